@@ -7,8 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Self
 
-from dumbbell.contract.scenario import Bernoulli, GilbertElliott, LossConfig, Scripted
+from dumbbell.contract.scenario import (
+    Bernoulli,
+    BitErrors,
+    Bursts,
+    GilbertElliott,
+    LossConfig,
+    Scripted,
+)
 
+_BYTES_MAX: Final = 65_535
 NATS: Final = 30
 """A count is not by chance whose likelihood is below e^-30, which is 1e-13."""
 
@@ -69,6 +77,12 @@ def _bounds(loss: LossConfig) -> tuple[float, float, float]:
             share = bad * loss.loss_bad + (1 - bad) * loss.loss_good
             # It begins in the good state, so early losses are as in that.
             return min(share, loss.loss_good), max(share, loss.loss_good), max(1, 4 / turns)
+        case Bursts():
+            # Nobody knows which state packets meet; in each they are lost on their own.
+            shares = [loss.loss_good, loss.loss_bad]
+            return min(shares), max(shares), 1
+        case BitErrors():
+            return 0, 1 - (1 - loss.probability) ** (8 * _BYTES_MAX), 1
         case Scripted():
             # Of which nobody knows how often they are sent.
             return 0, 1, 1

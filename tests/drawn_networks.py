@@ -130,6 +130,13 @@ def losses(scale: Scale) -> st.SearchStrategy[Table]:
         {"to_bad": st.sampled_from([0.001, 0, 0.1]), "to_good": st.sampled_from([0.1, 1])},
         {"loss_good": st.sampled_from([0, 0.01]), "loss_bad": st.sampled_from([1, "50%", 0])},
     )
+    timed = some(
+        {
+            "mean_good": st.sampled_from(["1s", "100ms"]),
+            "mean_bad": st.sampled_from(["10ms", "1us", "300ms"]),
+        },
+        {"loss_good": st.sampled_from([0, 0.01]), "loss_bad": st.sampled_from([1, "50%", 0])},
+    )
     drops = some(
         {"flow": st.just("a"), "number": st.sampled_from([3, 0, 100])},
         {"times": st.sampled_from([1, 2])},
@@ -138,7 +145,10 @@ def losses(scale: Scale) -> st.SearchStrategy[Table]:
         st.fixed_dictionaries({"probability": shares}),
         st.fixed_dictionaries({"probability": shares}),
         st.fixed_dictionaries({"probability": changing(scale, "probability", shares, shares)}),
+        some({"probability": shares}, {"correlation": st.sampled_from([0.25, 0.9, 0])}),
         st.fixed_dictionaries({"gilbert_elliott": bursts}),
+        st.fixed_dictionaries({"bursts": timed}),
+        st.fixed_dictionaries({"bit_errors": st.sampled_from([1e-7, 1e-9, 0, 1e-5])}),
         st.fixed_dictionaries({"drops": drops.map(lambda drop: [drop])}),
     )
 

@@ -56,6 +56,73 @@ def test_loss_may_change() -> None:
     assert found["loss"] == [{"kind": "bernoulli", "probability": [[0, 0.0], [5 * S, 0.01]]}]
 
 
+def test_everything_may_be_lost_for_a_while() -> None:
+    steps = [{"at": "0s", "probability": 1}, {"at": "5s", "probability": 0}]
+    found = link_of({"network.loss": [{"place": "bottleneck", "probability": steps}]})
+    assert found["loss"] == [{"kind": "bernoulli", "probability": [[0, 1.0], [5 * S, 0.0]]}]
+
+
+def test_a_trace_of_delays_begins_again_at_its_end(tmp_path: Path) -> None:
+    (tmp_path / "delay.txt").write_text("10  # a comment\n\n10\n2.5\n")
+    trace = {"trace": str(tmp_path / "delay.txt"), "interval": "1s"}
+    found = resolved(
+        {"network.delay": trace, "network.reverse": {"delay": "1ms"}, "duration": "8s"}
+    )
+    assert_accepted(found)
+    long, short = 10_000_000, 2_500_000
+    expected = ((0, long), (2 * S, short), (3 * S, long), (5 * S, short), (6 * S, long))
+    assert links(found)["forward"].delay == expected
+    assert facts.base_rtt_ns(found.scenario, found.scenario.flows[0]) == 82_000_000
+
+
+def test_a_trace_of_losses_begins_again_at_its_end(tmp_path: Path) -> None:
+    (tmp_path / "loss.txt").write_text("0\n100%\n")
+    trace = {"trace": str(tmp_path / "loss.txt"), "interval": "1s"}
+    changes = {"network.loss": [{"place": "bottleneck", "probability": trace}], "duration": "3s"}
+    assert_accepted(resolved(changes))
+    assert link_of(changes)["loss"] == [
+        {"kind": "bernoulli", "probability": [[0, 0.0], [S, 1.0], [2 * S, 0.0]]}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "content", "problem"),
+    [
+        ("delay", "5\n-1\n", "not a value in line 2"),
+        ("delay", "5ms\n", "not a value in line 1"),
+        ("delay", "86400001\n", "not a value in line 1"),
+        ("delay", "# nothing\n", "empty"),
+        ("loss", "0\n1.5\n", "not a value in line 2"),
+        ("loss", "1\n100%\n", "nothing ever passes"),
+    ],
+)
+def test_a_wrong_trace_of_values_is_refused(
+    key: str, content: str, problem: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.txt").write_text(content)
+    trace = {"trace": str(tmp_path / "a.txt"), "interval": "10ms"}
+    if key == "loss":
+        data = table({"network.loss": [{"place": "receiver", "probability": trace}]})
+        assert_refused(data, "network.loss.1.probability.trace", problem)
+    else:
+        assert_refused(table({"network.delay": trace}), "network.delay.trace", problem)
+
+
+def test_a_trace_of_too_many_values_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("0.5\n")
+    trace = {"trace": str(tmp_path / "a.txt"), "interval": "1us"}
+    for change, key in (
+        ({"network.delay": trace}, "network.delay"),
+        (
+            {"network.loss": [{"place": "receiver", "probability": trace}]},
+            "network.loss.1.probability",
+        ),
+    ):
+        with pytest.raises(InputError, match="takes 600,000,000 lines") as caught:
+            resolved({**change, "duration": "600s"})
+        assert caught.value.key == f"{key}.interval"
+
+
 def test_a_token_bucket_is_a_rate() -> None:
     bucket = {"rate": "50mbit", "burst": "64kb", "peak": "1gbit"}
     link = link_of({"network.rate": bucket, "network.queue": "1ms"})
@@ -184,6 +251,45 @@ def test_bursts_of_loss() -> None:
     assert link["loss"] == [{"kind": "gilbert-elliott", **probabilities}]
 
 
+def test_bursts_of_loss_in_time() -> None:
+    burst = {"mean_good": "2s", "mean_bad": "50ms", "loss_bad": "90%"}
+    changes = {"network.loss": [{"place": "bottleneck", "bursts": burst}]}
+    assert_accepted(resolved(changes))
+    means = {"mean_good_ns": 2 * S, "mean_bad_ns": 50_000_000}
+    assert link_of(changes)["loss"] == [
+        {"kind": "bursts", **means, "loss_good": 0.0, "loss_bad": 0.9}
+    ]
+
+
+def test_losses_by_wrong_bits() -> None:
+    changes = {"network.loss": [{"place": "bottleneck", "bit_errors": 1e-9}]}
+    assert_accepted(resolved(changes))
+    assert link_of(changes)["loss"] == [{"kind": "bit-errors", "probability": 1e-9}]
+
+
+def test_correlated_losses_are_a_chain_of_two_states() -> None:
+    loss = {"place": "bottleneck", "probability": 0.1, "correlation": 0.25}
+    (chain,) = link_of({"network.loss": [loss]})["loss"]
+    assert chain["kind"] == "gilbert-elliott"
+    to_bad, to_good = chain["to_bad"], chain["to_good"]
+    assert to_bad / (to_bad + to_good) == pytest.approx(0.1)
+    # The autocorrelation at lag one of a chain of two states.
+    assert 1 - to_bad - to_good == pytest.approx(0.25)
+    assert (chain["loss_good"], chain["loss_bad"]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        {"bit_errors": 0},
+        {"bursts": {"mean_good": "1s", "mean_bad": "1s", "loss_bad": 0}},
+        {"probability": 0, "correlation": 0.5},
+    ],
+)
+def test_a_loss_that_never_happens_is_left_out(loss: dict[str, Any]) -> None:
+    assert link_of({"network.loss": [{"place": "bottleneck", **loss}]})["loss"] == []
+
+
 def test_chosen_segments_are_lost() -> None:
     drops = [{"flow": "reno 2", "number": 7, "times": 3}, {"flow": "reno 1", "number": 9}]
     changes = {
@@ -277,9 +383,40 @@ BOTTLENECK = {"place": "bottleneck"}
         ),
         (
             "loss",
-            [{**BOTTLENECK, "probability": [{"at": "0s", "probability": 1}]}],
+            [{**BOTTLENECK, "probability": [{"at": "0s", "probability": 1.5}]}],
             "loss.1.probability.1.probability",
-            "1 or more",
+            "more than the whole",
+        ),
+        (
+            "loss",
+            [{**BOTTLENECK, "probability": [{"at": "0s", "probability": 1}]}],
+            "loss.1.probability",
+            "nothing ever passes",
+        ),
+        (
+            "loss",
+            [{**BOTTLENECK, "bursts": {"mean_good": "1s", "mean_bad": "999ns"}}],
+            "loss.1.bursts.mean_bad",
+            "too short",
+        ),
+        (
+            "loss",
+            [{**BOTTLENECK, "bursts": {"mean_good": "1s", "mean_bad": "1s", "loss_good": 1}}],
+            "loss.1.bursts.loss_good",
+            "lets nothing through",
+        ),
+        ("loss", [{**BOTTLENECK, "bit_errors": 1}], "loss.1.bit_errors", "1 or more"),
+        (
+            "loss",
+            [{**BOTTLENECK, "gilbert_elliott": GILBERT, "correlation": 0.5}],
+            "loss.1.correlation",
+            "needs a constant probability",
+        ),
+        (
+            "loss",
+            [{**BOTTLENECK, "probability": 0.5, "correlation": 1}],
+            "loss.1.correlation",
+            "would never end",
         ),
     ],
 )

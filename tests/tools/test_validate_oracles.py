@@ -101,6 +101,8 @@ def test_queues() -> None:
     assert oracles.md1_waiting(0.8) == pytest.approx(1.6)
     assert oracles.gilbert_loss(0.001, 0.1) == pytest.approx(0.0099, abs=1e-5)
     assert oracles.gilbert_burst(0.1) == 10
+    assert oracles.timed_burst(100, 1) == pytest.approx(100.5, abs=1e-3)
+    assert oracles.bit_error_loss(1e-7, 1500) == pytest.approx(1.1992803e-3)
     assert oracles.trace_mbit(1, 1) == pytest.approx(12.032)
     assert oracles.fast_queue(1, 200) == 201
     # The first packets of three flows wait behind 0, 10 and 20 others, each at a third of the rate.

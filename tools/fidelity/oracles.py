@@ -233,6 +233,19 @@ def gilbert_burst(to_good: float) -> float:
     return 1 / to_good
 
 
+def timed_burst(mean_us: float, gap_us: float) -> float:
+    """Return the mean number of losses in a burst of exponential length that meets a packet.
+
+    One packet comes each `gap_us`, so the number is geometric.
+    """
+    return 1 / (1 - math.exp(-gap_us / mean_us))
+
+
+def bit_error_loss(probability: float, packet_bytes: int) -> float:
+    """Return the share of packets with a wrong bit."""
+    return -math.expm1(8 * packet_bytes * math.log1p(-probability))
+
+
 def trace_mbit(chances: int, period_ms: int) -> float:
     """Return the rate of a trace of mahimahi in Mbit/s.
 

@@ -3,12 +3,22 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+mod bit_errors;
+mod bursts;
+mod scripted;
+
+pub use self::bit_errors::BitErrors;
+pub use self::bursts::{Bursts, GilbertElliott};
+pub use self::scripted::Scripted;
 use crate::chance::Chance;
 use crate::check::{Check, probability, require};
-use crate::packet::{Direction, Packet};
+use crate::packet::Packet;
 use crate::random::Random;
 use crate::schedule::{Schedule, Steps};
-use crate::units::Time;
+use crate::units::{Span, Time};
+
+/// Shorter states would change many times between two packets, which takes time and shows nowhere.
+const SHORTEST_MEAN: Span = Span(1_000);
 
 /// A loss model as a scenario states it.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -22,6 +32,13 @@ pub enum LossConfig {
     /// Two states with a loss probability each (Elliott 1963). If the good state loses nothing,
     /// it is the model of Gilbert (1960).
     GilbertElliott(GilbertElliottConfig),
+    /// The same two states, which last for exponential times whether packets come or not.
+    Bursts(BurstsConfig),
+    /// A packet is lost if one of its bits is wrong.
+    BitErrors {
+        /// Probability of each bit.
+        probability: f64,
+    },
     /// Named packets are lost.
     Scripted {
         /// The packets, and the number of drops of each.
@@ -37,6 +54,20 @@ pub struct GilbertElliottConfig {
     pub to_bad: f64,
     /// Probability of a change from bad to good after a packet.
     pub to_good: f64,
+    /// Probability of a loss in the good state.
+    pub loss_good: f64,
+    /// Probability of a loss in the bad state.
+    pub loss_bad: f64,
+}
+
+/// The Gilbert-Elliott model in time.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BurstsConfig {
+    /// Mean time in the good state, in ns.
+    pub mean_good_ns: Span,
+    /// Mean time in the bad state, in ns.
+    pub mean_bad_ns: Span,
     /// Probability of a loss in the good state.
     pub loss_good: f64,
     /// Probability of a loss in the bad state.
@@ -69,6 +100,17 @@ impl LossConfig {
                 probability("loss_good", config.loss_good)?;
                 probability("loss_bad", config.loss_bad)
             }
+            Self::Bursts(config) => {
+                check_mean("mean_good_ns", config.mean_good_ns)?;
+                check_mean("mean_bad_ns", config.mean_bad_ns)?;
+                probability("loss_good", config.loss_good)?;
+                probability("loss_bad", config.loss_bad)
+            }
+            Self::BitErrors { probability } => {
+                require((0.0..1.0).contains(probability), "probability", || {
+                    format!("{probability}, but it must be in 0..1, 1 excluded")
+                })
+            }
             Self::Scripted { drops } => check_scripted(drops),
         }
     }
@@ -77,12 +119,17 @@ impl LossConfig {
 fn check_bernoulli(steps: &Steps<f64>) -> Check {
     steps.check("probability")?;
     for (index, value) in steps.values().enumerate() {
-        let key = format!("probability.{index}.1");
-        require((0.0..1.0).contains(&value), &key, || {
-            format!("{value}, but it must be in 0..1, 1 excluded")
-        })?;
+        probability(&format!("probability.{index}.1"), value)?;
     }
-    Ok(())
+    require(steps.values().any(|value| value < 1.0), "probability", || {
+        "1 at all times, so nothing ever passes".into()
+    })
+}
+
+fn check_mean(key: &str, mean: Span) -> Check {
+    require(mean >= SHORTEST_MEAN, key, || {
+        format!("{} ns, but a state must last {} ns at least", mean.0, SHORTEST_MEAN.0)
+    })
 }
 
 fn check_scripted(drops: &[ScriptedDrop]) -> Check {
@@ -102,8 +149,12 @@ pub enum LossModel {
     Bernoulli(Chance),
     /// A probability that changes.
     Scheduled(ScheduledLoss),
-    /// Loss in bursts.
+    /// Loss in bursts of packets.
     GilbertElliott(GilbertElliott),
+    /// Loss in bursts of time.
+    Bursts(Bursts),
+    /// Loss by wrong bits.
+    BitErrors(BitErrors),
     /// Named packets.
     Scripted(Scripted),
 }
@@ -125,6 +176,10 @@ impl LossModel {
             LossConfig::GilbertElliott(config) => {
                 Self::GilbertElliott(GilbertElliott::new(config, random))
             }
+            LossConfig::Bursts(config) => Self::Bursts(Bursts::new(config, random)),
+            &LossConfig::BitErrors { probability } => {
+                Self::BitErrors(BitErrors::new(probability, random))
+            }
             LossConfig::Scripted { drops } => Self::Scripted(Scripted::new(drops)),
         }
     }
@@ -136,6 +191,8 @@ impl LossModel {
             Self::Bernoulli(chance) => chance.happens(),
             Self::Scheduled(loss) => loss.lost(now),
             Self::GilbertElliott(loss) => loss.lost(),
+            Self::Bursts(loss) => loss.lost(now),
+            Self::BitErrors(loss) => loss.lost(packet.bytes()),
             Self::Scripted(loss) => loss.lost(packet),
         }
     }
@@ -145,7 +202,7 @@ impl LossModel {
         match self {
             Self::Bernoulli(chance) => chance.certain(),
             Self::GilbertElliott(loss) => loss.certain(),
-            Self::Scheduled(_) | Self::Scripted(_) => 0,
+            Self::Scheduled(_) | Self::Bursts(_) | Self::BitErrors(_) | Self::Scripted(_) => 0,
         }
     }
 
@@ -154,7 +211,7 @@ impl LossModel {
         match self {
             Self::Bernoulli(chance) => chance.pass(packets),
             Self::GilbertElliott(loss) => loss.pass(packets),
-            Self::Scheduled(_) | Self::Scripted(_) => {}
+            Self::Scheduled(_) | Self::Bursts(_) | Self::BitErrors(_) | Self::Scripted(_) => {}
         }
     }
 }
@@ -224,82 +281,16 @@ impl ScheduledLoss {
     }
 }
 
-/// The Gilbert-Elliott model; it begins in the good state. A packet meets the state
-/// that it finds, and the state may turn after it.
-#[derive(Clone, Debug)]
-pub struct GilbertElliott {
-    bad: bool,
-    /// Turning away from the good and from the bad state.
-    turn: [Chance; 2],
-    /// Loss in the good and in the bad state.
-    loss: [Chance; 2],
-}
-
-impl GilbertElliott {
-    fn new(config: &GilbertElliottConfig, mut random: Random) -> Self {
-        let mut chance = |probability| Chance::new(probability, random.split());
-        let turn = [chance(config.to_bad), chance(config.to_good)];
-        let loss = [chance(config.loss_good), chance(config.loss_bad)];
-        Self { bad: false, turn, loss }
-    }
-
-    #[inline]
-    fn lost(&mut self) -> bool {
-        let state = usize::from(self.bad);
-        self.bad ^= self.turn[state].happens();
-        self.loss[state].happens()
-    }
-
-    const fn certain(&self) -> u64 {
-        let state = self.bad as usize;
-        let (stays, passes) = (self.turn[state].certain(), self.loss[state].certain());
-        if stays < passes { stays } else { passes }
-    }
-
-    const fn pass(&mut self, packets: u64) {
-        let state = self.bad as usize;
-        self.turn[state].pass(packets);
-        self.loss[state].pass(packets);
-    }
-}
-
-/// Loss of named data packets.
-#[derive(Clone, Debug)]
-pub struct Scripted {
-    /// Ordered by flow and number.
-    drops: Vec<ScriptedDrop>,
-}
-
-impl Scripted {
-    fn new(drops: &[ScriptedDrop]) -> Self {
-        let mut drops = drops.to_vec();
-        drops.sort_unstable_by_key(|drop| (drop.flow, drop.number));
-        Self { drops }
-    }
-
-    fn lost(&mut self, packet: Packet) -> bool {
-        if packet.direction() == Direction::Reverse {
-            return false;
-        }
-        let key = (packet.flow(), packet.number());
-        let found = self.drops.binary_search_by_key(&key, |drop| (drop.flow, drop.number));
-        let Ok(index) = found else { return false };
-        let times = &mut self.drops[index].times;
-        let lost = *times > 0;
-        *times -= u32::from(lost);
-        lost
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Direction;
 
-    fn packet(flow: u32, number: u64) -> Packet {
+    pub(super) fn packet(flow: u32, number: u64) -> Packet {
         Packet::new(flow, Direction::Forward, 1500, number)
     }
 
-    fn model(json: &str) -> LossModel {
+    pub(super) fn model(json: &str) -> LossModel {
         let config: LossConfig = serde_json::from_str(json).unwrap();
         config.check().unwrap();
         LossModel::new(&config, Random::new(5, 9))
@@ -318,44 +309,10 @@ mod tests {
     }
 
     #[test]
-    fn gilbert_elliott_has_its_stationary_loss_rate_and_burst_length() {
-        let mut loss = model(
-            r#"{"kind":"gilbert-elliott","to_bad":0.01,"to_good":0.2,"loss_good":0.0,"loss_bad":1.0}"#,
-        );
-        let packets = 2_000_000;
-        let lost: Vec<_> =
-            (0..packets).map(|number| loss.lost(Time(number), packet(0, number))).collect();
-        let losses = lost.iter().filter(|&&lost| lost).count() as f64;
-        let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
-        // Share of the bad state: to_bad / (to_bad + to_good) = 1/21. Bursts are the stays
-        // in it, 1 / to_good = 5 packets in the mean, and independent: 19,000 of them with
-        // a deviation of 4.5 packets give 4 sigma of 0.13, a tenth of a percent in rate.
-        assert!((losses / packets as f64 - 1.0 / 21.0).abs() < 0.0018, "{losses}");
-        assert!((losses / bursts - 5.0).abs() < 0.13, "{}", losses / bursts);
-    }
-
-    #[test]
-    fn gilbert_elliott_loses_by_the_state() {
-        let mut loss = model(
-            r#"{"kind":"gilbert-elliott","to_bad":0.05,"to_good":0.05,"loss_good":0.01,"loss_bad":0.3}"#,
-        );
-        let packets = 4_000_000;
-        let lost = (0..packets).filter(|&n| loss.lost(Time(n), packet(0, n))).count() as f64;
-        // Half of the time in each state: (0.01 + 0.3) / 2. A stay lasts 20 packets, so
-        // that the rate's variance is some 4 times the binomial's: 4 sigma = 0.0015.
-        assert!((lost / packets as f64 - 0.155).abs() < 0.0015, "{lost}");
-    }
-
-    #[test]
-    fn a_script_drops_the_first_passages_of_a_segment() {
-        let mut loss = model(
-            r#"{"kind":"scripted","drops":[{"flow":1,"number":7,"times":2},{"flow":0,"number":9,"times":1}]}"#,
-        );
-        let mut lost = |packet| loss.lost(Time::ZERO, packet);
-        assert!(!lost(Packet::new(1, Direction::Reverse, 52, 7)));
-        assert!(!lost(packet(0, 7)) && !lost(packet(1, 6)));
-        assert!(lost(packet(1, 7)) && lost(packet(1, 7)) && !lost(packet(1, 7)));
-        assert!(lost(packet(0, 9)) && !lost(packet(0, 9)));
+    fn everything_may_be_lost_for_a_while() {
+        let mut loss = model(r#"{"kind":"bernoulli","probability":[[0,0],[100,1],[200,0]]}"#);
+        let lost: Vec<_> = (90..210).filter(|&now| loss.lost(Time(now), packet(0, now))).collect();
+        assert_eq!(lost, (100..200).collect::<Vec<_>>());
     }
 
     #[test]
@@ -366,9 +323,19 @@ mod tests {
         };
         let key = |json: &str| fault(json).unwrap().unwrap_err().0;
         assert_eq!(
-            key(r#"{"kind":"bernoulli","probability":[[0,0.5],[9,1.0]]}"#),
+            key(r#"{"kind":"bernoulli","probability":[[0,0.5],[9,1.1]]}"#),
             "probability.1.1"
         );
+        assert_eq!(key(r#"{"kind":"bernoulli","probability":[[0,1.0],[9,1]]}"#), "probability");
+        assert_eq!(key(r#"{"kind":"bit-errors","probability":1.0}"#), "probability");
+        let bursts = |good, bad| {
+            key(&format!(
+                r#"{{"kind":"bursts","mean_good_ns":{good},"mean_bad_ns":{bad},"loss_good":0,"loss_bad":1.5}}"#
+            ))
+        };
+        assert_eq!(bursts(999, 1000), "mean_good_ns");
+        assert_eq!(bursts(1000, 0), "mean_bad_ns");
+        assert_eq!(bursts(1000, 1000), "loss_bad");
         assert_eq!(key(r#"{"kind":"bernoulli","probability":[]}"#), "probability");
         let twice = r#"{"kind":"scripted","drops":[{"flow":1,"number":7,"times":2},{"flow":1,"number":7,"times":2}]}"#;
         assert_eq!(key(twice), "drops.1");

@@ -237,6 +237,11 @@ def parse_time(value: Any) -> int:
     return time_ns
 
 
+def parse_delay(value: Any) -> int:
+    """Parse the time of a packet's way into nanoseconds: at most a day."""
+    return _of_a_way(parse_time(value))
+
+
 @_remembered
 def parse_bytes(value: Any) -> int:
     """Parse a size such as ``10mb`` into bytes; a bare whole number is bytes, too."""

@@ -345,6 +345,29 @@ class GilbertElliott(Part, frozen=True, kw_only=True, tag_field="kind", tag="gil
     """Probability of a loss in the bad state."""
 
 
+class Bursts(Part, frozen=True, kw_only=True, tag_field="kind", tag="bursts"):
+    """The same two states, which last for exponential times whether packets come or not."""
+
+    mean_good_ns: int
+    """Mean time in the good state, in ns."""
+
+    mean_bad_ns: int
+    """Mean time in the bad state, in ns."""
+
+    loss_good: float
+    """Probability of a loss in the good state."""
+
+    loss_bad: float
+    """Probability of a loss in the bad state."""
+
+
+class BitErrors(Part, frozen=True, kw_only=True, tag_field="kind", tag="bit-errors"):
+    """A packet is lost if one of its bits is wrong."""
+
+    probability: float
+    """Probability of each bit."""
+
+
 class Scripted(Part, frozen=True, kw_only=True, tag_field="kind", tag="scripted"):
     """Named packets are lost."""
 
@@ -352,7 +375,7 @@ class Scripted(Part, frozen=True, kw_only=True, tag_field="kind", tag="scripted"
     """The packets, and the number of drops of each."""
 
 
-LossConfig = Bernoulli | GilbertElliott | Scripted
+LossConfig = Bernoulli | GilbertElliott | Bursts | BitErrors | Scripted
 """A loss model as a scenario states it."""
 
 

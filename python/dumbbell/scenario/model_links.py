@@ -11,7 +11,17 @@ from pydantic import (
 )
 
 from dumbbell.base.errors import InputError
-from dumbbell.base.units import Count, Delay, Integer, Probability, Rate, Share, Volume, WholeDelay
+from dumbbell.base.units import (
+    Count,
+    Delay,
+    Integer,
+    Probability,
+    Rate,
+    Share,
+    Volume,
+    WholeDelay,
+    format_time,
+)
 from dumbbell.scenario.model_rates import ProbabilitySpec
 from dumbbell.scenario.tables import Table
 
@@ -42,6 +52,39 @@ class GilbertElliott(Table):
         return self
 
 
+class Bursts(Table):
+    """Loss in bursts of time: a good and a bad state of exponential lengths.
+
+    Gilbert and Elliott's model in continuous time, and `mm-onoff` of mahimahi.
+    """
+
+    mean_good: WholeDelay = Field(examples=["2s"])
+    """Mean length of the good state, at least 1 us."""
+
+    mean_bad: WholeDelay = Field(examples=["50ms"])
+    """Mean length of the bad state, at least 1 us."""
+
+    loss_good: Share = Field(0.0, examples=[0])
+    """Share of packets lost in the good state."""
+
+    loss_bad: Share = Field(1.0, examples=[1])
+    """Share of packets lost in the bad state."""
+
+    @field_validator("mean_good", "mean_bad")
+    @classmethod
+    def _long(cls, mean_ns: int) -> int:
+        if mean_ns < _SHORTEST_STATE_NS:
+            raise InputError("too short", value=format_time(mean_ns), valid="at least 1us")
+        return mean_ns
+
+    @field_validator("loss_good")
+    @classmethod
+    def _good(cls, share: float) -> float:
+        if share == 1:
+            raise InputError("lets nothing through", value=1, valid="less than 1")
+        return share
+
+
 class Drop(Table):
     """One segment that is lost by intention."""
 
@@ -63,15 +106,29 @@ class Drop(Table):
 
 
 class LinkLoss(Table):
-    """Loss by one of three models: independent, in bursts, or of chosen segments."""
+    """Loss by one of five models: by chance, in bursts, by wrong bits, or of chosen segments."""
 
-    probability: ProbabilitySpec | None = Field(None, examples=[1e-5, "1%"])
-    """Share of the packets that are lost, each independently of the others."""
+    probability: ProbabilitySpec | None = Field(
+        None, examples=[1e-5, "1%", {"trace": "loss.txt", "interval": "10ms"}]
+    )
+    """Share of the packets that are lost, each independently of the others: constant, as it
+    changes, or a trace."""
+
+    correlation: Share | None = Field(None, examples=[0.25])
+    """Correlation of a loss with that of the packet before it, next to a constant `probability`.
+    After a lost packet, `p + (1 - p) * correlation` of the packets are lost."""
 
     gilbert_elliott: GilbertElliott | None = Field(
         None, examples=[{"to_bad": 1e-4, "to_good": 0.1}]
     )
-    """Loss in bursts."""
+    """Loss in bursts of packets."""
+
+    bursts: Bursts | None = Field(None, examples=[{"mean_good": "2s", "mean_bad": "50ms"}])
+    """Loss in bursts of time."""
+
+    bit_errors: Probability | None = Field(None, examples=[1e-9])
+    """Share of the bits that are wrong, each independently of the others. A packet with a wrong
+    bit is lost, so long packets are lost more often."""
 
     drops: tuple[Drop, ...] | None = Field(
         None, min_length=1, examples=[[{"flow": "reno 1", "number": 100}]]
@@ -90,10 +147,23 @@ class LinkLoss(Table):
             problem = "more than one model of loss" if given else "is missing"
             key = given[1] if given else "probability"
             raise InputError(problem, key=key, valid=f"one of {', '.join(_LOSS_KINDS)}")
+        if self.correlation is not None and not isinstance(self.probability, float):
+            raise InputError(
+                "needs a constant probability of loss",
+                key="correlation",
+                value=self.correlation,
+                valid="no such key here, or a probability that does not change",
+            )
+        if self.correlation == 1:
+            raise InputError(
+                "the first loss would never end", key="correlation", value=1, valid="less than 1"
+            )
         return self
 
 
-_LOSS_KINDS: Final = ("probability", "gilbert_elliott", "drops")
+_LOSS_KINDS: Final = ("probability", "gilbert_elliott", "bursts", "bit_errors", "drops")
+_SHORTEST_STATE_NS: Final = 1000
+"""Shorter states take time and show nowhere."""
 
 
 class Policer(Table):

@@ -83,10 +83,16 @@ class _DumbbellPath(Table):
     """Two-way propagation time of flows that set none. A queue in `bdp` refers to it."""
 
     delay: DelaySpec = Field(
-        "0s", validate_default=True, examples=["5ms", [{"at": "0s", "delay": "5ms"}]]
+        "0s",
+        validate_default=True,
+        examples=[
+            "5ms",
+            [{"at": "0s", "delay": "5ms"}],
+            {"trace": "delay.txt", "interval": "10ms"},
+        ],
     )
-    """One-way propagation time of the shared bottleneck, part of every flow's `rtt`; if it
-    changes, `rtt` is that of the beginning."""
+    """One-way propagation time of the shared bottleneck, part of every flow's `rtt`: constant, as
+    it changes, or a trace. If it changes, `rtt` is that of the beginning."""
 
     queue: QueueSpec = Field(
         examples=["175p", "256kb", "10ms", "0.2bdp", {"limit": "1000p", "discipline": "codel"}]

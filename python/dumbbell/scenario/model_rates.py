@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
 from pydantic import (
     AfterValidator,
     Discriminator,
     Field,
-    PrivateAttr,
     Tag,
-    ValidationInfo,
     model_validator,
 )
 
-from dumbbell.base.errors import InputError, placed
+from dumbbell.base.errors import InputError
 from dumbbell.base.units import (
     Delay,
     EdgeRate,
     Probability,
     Rate,
+    Share,
     StepRate,
     Time,
     Volume,
     format_rate,
     format_time,
 )
+from dumbbell.scenario.model_traces import DelayTrace, LossTrace, Trace
 from dumbbell.scenario.tables import Table
-from dumbbell.scenario.traces import Opportunities, read_trace
 
 
 class RateStep(Table):
@@ -58,33 +56,8 @@ class LossStep(Table):
     at: Time = Field(examples=["0s", "30s"])
     """When; the first entry at `0s`, later ones in order."""
 
-    probability: Probability = Field(examples=[1e-5, "1%"])
-    """The probability from then on."""
-
-
-class Trace(Table):
-    """A rate recorded as a trace in the format of mahimahi."""
-
-    trace: str = Field(examples=["cellular.trace"])
-    """The file, relative to the one that names it: one line for each packet of 1504 bytes that may
-    depart, with its time in whole milliseconds. The last line is the period after which the trace
-    begins again. Its mean rate is 12.032 Tbit/s at most, and it has 2 million lines at most."""
-
-    _opportunities: Opportunities = PrivateAttr()
-
-    @model_validator(mode="after")
-    def _read(self, info: ValidationInfo) -> Self:
-        folder = (info.context or {}).get("folder", Path())
-        path = (folder / self.trace).absolute()
-        with placed(key="trace"):
-            self._opportunities = read_trace(path)
-        object.__setattr__(self, "trace", str(path))
-        return self
-
-    @property
-    def opportunities(self) -> Opportunities:
-        """The opportunities in the file."""
-        return self._opportunities
+    probability: Share = Field(examples=[1e-5, "1%", 1])
+    """The probability from then on; at 1 everything is lost for a while."""
 
 
 class TokenBucket(Table):
@@ -131,8 +104,10 @@ def _rate_kind(value: Any) -> str:
 
 
 def _kind(value: Any) -> str:
-    """Return "schedule" or "constant", by which pydantic chooses a type."""
-    return "schedule" if isinstance(value, list | tuple) else "constant"
+    """Return "schedule", "trace" or "constant", by which pydantic chooses a type."""
+    if isinstance(value, list | tuple):
+        return "schedule"
+    return "trace" if isinstance(value, Mapping | DelayTrace | LossTrace) else "constant"
 
 
 def _in_order(steps: Any) -> Any:
@@ -196,20 +171,25 @@ DelaySpec = Annotated[
     Annotated[Delay, Tag("constant")]
     | Annotated[
         tuple[DelayStep, ...], Field(min_length=1), AfterValidator(_in_order), Tag("schedule")
-    ],
+    ]
+    | Annotated[DelayTrace, Tag("trace")],
     Discriminator(_kind),
 ]
-"""A one-way delay: constant or a schedule."""
+"""A one-way delay: constant, a schedule or a trace."""
 
-AnyDelay = int | tuple[DelayStep, ...]
+AnyDelay = int | tuple[DelayStep, ...] | DelayTrace
 """A delay once it has been read."""
 
 
-def delay_steps(delay: AnyDelay) -> list[list[int]]:
-    """Return a delay as it changes."""
-    if isinstance(delay, tuple):
-        return [[step.at, step.delay] for step in delay]
-    return [[0, delay]]
+def delay_steps(delay: AnyDelay, duration_ns: int = 0) -> list[list[int]]:
+    """Return a delay as it changes; a trace repeats until the duration, and is whole at least."""
+    match delay:
+        case int():
+            return [[0, delay]]
+        case DelayTrace():
+            return delay.steps(duration_ns)
+        case _:
+            return [[step.at, step.delay] for step in delay]
 
 
 def first_delay_ns(delay: AnyDelay) -> int:
@@ -217,11 +197,22 @@ def first_delay_ns(delay: AnyDelay) -> int:
     return delay_steps(delay)[0][1]
 
 
+def _not_deaf(steps: tuple[LossStep, ...]) -> tuple[LossStep, ...]:
+    if all(step.probability == 1 for step in steps):
+        raise InputError("nothing ever passes", valid="a probability of less than 1 at some time")
+    return steps
+
+
 ProbabilitySpec = Annotated[
     Annotated[Probability, Tag("constant")]
     | Annotated[
-        tuple[LossStep, ...], Field(min_length=1), AfterValidator(_in_order), Tag("schedule")
-    ],
+        tuple[LossStep, ...],
+        Field(min_length=1),
+        AfterValidator(_in_order),
+        AfterValidator(_not_deaf),
+        Tag("schedule"),
+    ]
+    | Annotated[LossTrace, Tag("trace")],
     Discriminator(_kind),
 ]
-"""A probability of loss: constant or a schedule."""
+"""A probability of loss: constant, a schedule or a trace."""

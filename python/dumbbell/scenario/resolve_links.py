@@ -11,7 +11,8 @@ from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import format_bytes
 from dumbbell.scenario.model_links import Impairments, LinkLoss
 from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue
-from dumbbell.scenario.model_rates import AnyDelay, AnyRate, TokenBucket, Trace, delay_steps
+from dumbbell.scenario.model_rates import AnyDelay, AnyRate, TokenBucket, delay_steps
+from dumbbell.scenario.model_traces import LossTrace, Trace
 from dumbbell.scenario.resolve_queues import FlowClasses, resolve_queue
 from dumbbell.scenario.sizing import Sizing, nominal_rate_bps
 from dumbbell.scenario.traces import OPPORTUNITY_BYTES
@@ -64,6 +65,7 @@ class Common:
     overhead_bytes: int
     wire_bytes: int
     rtt_ns: int | None
+    duration_ns: int
     classes: FlowClasses
     """Of each flow."""
 
@@ -82,21 +84,27 @@ def active(losses: Losses, labels: Iterable[str] | None = None) -> Losses:
 
 
 def _never_happens(loss: LinkLoss) -> bool:
-    bursts = loss.gilbert_elliott
-    if bursts is not None:
-        return bursts.to_bad == 0 and bursts.loss_good == 0
-    return loss.kind == "probability" and loss.probability == 0
+    if loss.gilbert_elliott is not None:
+        return loss.gilbert_elliott.to_bad == 0 and loss.gilbert_elliott.loss_good == 0
+    if loss.bursts is not None:
+        return loss.bursts.loss_good == loss.bursts.loss_bad == 0
+    return loss.probability == 0 or loss.bit_errors == 0
 
 
 class LinkResolver:
     """Puts links in base units; equal ones share their common part."""
 
     def __init__(self, common: Common) -> None:
+        self._duration_ns = common.duration_ns
         self._alike = functools.cache(functools.partial(_alike, common=common))
 
     def resolve(self, wire: Wire, passing: Mapping[str, int]) -> dict[str, Any]:
         """Return a link in base units; `passing` numbers the flows whose data passes, by label."""
-        losses = [_loss(loss, passing) for _, loss in wire.losses if _hits(loss, passing)]
+        losses = [
+            _loss(key, loss, passing, self._duration_ns)
+            for key, loss in wire.losses
+            if _hits(loss, passing)
+        ]
         return {"name": wire.name, "loss": losses, **self._alike(wire)}
 
 
@@ -105,7 +113,7 @@ def _alike(wire: Wire, common: Common) -> dict[str, Any]:
     with placed(key=wire.key):
         return {
             "rate": _rate(wire, common),
-            "delay": delay_steps(wire.delay),
+            "delay": _delay(wire, common),
             "overhead_bytes": common.overhead_bytes,
             "queue": _queue(wire, common),
             **_impairments(wire.impairments, common),
@@ -113,6 +121,11 @@ def _alike(wire: Wire, common: Common) -> dict[str, Any]:
             "interface": wire.is_interface,
             "sampled": wire.sampled,
         }
+
+
+def _delay(wire: Wire, common: Common) -> list[list[int]]:
+    with placed(key="delay"):
+        return delay_steps(wire.delay, common.duration_ns)
 
 
 def _rate(wire: Wire, common: Common) -> dict[str, Any] | None:
@@ -161,21 +174,43 @@ def _hits(loss: LinkLoss, passing: Mapping[str, int]) -> bool:
     return not loss.drops or any(drop.flow in passing for drop in loss.drops)
 
 
-def _loss(loss: LinkLoss, passing: Mapping[str, int]) -> dict[str, Any]:
-    if loss.drops is not None:
-        drops = [
-            {"flow": passing[drop.flow], "number": drop.number, "times": drop.times}
-            for drop in loss.drops
-            if drop.flow in passing
-        ]
-        return {"kind": "scripted", "drops": drops}
-    if loss.gilbert_elliott is not None:
-        return {"kind": "gilbert-elliott", **loss.gilbert_elliott.model_dump()}
-    steps = loss.probability
-    if isinstance(steps, tuple):
-        changing = [[step.at, step.probability] for step in steps]
-        return {"kind": "bernoulli", "probability": changing}
-    return {"kind": "bernoulli", "probability": [[0, steps]]}
+def _loss(key: str, loss: LinkLoss, passing: Mapping[str, int], duration_ns: int) -> dict[str, Any]:
+    match loss.kind:
+        case "drops":
+            drops = [
+                {"flow": passing[drop.flow], "number": drop.number, "times": drop.times}
+                for drop in loss.drops or ()
+                if drop.flow in passing
+            ]
+            return {"kind": "scripted", "drops": drops}
+        case "bit_errors":
+            return {"kind": "bit-errors", "probability": loss.bit_errors}
+        case "bursts" if (bursts := loss.bursts) is not None:
+            means = {"mean_good_ns": bursts.mean_good, "mean_bad_ns": bursts.mean_bad}
+            shares = {"loss_good": bursts.loss_good, "loss_bad": bursts.loss_bad}
+            return {"kind": "bursts", **means, **shares}
+        case "gilbert_elliott" if loss.gilbert_elliott is not None:
+            return {"kind": "gilbert-elliott", **loss.gilbert_elliott.model_dump()}
+    with placed(key=f"{key}.probability"):
+        return _by_chance(loss, duration_ns)
+
+
+def _by_chance(loss: LinkLoss, duration_ns: int) -> dict[str, Any]:
+    match loss.probability:
+        case LossTrace() as trace:
+            steps = trace.steps(duration_ns)
+        case tuple() as changing:
+            steps = [[step.at, step.probability] for step in changing]
+        case float(share) if loss.correlation:
+            # The chain of two states whose bad one loses all has this autocorrelation.
+            turns = {
+                "to_bad": share * (1 - loss.correlation),
+                "to_good": (1 - share) * (1 - loss.correlation),
+            }
+            return {"kind": "gilbert-elliott", **turns, "loss_good": 0.0, "loss_bad": 1.0}
+        case share:
+            steps = [[0, share]]
+    return {"kind": "bernoulli", "probability": steps}
 
 
 def _impairments(found: Impairments, common: Common) -> dict[str, Any]:

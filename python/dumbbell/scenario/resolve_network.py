@@ -233,7 +233,13 @@ def _links(
 def _common(scenario: Scenario, classes: FlowClasses) -> Common:
     overhead_bytes = OVERHEAD_BYTES[scenario.network.overhead]
     largest = max(traffic.packet for _, traffic in _tables(scenario))
-    return Common(overhead_bytes, largest + overhead_bytes, scenario.network.rtt, classes)
+    return Common(
+        overhead_bytes,
+        largest + overhead_bytes,
+        scenario.network.rtt,
+        scenario.duration,
+        classes,
+    )
 
 
 def _check_drops(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from dumbbell.base import documents
 from dumbbell.base.errors import InputError, printable
@@ -16,7 +16,9 @@ from dumbbell.base.units import (
     format_rate,
     format_time,
     parse_bytes,
+    parse_delay,
     parse_fraction,
+    parse_share,
     parse_time,
 )
 
@@ -26,6 +28,10 @@ OPPORTUNITY_BYTES: Final = 1504
 RATE_MAX_BPS: Final = 8 * OPPORTUNITY_BYTES * NS_PER_S
 """The highest mean rate of a trace: a packet takes a nanosecond, as one of a flow must at least."""
 
+STEPS_MAX: Final = 500_000
+"""Values of a trace within a run, repetitions included."""
+
+_Value = TypeVar("_Value")
 _BYTES_MAX: Final = 64_000_000
 _LINES_MAX: Final = 2_000_000
 _NS_PER_MS: Final = 10**6
@@ -76,6 +82,35 @@ def read_trace(path: Path) -> Opportunities:
             valid=f"at most {format_rate(RATE_MAX_BPS)}: fewer lines, or a longer period",
         )
     return opportunities
+
+
+def read_delays(path: Path) -> tuple[int, ...]:
+    """Read delays in milliseconds, one a line, as nanoseconds."""
+    valid = "milliseconds, from 0 to a day: 12 or 12.5"
+    return _series(path, lambda line: parse_delay(f"{line}ms"), valid)
+
+
+def read_losses(path: Path) -> tuple[float, ...]:
+    """Read shares of lost packets, one a line."""
+    shares = _series(path, parse_share, "a share from 0 to 1, or in per cent: 0.01 or 1%")
+    if min(shares) == 1:
+        raise InputError(
+            "nothing ever passes", value=str(path), valid="a share of less than 1 on some line"
+        )
+    return shares
+
+
+def _series(path: Path, parse: Callable[[str], _Value], valid: str) -> tuple[_Value, ...]:
+    """Read a file with a value on each line."""
+    values = []
+    for number, line in _lines(path):
+        try:
+            values.append(parse(line))
+        except ValueError:
+            raise _wrong(path, number, line, "not a value", valid) from None
+    if not values:
+        raise InputError("empty", value=str(path), valid=f"on each line {valid}")
+    return tuple(values)
 
 
 @dataclass(frozen=True)

@@ -159,6 +159,45 @@ def _losses() -> Iterator[Check]:
         unit="packets",
     )
     yield Check(
+        name="length of bursts, losses of correlation 0.5",
+        oracle="1/((1-p)(1-c)), p = 0.001, c = 0.5",
+        scenarios=stream({"probability": 1e-3, "correlation": 0.5}),
+        expected=oracles.gilbert_burst((1 - 1e-3) * (1 - 0.5)),
+        measure=measures.mean(measures.loss_burst),
+        band=within(0.03),
+        why="4,800 bursts of geometric length: three standard errors of 1 %",
+        unit="packets",
+    )
+    fades = stream({"bursts": {"mean_good": "490ms", "mean_bad": "10ms"}})
+    yield Check(
+        name="share lost, bursts in time",
+        oracle="b/(g+b), g = 490 ms, b = 10 ms",
+        scenarios=fades,
+        expected=oracles.gilbert_loss(10, 490),
+        measure=measures.mean(measures.taken("lost_share[1]@run")),
+        band=within(0.085),
+        why="2,400 bursts of exponential length: three standard errors of 2.8 %",
+    )
+    yield Check(
+        name="length of bursts, bursts in time",
+        oracle="1/(1-exp(-t/b)), b = 10 ms, a packet each t = 125 us",
+        scenarios=fades,
+        expected=oracles.timed_burst(10_000, 125),
+        measure=measures.mean(measures.loss_burst),
+        band=within(0.06),
+        why="2,400 bursts of exponential length: three standard errors of 2 %",
+        unit="packets",
+    )
+    yield Check(
+        name="share lost at bit errors of 1e-7",
+        oracle="1 - (1-p)^12000, p = 1e-7",
+        scenarios=stream({"bit_errors": 1e-7}),
+        expected=oracles.bit_error_loss(1e-7, 1500),
+        measure=measures.mean(measures.taken("lost_share[1]@run")),
+        band=within(0.03),
+        why="11,500 losses: three standard errors of 1 %",
+    )
+    yield Check(
         name="share doubled at 1e-3",
         oracle="the probability",
         scenarios=stream(duplicate=1e-3),
