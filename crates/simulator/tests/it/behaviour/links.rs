@@ -150,6 +150,11 @@ fn troubles() -> Vec<Feature> {
         "kind": "gilbert-elliott", "to_bad": 0.002, "to_good": 0.3, "loss_good": 0.0001,
         "loss_bad": 0.5,
     });
+    let timed = json!({
+        "kind": "bursts", "mean_good_ns": 700 * MILLISECOND, "mean_bad_ns": 30 * MILLISECOND,
+        "loss_good": 0.0001, "loss_bad": 0.9,
+    });
+    let bits = json!({"kind": "bit-errors", "probability": 1e-7});
     let named = json!({"kind": "scripted", "drops": [
         {"flow": 0, "number": 300, "times": 1}, {"flow": 1, "number": 500, "times": 3},
     ]});
@@ -163,6 +168,8 @@ fn troubles() -> Vec<Feature> {
         ("losses", json!({"loss": [once]})),
         ("losses that change", json!({"loss": [bernoulli(json!([[0, 0.0], [SECOND, 0.01]]))]})),
         ("losses in bursts", json!({"loss": [bursts]})),
+        ("losses in bursts of time", json!({"loss": [timed]})),
+        ("losses by wrong bits", json!({"loss": [bits]})),
         ("losses by name", json!({"loss": [named]})),
         ("losses of two kinds", json!({"loss": [once, bursts]})),
         ("duplicates", json!({"duplicate": 0.01})),
