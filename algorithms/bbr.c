@@ -2,53 +2,55 @@
 /*
  * BBR: send at the rate that the path delivers, with a window of twice what it holds.
  *
- * Version 1 as Linux does it. Two numbers are a model of the path: bw, the largest rate
- * of delivery in the last bw_window round trips, and rtt, the smallest round-trip time
- * in the last min_rtt_window. A flow is paced, and its window holds it back only where
- * the model is wrong:
+ * This is version 1 as in Linux. Two numbers model the path. The bandwidth bw is the
+ * largest rate of delivery in the last bw_window round trips. The RTT rtt is the
+ * smallest round-trip time in the last min_rtt_window. A flow is paced. Its window
+ * limits it only where the model is wrong:
  *
  *     pacing rate = 0.99 * gain * bw
  *     window      = cwnd_gain * bw * rtt + extra + 3 chunks
  *
- * A chunk is the data that the pacing rate sends in a millisecond, two segments at least,
- * and the window is rounded up to even. extra is the excess of recent ACKs over bw
- * (aggregation), at most 100 ms of bw.
+ * A chunk is the data that the pacing rate sends in a millisecond, two segments at
+ * least. The window is rounded up to an even number. The term extra is the excess of
+ * recent ACKs over bw (aggregation), at most 100 ms of bw.
  *
- * Startup multiplies the rate by startup_gain per round trip until bw has not grown by a
- * quarter in three round trips. Drain then takes the queue away, until no more is in
- * flight than bw * rtt. Probing the bandwidth runs through a cycle of phases as long as
- * rtt. One is above bw, until a loss or until that much is in flight. One is below, and
- * ends as soon as the queue is gone. The others are at bw. A flow enters the cycle in a
- * random phase, never the one below. If rtt was not seen again for min_rtt_window the
- * window falls to min_cwnd for 200 ms and a round trip, so that the queue of all flows
- * drains and rtt shows.
+ * Startup multiplies the rate by startup_gain per round trip until bw has not grown by
+ * a quarter in three round trips. Drain then empties the queue, until at most bw * rtt
+ * is in flight. After Drain the flow probes the bandwidth in a cycle of phases, each
+ * as long as rtt. One phase sends above bw, until a loss or until that much is in
+ * flight. One phase sends below bw, and ends as soon as the queue is gone. The others
+ * send at bw. A flow enters the cycle in a random phase, but never in the one below
+ * bw. If rtt was not seen again for min_rtt_window, the window falls to min_cwnd for
+ * 200 ms and a round trip. The queue of all flows then drains, and rtt becomes
+ * visible.
  *
- * Losses hardly matter: the window pays for each, in the first round trip of a recovery
- * it follows what is in flight, and at its end it is what it was. A path may lose lt_loss
- * or more in two successive intervals of 4 to 16 round trips, and deliver equally much in
- * both. Then it is taken for a policer, and bw for the mean of both, for the next
- * lt_use_rounds.
+ * Losses have little effect. The window shrinks by each lost segment. In the first
+ * round trip of a recovery it follows the data in flight, and at the end it returns to
+ * its former size. A path may lose lt_loss or more in two successive intervals of 4 to
+ * 16 round trips, and deliver equally much in both. BBR then assumes a policer. For
+ * the next lt_use_rounds it takes the mean of both rates for bw.
  *
- * The cycle and the drain use a prediction of the data in flight, for the time when
- * pacing lets the next segment leave (edt_correction): bw * wait less, and a chunk more
- * when sending above bw.
+ * The cycle and Drain predict the data in flight for the time when pacing lets the
+ * next segment leave (edt_correction). The prediction is lower by bw * wait, and
+ * higher by a chunk when the flow sends above bw.
  *
- * As in Linux: the smallest RTT is a running one; a sample that equals it does not begin
- * its ten seconds again. Until 5.x it did (equal_rtt), and a flow whose queue is empty
- * now and then never gives up its window.
+ * As in Linux: the smallest RTT is a running minimum. A sample that equals it does not
+ * restart its ten seconds. Until 5.x it did (equal_rtt), so a flow whose queue is
+ * empty now and then never reduces its window.
  *
  * As in Linux: the rate before the first round trip is startup_gain windows per
- * millisecond, which the first RTT corrects.
+ * millisecond. The first RTT corrects it.
  *
- * Unlike Linux: chunks of less than two segments, for rates below 1.2 Mbit/s, are the
- * stack's to make, for which Linux asks the algorithm. The sum in the window is right.
+ * Unlike Linux: the stack makes chunks of less than two segments, for rates below 1.2
+ * Mbit/s. Linux asks the algorithm for them. The sum in the window is right.
  *
- * Unlike Linux: phases, and the intervals of the search for a policer, are timed by the
- * ACK at hand, not by the last one that delivered something.
+ * Unlike Linux: the current ACK times phases and the intervals of the policer search.
+ * In Linux the last ACK that delivered something does.
  *
- * Interpretation: until 4.19 Linux kept no margin below bw, but counted packets without
- * their link headers in the rate and with them in the pacing, 14 in 1514 bytes. That is
- * the same one percent, which the presets of those kernels therefore keep.
+ * Interpretation: until 4.19 Linux kept no margin below bw. However, it counted
+ * packets without their link headers in the rate and with them in the pacing, 14 in
+ * 1514 bytes. The result is the same one percent, so the presets of those kernels keep
+ * the margin.
  */
 #include "cc_rates.h"
 

@@ -2,63 +2,66 @@
 /*
  * BBRv3: BBR that also learns how much may be in flight without loss.
  *
- * As BBR it sends at bw, the largest rate of delivery of the last two probes, with a
- * window of about twice bw * rtt. Next to these there are two bounds. inflight_hi is the
- * most in flight that was seen to do no harm. The short-term one is inflight_lo with
- * bw_lo, which a round trip with losses lowers and the next probe lifts.
+ * BBRv3 also sends at bw, the largest rate of delivery of the last two probes, with a
+ * window of about twice bw * rtt. It adds two bounds. The bound inflight_hi is the
+ * largest amount in flight that did no harm. The short-term bound is inflight_lo with
+ * bw_lo. A round trip with losses lowers it, and the next probe removes it.
  *
  *     bw     = min(bw_max, bw_lo)
  *     pacing = 0.99 * gain * bw
  *     window = cwnd_gain * bw * rtt + extra
  *            <= inflight_hi, less headroom while cruising, and inflight_lo
  *
- * extra is what ACKs lately brought beyond bw (aggregation). Startup ends when the rate
- * has not grown by a quarter in three round trips, or when a round trip of recovery
- * brought full_loss_count ACKs with losses and more than loss_threshold was lost. Drain
- * empties the queue. From then on the flow goes through four phases. Down: slower than
- * bw until no more is in flight than bw * rtt and inflight_hi less headroom. Cruise: at
- * bw for probe_wait and up to probe_wait_random more, or as many round trips as Reno
- * with that window would need to grow by as much, probe_rounds at most. Refill: a round
- * trip at bw, without short-term bounds. Up: faster than bw until the rate no longer
- * grows, or losses say that it is too much; inflight_hi rises by 1, 2, 4, 8 ... segments
- * per round trip. Too much is
+ * The term extra is the recent excess of ACKs over bw (aggregation). Startup ends when
+ * the rate has not grown by a quarter in three round trips. It also ends when a round
+ * trip of recovery brought full_loss_count ACKs with losses and lost more than
+ * loss_threshold. Drain empties the queue. From then on the flow repeats four phases.
+ *
+ * Down sends slower than bw until at most bw * rtt, and at most inflight_hi less
+ * headroom, is in flight. Cruise sends at bw for probe_wait and up to
+ * probe_wait_random more. It also ends after as many round trips as Reno with that
+ * window would need to grow by as much, probe_rounds at most. Refill sends at bw for a
+ * round trip, without short-term bounds. Up sends faster than bw until the rate no
+ * longer grows or losses show that it is too much. Meanwhile inflight_hi rises by 1,
+ * 2, 4, 8 ... segments per round trip.
+ *
+ * Losses are too many when, in a flight of tx_in_flight segments,
  *
  *     lost / tx_in_flight > loss_threshold
  *
- * of the segments of a flight of tx_in_flight; then inflight_hi becomes what had been in
- * flight when that share was reached, no less than `keep` of bw * rtt, and the phase is
- * over. A round trip with losses in Down or Cruise, counted from the first of them,
- * lowers what is short-term to what was delivered in it, or to `keep` of what it was,
- * whichever is more. Random loss below the threshold therefore takes its share of the
- * window with each round trip that has any, until the next probe. With 1 % of 167
- * segments that is a fifth of the throughput.
+ * Then the phase is over. The new inflight_hi is the amount that was in flight when
+ * that share was reached, no less than `keep` of bw * rtt. In Down and Cruise, a round
+ * trip counts from its first loss. It lowers the short-term bounds to the amount that
+ * it delivered, or to `keep` of their former values, whichever is more. Each round
+ * trip with random loss below the threshold therefore takes a share of the window
+ * until the next probe. With 1 % of 167 segments, the cost is a fifth of the
+ * throughput.
  *
- * Every probe_rtt_interval without a new smallest RTT the window falls to
- * probe_rtt_gain of bw * rtt for probe_rtt_time and a round trip.
+ * If there is no new smallest RTT for probe_rtt_interval, the window falls to
+ * probe_rtt_gain of bw * rtt. It stays there for probe_rtt_time and a round trip.
  *
- * Interpretation: BBRv3 has the kernel remember with each segment what was in flight and
- * lost when it was sent. Neither Linux nor this interface does. All that left the network
- * while the sampled segment was in flight was in flight with it, so
+ * Interpretation: BBRv3's kernel remembers with each segment the data in flight and
+ * the losses when it was sent. Neither Linux nor this interface does. All data that
+ * left the network while the sampled segment was in flight was in flight with it, so
  *
  *     tx_in_flight = delivered since + lost since
+ * The rate sample has the delivered amount. The losses until the segment was sent are
+ * interpolated between the beginnings of the current round trip and of the one before.
+ * For each of these the state knows how much had been delivered and lost. If the
+ * segment itself is acknowledged late, more leaves the network than was in flight.
+ * Then tx_in_flight is too large by the difference.
  *
- * where the rate sample has the amount that was delivered. The losses until it was sent
- * are interpolated between the beginnings of the round trip at hand and of the one
- * before. For each of these the state knows how much had been delivered and lost. If more
- * leaves the network than what was in flight, because the segment itself is acknowledged
- * late, tx_in_flight is too large by that.
- *
- * Interpretation: losses are judged with the ACK that found them, not one by one.
+ * Interpretation: the ACK that found losses judges them together, not one by one.
  *
  * Interpretation: ECN counts segments whose acknowledgement carried ECN-Echo. With
- * classic ECN that is a round trip and not a segment, hence the switch `ecn`, off, and
- * as in Linux no path with an RTT of more than 5 ms.
+ * classic ECN that is a round trip and not a segment. The switch `ecn` is therefore
+ * off. As in Linux, it covers no path with an RTT of more than 5 ms.
  *
- * Unlike Linux: eleven bits are kept of the values that an undo gives back. A loss that a
- * tail loss probe has repaired is not reported, and not counted.
+ * Unlike Linux: of the values that an undo restores, eleven bits are kept. A loss that
+ * a tail loss probe has repaired is not reported, and not counted.
  *
- * The preset `draft` has the values of draft-ietf-ccwg-bbr where they differ from those
- * of Google's kernel.
+ * The preset `draft` has the values of draft-ietf-ccwg-bbr where they differ from
+ * those of Google's kernel.
  */
 #include "cc_rates.h"
 

@@ -2,17 +2,17 @@
 /*
  * BIC: binary search for the window at which the last loss happened.
  *
- * Up to low_window it is standard TCP. Then the window w grows per round trip by
- * a share of its distance to last_max, m, within two bounds; beyond m it leaves as
- * slowly as it came and then speeds up again:
+ * Up to low_window BIC is standard TCP. Above, the window w grows per round trip by a
+ * share of its distance to last_max, m, within two bounds. Beyond m, growth mirrors
+ * its way to m: slow at first, then faster.
  *
  *     (m - w) / b             while w < m, at most smax
  *     b / smooth_part         while |w - m| is less than b or so
  *     (w - m) / (b - 1)       up to w = m + smax (b - 1)
  *     smax                    beyond, or while m is far away
  *
- * Congestion leaves w <- kept w. The new m is the window of that moment, or less
- * if it was cut before it had reached m (fast_convergence), so that others get
+ * Congestion leaves w <- kept w. The new m is the window of that moment. If the cut
+ * came before w reached m, the new m is less (fast_convergence), so that others get
  * room:
  *
  *     m = w (1 + kept) / 2     where w < m, else  m = w
@@ -21,15 +21,16 @@
  *
  *     w = sqrt(smax (1 + kept) / (2 (1 - kept) p))
  *
- * As in Linux: the step to m is a whole number; before the first congestion growth is at
- * least 5 % per round trip; a timeout forgets everything. Growth is divided by the
- * measured number of segments per ACK (ack_ratio_correction), which was exact while ACKs
- * were counted. Today's Linux counts segments and still divides, so that with delayed
- * ACKs it grows about twice as fast as the law. Neither holds up to low_window.
+ * As in Linux: the step to m is a whole number. Before the first congestion, growth is
+ * at least 5 % per round trip. A timeout forgets everything. Growth is divided by the
+ * measured number of segments per ACK (ack_ratio_correction). The division was exact
+ * while Linux counted ACKs. Today's Linux counts segments and still divides, so with
+ * delayed ACKs it grows about twice as fast as the law. Neither applies up to
+ * low_window.
  *
- * Interpretation: the authors' patch, used by Li et al., also detects low
- * utilisation (Low_Util, Util_Check) and then grows faster. Its rules were not
- * published, and it is left out.
+ * Interpretation: the authors' patch, used by Li et al., also detects low utilisation
+ * (Low_Util, Util_Check) and then grows faster. Its rules were not published, so they
+ * are left out here.
  */
 #include "cc.h"
 

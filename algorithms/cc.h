@@ -11,12 +11,12 @@
  * The same file is compiled natively for the simulator and with
  * `clang -target bpf` for the kernel. Therefore: integers only, no globals, no
  * allocation, no library call, bounded loops, at most four arguments. Time and
- * randomness are fields of cc_conn. The hooks and the moments at which they are
- * called are those of Linux's tcp_congestion_ops.
+ * randomness are fields of cc_conn. The hooks, and the moments of their calls, are those
+ * of Linux's tcp_congestion_ops.
  *
- * The kernel's verifier goes through all paths of a hook, a million instructions at
- * most, and must see that loops end and that indices stay within tables: cc_index and
- * CC_APART help.
+ * The kernel's verifier follows all paths of a hook, a million instructions at most. It
+ * must see that loops end and that indices stay within tables. cc_index and CC_APART
+ * help.
  */
 #ifndef DUMBBELL_CC_H
 #define DUMBBELL_CC_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * cc_highspeed.h - increase and cut of HighSpeed TCP (RFC 3649, appendix B), for low
- * windows of 31 and of 38 segments. Whoever has them keeps the row of its window.
+ * windows of 31 and of 38 segments. An algorithm that uses them keeps the row of its
+ * window.
  */
 #ifndef DUMBBELL_CC_HIGHSPEED_H
 #define DUMBBELL_CC_HIGHSPEED_H

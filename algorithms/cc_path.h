@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * cc_path.h - what a sender learns of its path from ACKs: the RTTs, and how fast the
- * bottleneck is.
+ * cc_path.h - estimates of a path from ACKs: its RTTs, and the capacity of its
+ * bottleneck.
  */
 #ifndef DUMBBELL_CC_PATH_H
 #define DUMBBELL_CC_PATH_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * cc_rates.h - a path as rates of delivery tell it, for algorithms that send by them
- * (the family of BBR). A rate, `bw`, is in segments per microsecond << CC_BW_SHIFT; gains
- * count in 1/256.
+ * cc_rates.h - a model of a path by its rates of delivery, for algorithms that send at
+ * such a rate (the family of BBR). A rate, `bw`, is in segments per microsecond <<
+ * CC_BW_SHIFT. Gains count in 1/256.
  */
 #ifndef DUMBBELL_CC_RATES_H
 #define DUMBBELL_CC_RATES_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * cc_storage.h - windows controlled by what the path stores (CCP and CCPD): its storage
- * B and what of it is taken, x, the backlog. What their authors leave open is argued for
- * in ccp.c. Numbers of segments are << CC_PATH_SHIFT where they are u64.
+ * cc_storage.h - windows controlled by the storage of the path (CCP and CCPD): its
+ * storage B and its backlog x, the used part of B. The authors leave choices open; ccp.c
+ * gives the reasons for ours. Numbers of segments are << CC_PATH_SHIFT where they are
+ * u64.
  */
 #ifndef DUMBBELL_CC_STORAGE_H
 #define DUMBBELL_CC_STORAGE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * cc_watch.h - the RTT as Vegas watches it, for algorithms that tell their backlog by it:
- * the smallest ever, taken for that of the empty path, and the smallest of a round trip.
+ * cc_watch.h - the RTTs of Vegas, for algorithms that estimate their backlog from them.
+ * They are the smallest ever, taken for that of the empty path, and the smallest of a
+ * round trip.
  */
 #ifndef DUMBBELL_CC_WATCH_H
 #define DUMBBELL_CC_WATCH_H

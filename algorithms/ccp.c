@@ -2,17 +2,18 @@
 /*
  * CCP: a proportional controller of what bottleneck and path store.
  *
- * Capacity and Congestion Probing computes the window again at every ACK, whatever it was
- * before:
+ * Capacity and Congestion Probing computes the window again at every ACK, regardless
+ * of its previous value:
  *
  *     cwnd = (Kp (B - x) - in flight) / 2
  *
- * B is what the path stores, pipe and queue, x what of it is taken by the queue, both in
- * segments. Slow start is that of any TCP, up to ssthresh or the first loss. Loss calls
- * for no adjustment: the window is frozen until it is repaired. The law is printed by
- * Kumazoe et al. 2012, equation 5; the papers on the algorithm itself (Cavendish et al.
- * 2010 and 2011) could not be found. The estimates of B, x and the capacity are therefore
- * our reading of the prose of the former and of the titles of the others:
+ * B is the storage of the path, pipe and queue. Of it, the queue takes x. Both are in
+ * segments. Slow start is that of any TCP, up to ssthresh or the first loss. Loss
+ * needs no adjustment: the window is frozen until the loss is repaired. Kumazoe et al.
+ * 2012 print the law as equation 5. We could not find the papers on the algorithm
+ * itself (Cavendish et al. 2010 and 2011). The estimates of B, x and the capacity are
+ * therefore our interpretation of the prose of the former and of the titles of the
+ * others:
  *
  *     x = capacity (RTT - smallest RTT)
  *     B = capacity * largest RTT
@@ -22,78 +23,78 @@
  *     cwnd = Kp B / 3                           if that is less than D
  *     x = (Kp B - 3 D) / (3 + Kp)               otherwise
  *
- * so that CCP(1) fills the path where Q is 2 D or more, CCP(2) where it is D / 2, CCP(4)
- * everywhere, but with permanent loss where Q is less than D / 3.
+ * CCP(1) thus fills the path where Q is 2 D or more, and CCP(2) where it is D / 2.
+ * CCP(4) fills every path, but has permanent loss where Q is less than D / 3.
  *
  * Interpretation: `evaluation`. Taken literally, the law is computed once per ACK from
- * what is in flight, and the window that results lets a burst go, after which the law
- * would give less. By default (transmission) it is asked before each segment, which may
- * leave while less is in flight than the law gives. That has a closed form, which is the
- * window that we set:
+ * the data in flight. The resulting window releases a burst, after which the law would
+ * give less. By default (transmission) the law is computed before each segment. The
+ * segment may leave while less is in flight than the law gives. This rule has a closed
+ * form, and we set the window to it:
  *
  *     in flight < (Kp (B - x) - in flight) / 2   is   in flight < Kp (B - x) / 3
+ * No ACK lets more than `burst` segments exceed it. Where ACKs acknowledge many
+ * segments, the limit is twice those, the growth of slow start. The fixed point is the
+ * same. The literal window oscillates between ACKs, and CCPD's oscillates until
+ * nothing but loss is left.
  *
- * and no ACK lets more than `burst` segments go beyond it, or twice those that it
- * acknowledges, the growth of slow start, where ACKs acknowledge many segments. The fixed
- * point is the same; the literal window goes to and fro between ACKs, and CCPD's does so
- * until it is nothing but loss.
+ * With evaluation 2 the law is computed once per round trip, and its window stays
+ * until the next. The halves in the law then give the "dampened oscillation".
  *
- * With evaluation 2 the law is asked once per round trip and its window stays until the
- * next: "dampened oscillation" is what that makes of the halves in it.
- *
- * Interpretation: `beyond_flight`. The result of the law is printed as the window. In the
- * line of control that the authors come from (Cavendish, Gerla, Mascolo 2004) a
- * controller's output is what may still be sent, and what is in flight was sent already.
- * With beyond_flight that is added to what the law gives: equation 5 then has a plus for
- * its minus,
+ * Interpretation: `beyond_flight`. The paper prints the result of the law as the
+ * window. The authors come from a line of control (Cavendish, Gerla, Mascolo 2004) in
+ * which a controller's output is the data that may still be sent. The data in flight
+ * was sent already. With beyond_flight, that data is added to the result of the law.
+ * Equation 5 then has a plus for its minus,
  *
  *     cwnd = (Kp (B - x) + in flight) / 2
+ * and rests at Kp (B - x). For CCP(1) that is half of the queue, on any path.
  *
- * and rests at Kp (B - x), which for CCP(1) is half of the queue, whatever the path.
- *
- * Interpretation: `storage`. B may be a "storage capacity of the path", which is pipe and
- * queue, or the "virtual buffer size" of the same sentence, the queue alone:
+ * Interpretation: `storage`. B may be a "storage capacity of the path", which is pipe
+ * and queue. It may also be the "virtual buffer size" of the same sentence, the queue
+ * alone:
  *
  *     B = capacity (largest RTT - smallest RTT)
  *
- * Interpretation: `capacity`. The authors name capacity estimation, and one of them is an
- * author of CapProbe, the packet pair whose two delays together are the smallest. By
- * default (trains) we look at trains of `train_segs` segments instead of pairs, because
- * an ACK acknowledges two segments and the clock counts microseconds. Each of a train was
- * sent while the one before still waited at the bottleneck, so its ACKs are as far apart
- * as the bottleneck puts them. One that waited for the receiver's timer ends a train. The
- * estimate is of the link, not of the flow's share of it. With rate, it is the largest
- * rate of ACKs over as many segments, which bursts of ACKs raise, and which sinks to the
- * flow's share where a smaller window has smoothed its bursts. Either is replaced by the
- * best of the last `capacity_window` round trips, for the authors say that it must follow
- * a change of route. At 10 Gbit/s eight segments take 10 us: raise `train_segs` there.
- * `capacity_segs_per_s` is for those who know.
+ * Interpretation: `capacity`. The authors name capacity estimation. One of them is an
+ * author of CapProbe, which uses the packet pair whose two delays together are the
+ * smallest. By default (trains) we use trains of `train_segs` segments instead of
+ * pairs, because an ACK acknowledges two segments and the clock counts microseconds.
+ * Each segment of a train was sent while the one before still waited at the
+ * bottleneck. Its ACKs therefore have the spacing of the bottleneck. An ACK that
+ * waited for the receiver's timer ends a train. The estimate is of the link, not of
+ * the flow's share of it.
  *
- * Interpretation: `buffer_segs`. B is fixed, or the capacity times the largest RTT that
- * two samples in a row reached (a single long one is a delayed ACK). After the loss that
- * ends slow start that is the RTT of a full queue. Before any loss, in congestion
- * avoidance, it counts at least `rtt_max_guess` of the smallest RTT: a queue of one
- * bandwidth-delay product.
+ * Interpretation: with capacity = rate, the estimate is the largest rate of ACKs over
+ * as many segments. Bursts of ACKs raise it. It sinks to the flow's share where a
+ * smaller window has smoothed the flow's bursts. Either estimate is replaced by the
+ * best of the last `capacity_window` round trips, because the authors require that it
+ * follows a change of route. At 10 Gbit/s eight segments take 10 us, so raise
+ * `train_segs` there. Set `capacity_segs_per_s` if the capacity is known.
  *
- * Interpretation: `filter`. x is smoothed over about a round trip:
+ * Interpretation: `buffer_segs`. B is fixed, or it is the capacity times the largest
+ * RTT that two samples in a row reached. (A single long RTT is a delayed ACK.) After
+ * the loss that ends slow start, this is the RTT of a full queue. Before any loss, in
+ * congestion avoidance, the largest RTT counts as at least `rtt_max_guess` of the
+ * smallest RTT. This guess means a queue of one bandwidth-delay product.
+ *
+ * Interpretation: `filter`. The backlog x is smoothed over about a round trip:
  *
  *     x += (x now - x) acknowledged / in flight
- *
- * The law's answer comes back through x a round trip later with the factor -Kp / 3: for
- * CCP(4) it would swing for ever. The authors see "dampened oscillation", hence the
+ * The law's answer returns through x a round trip later with the factor -Kp / 3. For
+ * CCP(4) it would oscillate forever. The authors see "dampened oscillation", hence the
  * default.
  *
- * Interpretation: `freeze`. Loss freezes the window, the authors write, and where the law
- * already rules, it does. But slow start ends with about twice the storage of path and
- * queue in flight. If the window were frozen, that would lose half of all that is sent,
- * recovery after recovery, and the law would never have a turn. So at a loss the window
- * falls to what the law gives with nothing else than x and B in it (its fixed point, the
- * closed form above), if that is less, and stays there until the loss is repaired. With
- * `freeze` it stays as it is.
+ * Interpretation: `freeze`. The authors write that loss freezes the window. Where the
+ * law already rules, it does. But slow start ends with about twice the storage of path
+ * and queue in flight. A frozen window would lose half of all data sent, recovery
+ * after recovery, and the law would never apply. At a loss the window therefore falls
+ * to the law's fixed point, the closed form above, if that is less. It stays there
+ * until the loss is repaired. With `freeze` it stays as it is.
  *
- * Interpretation: a timeout sets ssthresh to half the window and begins slow start, as in
- * any TCP; the law takes over at ssthresh. Until the capacity is known growth is standard
- * TCP's.
+ * Interpretation: a timeout sets ssthresh to half the window and begins slow start, as
+ * in any TCP. The law takes over at ssthresh. Until the capacity is known, growth is
+ * standard TCP's.
  */
 #include "cc_storage.h"
 

@@ -2,72 +2,72 @@
 /*
  * CCPD: a proportional and derivative controller of what bottleneck and path store.
  *
- * Capacity and Congestion Probing plus Derivative is CCP (ccp.c) with another law,
- * computed again at every ACK, whatever the window was before:
+ * Capacity and Congestion Probing plus Derivative is CCP (ccp.c) with another law. It
+ * computes the window again at every ACK, regardless of its previous value:
  *
  *     cwnd = Kp (B - x - in flight) + D
  *     D = Kd ((x + in flight) before - (x + in flight) now) / (time between the two ACKs)
  *
- * B is what the path stores, pipe and queue, x what of it is taken by the queue, both in
- * segments. Slow start is that of any TCP, up to ssthresh or the first loss. Loss calls
- * for no adjustment: the window is frozen until it is repaired. The law is printed by
- * Kumazoe et al. 2012, equation 6; the papers on the algorithm itself (Cavendish et al.
- * 2010 and 2011) could not be found. The estimates of B, x and the capacity are our
- * reading, as for CCP:
+ * B is the storage of the path, pipe and queue. Of it, the queue takes x. Both are in
+ * segments. Slow start is that of any TCP, up to ssthresh or the first loss. Loss
+ * needs no adjustment: the window is frozen until the loss is repaired. Kumazoe et al.
+ * 2012 print the law as equation 6. We could not find the papers on the algorithm
+ * itself (Cavendish et al. 2010 and 2011). The estimates of B, x and the capacity are
+ * our interpretation, as for CCP:
  *
  *     x = capacity (RTT - smallest RTT)
  *     B = capacity * largest RTT
  *
- * With these, one flow with a pipe of P segments and a queue of Q (B = P + Q) rests, D
- * being 0 there, at
+ * One flow with a pipe of P segments and a queue of Q (B = P + Q) rests where D is 0,
+ * at
  *
  *     cwnd = Kp B / (1 + Kp)                    if that is less than P
  *     x = (Kp B - (1 + Kp) P) / (1 + 2 Kp)      otherwise
  *
- * so that CCPD(2, Kd) fills the path where Q is P / 2 or more, CCPD(4, Kd) where it is P
- * / 4.
+ * CCPD(2, Kd) thus fills the path where Q is P / 2 or more, and CCPD(4, Kd) where it
+ * is P / 4.
  *
  * Interpretation: `evaluation`. Taken literally, the law is computed once per ACK from
- * what is in flight, and the window that results lets a burst go. From one ACK to the
- * next that answers with the factor -Kp: for Kp above 1 it swings between nothing and
- * everything. By default (transmission) the law is asked before each segment, which may
- * leave while less is in flight than the law gives. That has a closed form, which is the
- * window that we set:
+ * the data in flight, and the resulting window releases a burst. From one ACK to the
+ * next the law answers it with the factor -Kp. For Kp above 1 it swings between
+ * nothing and everything. By default (transmission) the law is computed before each
+ * segment. The segment may leave while less is in flight than the law gives. This rule
+ * has a closed form, and we set the window to it. The first line is the same as the
+ * second:
  *
- *     in flight < Kp (B - x - in flight) + D   is   in flight < (Kp (B - x) + D) / (1 +
- * Kp)
+ *     in flight < Kp (B - x - in flight) + D
+ *     in flight < (Kp (B - x) + D) / (1 + Kp)
+ * No ACK lets more than `burst` segments exceed it. Where ACKs acknowledge many
+ * segments, the limit is twice those, the growth of slow start. The fixed point is the
+ * same.
  *
- * and no ACK lets more than `burst` segments go beyond it, or twice those that it
- * acknowledges, the growth of slow start, where ACKs acknowledge many segments. The fixed
- * point is the same.
+ * Interpretation: `kd_unit`. Kd is a time, and the paper prints it without a unit. The
+ * default is microseconds (1000 ns). Among round units, only microseconds make the two
+ * terms comparable. At 1 Gbit/s ACKs are 24 us apart, so a change of two segments
+ * gives a D of 333 segments for Kd = 4000. In milliseconds it would be 333,000.
  *
- * Interpretation: `kd_unit`. Kd is a time, printed without a unit, by default in
- * microseconds (1000 ns). Of the round ones only they make the two terms comparable: at 1
- * Gbit/s ACKs are 24 us apart, and a change of two segments gives a D of 333 segments for
- * Kd = 4000; in milliseconds it were 333,000.
+ * Interpretation: `kd_opposite`. As printed, the term takes from the window while the
+ * path fills. The opposite sign is there to show that the sign matters.
  *
- * Interpretation: `kd_opposite`. As printed the term takes from the window while the path
- * fills; the opposite sign is there to show that it does matter.
+ * Interpretation: `d_limit`. The absolute value of D is at most the data in flight,
+ * because the time between two ACKs may be close to zero. The x in D is the latest
+ * sample, not smoothed. The two ACKs are those at which the law is computed, before
+ * anything is sent.
  *
- * Interpretation: `d_limit`. D is kept within what is in flight, as the time between two
- * ACKs may be next to nothing. x in it is the latest, not smoothed. The two ACKs are
- * those at which the law is computed, before anything is sent.
+ * Interpretation: `filter`. CCP smooths x over about a round trip, because its answer
+ * to x would otherwise oscillate. Here the part that returns through x has the factor
+ * -Kp / (1 + Kp), which is damped. The authors also see a "much faster period" than
+ * CCP's. The filter is therefore off by default.
  *
- * Interpretation: `filter`. CCP smooths x over about a round trip, because its answer to
- * x would otherwise swing. Here the part that returns through x has the factor -Kp / (1 +
- * Kp), which is damped, and the authors see a "much faster period" than CCP's: off by
- * default.
- *
- * Interpretation: `beyond_flight`. With it what is in flight is added to what the law
- * gives, as in CCP, and before each segment the law is
+ * Interpretation: `beyond_flight`. With it the data in flight is added to the result
+ * of the law, as in CCP. Before each segment the law is then
  *
  *     in flight < B - x + D / Kp
+ * and rests at half of the queue, for any Kp.
  *
- * which rests at half of the queue, whatever Kp.
- *
- * Interpretation: `storage`, `capacity`, `buffer_segs`, `freeze`, `burst`, what a timeout
- * does and how a flow grows until the capacity is known are as in CCP, which argues for
- * them.
+ * Interpretation: `storage`, `capacity`, `buffer_segs`, `freeze` and `burst` are as in
+ * CCP, which gives the reasons. So are the answer to a timeout, and growth until the
+ * capacity is known.
  */
 #include "cc_storage.h"
 

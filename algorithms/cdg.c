@@ -2,48 +2,49 @@
 /*
  * CDG: back off, by chance, when round-trip times keep rising.
  *
- * For each round trip the smallest and the largest RTT are kept. Their changes since the
- * round trip before are its gradients, of which the last `window` are added up:
+ * CDG keeps the smallest and the largest RTT of each round trip. Their changes since
+ * the round trip before are its gradients. CDG adds up the last `window` gradients:
  *
  *     g = sum of the gradients of the smallest RTT, if that is positive,
  *         else sum of those of the largest
  *
- * and a rising RTT makes the window smaller with a probability that grows with g:
+ * A rising RTT makes the window smaller with a probability that grows with g:
  *
  *     P = 1 - exp(-backoff_factor g)
  *     cwnd = kept cwnd
  *
- * The paper divides the mean gradient by a scale G, 3 ms: backoff_factor = 1 / (G
- * window), here 42 per second. Otherwise growth is that of standard TCP.
+ * The paper divides the mean gradient by a scale G, 3 ms. Therefore backoff_factor = 1
+ * / (G window), here 42 per second. Otherwise growth is that of standard TCP.
  *
- * Loss-based flows do not yield to delay. Two rules let CDG live next to them. The shadow
- * window is the window that there would be without backing off: a loss cuts the window to
- * half of the shadow at least, or to half of the window where that is more, never beyond
- * the window. And after `ineffective` backoffs in a row that did not make the RTT fall,
- * the next ones are left out until it does. Both switched off make a scavenger of it.
+ * Loss-based flows do not yield to delay. Two rules let CDG share a path with them.
+ * The first is a shadow window: the window that the flow would have without backing
+ * off. A loss cuts the window to half of the shadow window or to half of the window,
+ * whichever is more, but never raises it. The second rule counts backoffs in a row
+ * that did not make the RTT fall. After `ineffective` of them, CDG skips the next ones
+ * until the RTT falls. With both rules off, CDG is a scavenger.
  *
- * With tolerance a loss while the queue does not seem full leaves the window as it is:
- * the largest RTT rises with the smallest or falls. Slow start ends early by rules like
- * HyStart's. One is that ACKs that follow each other within 3 ms have done so for half of
- * the smallest RTT. The other is that the smallest RTT of a round trip is an eighth above
- * that of the path.
+ * With tolerance, a loss leaves the window as it is while the queue does not seem
+ * full. That is so if the largest RTT rises with the smallest, or falls. Slow start
+ * ends early by rules like HyStart's. By the first rule, it ends when ACKs have
+ * followed each other within 3 ms for half of the smallest RTT. By the second, it ends
+ * when the smallest RTT of a round trip is an eighth above that of the path.
  *
- * As in Linux: gradients are not averaged but added up, and while fewer than `window` are
- * known the missing ones are taken for their mean. ACKs that look delayed count for the
- * smallest RTT alone. A restart after idle forgets all. A round trip after any reduction
- * has no gradient, and the one after it counts from there.
+ * As in Linux: gradients are not averaged but added up. While fewer than `window` are
+ * known, their mean replaces the missing ones. ACKs that look delayed count for the
+ * smallest RTT alone. A restart after idle forgets all. A round trip after any
+ * reduction has no gradient, and the next one counts from there.
  *
- * Unlike Linux: at most 8 gradients, which is Linux's value, instead of 256, for want of
- * room; products do not wrap at 32 bits. exp(-x) is computed to 1.1e-5.
+ * Unlike Linux: the state has room for at most 8 gradients, Linux's default, where
+ * Linux allows 256. Products do not wrap at 32 bits. The error of exp(-x) is 1.1e-5.
  *
- * Interpretation: Linux enters the CWR state to back off, which an algorithm here cannot
- * do. The window is cut at once, ssthresh too, nothing grows until what was sent before
- * is acknowledged, and a loss meanwhile belongs to the same reduction, as in CWR. The
- * only difference is that sending stops until as much has left the network as was cut,
- * instead of being spread over the round trip (PRR).
+ * Interpretation: Linux enters the CWR state to back off, and an algorithm here
+ * cannot. Instead it cuts the window and ssthresh at once. As in CWR, nothing grows
+ * until the data sent before is acknowledged, and a loss meanwhile belongs to the same
+ * reduction. There is one difference. Sending stops until the cut amount has left the
+ * network. CWR would spread the reduction over the round trip (PRR).
  *
- * Interpretation: Linux's filter of delayed ACKs asks whether something is SACKed, which
- * is not known here; the congestion state before the ACK serves instead.
+ * Interpretation: Linux's filter of delayed ACKs asks whether a segment is SACKed.
+ * Here that is unknown, so the filter uses the congestion state before the ACK.
  */
 #include "cc.h"
 

@@ -1,53 +1,56 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Compound TCP: the window of standard TCP, and one more that lives on an empty queue.
+ * Compound TCP: the window of standard TCP, and a second one that lives on an empty
+ * queue.
  *
- * The window win is the sum of two. The first, cwnd, is that of standard TCP: it grows by
- * a segment per round trip of the whole and loss halves it. The second, dwnd, follows
- * the backlog, once per round trip:
+ * The window win is the sum of two windows. The first, cwnd, is that of standard TCP:
+ * it grows by a segment per round trip of the whole, and loss halves it. The second,
+ * dwnd, follows the backlog, once per round trip:
  *
  *     diff = win (1 - base_rtt / rtt)
  *     dwnd = dwnd + max(alpha win^k - 1, 0)      if diff < gamma
  *     dwnd = max(dwnd - eta diff, 0)             else
  *
- * with the smallest RTT of the round trip and the smallest ever, so that it grows fast
- * while the path is not full and yields to a queue. On loss
+ * Here rtt is the smallest RTT of the round trip, and base_rtt the smallest ever. The
+ * second window thus grows fast while the path is not full, and yields to a queue. On
+ * loss
  *
  *     dwnd = max(win (1 - beta) - cwnd / 2, 0)
  *
- * so that the whole keeps 1 - beta, or half of cwnd if that is more. A timeout leaves no
- * dwnd. dwnd rests in slow start and in recovery, and in round trips with less than three
- * samples of the RTT. win^k is computed to 1/10000 of its value.
+ * The whole therefore keeps 1 - beta, or half of cwnd if that is more. A timeout sets
+ * dwnd to 0. In slow start, in recovery, and in round trips with less than three RTT
+ * samples, dwnd stays as it is. The value of win^k is computed to 1/10000.
  *
  * With gamma_tuning, gamma follows the backlog that standard TCP would have had in the
  * last round trip before a loss:
  *
  *     gamma = (1 - gamma_gain) gamma + gamma_gain gamma_share cwnd (1 - base_rtt / rtt)
  *
- * within gamma_low and gamma_high. A timeout sets it back.
+ * Its limits are gamma_low and gamma_high. A timeout resets it.
  *
- * The connection has one window, which is win. dwnd is kept next to it, and cwnd is the
- * rest, so whatever the stack does to the window is done to cwnd first.
+ * The connection has one window, which is win. The state keeps dwnd, and cwnd is the
+ * rest. Each change of the window by the stack therefore changes cwnd first.
  *
  * Interpretation: below low_window the whole is standard TCP. Any dwnd then becomes
- * cwnd's; to drop it would cut the window twice.
+ * part of cwnd; dropping it would cut the window twice.
  *
- * Interpretation: dwnd grows at once, as its law is one per round trip. With
- * spread_growth it grows with the ACKs of the next round trip, as that of Andrew's Linux
- * module: large windows then make no bursts. It loses all at once.
+ * Interpretation: dwnd grows at once, because its law is one per round trip. With
+ * spread_growth it grows with the ACKs of the next round trip, as in Andrew's Linux
+ * module. Large windows then make no bursts. It shrinks at once in either case.
  *
- * Interpretation: a window that is given up for delay is not regained in slow start:
- * ssthresh follows the window down. The smallest RTT ever outlives idle times and
- * timeouts.
+ * Interpretation: slow start does not regain a window that was given up for delay,
+ * because ssthresh follows the window down. The smallest RTT ever survives idle times
+ * and timeouts.
  *
- * Interpretation: gamma_tuning is off, since the paper has gamma fixed, and the gain of
- * the tuning differs between its ports: 1/4 is that of Andrew's module 1.3.
+ * Interpretation: gamma_tuning is off, because the paper has a fixed gamma. The gain
+ * of the tuning differs between its ports; 1/4 is that of Andrew's module 1.3.
  *
- * Interpretation: Kumazoe et al. 2012 print the law otherwise: dwnd^k for win^k
- * (literal_growth), which cannot grow from 0; a backlog of cwnd alone, by the smoothed
- * RTT, as a rate, for which this takes segments per second (literal_diff); dwnd for win
- * in the cut of dwnd (literal_cut); and no cut of cwnd (literal_reno). All are off, also
- * in the preset, as misprints: what they ran was an implementation, and not standard TCP.
+ * Interpretation: Kumazoe et al. 2012 print another law, with four differences. It has
+ * dwnd^k for win^k (literal_growth), which cannot grow from 0. Its backlog is of cwnd
+ * alone, by the smoothed RTT, and it is a rate (literal_diff); we use segments per
+ * second. It has dwnd for win in the cut of dwnd (literal_cut), and no cut of cwnd
+ * (literal_reno). We take them for misprints: the authors ran an implementation, and
+ * not standard TCP. All four are therefore off, also in the preset.
  */
 #include "cc_watch.h"
 

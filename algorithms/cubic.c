@@ -2,20 +2,21 @@
 /*
  * CUBIC: the window is a cubic function of the time since the last cut.
  *
- * RFC 9438 as Linux does it. A cut from last_max leaves the share `kept` of the
- * window, and from there it aims for where this curve will be a round trip later:
+ * This is RFC 9438 as in Linux. A cut from last_max leaves the share `kept` of the
+ * window. From there the window aims for the value of this curve a round trip later:
  *
  *     W(t) = last_max + C (t - K)^3
  *     K    = cbrt((last_max - w) / C)
  *
- * t being the time since growth resumed. K makes it start at the window w that
- * the cut left: fast back towards last_max, flat around it, then ever faster
- * beyond, at most by half per round trip. If a cut comes before last_max is
- * reached again, the new last_max is less than the window, w (1 + kept) / 2, so
- * that others get room (fast_convergence).
+ * The time t counts from when growth resumed. K makes the curve start at the window w
+ * that the cut left. The curve returns fast to last_max and is flat around it. Beyond,
+ * it grows ever faster, at most by half per round trip. If a cut comes before the
+ * window reaches last_max again, the new last_max is less than the window, w (1 +
+ * kept) / 2. Others then get room (fast_convergence).
  *
- * Where standard TCP would have the larger window, it follows standard TCP
- * (tcp_friendliness), whose window after such a cut grows per round trip by
+ * Where standard TCP would have the larger window, CUBIC follows standard TCP
+ * (tcp_friendliness). After such a cut, the window of standard TCP grows per round
+ * trip by
  *
  *     3 (1 - kept) / (1 + kept)
  *
@@ -23,28 +24,29 @@
  *
  *     w = (C (3 + kept) / (4 (1 - kept)))^(1/4) (RTT / p)^(3/4)
  *
- * Its modes are slow start; waiting, from a cut until growth resumes; TCP-friendly, while
- * standard TCP's window is not below the curve a round trip later. Otherwise it is
- * concave until that is K, and convex from then on.
+ * CUBIC has five modes. The first is slow start. The second is waiting, from a cut
+ * until growth resumes. It is TCP-friendly while standard TCP's window is not below
+ * the curve a round trip later. Otherwise it is concave until t + RTT reaches K, and
+ * convex from then on.
  *
- * HyStart leaves slow start before the queue overflows: when a train of ACKs
- * lasts as long as the path, or when the RTT has risen by an eighth, within 4 to
- * 16 ms. The parameter `hystart` chooses among Linux's versions, which differ in
- * thresholds, clock and in when a round begins; in those counted in milliseconds
- * the smallest RTT of a round ignores all samples after the eighth.
+ * HyStart leaves slow start before the queue overflows. It does so when a train of
+ * ACKs lasts as long as the path's RTT, or when the RTT has risen by an eighth, within
+ * 4 to 16 ms. The parameter `hystart` chooses among Linux's versions. They differ in
+ * thresholds, in the clock, and in the start of a round. In the versions that count in
+ * milliseconds, the smallest RTT of a round ignores all samples after the eighth.
  *
- * As in Linux: time inside counts in 1/1024 s, RTTs there in whole milliseconds, rounded
- * up. The clock halts while nothing is sent. Growth is computed again each 31 ms or when
- * the window has changed. RTT samples in the first second of a curve are left aside.
- * Before the first cut growth is at least 5 % per round trip. The estimate of standard
- * TCP keeps its slope beyond last_max, where RFC 9438 makes it 1.
+ * As in Linux: time inside counts in 1/1024 s. RTTs there are in whole milliseconds,
+ * rounded up. The clock stops while nothing is sent. Growth is computed again each 31
+ * ms, or when the window has changed. RTT samples in the first second of a curve do
+ * not count. Before the first cut, growth is at least 5 % per round trip. The estimate
+ * of standard TCP keeps its slope beyond last_max, where RFC 9438 makes it 1.
  *
- * Unlike Linux: K is the cube root rounded down. Linux's, from a table and one step of
- * Newton's method, is up to 0.2 % off.
+ * Unlike Linux: K is the cube root rounded down. Linux uses a table and one step of
+ * Newton's method, and is up to 0.2 % off.
  *
- * Unlike Linux: the extra time of a train of ACKs over the path, 4 bursts of offload at
- * the rate of pacing, depends on the window. Linux's rate depends on the outstanding data
- * where that is more.
+ * Unlike Linux: the extra time of a train of ACKs over the path, 4 bursts of offload
+ * at the rate of pacing, depends on the window. Linux's rate depends on the
+ * outstanding data where that is more.
  */
 #include "cc.h"
 

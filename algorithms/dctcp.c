@@ -3,34 +3,34 @@
  * DCTCP: cut by as much as was marked.
  *
  * Data Center TCP asks the network for early congestion marks (a step at K packets of
- * queue) and the receiver for an exact echo of each. Once per window of data the share F
- * of what was delivered with a mark moves an average, and the first mark of a window cuts
- * by half of it:
+ * queue). It asks the receiver for an exact echo of each mark. Once per window of
+ * data, an average moves by F, the share of delivered segments with a mark. The first
+ * mark of a window cuts by half of the average:
  *
  *     alpha = (1 - g) alpha + g F
  *     cwnd = cwnd (1 - alpha / 2)
  *
- * Growth is that of standard TCP, and so is the reaction to loss: half the window is
- * kept. N flows that step together, with W = (C RTT + K) / N, rest at
+ * Growth is that of standard TCP. The reaction to loss is, too: it keeps half the
+ * window. N flows that step together, with W = (C RTT + K) / N, rest at
  *
  *     alpha = sqrt(2 / W)
  *     queue between K + N - sqrt(2 N (C RTT + K)) / 2 and K + N
  *
- * (Alizadeh et al. 2010, section 3.3), and keep the link busy if K exceeds C RTT / 7.
+ * (Alizadeh et al. 2010, section 3.3). They keep the link busy if K exceeds C RTT / 7.
  *
- * Both ends of the connection must do as DCTCP does: in the simulator that is the stack's
- * switch `ecn = "dctcp"`, on the testbed the algorithm brings it along.
+ * Both ends of the connection must act as DCTCP requires. In the simulator, the
+ * stack's switch `ecn = "dctcp"` does so. On the testbed the algorithm sets it.
  *
- * As in Linux: alpha counts in 1/1024 and begins at 1, so that the first mark halves; an
+ * As in Linux: alpha counts in 1/1024 and begins at 1, so the first mark halves. An
  * alpha below 16 of these falls to 0 at once in a window without marks. On a timeout
- * alpha stays. A loss during the reduction for a mark halves what is left of the window.
- * Before 5.1 loss was answered like a mark (`halve_on_loss`), with an option to set alpha
- * to 1 on a timeout
- * (`reset_on_timeout`).
+ * alpha stays. A loss during the reduction for a mark halves the rest of the window.
+ * Before 5.1 the answer to loss was that to a mark (`halve_on_loss`). An option then
+ * set alpha to 1 on a timeout (`reset_on_timeout`).
  *
  * Unlike Linux: Linux runs Reno where ECN was not negotiated. Here a connection that
- * never heard a mark halves on any congestion, which is the same. It differs where ECN is
- * there, no mark came and a tail loss probe repaired a loss: Linux cuts by alpha then.
+ * never received a mark halves on any congestion, which is the same. One case differs:
+ * ECN was negotiated, no mark came, and a tail loss probe repaired a loss. Linux then
+ * cuts by alpha.
  */
 #include "cc.h"
 

@@ -2,8 +2,8 @@
 /*
  * FAST TCP: keep alpha own segments in the queues of the path.
  *
- * The smallest RTT ever seen is taken for the path's own, whatever the average
- * RTT is beyond it for queueing. Every other round trip the window moves to
+ * FAST takes the smallest RTT ever seen for the path's own. The rest of the average
+ * RTT is queueing. Every other round trip the window moves to
  *
  *     w <- min(2 w, (1 - gamma) w + gamma (rtt_base / rtt_average w + alpha))
  *
@@ -11,40 +11,40 @@
  *
  *     w (1 - rtt_base / rtt_average) = alpha
  *
- * so that N flows need a queue of N alpha. The throughput chooses alpha among three
- * levels. Loss halves the window. A flow that starts next to others takes their queue for
- * a part of the path, and so takes more than its share.
+ * N flows therefore need a queue of N alpha. The throughput chooses alpha among three
+ * levels. Loss halves the window. A flow that starts next to others takes their queue
+ * for a part of the path, and so takes more than its share.
  *
- * The law and the levels are those printed by Li, Leith and Shorten 2007 (section V-E,
- * Table II). The Linux patch that they used is lost, so the following is our reading of
- * the texts.
+ * Li, Leith and Shorten 2007 print the law and the levels (section V-E, Table II). The
+ * Linux patch that they used is lost, so the following is our interpretation of the
+ * texts.
  *
- * Interpretation: m0u to m2l are thresholds with hysteresis, in kB/s of payload:
- * up from level 0 above m0u, down to it below m1l, likewise m1u and m2l. The
- * throughput is what was delivered between two updates of the window.
+ * Interpretation: m0u to m2l are thresholds with hysteresis, in kB/s of payload. The
+ * level rises from 0 above m0u and returns below m1l, and likewise for m1u and m2l.
+ * The throughput is the data delivered between two updates of the window.
  *
  * Interpretation: gamma = 50 is a percentage, the 0.5 of Jin et al. 2004.
  *
- * Interpretation: "no queueing delay", where alpha is a share of the window,
+ * Interpretation: with "no queueing delay" alpha is a share of the window,
  *
  *     alpha(w) = a w
+ * where a is mi_gain. "No queueing delay" means less than mi_threshold, 0.75 ms as in
+ * ns-2's FAST.
  *
- * means less than mi_threshold, 0.75 ms as in ns-2's FAST; a is mi_gain.
+ * Interpretation: the average RTT moves by min(3 / w, 1 / 4) of each sample's distance
+ * from it (Jin et al. 2004).
  *
- * Interpretation: the average RTT moves by min(3 / w, 1 / 4) of each sample's
- * distance from it (Jin et al. 2004).
+ * Interpretation: slow start is that of the stack, up to ssthresh or the first loss,
+ * without pacing, because their algorithms shared one stack. With slow_start_exit it
+ * also ends when there is queueing. Without pacing, slow start fills a short queue
+ * early and loses less. Because it lasts longer, it lets a new flow have its share at
+ * once.
  *
- * Interpretation: slow start is that of the stack, up to ssthresh or the first
- * loss, without pacing, as their algorithms shared one stack; with
- * slow_start_exit it also ends when queueing is felt. Not being paced, it fills a
- * short queue early and loses less; being longer, it lets a new flow have its
- * share at once.
+ * Interpretation: the window is frozen for update_rtts - 1 round trips. The data
+ * measured at an update was thus sent under the window that is updated.
  *
- * Interpretation: the window is frozen for update_rtts - 1 round trips, so that
- * what is measured at an update was sent under the window that is updated.
- *
- * Interpretation: the whole step is taken at once; pacing at 1.2 times the window
- * per smoothed RTT, Linux's margin, spreads it.
+ * Interpretation: the whole step is taken at once. Pacing at 1.2 times the window per
+ * smoothed RTT, Linux's margin, spreads it.
  */
 #include "cc.h"
 

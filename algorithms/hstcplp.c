@@ -3,9 +3,9 @@
  * HSTCP-LP: HighSpeed TCP that yields as soon as the queue on the way there grows.
  *
  * The window w grows by a(w) segments per round trip, and a loss takes b(w) of it, as
- * those of HighSpeed TCP (RFC 3649). It also has the early indications of TCP-LP. The
- * one-way time d of each ACK comes from timestamps: the receiver's clock less the one
- * that it echoes. An average is kept of it,
+ * in HighSpeed TCP (RFC 3649). It also has the early indications of TCP-LP. Timestamps
+ * give the one-way time d of each ACK: the receiver's clock less the sender's clock
+ * that it echoes. The sender keeps an average of d,
  *
  *     average = 7/8 average + 1/8 d
  *
@@ -13,33 +13,34 @@
  *
  *     average > d_min + threshold (d_max - d_min)
  *
- * Then b(w) of the window is given up; if that was already the case within the last
- * inference RTTs, it falls to one segment. During those RTTs it does not grow.
+ * Then the flow gives up b(w) of the window. If that already happened within the last
+ * inference RTTs, the window falls to one segment. During those RTTs it does not grow.
  *
- * Interpretation: Linux has no such algorithm, and the paper's own code was not found.
- * The part from TCP-LP is the paper's, made fit for clocks as they are; Linux's TCP-LP
- * (lp) has other rules. d_max is the second largest time, so that a single outlier does
- * not count. An early indication leaves ssthresh alone, so that slow start leads back to
- * the window of before unless a loss has set ssthresh (parameter cut_ssthresh). After an
- * indication d_min is the average and d_max half the smoothed RTT more (parameter
- * restart_range). The paper keeps both for good, and so never adapts to a longer path or
- * to a queue that others keep filled.
+ * Interpretation: Linux has no such algorithm, and we did not find the paper's own
+ * code. The part from TCP-LP is the paper's, adapted to real clocks; Linux's TCP-LP
+ * (lp) has other rules. The maximum d_max is the second largest time, so that a single
+ * outlier does not count. An early indication does not change ssthresh. Slow start
+ * therefore leads back to the former window, unless a loss has set ssthresh (parameter
+ * cut_ssthresh). After an indication d_min is the average, and d_max is half the
+ * smoothed RTT more (parameter restart_range). The paper keeps both for good, and so
+ * never adapts to a longer path or to a queue that others keep filled.
  *
- * Interpretation: the offset of the two clocks is unknown, and on Linux random, so only
- * differences of times count. Both clocks have ticks of a millisecond, which make times
- * of one path differ by a tick. So the threshold is `margin` ticks beyond d_min at least,
- * and what is equal is within.
+ * Interpretation: the offset of the two clocks is unknown, and on Linux random, so
+ * only differences of times count. Both clocks have ticks of a millisecond, so times
+ * of one path differ by a tick. The threshold is therefore at least `margin` ticks
+ * beyond d_min, and a time equal to it is within.
  *
  * Interpretation: the receiver's wait for a second segment is no sign of a queue
- * (skip_delayed). It would be part of the times of all ACKs while the window is odd and
- * small, an indication would follow the other, and the window would stay at a segment or
- * two for good. The timestamp that is echoed is that of the first segment acknowledged,
- * and the smoothed RTT has just moved by 1/8 of the distance to its RTT, so that
+ * (skip_delayed). While the window is odd and small, the wait would be part of the
+ * times of all ACKs. One indication would follow the other, and the window would stay
+ * at a segment or two for good. The echoed timestamp is that of the first segment
+ * acknowledged. The smoothed RTT has just moved by 1/8 of the distance to the RTT of
+ * this segment, so that
  *
  *     wait = srtt before + 8 (srtt - srtt before) - RTT of the last segment acknowledged
- *
- * which is taken off. An ACK for one segment may have waited for the receiver's timer:
- * its time does not count if nothing else is in flight, or if other ACKs are for more.
+ * is the wait, which is subtracted. An ACK for one segment may have waited for the
+ * receiver's timer. Its time does not count if nothing else is in flight, or if other
+ * ACKs are for more.
  */
 #include "cc_highspeed.h"
 

@@ -2,8 +2,8 @@
 /*
  * H-TCP: the longer since the last congestion, the faster the growth.
  *
- * Each acknowledged segment widens the window w by alpha / w, thus a round trip
- * by alpha, which depends on the time D since the last congestion, in seconds:
+ * Each acknowledged segment widens the window w by alpha / w, so a round trip widens
+ * it by alpha. This depends on the time D since the last congestion, in seconds:
  *
  *     alpha = 2 (1 - kept) f(D)
  *     f(D)  = 1                                            for D <= delta_l
@@ -11,25 +11,25 @@
  *
  * Its modes are slow start, low speed until delta_l, and high speed from then on.
  *
- * The window after congestion bridges an empty queue just so, unless the throughput B
- * before this congestion differs from that before the last one by more than delta_b:
+ * The window after congestion just fills the path while the queue is empty. The
+ * exception is a throughput B before this congestion that differs from that before the
+ * last one by more than delta_b:
  *
  *     kept = RTT_min / RTT_max, within 0.5 and 0.8
  *     kept = 0.5                if |B - B_last| > delta_b B_last
  *
- * As in Linux: times are in jiffies. alpha is computed again only when the window has
- * grown, which is by one segment per ACK at most. The first congestion after a reset
- * always halves, and so does every one on a path of 10 ms or less. The time counts from
- * the end of recovery. The largest RTT is forgotten by 5 % at each congestion, and a
- * sample that exceeds it by over 20 ms is taken for an outlier. No throughput is sampled
- * while alpha is above the window.
+ * As in Linux: times are in jiffies. H-TCP computes alpha again only when the window
+ * has grown, which is by one segment per ACK at most. The first congestion after a
+ * reset always halves, and so does every one on a path of 10 ms or less. The time
+ * counts from the end of recovery. At each congestion, the excess of the largest RTT
+ * over the smallest falls by 5 %. A sample that exceeds it by over 20 ms counts as an
+ * outlier. No throughput is sampled while alpha is above the window.
  *
  * Unlike Linux: f does not wrap after 131 s without congestion.
  *
- * Interpretation: the papers make growth per second the same at any RTT by
- * max(f T_min, 1), whose factor has the unit of a time. As in Linux, T_min counts
- * in 100 ms, within 1/10 and 2 (rtt_scaling): f is as printed on a path of
- * 100 ms.
+ * Interpretation: the papers make growth per second the same at any RTT by max(f
+ * T_min, 1). Its factor has the unit of a time. As in Linux, T_min counts in 100 ms,
+ * within 1/10 and 2 (rtt_scaling). On a path of 100 ms, f is as printed.
  */
 #include "cc.h"
 

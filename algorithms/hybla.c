@@ -2,34 +2,33 @@
 /*
  * Hybla: on a long path grow as fast as standard TCP does on a short one.
  *
- * rho is how many times longer the path's RTT is than a reference:
+ * The ratio rho compares the path's RTT with a reference:
  *
  *     rho = max(srtt / rtt0, 1)
  *
- * and each ACK widens the window by
+ * Each ACK widens the window by
  *
  *     2^rho - 1      in slow start
  *     rho^2 / cwnd   in congestion avoidance
  *
- * so that the window, and with it the throughput, follows the same curve over time at any
- * RTT. After t seconds without loss there are rho times as many segments under way as
+ * The window, and with it the throughput, thus follows the same curve over time at any
+ * RTT. After t seconds without loss there are rho times as many segments in flight as
  * standard TCP would have at rtt0. Loss halves the window.
  *
- * As in Linux: rho counts in eighths and is computed again when the smoothed RTT is the
- * smallest so far. It is 16 at most in slow start, where 2^rho comes from a table of
+ * As in Linux: rho counts in eighths. It is computed again when the smoothed RTT is
+ * the smallest so far. It is 16 at most in slow start, where 2^rho is from a table of
  *
  *     128 2^(k / 8), k = 0 ... 7
+ * Outside the open state Hybla is standard TCP. The first window is rho segments
+ * instead of the stack's. Growth counts ACKs, not acknowledged segments (count_acks).
+ * For each ACK it is rounded down to 1/128 segment (fraction_bits). Rounding may take
+ * cwnd / (128 rho^2) of the growth. Beyond 128 rho^2 segments nothing would be left,
+ * so a segment for each cwnd ACKs takes its place, the growth of standard TCP. With
+ * fraction_bits 16 the law is valid up to windows 512 times larger.
  *
- * Outside the open state it is standard TCP. The first window is rho segments instead of
- * the stack's. Growth counts ACKs, not acknowledged segments (count_acks), and is rounded
- * down to 1/128 segment for each ACK (fraction_bits). That may take cwnd / (128 rho^2) of
- * it, and beyond 128 rho^2 segments nothing would be left: a segment for each cwnd ACKs
- * takes its place, the growth of standard TCP. With fraction_bits 16 the law is valid up
- * to windows 512 times larger.
- *
- * Unlike Linux: the limit of 65535 segments (window_max) holds growth alone, since the
- * stack's clamp cannot be written from BPF. Linux stays at rho = 1 if it has no RTT when
- * the connection begins; here the first window is then the stack's and rho that of the
+ * Unlike Linux: the limit of 65535 segments (window_max) stops growth alone, because
+ * BPF cannot write the stack's clamp. Linux stays at rho = 1 if it has no RTT when the
+ * connection begins. Here the first window is then the stack's, and rho that of the
  * first ACK.
  */
 #include "cc.h"

@@ -8,8 +8,8 @@
  *     cwnd = cwnd + alpha
  *     cwnd = cwnd (1 - beta)
  *
- * Both follow the queueing delay d, the mean RTT of the last round trip less the smallest
- * RTT ever, relative to d_max, the largest RTT ever less the smallest:
+ * Both follow the queueing delay d, the mean RTT of the last round trip less the
+ * smallest RTT ever. It is relative to d_max, the largest RTT ever less the smallest:
  *
  *     alpha = alpha_max                               if d <= d1
  *     alpha = e alpha_max / (e + (d - d1) (alpha_max - alpha_min) / alpha_min)
@@ -17,20 +17,20 @@
  *     beta  = beta_max                                if d >= d3
  *     beta  = beta_min + (beta_max - beta_min) (d - d2) / (d3 - d2)
  *
- * where e = d_max - d1, and d1, d2 and d3 are shares of d_max: 1/100, 1/10 and 8/10. So
+ * Here e = d_max - d1, and d1, d2 and d3 are shares of d_max: 1/100, 1/10 and 8/10. So
  * alpha falls from alpha_max with an empty queue to alpha_min with a full one. After a
- * delay above d1 it takes theta round trips below it until alpha_max is back. A window
- * below win_thresh is that of standard TCP.
+ * delay above d1, alpha_max returns after theta round trips below it. A window below
+ * win_thresh is that of standard TCP.
  *
  * As in Linux: alpha counts in 1/128, beta in 1/64, delays in whole microseconds.
- * Acknowledged segments are counted, also where the stack counts ACKs. The earnings of a
- * window beyond whole segments are dropped. After a timeout it is standard TCP until the
- * next round trip. The theta round trips need not follow one another, as the paper has
- * it: one above d1 between them does not begin them again. The smallest and the largest
- * RTT are never forgotten. RTTs beyond rtt_limit count as that.
+ * Illinois counts acknowledged segments, also where the stack counts ACKs. It drops
+ * the earnings of a window beyond whole segments. After a timeout it is standard TCP
+ * until the next round trip. The theta round trips need not follow one another, as
+ * they must in the paper: one above d1 does not restart the count. The smallest and
+ * the largest RTT are never forgotten. An RTT beyond rtt_limit counts as rtt_limit.
  *
- * Unlike Linux: one ACK never more than doubles the window. The samples of a round trip
- * are counted beyond 65,535.
+ * Unlike Linux: one ACK at most doubles the window. The samples of a round trip are
+ * counted beyond 65,535.
  */
 #include "cc.h"
 

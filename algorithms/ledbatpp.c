@@ -2,35 +2,36 @@
 /*
  * LEDBAT++: use what others leave, at a queueing delay of 60 ms at most.
  *
- * For transfers that nobody waits for. The queueing delay is the smallest of the last
- * four RTTs less the smallest RTT of the last ten minutes. Per round trip the window W
- * moves by
+ * LEDBAT++ is for transfers that nobody waits for. The queueing delay is the smallest
+ * of the last four RTTs less the smallest RTT of the last ten minutes. Per round trip
+ * the window W moves by
  *
  *     W += GAIN                                                      below the target
  *     W += max(GAIN - C W (delay / target - 1), -W / 2)              otherwise
  *     GAIN = 1 / min(16, ceil(2 target / smallest RTT))
  *
- * so that it is slower than standard TCP, the more so on short paths, and yields by more
- * where the delay is further beyond the target. Loss halves the window. Slow start grows
- * by GAIN for each segment, too; the first one also ends at 3/4 of the target.
+ * It is thus slower than standard TCP, especially on short paths. It yields by more
+ * where the delay is further beyond the target. Loss halves the window. Slow start
+ * grows by GAIN for each segment, too. The first one also ends at 3/4 of the target.
  *
  * Flows that come later would take the queue of the earlier ones for the path's own
- * delay. So there are slowdowns, in which a queue of LEDBAT++ flows drains and all see
- * the path. Two round trips after the first slow start the window falls to two segments
+ * delay. Slowdowns therefore drain the queue of LEDBAT++ flows, so that all see the
+ * path. Two round trips after the first slow start the window falls to two segments
  * for two round trips. Then it returns in slow start to its former size. The next
- * slowdown is 9 times as far away as the last one was long, so that they cost a tenth at
- * most.
+ * slowdown is 9 times as far away as the last one was long, so that slowdowns cost a
+ * tenth at most.
  *
- * Interpretation: growth is spread over the ACKs of a round trip, GAIN acknowledged / W
- * for each while the delay is below the target; the decrease is taken once at its end. In
- * the draft all is per round trip; an ACK that takes part in growth must find the window
- * in use.
+ * Interpretation: growth is spread over the ACKs of a round trip, GAIN acknowledged /
+ * W for each while the delay is below the target. The decrease happens once, at its
+ * end. In the draft all is per round trip. An ACK that takes part in growth must find
+ * the window in use.
  *
- * Interpretation: the second clause replaces the first at the target; GAIN in it is what
- * the round trip would have grown by.
+ * Interpretation: the second clause replaces the first at the target. GAIN in it is
+ * the growth that the round trip would have had.
  *
- * Interpretation: a slowdown's length counts from the fall to when the window is back at
- * ssthresh, or a loss has ended that. One that is due during recovery waits for its end.
+ * Interpretation: a slowdown's length counts from the fall to when the window is back
+ * at ssthresh, or a loss has ended its return. A slowdown that is due during recovery
+ * waits for the end of recovery.
  */
 #include "cc.h"
 

@@ -2,8 +2,8 @@
 /*
  * TCP-LP: a low-priority TCP that yields as soon as the queue on the way there grows.
  *
- * The one-way time d of each ACK comes from timestamps: the receiver's clock less the one
- * that it echoes. An average is kept of it,
+ * Timestamps give the one-way time d of each ACK: the receiver's clock less the
+ * sender's clock that it echoes. The sender keeps an average of d,
  *
  *     average = 7/8 average + 1/8 d
  *
@@ -11,27 +11,28 @@
  *
  *     average < d_min + threshold (d_max - d_min)
  *
- * Then the window is halved; if that was already the case within the last inference RTTs,
- * it falls to one segment. During those RTTs it does not grow, otherwise it does as that
- * of standard TCP, which a loss halves.
+ * Then the window is halved. If that already happened within the last inference RTTs,
+ * it falls to one segment. During those RTTs the window does not grow. Otherwise it
+ * grows as that of standard TCP, and a loss halves it.
  *
- * As in Linux: all times are in whole milliseconds. d_max is the second largest time, so
- * that a single outlier does not count. After an indication d_min is the average and
- * d_max twice that; the paper keeps both for good. Equal values are not below: the first
- * time of a connection is an indication, and where a one-way time is less than 7 ms, so
- * that 15 % of it are nothing, each is. An indication leaves ssthresh alone, so that slow
- * start leads back to the window of before unless a loss has set ssthresh. The RTT is
- * that of the latest echo.
+ * As in Linux: all times are in whole milliseconds. The maximum d_max is the second
+ * largest time, so that a single outlier does not count. After an indication d_min is
+ * the average, and d_max is twice that; the paper keeps both for good. Equal values
+ * are not below. The first time of a connection is thus an indication. Where a one-way
+ * time is less than 7 ms, 15 % of it are nothing, so each is an indication. An
+ * indication does not change ssthresh. Slow start therefore leads back to the former
+ * window, unless a loss has set ssthresh. The RTT is that of the latest echo.
  *
- * As in Linux: the receiver's time is divided by the rate of its clock, which is
- * estimated from the ACKs, one by one, and in whole numbers. Where the estimate exceeds
- * 1000 per second, the receiver's time counts for nothing and d is that of the own clock
- * alone. Up to 500 per second the receiver's time counts twice. A time that jumps so is
- * an indication or the new d_max. The wait for a second segment is a part of d.
+ * As in Linux: the receiver's time is divided by the rate of its clock. This rate is
+ * estimated from the ACKs, one by one, and in whole numbers. Where the estimate
+ * exceeds 1000 per second, the receiver's time counts for nothing, and d is that of
+ * the own clock alone. Up to 500 per second the receiver's time counts twice. After
+ * such a jump, a time is an indication or the new d_max. The wait for a second segment
+ * is a part of d.
  *
- * Interpretation: Linux adds a random number to the clock of each connection, and the
- * module's d with it; d_max, twice the average, is then beyond anything that a queue
- * could do. Here, as with net.ipv4.tcp_timestamps = 2, it does not.
+ * Interpretation: Linux adds a random number to the clock of each connection, and so
+ * to the module's d. Then d_max, twice the average, is beyond any value that a queue
+ * could cause. Here, as with net.ipv4.tcp_timestamps = 2, there is no random number.
  */
 #include "cc.h"
 

@@ -3,41 +3,41 @@
  * TCP-NV: stay where more window would bring more queue, not more throughput.
  *
  * New Vegas compares windows as Vegas does, but by the largest throughput of a round
- * trip, which offloads and bursty ACKs distort less than single RTTs, and decides only on
- * enough samples. A sample is what was delivered while a segment was in flight over its
- * smoothed RTT; from the largest of the round trip and the smallest smoothed RTT of late
- * follows the window that would do without a queue:
+ * trip. Offloads and bursty ACKs distort it less than single RTTs. New Vegas decides
+ * only on enough samples. A sample is the data that was delivered while a segment was
+ * in flight, over the segment's smoothed RTT. The largest sample of the round trip and
+ * the smallest recent smoothed RTT give the window that would do without a queue:
  *
  *     slope = rate * smallest RTT / MSS
  *     most = slope + pad
  *
- * Once per round trip: above most, with at least `dec_samples` samples over at least
- * `dec_rounds` round trips, growth stops, ssthresh becomes most, and the window falls by
- * `dec_share` of the excess. At most - pad_buffer or below, with `inc_samples`, growth
- * continues. Growth is that of standard TCP, slower by 2^f after losses. One flow rests
- * with about pad segments in the queue.
+ * The decision is once per round trip. Above most, it needs at least `dec_samples`
+ * samples over at least `dec_rounds` round trips. Growth then stops, ssthresh becomes
+ * most, and the window falls by `dec_share` of the excess. At most - pad_buffer or
+ * below, with `inc_samples`, growth continues. Growth is that of standard TCP, slower
+ * by 2^f after losses. One flow rests with about pad segments in the queue.
  *
- * A smallest RTT that a queue of others' has raised would never fall again without help.
- * Every 5 s or so (`reset_period`, times 3/4 to 5/4 at random) the smallest of the time
- * since replaces it. Where TCP-BPF set the RTT of the path, it bounds the smallest RTT,
- * from 4/5 of it to all of it, so that queues beyond it are always felt. The MSS is that
- * of the payload.
+ * If a queue of others has raised the smallest RTT, it would never fall again without
+ * help. Every 5 s or so (`reset_period`, times 3/4 to 5/4 at random) the smallest of
+ * the time since replaces it. If TCP-BPF sets the RTT of the path, this RTT bounds the
+ * smallest one, from 4/5 of it to all of it. Queues beyond it are then always noticed.
+ * The MSS is that of the payload.
  *
- * Without it a flow alone on a path never lets its queue run empty, so the smallest RTT
- * and with it the queue creep up by about the pad in each period.
+ * Without this bound, a flow alone on a path never lets its queue run empty. The
+ * smallest RTT, and with it the queue, then rises by about the pad in each period.
  *
- * NV is for data centres, with ACKs for few segments: with 60 samples per decision,
- * windows of less than 60 ACKs decide every few round trips only.
+ * NV is for data centres, with ACKs for few segments. It needs 60 samples per
+ * decision, so windows of less than 60 ACKs decide only every few round trips.
  *
  * As in Linux: samples count in Open and Disorder only. RTTs are smoothed by half, and
  * the first one makes the smallest twice itself. A round trip may have a single sample
- * for many segments (an ACK for all that offload sent at once). It raises the smallest
- * window that is of use, by 2 segments up to 81, and is made longer by it. A timeout
- * halves further growth, down to 2^-8, which 8 round trips without congestion double
+ * for many segments (an ACK for all data that offload sent at once). It raises the
+ * smallest useful window, by 2 segments up to 81, and lasts longer for it. A timeout
+ * halves further growth, down to 2^-8. Each 8 round trips without congestion double it
  * again.
  *
- * Unlike Linux: the switch that would end growth after a catching-up phase is left out;
- * nothing in Linux ever sets it.
+ * Unlike Linux: the switch that would end growth after a catching-up phase is left
+ * out, because nothing in Linux ever sets it.
  */
 #include "cc.h"
 

@@ -2,45 +2,48 @@
 /*
  * TCP Prague: DCTCP for the Internet, at the same pace whatever the RTT.
  *
- * As in DCTCP the share F of what was delivered with a congestion mark moves an average,
- * and a mark cuts the window by half of it, at most once per round trip:
+ * As in DCTCP, an average moves by F, the share of delivered segments with a
+ * congestion mark. A mark cuts the window by half of the average, at most once per
+ * round trip:
  *
  *     alpha = (1 - g) alpha + g F
  *     cwnd = cwnd (1 - alpha / 2)
  *
- * Unlike DCTCP the window is a fraction, it also grows during the reduction by what comes
- * without a mark, and growth is paced. From `transition_rounds` round trips on, a flow
- * whose RTT T is below T' = `rtt_virtual` does per T' what others do per RTT: alpha is
- * averaged and the window cut once per T', and each segment delivered without a mark adds
+ * Unlike DCTCP, the window is a fraction, and growth is paced. The window also grows
+ * during the reduction, by the segments without a mark. From `transition_rounds` round
+ * trips on, the rules change for a flow whose RTT T is below T' = `rtt_virtual`. It
+ * does per T' what others do per RTT. The averaging of alpha and the cut of the window
+ * are once per T'. Each segment delivered without a mark adds
  *
  *     (T / T')^2 / cwnd
  *
- * which is a segment per T' in each T', so that flows of different RTTs gain their rates
- * equally and share a marking queue nearly evenly. Loss halves the window. Pacing is at
- * the window per smoothed RTT, below half of ssthresh at twice that.
+ * That is a segment per T' in each T'. Flows of different RTTs therefore gain their
+ * rates equally and share a marking queue nearly evenly. Loss halves the window.
+ * Pacing is at the window per smoothed RTT, and at twice that below half of ssthresh.
  *
  * Interpretation: L4S gives Prague a separate codepoint, ECT(1), and counts of marked
- * bytes in each ACK (AccECN), and a queue next to the classic one (DualPI2). Neither the
- * simulator's TCP nor BPF in the kernel offers the first two to an algorithm. So Prague
- * runs as DCTCP does: ECT(0), the exact echo of DCTCP, an ACK with ECN-Echo being one of
- * marked segments only. Its queue must be its own, or shared with DCTCP: a step, here at
- * about a millisecond.
+ * bytes in each ACK (AccECN). It also gives it a queue next to the classic one
+ * (DualPI2). Neither the simulator's TCP nor BPF in the kernel offers the first two to
+ * an algorithm. So Prague runs as DCTCP does, with ECT(0) and the exact echo of DCTCP:
+ * an ACK with ECN-Echo is one of marked segments only. Its queue must be separate, or
+ * shared with DCTCP: a step, here at about a millisecond.
  *
  * Interpretation: the reference implementation keeps alpha in 1/2^20, as here. It also
- * limits bursts to 250 us of the pacing rate; how many segments leave together is the
- * stack's to say in both our engines.
+ * limits bursts to 250 us of the pacing rate. In both our engines the stack decides
+ * how many segments leave together.
  *
- * As in the reference (version 0.6): alpha is 1 until a first mark shows that there is a
- * queue that marks. A cut lowers the fractional window at once; the window in force
- * follows it, rounded up, by a segment per ACK. Pacing is by the fractional window. After
- * a timeout it leads back the same way to half of what it was. A loss that a tail loss
- * probe repaired cuts as a mark does. Nothing grows until a loss is repaired.
+ * As in the reference (version 0.6): alpha is 1 until a first mark shows that there is
+ * a queue that marks. A cut lowers the fractional window at once. The window in force
+ * follows it, rounded up, by a segment per ACK. Pacing is by the fractional window.
+ * After a timeout the fractional window leads back the same way to half of its former
+ * size. A loss that a tail loss probe repaired cuts as a mark does. Nothing grows
+ * until a loss is repaired.
  *
  * Unlike the reference: the window counts in 1/2^30 of a segment and the RTT in
- * microseconds, not in 1/2^20 and 128 us, so that growth on the shortest paths follows
- * the law above. A timeout sets ssthresh to half of the window, and the first cut that of
- * slow start, where the reference goes by the window alone. Pacing counts payload, not
- * packets.
+ * microseconds, not in 1/2^20 and 128 us. Growth on the shortest paths then follows
+ * the law above. A timeout sets ssthresh to half of the window, and the first cut sets
+ * the ssthresh of slow start. The reference uses the window alone. Pacing counts
+ * payload, not packets.
  */
 #include "cc.h"
 

@@ -1,44 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Relentless: the window falls by what was lost, segment for segment.
+ * Relentless: the window falls by the lost segments, one for one.
  *
- * Growth is that of standard TCP, and a recovery in which n segments were sent again ends
- * with
+ * Growth is that of standard TCP. A recovery that sent n segments again ends with
  *
  *     cwnd = ssthresh = cwnd before - n
  *
- * Per round trip one segment is gained and w p are lost, so that the window w settles
- * where a segment is lost in each round trip:
+ * Per round trip one segment is gained and w p are lost. The window w therefore
+ * settles where a segment is lost in each round trip:
  *
  *     w = 1 / p
  *
- * Others that share a queue with such flows get the rest: the author demands fair
- * queueing in the network. A timeout lets slow start lead back to the window before it.
+ * Others that share a queue with such flows get the rest. The author therefore demands
+ * fair queueing in the network. After a timeout, slow start leads back to the former
+ * window.
  *
- * As in Mathis's module for Linux: retransmissions are what is counted, from the last
- * growth on, those of a tail loss probe among them; and there is no growth in recovery.
- * At w = 1 / p recoveries follow each other, so that what is reached is less: with losses
- * at even distances, where each costs a round trip of recovery, w = 1 / (2 p).
+ * As in Mathis's module for Linux: the algorithm counts retransmissions since the last
+ * growth, those of a tail loss probe included. There is no growth in recovery. At w =
+ * 1 / p recoveries follow each other, so the window reaches less. With losses at even
+ * distances, each of which costs a round trip of recovery, w = 1 / (2 p).
  *
- * Unlike the module, the end of recovery also sets cwnd. The stack of its time left the
- * window below ssthresh, from where slow start raised it. Today's ends recovery with the
- * ssthresh from before the losses, and nothing would ever be given up.
+ * Unlike the module, the end of recovery also sets cwnd. The stack of its time left
+ * the window below ssthresh, and slow start raised it from there. Today's stack ends
+ * recovery with the ssthresh from before the losses, so the window would never shrink.
  *
- * Interpretation: before it grows, the module raises the window to what is in flight, to
- * undo what the stack of its time took away. Today's takes nothing away, and the data in
- * flight beyond the window after a recovery were given up and are yet to leave the
- * network. Raised to that, the window would keep most of it, and a full queue would lose
- * dozens of segments in each round trip. So raise_to_flight is off. Without it the end of
- * a slow start that lost half of a window, and in recovery as much again, for there the
- * window is still what it was, costs all of that.
+ * Interpretation: before it grows, the module raises the window to the data in flight.
+ * It thereby undoes a reduction by the stack of its time. Today's stack reduces
+ * nothing. After a recovery, the data in flight beyond the window was given up and has
+ * yet to leave the network. With the raise, the window would keep most of it, and a
+ * full queue would lose dozens of segments in each round trip. So raise_to_flight is
+ * off. There is a cost at the end of a slow start that lost half of a window. Recovery
+ * loses as much again, because the window is still the former one there. Without the
+ * raise, the window pays for all of that.
  *
- * Interpretation: grow_in_recovery lets the data that recovery delivered earn the growth
- * that it delayed, for the law is stated without recoveries; off, as in the module.
+ * Interpretation: with grow_in_recovery, the data that recovery delivered earns the
+ * growth that recovery delayed, because the law is stated without recoveries. It is
+ * off, as in the module.
  *
  * Interpretation: a congestion mark (ECN) costs mark_cost segments for each reduction
- * that nothing was sent again in. RFC 3168 wants a mark to be taken for a loss, and a
- * lost segment costs one. The module took no notice of marks; a later one of the same
- * author counts 1/16 segment for each marked one.
+ * without a retransmission. RFC 3168 treats a mark as a loss, and a lost segment costs
+ * one. The module ignored marks. A later one of the same author counts 1/16 segment
+ * for each marked one.
  */
 #include "cc.h"
 

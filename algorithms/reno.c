@@ -2,25 +2,24 @@
 /*
  * Reno: one segment more per round trip, half the window on congestion.
  *
- * In congestion avoidance each acknowledged segment widens the window w by a
- * part of a segment (RFC 5681, equation 3), which makes one per round trip:
+ * In congestion avoidance each acknowledged segment widens the window w by a part of a
+ * segment (RFC 5681, equation 3). A round trip adds one segment:
  *
  *     w <- w + 1 / w
  *
- * In slow start each widens it by a whole one, until ssthresh. Loss and ECN
- * marks cut it, once per window of data (equation 4), to
+ * In slow start each widens it by a whole one, until ssthresh. Loss and ECN marks cut
+ * it, once per window of data (equation 4), to
  *
  *     ssthresh = max(w / 2, 2)
  *
- * Where segments are lost with probability p, independently, the mean window is
- * about
+ * If segments are lost with probability p, independently, the mean window is about
  *
  *     w = sqrt(3 / (2 p))
  *
- * As in Linux: windows are whole, and acknowledged segments add up until they
- * earn one. The stack decides what is counted: acknowledged segments (RFC 3465,
- * Linux since 4.0) or ACKs (until 3.18), of which delayed ACKs make half as many,
- * and so half the growth.
+ * As in Linux: windows are whole. Acknowledged segments add up until they earn one.
+ * The stack decides what to count. It counts acknowledged segments (RFC 3465, Linux
+ * since 4.0) or ACKs (until 3.18). Delayed ACKs halve the number of ACKs, and so the
+ * growth.
  */
 #include "cc.h"
 

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Scalable TCP: growth and cut are both a share of the window, so that recovery
- * takes the same number of round trips at any rate.
+ * Scalable TCP: growth and cut are both a share of the window, so that recovery takes
+ * the same number of round trips at any rate.
  *
- * From low_window on, each acknowledged segment widens the window w by a fixed
- * part of a segment, and congestion leaves a fixed part of it:
+ * From low_window on, each acknowledged segment widens the window w by a fixed part of
+ * a segment. Congestion leaves a fixed part of the window:
  *
  *     w <- w + 1 / segs_per_increase
  *     w <- kept w
  *
- * With Kelly's values, 1/100 and 7/8, a window is regained in ln(8/7) / 0.01 =
- * 13.4 round trips, however large it is. The response function is
+ * With Kelly's values, 1/100 and 7/8, a window is regained in ln(8/7) / 0.01 = 13.4
+ * round trips, however large it is. The response function is
  *
  *     w = 0.08 / p
  *
  * for a loss probability p. Flows that lose together keep the ratio of their windows:
- * nothing makes them equal. Below low_window growth is that of standard TCP, and below
- * halve_below the cut too (Kelly's mode switch, as used by Li et al.). Above, one segment
- * in 100 is earned even where standard TCP would earn more.
+ * nothing makes them equal. Below low_window growth is that of standard TCP. Below
+ * halve_below the cut is, too (Kelly's mode switch, as used by Li et al.). Above, one
+ * segment in 100 is earned even where standard TCP would earn more.
  *
- * As in Linux: from low_window = 100 segments on it is scalable, and it cuts by
- * 1/8 at any window, so halve_below is 0. Until 4.14 Linux counted ACKs, of
- * which 50 earned a segment, from 50 segments on (count_acks): the same with
- * delayed ACKs, twice as much without.
+ * As in Linux: from low_window = 100 segments on it is scalable. It cuts by 1/8 at any
+ * window, so halve_below is 0. Until 4.14 Linux counted ACKs, from 50 segments on, and
+ * 50 ACKs earned a segment (count_acks). That is the same with delayed ACKs, and twice
+ * as much without.
  */
 #include "cc.h"
 

@@ -2,40 +2,42 @@
 /*
  * Vegas: keep a few own segments in the queues, and no more.
  *
- * Once per round trip Vegas compares the window with what it would be if nothing waited:
+ * Once per round trip Vegas compares the window with its value if nothing waited:
  *
  *     diff = cwnd (rtt - base_rtt) / base_rtt
  *
- * where rtt is the smallest RTT of the round trip and base_rtt the smallest ever; diff is
- * about the number of its segments in the queues. Below alpha the window grows by a
- * segment, above beta it shrinks by one, between it rests. Slow start ends when diff
- * exceeds gamma, at
+ * Here rtt is the smallest RTT of the round trip, and base_rtt the smallest ever. The
+ * difference diff is about the number of its segments in the queues. Below alpha the
+ * window grows by a segment, above beta it shrinks by one, and between them it rests.
+ * Slow start ends when diff exceeds gamma, at
  *
  *     cwnd = cwnd base_rtt / rtt + 1
  *
- * which would just fill the path if rtt were that of the whole window. But the smallest
- * RTT of the round trip is that of its first segments, when the window was half as large.
- * In a deep queue slow start ends several times above the capacity of the path, and the
- * window then falls by one segment per round trip. Loss halves the window.
+ * This window would just fill the path if rtt were that of the whole window. But the
+ * smallest RTT of the round trip is that of its first segments, when the window was
+ * half as large. In a deep queue slow start ends several times above the capacity of
+ * the path, and the window then falls by one segment per round trip. Loss halves the
+ * window.
  *
- * As in Linux: only the smallest RTT of a round trip counts, and a round trip with less
- * than three samples is one of standard TCP. It is standard TCP wherever the connection
- * is not in the state Open. The RTT of the path is forgotten when the connection was
- * idle. Growth does not ask whether the window was in use. All numbers are whole
- * segments.
+ * As in Linux: only the smallest RTT of a round trip counts. A round trip with less
+ * than three samples is one of standard TCP. Vegas is standard TCP wherever the
+ * connection is not in the state Open. It forgets the RTT of the path when the
+ * connection was idle. Growth does not depend on whether the window was in use. All
+ * numbers are whole segments.
  *
- * Until 2.6.27 Linux judged by the segments with which the round trip began, n, in halves
+ * Until 2.6.27 Linux used n, the segments with which the round trip began, in halves
  * of a segment (round_window):
  *
  *     diff = n - n base_rtt / rtt
  *
- * A diff above gamma then ends slow start at n base_rtt / rtt + 1, so that a deep queue
- * is left nearly empty, and once more after each loss, whatever the window; else the
- * window moves by a segment towards that of the beginning, one more or one less. ssthresh
- * does not follow the window.
+ * A diff above gamma then ends slow start at n base_rtt / rtt + 1, so that a deep
+ * queue is left nearly empty. It does so once more after each loss, whatever the
+ * window. Otherwise the window moves by a segment towards a target. The target is the
+ * window at the beginning of the round trip, plus one below alpha and minus one above
+ * beta. The ssthresh does not follow the window.
  *
- * Unlike the paper: slow start doubles the window every round trip, not every other one,
- * and losses are found and repaired as the stack does it.
+ * Unlike the paper: slow start doubles the window every round trip, not every other
+ * one. The stack finds and repairs losses.
  */
 #include "cc_watch.h"
 

@@ -6,25 +6,25 @@
  *
  *     n = cwnd - cwnd base_rtt / rtt
  *
- * Below beta segments the path is taken for uncongested. The window grows as that of
- * standard TCP, and a loss is taken for one of transmission, after which 4/5 of the
- * window remain. From beta on the window grows by a segment in every second window of
- * ACKs only, and a loss halves it.
+ * Below beta segments Veno takes the path for uncongested. The window grows as that of
+ * standard TCP. Veno takes a loss for one of transmission, after which 4/5 of the
+ * window remain. From beta on the window grows by a segment only in every second
+ * window of ACKs, and a loss halves it.
  *
- * As in Linux: n counts in half segments, rounded up. Until three RTTs have been sampled
- * it is standard TCP, and also wherever the connection is not in the state Open. The RTT
- * of the path is forgotten when the connection was idle. The cut after a timeout follows
- * n, too. The first congested window of ACKs earns a segment at once. An ACK without an
- * RTT sample, such as that which ends a recovery, counts as one of a congested path: a
- * loss before the next sample halves the window.
+ * As in Linux: n counts in half segments, rounded up. Veno is standard TCP until it
+ * has sampled three RTTs, and wherever the connection is not in the state Open. It
+ * forgets the RTT of the path when the connection was idle. The cut after a timeout
+ * follows n, too. The first congested window of ACKs earns a segment at once. An ACK
+ * without an RTT sample, such as that which ends a recovery, counts as one of a
+ * congested path. A loss before the next sample then halves the window.
  *
  * Unlike Linux: the number of samples does not begin again after 65,536 of them.
  *
- * Interpretation: rtt is that of a single ACK in Linux, which forgets its smallest RTT at
- * each ACK, and the smallest of a round trip in the Vegas that the paper builds upon.
- * The parameter round_minimum chooses; by default it is Linux's, because that is the
- * implementation in use. With round_minimum a round trip without a sample leaves n as it
- * was.
+ * Interpretation: in Linux rtt is that of a single ACK, because Linux forgets its
+ * smallest RTT at each ACK. In the Vegas that the paper builds upon, it is the
+ * smallest of a round trip. The parameter round_minimum chooses. The default is
+ * Linux's, because that is the implementation in use. With round_minimum a round trip
+ * without a sample does not change n.
  */
 #include "cc_watch.h"
 

@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Westwood+: after a loss keep what the measured bandwidth fills without a queue.
+ * Westwood+: after a loss keep the window that the measured bandwidth fills without a
+ * queue.
  *
- * Growth is that of standard TCP. The bandwidth is what was acknowledged in one window of
- * time, which is as long as the RTT and at least window_min, smoothed twice:
+ * Growth is that of standard TCP. The bandwidth is the data acknowledged in one window
+ * of time, smoothed twice. The window of time is as long as the RTT, and at least
+ * window_min:
  *
  *     raw   = ((smoothing - 1) raw + sample) / smoothing
  *     bandwidth = ((smoothing - 1) bandwidth + raw) / smoothing
  *
- * and congestion ends with
+ * Congestion ends with
  *
  *     cwnd = ssthresh = max(bandwidth rtt_min / mss, 2)
  *
- * A loss that no queue caused thus costs nothing. With smoothing 8 it takes some 20
- * windows until the estimate has followed a change of the rate. A slow start that is fast
- * leaves it far too small, and so is the window after the first loss.
+ * A loss that no queue caused thus costs nothing. With smoothing 8 the estimate needs
+ * some 20 windows to follow a change of the rate. A fast slow start leaves the
+ * estimate far too small, and with it the window after the first loss.
  *
- * As in Linux: times in jiffies, the RTT rounded up, the bandwidth in whole bytes per
- * jiffy, so that both are coarse on short paths. While recovery lasts the window falls as
- * that of standard TCP does, to its half; its end sets it. A timeout sets ssthresh alone,
- * and lets the smallest RTT begin again. A duplicate ACK counts as one segment, and the
- * cumulative ACK that follows loses what was counted before. The first sample fills both
- * filters.
+ * As in Linux: times are in jiffies, the RTT is rounded up, and the bandwidth is in
+ * whole bytes per jiffy. Both are therefore coarse on short paths. During recovery the
+ * window falls as that of standard TCP does, to its half. The end of recovery sets it.
+ * A timeout sets ssthresh alone, and restarts the smallest RTT. A duplicate ACK counts
+ * as one segment, and the cumulative ACK that follows subtracts these. The first
+ * sample fills both filters.
  *
- * As in Linux, too: the window jumps when recovery ends, and what it jumps by leaves as
- * one burst unless the flow is paced. Where the queue is shorter than that, the burst is
- * lost in part and recovery follows recovery, at less than half of the rate.
+ * As in Linux, too: the window jumps when recovery ends. The added window leaves as
+ * one burst unless the flow is paced. Where the queue is shorter than the burst, a
+ * part of the burst is lost. Recovery then follows recovery, at less than half of the
+ * rate.
  *
- * Unlike Linux: counts and rates do not wrap at 32 bits, and a clock that goes back
- * begins a new window instead of an endless one.
+ * Unlike Linux: counts and rates do not wrap at 32 bits. A clock that runs back begins
+ * a new window instead of an endless one.
  */
 #include "cc.h"
 

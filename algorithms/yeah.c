@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * YeAH: Scalable TCP while the queue is short, standard TCP that empties it while it is
- * long.
+ * YeAH: Scalable TCP while the queue is short, standard TCP that empties it while it
+ * is long.
  *
- * Once per round trip YeAH estimates its backlog and the queueing delay from the smallest
- * RTT of the round trip and the smallest ever:
+ * Once per round trip YeAH estimates its backlog and the queueing delay from the
+ * smallest RTT of the round trip and the smallest ever:
  *
  *     delay = rtt - base_rtt
  *     queue = cwnd delay / rtt
  *
- * With a queue up to queue_max and a delay up to base_rtt / phy it is in fast mode, and
- * grows as Scalable TCP. Else it is in slow mode and grows as standard TCP; with a queue
- * beyond queue_max it also gives it up, before there is loss:
+ * With a queue up to queue_max and a delay up to base_rtt / phy it is in fast mode,
+ * and grows as Scalable TCP. Otherwise it is in slow mode and grows as standard TCP.
+ * With a queue beyond queue_max it also gives the queue up, before there is loss:
  *
  *     cwnd = cwnd - min(queue / gamma, cwnd / 2^epsilon)
  *
- * but never below reno_count, the window of standard TCP. It begins at half the window
- * with slow mode, grows by a segment per round trip of it, is halved by loss, and
- * forgotten after zeta round trips of fast mode.
+ * The window never falls below reno_count, the window of standard TCP. This count
+ * begins at half the window with slow mode, and grows by a segment per round trip of
+ * it. Loss halves it. After zeta round trips of fast mode it is forgotten.
  *
- * A loss takes the queue that was last seen, at least cwnd / 2^delta and at most half the
- * window. After rho round trips of slow mode in a row it takes half the window, for then
- * others are taken to be greedy.
+ * A loss takes the queue that was last seen, at least cwnd / 2^delta and at most half
+ * the window. After rho round trips of slow mode in a row it takes half the window,
+ * because YeAH then takes the others for greedy.
  *
- * As in Linux: slow start is that of the stack, but the queue is given up in it, too,
- * which ends it. A round trip with less than three samples of the RTT is not judged,
- * others are in all states. The RTT of the path is forgotten when the connection was
- * idle.
+ * As in Linux: slow start is that of the stack, but YeAH gives the queue up in it,
+ * too, which ends it. A round trip with less than three samples of the RTT is not
+ * judged. Others are judged in all states. YeAH forgets the RTT of the path when the
+ * connection was idle.
  */
 #include "cc_watch.h"
 

@@ -13,9 +13,9 @@ from linux_modules.runs import Tally
 INTRODUCTION = """\
 # Linux's own modules
 
-The algorithms that Linux has too, compared with Linux's own modules: Debian's package
-`{package}` {version}. `make linux-modules` builds the modules as they are, runs each
-next to the file of `algorithms/`, and writes this page. It also writes the vectors with which
+This page compares the algorithms that Linux also has with Linux's own modules. They are from
+Debian's package `{package}` {version}. `make linux-modules` builds the unchanged modules, runs
+each next to the file of `algorithms/`, and writes this page. It also writes the vectors with which
 `make test` compares the files (`crates/algorithm/tests/linux`).
 
 **The table.** A small TCP sender, the same for both sides, runs over {count} paths, most of them
