@@ -58,6 +58,11 @@ impl Sender {
             self.note_full();
             return None;
         }
+        // Whatever comes next, new or not, waits for pacing.
+        if in_flight > 0 && self.has_new_data() && self.shaper.is_early(now, &self.conn, false) {
+            self.note_room(now);
+            return None;
+        }
         let lost = self.next_repair();
         if lost.is_none() && !self.has_new_data() {
             self.note_no_data(now, in_flight);
