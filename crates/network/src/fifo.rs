@@ -51,14 +51,43 @@ impl<T: Copy + Default> Fifo<T> {
         self.push(entry);
         let mut place = self.pushed - 1;
         while place > self.popped && after(&self.get(place - 1)) {
-            let moved = self.get(place - 1);
-            let slot = self.slot(place);
-            self.slots[slot] = moved;
+            self.set(place, self.get(place - 1));
             place -= 1;
         }
-        let slot = self.slot(place);
-        self.slots[slot] = entry;
+        self.set(place, entry);
         Some(place == self.popped)
+    }
+
+    /// As [`Self::insert_by`] of entries in their order, if the first is before fewer than `most`:
+    /// each that waits is moved once.
+    pub fn merge(
+        &mut self,
+        entries: &[T],
+        most: usize,
+        after: impl Fn(&T, &T) -> bool,
+    ) -> Option<bool> {
+        let first = entries.first()?;
+        if self.len() >= most && after(&self.get(self.pushed - most as u64), first) {
+            return None;
+        }
+        let mut old = self.pushed;
+        entries.iter().for_each(|&entry| self.push(entry));
+        let mut place = self.pushed;
+        for &entry in entries.iter().rev() {
+            while old > self.popped && after(&self.get(old - 1), &entry) {
+                (old, place) = (old - 1, place - 1);
+                self.set(place, self.get(old));
+            }
+            place -= 1;
+            self.set(place, entry);
+        }
+        Some(old == self.popped)
+    }
+
+    #[inline]
+    fn set(&mut self, number: u64, entry: T) {
+        let slot = self.slot(number);
+        self.slots[slot] = entry;
     }
 
     /// The number of the first entry that is `after` something, as all later ones are; that of

@@ -21,6 +21,8 @@ pub struct MergeQueue {
     last: Time,
     /// Packets that go between those of `arrivals`. While there are any, all new ones come here.
     between: Between,
+    /// Those of [`Self::push_of_run`] that are to be merged.
+    run: Vec<Arrival>,
 }
 
 /// Packets by time, rank and the order in which they came, each with the number of the one of
@@ -41,6 +43,7 @@ impl MergeQueue {
             next: Time::NEVER,
             last: Time::ZERO,
             between: Between::default(),
+            run: Vec::new(),
         }
     }
 
@@ -121,6 +124,53 @@ impl MergeQueue {
         if time <= self.last {
             return self.insert(time, packet, rank, rank_of);
         }
+        self.append(time, packet)
+    }
+
+    /// As [`Self::push`] of packets that one source gives in order of time: so they are merged
+    /// together, by [`Self::end_run`] after the last.
+    #[inline(always)]
+    pub fn push_of_run(&mut self, time: Time, packet: Packet) -> bool {
+        if time <= self.last {
+            self.run.push(Arrival { time, packet });
+            return false;
+        }
+        self.append(time, packet)
+    }
+
+    /// Ends such a run; gives whether a packet of it that was still to be merged is the next.
+    #[inline(always)]
+    pub fn end_run(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) -> bool {
+        !self.run.is_empty() && self.merge_run(rank, rank_of)
+    }
+
+    #[inline(never)]
+    fn merge_run(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) -> bool {
+        let run = std::mem::take(&mut self.run);
+        let merged = if self.between.packets.is_empty() {
+            self.arrivals.merge(&run, OVERTAKEN_MAX, |other, arrival| {
+                other.time > arrival.time
+                    || (other.time == arrival.time && rank_of(other.packet) > rank)
+            })
+        } else {
+            None
+        };
+        let is_next = match merged {
+            Some(is_next) => {
+                self.next = self.next.min(run[0].time);
+                is_next
+            }
+            None => run.iter().fold(false, |is_next, &Arrival { time, packet }| {
+                is_next | self.push(time, packet, rank, &rank_of)
+            }),
+        };
+        self.run = run;
+        self.run.clear();
+        is_next
+    }
+
+    #[inline(always)]
+    fn append(&mut self, time: Time, packet: Packet) -> bool {
         self.last = time;
         self.arrivals.push(Arrival { time, packet });
         let is_next = time < self.next;
@@ -182,13 +232,16 @@ mod tests {
         source: u32,
         packets: usize,
         apart: u64,
+        is_run: bool,
     }
 
     fn bursts() -> impl Strategy<Value = Vec<(Burst, usize)>> {
-        let burst = (0u32..4, 1usize..600, 0u64..5).prop_map(|(source, packets, apart)| Burst {
+        let burst = (0u32..4, 1usize..600, 0u64..5, any::<bool>());
+        let burst = burst.prop_map(|(source, packets, apart, is_run)| Burst {
             source,
             packets,
             apart,
+            is_run,
         });
         prop::collection::vec((burst, 0usize..600), 1..12)
     }
@@ -203,14 +256,23 @@ mod tests {
             for (burst, leave) in bursts {
                 let clock = &mut clocks[burst.source as usize];
                 *clock = now.max(*clock);
+                let (next_time, mut is_next) = (queue.next_time(), false);
                 for _ in 0..burst.packets {
                     *clock += burst.apart;
                     let packet = Packet::new(burst.source, Direction::Forward, 1_000, number);
                     let key = (*clock, burst.source, number);
                     model.insert(key, packet);
+                    number += 1;
+                    if burst.is_run {
+                        is_next |= queue.push_of_run(Time(*clock), packet);
+                        continue;
+                    }
                     let is_next = queue.push(Time(*clock), packet, burst.source, Packet::flow);
                     prop_assert_eq!(is_next, model.keys().next() == Some(&key));
-                    number += 1;
+                }
+                if burst.is_run {
+                    is_next |= queue.end_run(burst.source, Packet::flow);
+                    prop_assert!(is_next || queue.next_time() == next_time);
                 }
                 prop_assert_eq!(queue.iter().count(), model.len());
                 for _ in 0..leave {

@@ -7,6 +7,9 @@ use crate::route::{Arrival, LinkId};
 use crate::routing::{HopKind, NextHop};
 use crate::units::Time;
 
+/// So few packets are merged one by one: a run has its own cost.
+const MERGED_ONE_BY_ONE: u32 = 2;
+
 impl Network {
     /// Sends `packets` from their host at `now`, the first of them and those with the numbers
     /// after it, until more is to be said of one than that it is on its way; gives how many that
@@ -56,7 +59,12 @@ impl Network {
             let mut passing = packet;
             match plain.pass(at, &mut passing) {
                 Ok(leaves) => {
-                    is_next |= queue.push(leaves + delay, passing.advanced(), rank, rank_of)
+                    let (time, packet) = (leaves + delay, passing.advanced());
+                    is_next |= if packets > MERGED_ONE_BY_ONE {
+                        queue.push_of_run(time, packet)
+                    } else {
+                        queue.push(time, packet, rank, rank_of)
+                    };
                 }
                 Err(cause) => {
                     outcome = (sent, Outcome::Lost(Arrival { time: at, packet }, link, cause));
@@ -65,6 +73,7 @@ impl Network {
             }
             packet = packet.following(1);
         }
+        is_next |= queue.end_run(rank, rank_of);
         if is_next {
             let next = queue.next_time();
             events.set(source, if next > *end { Time::NEVER } else { next });

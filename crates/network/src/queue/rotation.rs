@@ -23,9 +23,12 @@ impl Rotation {
         self.new.front().or_else(|| self.old.front())
     }
 
-    /// That flow has used its turn and goes to the end of the old ones.
+    /// That flow has used its turn and goes to the end of the old ones, if there are others.
     #[inline]
     pub fn next(&mut self) {
+        if self.new.len() == 0 && self.old.len() == 1 {
+            return;
+        }
         if let Some(flow) = self.new.pop().or_else(|| self.old.pop()) {
             self.old.push(flow);
         }
