@@ -228,16 +228,16 @@ def _names(names: Sequence[str]) -> str:
 _INDEX: Final = """\
 # Algorithms
 
-Every algorithm is one C file in [`algorithms/`](../../algorithms), and each page below is
-generated from it (`make docs`). A page has the law, the parameters with their sources, and the
-presets of kernels and studies. It also has the differences from Linux, and the interpretation of
-sources that leave room.
+Every algorithm is one C file in [`algorithms/`](../../algorithms). `make docs` generates each page
+below from such a file. A page has the law, and the parameters with their sources. It lists the
+presets of kernels and studies, and the differences from Linux. Where a source leaves room, the page
+has our interpretation.
 
 """
 
 _OPTIONS: Final = """
 Two options of flows work with every algorithm. `tcp_bpf` is
-[TCP-BPF](../scenario.md#flowtcp_bpf) (Brakmo 2017), which clamps windows and sets buffers.
+[TCP-BPF](../scenario.md#flowtcp_bpf) (Brakmo 2017). It clamps windows and sets buffers.
 `parallel` carries one flow by several connections, as P-TCP does.
 
 """

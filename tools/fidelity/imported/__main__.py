@@ -20,8 +20,8 @@ _SIMULATED = (
     "Of the simulator, with one flow each, seen by a capture or by an iperf3 client's report."
 )
 _EMULATED = (
-    "Of this machine's kernel over the testbed's emulator, which delays and queues packets as"
-    " `netem` and `tbf` do; from the kernel's own `tcp_info`, as an iperf3 client reports it."
+    "This machine's kernel sent these over the testbed's emulator, which delays and queues packets"
+    " as `netem` and `tbf` do. The fit uses the kernel's `tcp_info`, as an iperf3 client reports it."
 )
 _SHAPED = "Of iperf3 itself over a router with `tbf`; the path has no delay, so no RTT is judged."
 

@@ -24,8 +24,8 @@ _NAMES: Final = ("rate", "RTT", "buffer")
 HEADING: Final = f"""\
 # How well `dumbbell import` finds a path
 
-Transfers over paths that are known, and the paths that `dumbbell import` fits to them;
-`make validate-import` runs them and writes this page.
+This page compares known paths with the paths that `dumbbell import` fits to transfers over them.
+`make validate-import` runs the transfers and writes this page.
 
 **The table.** Each cell has the true value and the fitted one. For a value in brackets the transfer
 has no evidence: the fit states that, with a bound or a guess. The others must be near the true
@@ -34,16 +34,16 @@ application limits a flow, it shows no rate and no buffer. Then the fitted path 
 the goodput must be that of the transfer, {GOODPUT}. Values **outside** are in bold type.
 
 Transfers are named by algorithm, rate, RTT and buffer. A capture is one of the sender. A report is
-one of an iperf3 client. It counts the bytes that are written into the socket in blocks of 128 kB,
-and has smoothed RTTs and congestion windows at the end of each interval.
+one of an iperf3 client. It counts the bytes that the client writes into the socket, in blocks of
+128 kB. It has the smoothed RTT and the congestion window at the end of each interval.
 """
 
 WHY: Final = """\
-**Limits of the fit.** A report at intervals of a second seldom has the RTT of the empty path: under
-CUBIC, a buffer of more than 0.4 BDP keeps packets waiting all the time. The fit detects that from
-congestion windows and states it; `--interval 0.1` shows the start of the transfer, too. A
-buffer of 0.1 BDP that overflows between two samples looks like losses by chance. A sender of few
-blocks of 128 kB in the whole test has rates that are off by a part of a block.
+**Limits of the fit.** A report at intervals of a second seldom has the RTT of the empty path. Under
+CUBIC, packets always wait in a buffer of more than 0.4 BDP. The fit detects this from congestion
+windows and states it. With `--interval 0.1` the report also shows the start of the transfer. A
+buffer of 0.1 BDP that overflows between two samples looks like losses by chance. If a sender writes
+only few blocks of 128 kB, its rates are off by a part of a block.
 """
 
 
