@@ -21,6 +21,7 @@ impl Namespace {
     /// If the system refuses it.
     pub fn new() -> Result<Self, Error> {
         let file = in_own_thread(|| {
+            // Only this thread moves (unshare(2)). /proc/self is the main thread's, still the old one.
             unshare(CloneFlags::CLONE_NEWNET)?;
             File::open("/proc/thread-self/ns/net")
         });

@@ -34,6 +34,7 @@ pub fn ask(what: RouteNetlinkMessage) -> io::Result<()> {
     socket.recv(&mut answer, 0)?;
     let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer);
     match answer.map_err(io::Error::other)?.payload {
+        // An acknowledgement is an error message, too, with the code 0 (netlink(7)).
         NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
         _ => Ok(()),
     }

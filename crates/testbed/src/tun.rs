@@ -36,8 +36,10 @@ impl Tun {
             OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).to_owned();
         let file = options.open("/dev/net/tun")?;
         let header = if chunks { libc::IFF_VNET_HDR } else { 0 };
+        // Without IFF_NO_PI four bytes of flags and protocol precede each packet (tuntap.rst, 3.2).
         make(&file, name, libc::IFF_TUN | libc::IFF_NO_PI | header)?;
         if chunks {
+            // The kernel refuses TSO4 without CSUM: a device that cuts chunks computes the checksums.
             leave_to_device(&file, libc::TUN_F_CSUM | libc::TUN_F_TSO4)?;
         }
         Ok(Self { file, index: if_nametoindex(name)? })

@@ -28,7 +28,9 @@ def read(path: Path, bytes_max: int, *, below: Path | None = None) -> bytes:
     no_link = 0 if below is None else getattr(os, "O_NOFOLLOW", 0)
     descriptor = os.open(path, os.O_RDONLY | _QUIETLY | no_link)
     with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor is no path
+        # The name may lead to another file since `status`; the descriptor cannot.
         _check(os.fstat(descriptor), path, bytes_max)
+        # A writer may still append to it: one byte more shows that without reading it all.
         content = file.read(bytes_max + 1)
     if len(content) > bytes_max:
         raise _too_large(path, bytes_max)

@@ -230,6 +230,7 @@ class _Owner:
             return _Wanted(scenario, str(error))
         if validity.reasons(found.summary):
             return _Wanted(scenario)
+        # A kill between installing a result and forgetting its earlier failure leaves the record.
         failures.forget(self._store, scenario.key)
         size_bytes = self._store.size_bytes(scenario.key)
         held = Extent.of(found.scenario.duration_ns, found.summary, size_bytes)

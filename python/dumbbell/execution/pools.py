@@ -121,6 +121,8 @@ class ExecutorPool:
         future = self._executor.submit(bring, task)
         with self._lock:
             self._open[future] = Running(task.scenario, time.monotonic())
+        # After the entry and outside the lock: a future that is done already calls back at once, in
+        # this thread, and the lock is not reentrant.
         future.add_done_callback(self._forget)
         return future
 
@@ -132,6 +134,7 @@ class ExecutorPool:
     def cancel(self) -> None:
         """Withdraw the tasks that have not begun; the others end normally, without use."""
         with self._lock:
+            # `cancel` calls back in this thread, which takes the lock and changes the dictionary.
             left = list(self._open)
         for future in left:
             future.cancel()

@@ -163,9 +163,13 @@ def _index(below: Path, file: Path) -> Index:
 def _opened(below: Path, file: Path) -> Iterator[sqlite3.Connection]:
     """Open a pack to read it."""
     regular.check(file, below=below)
+    # SQLite locks files that it reads, which is unreliable on shared file systems. `immutable`
+    # turns locks and the search for changes off (sqlite.org/uri.html); no pack ever changes.
     address = f"{file.absolute().as_uri()}?immutable=1"
     with _errors(file), closing(sqlite3.connect(address, uri=True)) as pack:
+        # A value larger than any table of a run is refused before memory is allocated for it.
         pack.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, TABLE_BYTES_MAX)
+        # The default raises for names that are not UTF-8, and one such row would hide all others.
         pack.text_factory = _text
         # A view of this name could compute without end.
         tables = [str(sql).lower() for (sql,) in pack.execute("select sql from sqlite_master")]

@@ -252,6 +252,7 @@ def _reading(place: ResultFiles) -> Iterator[None]:
         if error.errno in _OF_US:
             raise
         raise damaged(place, _why(error)) from None
+    # RecursionError: somebody else's JSON may be nested deeper than a parser follows.
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise damaged(place, _why(error)) from None
 
@@ -317,6 +318,8 @@ def _as_written(place: ResultFiles, name: str, content: bytes) -> rewriting.Text
     """Return the values of one of the two descriptions if it is written as we write it."""
     texts = rewriting.texts(content)
     whole, at = memoryview(content), 0
+    # The digest covers values. The same values with other spaces, say, would pass it, so the bytes
+    # are compared, too.
     for piece in itertools.chain(rewriting.IN_FILES.of(texts), [b"\n"]):
         if whole[at : at + len(piece)] != piece:
             break

@@ -88,6 +88,7 @@ def replace(path: Path, content: bytes, *, lasting: bool = False) -> None:
                     os.fsync(file.fileno())
             draft.replace(path)
             if lasting:
+                # fsync(2): a file on the disk does not mean that its new name is there, too.
                 _flush_folder(path.parent)
     finally:
         with suppress(OSError):
@@ -110,6 +111,8 @@ def locked(path: Path) -> Iterator[None]:
     if fcntl is None:
         yield
         return
+    # A lock belongs to the descriptor, so closing it releases the lock (flock(2)). A killed process
+    # therefore leaves no stale lock.
     descriptor = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -142,6 +145,7 @@ def remove_abandoned(parent: Path, now_s: float | None = None) -> None:
 def _has_no_writer(path: Path, age_s: float) -> bool:
     if fcntl is None:
         return age_s > _OLD_S
+    # Opening a queue would wait for its writer (fifo(7)), and opening a link would lock its target.
     if not (path.is_dir() or path.is_file()) or path.is_symlink():
         return True  # no writer makes queues or links
     descriptor = os.open(path, os.O_RDONLY)

@@ -70,6 +70,7 @@ def check(table: str, content: bytes, rows: int, scenario: Scenario, *, is_curre
     if not 0 < rows <= most:
         raise ValueError(f"{rows} rows, and this scenario leaves 1 to {most}")
     footer = _footer(content)
+    # FileMetaData 3 and 4: rows of the file and groups of rows. RowGroup 3: rows of the group.
     if footer.get(3) != rows or sum(group[3] for group in footer[4]) != rows:
         raise ValueError("its number of rows differs from run.json")
     names = _columns(footer[2])
@@ -124,6 +125,8 @@ def _footer(content: bytes) -> dict[int, Any]:
 def _columns(elements: list[dict[int, Any]]) -> dict[str, int]:
     """Return the physical types of the columns by their names; nothing may be nested."""
     root, *columns = elements
+    # SchemaElement 1: type; 3: repetition (0 required, 1 optional, 2 repeated); 4: name; 5: number
+    # of children.
     if root.get(5) != len(columns) or any(column.get(5) for column in columns):
         raise ValueError("its columns are nested")
     if any(column.get(3) not in (0, 1) or 1 not in column for column in columns):
@@ -153,6 +156,8 @@ def _check_types(said: list[dict[int, Any]]) -> None:
 def _check_chunk(content: bytes, column: dict[int, Any], rows: int) -> int:
     """Check the part of a column that is in one group of rows; returns how many pages it has."""
     about = column[3]
+    # ColumnChunk 1 is the path of another file, which a reader would open. ColumnMetaData 4: codec;
+    # 5: number of values; 7: bytes; 9 and 11: where data and dictionary begin.
     if 1 in column or about[5] != rows or about[4] not in _CODECS:
         raise ValueError("a part of a column is not what its rows say")
     most = _CHUNK_BYTES + _ROW_BYTES_MAX * rows
@@ -160,6 +165,8 @@ def _check_chunk(content: bytes, column: dict[int, Any], rows: int) -> int:
     for page in _pages(content, about.get(11) or about[9], about[7]):
         count += 1
         size += page[2]
+        # PageHeader 2: expanded size; 5 and 8: data pages of versions 1 and 2; 7: the dictionary,
+        # whose values are no values of rows.
         inside = page.get(5) or page.get(8) or page.get(7) or {}
         if page[2] < 0 or not 0 <= inside.get(1, 0) <= rows + _CODES_MAX or size > most:
             raise ValueError(f"it expands to more than {rows} rows take")

@@ -21,7 +21,8 @@ _SIMULATED = (
 )
 _EMULATED = (
     "This machine's kernel sent these over the testbed's emulator, which delays and queues packets"
-    " as `netem` and `tbf` do. The fit uses the kernel's `tcp_info`, as an iperf3 client reports it."
+    " as `netem` and `tbf` do. The fit uses the kernel's `tcp_info`, as an iperf3 client reports"
+    " it."
 )
 _SHAPED = "Of iperf3 itself over a router with `tbf`; the path has no delay, so no RTT is judged."
 
