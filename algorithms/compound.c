@@ -4,8 +4,8 @@
  * queue.
  *
  * The window win is the sum of two windows. The first, cwnd, is that of standard TCP:
- * it grows by a segment per round trip of the whole, and loss halves it. The second,
- * dwnd, follows the backlog, once per round trip:
+ * it grows by a segment per round trip, and loss halves it. The second, dwnd, follows
+ * the backlog, once per round trip:
  *
  *     diff = win (1 - base_rtt / rtt)
  *     dwnd = dwnd + max(alpha win^k - 1, 0)      if diff < gamma

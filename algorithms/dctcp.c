@@ -18,8 +18,8 @@
  *
  * (Alizadeh et al. 2010, section 3.3). They keep the link busy if K exceeds C RTT / 7.
  *
- * Both ends of the connection must act as DCTCP requires. In the simulator, the
- * stack's switch `ecn = "dctcp"` does so. On the testbed the algorithm sets it.
+ * Both ends of the connection must act as DCTCP requires. In the simulator, set the
+ * stack's switch `ecn = "dctcp"`. On the testbed the algorithm requests it.
  *
  * As in Linux: alpha counts in 1/1024 and begins at 1, so the first mark halves. An
  * alpha below 16 of these falls to 0 at once in a window without marks. On a timeout

@@ -28,7 +28,7 @@
  * Interpretation: the offset of the two clocks is unknown, and on Linux random, so
  * only differences of times count. Both clocks have ticks of a millisecond, so times
  * of one path differ by a tick. The threshold is therefore at least `margin` ticks
- * beyond d_min, and a time equal to it is within.
+ * beyond d_min, and a time equal to the threshold is no indication.
  *
  * Interpretation: the receiver's wait for a second segment is no sign of a queue
  * (skip_delayed). While the window is odd and small, the wait would be part of the
