@@ -4,7 +4,7 @@ use dumbbell_network::{Arrival, Network, Packet, Time};
 use dumbbell_tcp::{Ack, clock};
 
 use super::AllHosts;
-use crate::flow::{Ends, FlowState, receiver_of};
+use crate::flow::{Connection, Ends, FlowState, receiver_of};
 use crate::wire::{arrival_of, plain_packet, stamp_of};
 
 impl AllHosts<'_> {
@@ -66,11 +66,10 @@ impl AllHosts<'_> {
         let before = receiver.received_segs();
         let ack = receiver.on_data(now, arrival);
         flow.counters.received_bytes += payload * (receiver.received_segs() - before);
-        self.plan_receiver(index, network);
         if let Some(ack) = ack {
             self.send_acks(now, index, ack, network);
-            self.plan_receiver(index, network);
         }
+        self.plan_receiver(index, network);
     }
 
     /// Sends an acknowledgement and those that go with it.
@@ -101,17 +100,15 @@ impl AllHosts<'_> {
         {
             self.send_acks(now, index, ack, network);
         }
-        let deadline = self.flows[index].connection().and_then(|ends| ends.receiver.deadline());
-        self.timers.set(receiver_of(index), deadline.unwrap_or(Time::NEVER), network);
+        let due = self.flows[index].connection().map_or(Time::NEVER, |ends| ends.receiver.due());
+        self.timers.set(receiver_of(index), due, network);
     }
 
     /// Makes sure that a receiver is not late for what it wants.
     #[inline]
     pub(super) fn plan_receiver(&mut self, index: usize, network: &mut Network) {
-        if let Some(deadline) =
-            self.flows[index].connection().and_then(|ends| ends.receiver.deadline())
-        {
-            self.timers.at_latest(receiver_of(index), deadline, network);
+        if let Some(Connection { receiver, .. }) = self.flows[index].connection() {
+            self.timers.at_latest(receiver_of(index), receiver.due(), network);
         }
     }
 }

@@ -115,13 +115,20 @@ impl AllHosts<'_> {
         {
             if burst.is_retransmission || burst.cwr || burst.pushed {
                 self.send_burst(now, index, burst, network);
-            } else {
+            } else if burst.segs == 1 {
                 self.send_fast(now, index, burst, network);
+            } else {
+                self.send_several(now, index, burst, network);
             }
             if burst.is_last {
                 break;
             }
         }
+    }
+
+    #[inline(never)]
+    fn send_several(&mut self, now: Time, index: usize, burst: Burst, network: &mut Network) {
+        self.send_fast(now, index, burst, network);
     }
 
     /// Sends new segments that say nothing but their numbers.
