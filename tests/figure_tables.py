@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -84,9 +85,15 @@ COMMON: dict[str, Any] = {"name": "f", "title": "Fig. 9. F", "section": "t", "te
 """Keys that every figure of the test needs."""
 
 
+@lru_cache(maxsize=16)
+def vega_lite(figure: Figure) -> dict[str, Any]:
+    """Return the chart of a figure as Vega-Lite, which Altair validates; made once."""
+    return figure.chart.to_dict()
+
+
 def datasets(figure: Figure) -> list[pl.DataFrame]:
     """Return the data inside a chart."""
-    return [pl.read_csv(io.StringIO(text)) for text in figure.chart.to_dict()["datasets"].values()]
+    return [pl.read_csv(io.StringIO(text)) for text in vega_lite(figure)["datasets"].values()]
 
 
 def data_with(figure: Figure, *columns: str) -> pl.DataFrame:
@@ -94,9 +101,10 @@ def data_with(figure: Figure, *columns: str) -> pl.DataFrame:
     return next(frame for frame in datasets(figure) if set(columns) <= set(frame.columns))
 
 
+@lru_cache(maxsize=16)
 def svg(figure: Figure) -> str:
-    """Render a figure."""
-    return drawing.rendered(figure.chart.to_dict(), ".svg").decode()
+    """Render a figure, once."""
+    return drawing.rendered(vega_lite(figure), ".svg").decode()
 
 
 def drawn(source: Any, spec: BaseFigure) -> Figure:

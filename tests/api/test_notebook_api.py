@@ -8,9 +8,6 @@ import importlib
 import inspect
 import os
 import re
-import subprocess
-import sys
-import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -454,54 +451,3 @@ def test_examples_are_true(run: Run, compared: Comparison) -> None:
             count += len(test.examples)
     assert count > 20
     assert runner.failures == 0
-
-
-SCRIPT: Final = """
-    import altair as alt
-    import polars as pl
-
-    import dumbbell
-
-    run: dumbbell.Run = dumbbell.simulate({"duration": "1s"}, results=None)
-    taken = run.measure("goodput[1]", ["rtt", "cwnd"])
-    value: float | None = taken["rtt"]
-    frame: pl.DataFrame = taken.to_frame()
-    samples: pl.DataFrame = run.flows
-    raw: pl.DataFrame = run.tables["flows"]
-    chart: alt.VConcatChart = run.chart("cwnd")
-    spread: float = run.perturb(2)[0].as_is
-    seed: int = run.scenario.seed
-    compared = dumbbell.compare("reno", rate="10mbit", rtt="20ms")
-    summary: pl.DataFrame = compared.summary()
-    results: dumbbell.Results = dumbbell.run_study("li2007", where={"test": "fairness"})
-    found: dumbbell.Run | None = results.get_run("fairness", {"algorithm": "htcp"})
-    verdict: str = results.claims()[0].verdict.value
-    table: pl.DataFrame = results.table("fairness", "jain")
-    page: str = results.report().name
-    tuned: dict[str, int] = dumbbell.tune("ccpd", rate=["10mbit"], rtt="20ms").winner
-    advised: str | None = dumbbell.advise(rate="10mbit", rtt="20ms").advised
-    passed: bool = dumbbell.check("./my_cc.c").passed
-    scenario = dumbbell.read_measurement("iperf3.json").scenario
-    again = dumbbell.simulate(scenario)
-    axes: pl.DataFrame = dumbbell.sweep("reno", rate="10mbit", rtt=["1ms", "2ms"]).to_frame()
-    version: str = dumbbell.__version__
-    reveal_type(dumbbell.simulate)
-    dumbbell.series(run, 3)
-    dumbbell.simulate(rate="10mbit")
-    run.flws
-"""
-"""Its last three lines are wrong, and reveal whether anything is checked at all."""
-
-
-def test_a_users_script_is_typed(tmp_path: Path) -> None:
-    """With the options of `make lint`, and so with what it has remembered of all modules."""
-    script = tmp_path / "user.py"
-    script.write_text(textwrap.dedent(SCRIPT).lstrip())
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(script)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    said = [line.partition("user.py:")[2] for line in done.stdout.splitlines()]
-    errors = [line for line in said if ": error: " in line]
-    lines = script.read_text().splitlines()
-    wrong = [lines[int(line.partition(":")[0]) - 1] for line in errors]
-    assert wrong == lines[-3:], done.stdout
-    assert "-> dumbbell.api.runs.Run" in done.stdout.replace('"', "")

@@ -23,7 +23,7 @@ from dumbbell.figures.kinds.tradeoff import TradeoffFigure
 from dumbbell.figures.spec import BaseFigure, Coordinate
 from dumbbell.quantities.names import What
 from dumbbell.quantities.tables import aggregate
-from figure_tables import COMMON, Tables, data_with, datasets, drawn, svg
+from figure_tables import COMMON, Tables, data_with, datasets, drawn, svg, vega_lite
 
 AXES = {
     "algorithm": ["reno", "cubic", "htcp", "bic", "scalable", "highspeed", "fast", "yeah"],
@@ -148,7 +148,7 @@ def test_a_line_to_compare_with_is_within_the_plot(spec: Callable[..., BaseFigur
         return max(map(top, found), default=0) if isinstance(found, list) else 0
 
     bare, lined = (drawn(TIMES, spec(**keys)) for keys in ({}, {"reference": 77}))
-    assert top(bare.chart.to_dict()) < 77 < top(lined.chart.to_dict())
+    assert top(vega_lite(bare)) < 77 < top(vega_lite(lined))
 
 
 @pytest.mark.parametrize("spec", MEANS)
@@ -423,7 +423,7 @@ def test_a_second_quantity_has_an_axis_of_its_own() -> None:
     figure = drawn(TIMES, bars(marks={"field": "share", "title": "a share"}))
     assert "Bars: fairness (Jain); points: a share." in figure.notes
     assert "a share" in svg(figure)
-    layers = figure.chart.to_dict()["hconcat"][0]
+    layers = vega_lite(figure)["hconcat"][0]
     assert layers["resolve"]["scale"]["y"] == "independent"
     assert [table.caption for table in figure.tables] == [
         "fairness (Jain), mean and 95 % interval",
@@ -485,7 +485,7 @@ def test_boxes_of_something_else_are_refused() -> None:
 def test_names_of_groups_have_lines_where_they_would_not_fit(packets: str, split: bool) -> None:
     queues = [packets, *(f"{packets[:-1]}{n}p" for n in range(1, 8))]
     figure = drawn(Tables({"algorithm": ["reno"], "queue": queues}), bars(groups="queue"))
-    axis = str(figure.chart.to_dict())
+    axis = str(vega_lite(figure))
     assert ("labelExpr" in axis) == split
 
 

@@ -25,7 +25,7 @@ from dumbbell.quantities.tables import aggregate
 from dumbbell.results.results import Results
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
-from figure_tables import data_with, datasets, svg
+from figure_tables import data_with, datasets, svg, vega_lite
 
 
 def test_points_show_mean_and_interval_of_the_runs(small: Results) -> None:
@@ -56,7 +56,7 @@ def test_titles_axes_and_legend_are_drawn(small: Results) -> None:
 
 @pytest.mark.parametrize("name", ["fig1", "fig2"])
 def test_a_click_on_the_legend_picks_a_series(small: Results, name: str) -> None:
-    vega = json.dumps(vl_convert.vegalite_to_vega(small.figure(name).chart.to_dict()))
+    vega = json.dumps(vl_convert.vegalite_to_vega(vega_lite(small.figure(name))))
     assert "picked_label_legend" in vega
 
 
@@ -123,7 +123,7 @@ def test_without_runs_only_axes_are_drawn(tmp_path: Path, name: str) -> None:
 def test_every_figure_of_the_study_can_be_drawn_without_runs(tmp_path: Path) -> None:
     results = Results(Study.load("li2007"), Store(tmp_path))
     for spec in results.study.figures:
-        assert "Fig. " in str(spec.draw(results).chart.to_dict())
+        assert "Fig. " in str(vega_lite(spec.draw(results)))
 
 
 def test_quick_runs_are_called_so_and_give_way_to_full_ones(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ class TextTable:
     rows: tuple[TextRow, ...]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Figure:
     """A drawn figure.
 

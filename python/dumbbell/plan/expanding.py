@@ -193,8 +193,9 @@ class Plan:
         if isinstance(test, str):
             test = self.test(test)
         planned = _repetitions(test, quick, runs)
-        layers = list(self._layers(test, quick))
-        return [_point(test, axes, layers, planned) for axes in _chosen(test, quick, where)]
+        axes = _axes([test])
+        layers = [(grid.kept(at, axes), layer) for at, layer in self._layers(test, quick)]
+        return [_point(test, place, layers, planned) for place in _chosen(test, quick, where)]
 
     def _layers(self, test: Test, quick: bool) -> Iterator[tuple[Selection, Layer]]:
         """Yield what the scenarios of a test are made of, and at which grid points.
@@ -332,10 +333,17 @@ def places(runs: Iterable[PlannedRun]) -> dict[str, Place]:
 
 
 def _point(
-    test: Test, axes: Mapping[str, str], layers: Sequence[tuple[Selection, Layer]], runs: int
+    test: Test,
+    axes: Mapping[str, str],
+    layers: Sequence[tuple[Mapping[str, frozenset[str]], Layer]],
+    runs: int,
 ) -> Point:
     place = {"test": test.name, **axes}
-    here = [layer for where, layer in layers if grid.matches(place, where)]
+    here = [
+        layer
+        for kept, layer in layers
+        if all(axis in place and place[axis] in values for axis, values in kept.items())
+    ]
     try:
         scenario: Mapping[str, Any] = grid.substitute(merged(here), axes)
     except InputError as error:

@@ -9,6 +9,7 @@ settles within a few dozen round trips on any path.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Final
 
 from dumbbell.algorithms.catalogue import Algorithm
@@ -40,7 +41,12 @@ def between_overflows_s(algorithm: Algorithm, path: Path) -> float:
     """Return the mean time between two overflows of the queue by a flow alone."""
     if algorithm.family == "rate":
         return _SETTLING_RTTS * path.rtt_s
-    law = LAWS.get(algorithm.name, LAWS["reno"])()
+    return _of_law_s(algorithm.name if algorithm.name in LAWS else "reno", path)
+
+
+@cache
+def _of_law_s(name: str, path: Path) -> float:
+    law = LAWS[name]()
     law.start(0.0)
     window, now_s, ends = path.peak_packets, 0.0, []
     for _ in range(_ROUNDS_MAX):
