@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from dumbbell.base.errors import EngineError, StoreError
+from dumbbell.base.errors import DumbbellError, EngineError, StoreError
 from dumbbell.engines.cancelling import CancelToken
 from dumbbell.engines.engine import Output, SimulatorEngine
 from dumbbell.execution.executor import Interrupted, Progress, execute
+from dumbbell.plan.places import Place
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.result_files import RUN_FILE, InMemory
 from dumbbell.store.store import Store
@@ -80,6 +81,23 @@ def test_a_failed_run_does_not_stop_the_others(tmp_path: Path) -> None:
         "seed 9",
     ]
     assert len(list(store.keys())) == 6
+
+
+@pytest.mark.parametrize(
+    ("count", "message"),
+    [
+        (2, "a run failed: fairness (), repetition 1: seed 0"),
+        (4, "2 runs failed; the first is fairness (), repetition 1: seed 0"),
+    ],
+)
+def test_failed_runs_are_named_by_their_places(tmp_path: Path, count: int, message: str) -> None:
+    runs = seeds(count)
+    outcome = execute(runs, Store(tmp_path), FailingEngine())
+    with pytest.raises(DumbbellError) as caught:
+        outcome.raise_for_failed({runs[0].key: Place("fairness", {}, 1)})
+    assert str(caught.value) == message
+    assert outcome.failures()[0].endswith(", seed 0: seed 0"), "without places: flows and seed"
+    execute(runs[1:2], Store(tmp_path), FailingEngine()).raise_for_failed()
 
 
 def test_a_full_disk_stops_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

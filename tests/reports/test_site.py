@@ -218,7 +218,7 @@ def test_the_first_page_says_what_each_study_took(small: Results, tmp_path: Path
     known, unknown = Results(small.study, store), small
     empty = Results(small.study, Store(tmp_path / "nothing"))
     reported = [Reported(found, [], Place.at("small"), Path()) for found in (known, unknown, empty)]
-    overview.write(reported, Pages(tmp_path), Place.at("All"), [])
+    overview.write(reported, Pages(tmp_path), Place.at("All"), [], {})
     first, second, third, total = rows(tmp_path / "index.html")
     assert (first[:3], first[5:]) == (
         ["small", "2", "0.01 h"],

@@ -183,5 +183,5 @@ def sweep(
     with of_setting():
         campaign = Campaign.of_experiment(content, store, engines.named(engine), plan)
     outcome, _ = campaign.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
-    outcome.raise_for_failed()
+    outcome.raise_for_failed(campaign.places)
     return Sweep(campaign.results())

@@ -99,7 +99,7 @@ def run_study(
     while campaign is not None:
         done = campaign
         outcome, _ = campaign.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
-        outcome.raise_for_failed()
+        outcome.raise_for_failed(campaign.places)
         campaign = campaign.deciding(at_most) if until_decided else None
     return Results.holding(done.results())
 

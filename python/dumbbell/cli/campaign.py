@@ -23,7 +23,7 @@ from dumbbell.execution import parallelism
 from dumbbell.execution.executor import Interrupted, Outcome
 from dumbbell.execution.pools import Pool
 from dumbbell.plan.expanding import scenarios
-from dumbbell.plan.places import Places, words
+from dumbbell.plan.places import Places
 from dumbbell.reports import cost_table
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.results import Results
@@ -111,12 +111,7 @@ def _tell(outcome: Outcome, placed: Places, store: Store, elapsed_s: float) -> N
 
 def _tell_failed(outcome: Outcome, placed: Places, store: Store) -> None:
     """Name the runs that failed, with their reasons."""
-    tell(
-        [
-            f"failed: {words(run, placed.get(run.key))}: {str(error) or type(error).__name__}"
-            for run, error in outcome.failed
-        ]
-    )
+    tell([f"failed: {failure}" for failure in outcome.failures(placed)])
     if outcome.failed:
         where = store.root / failures.FOLDER
         say.print(

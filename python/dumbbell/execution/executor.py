@@ -17,7 +17,7 @@ from dumbbell.engines.doubts import AnyDoubt
 from dumbbell.engines.engine import Engine
 from dumbbell.execution.pools import Pool, Running, opened
 from dumbbell.execution.task import Brought, Task, received
-from dumbbell.plan.places import Places
+from dumbbell.plan.places import Places, words
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store import failures
 from dumbbell.store.extent import NOTHING, Extent
@@ -89,11 +89,20 @@ class Outcome:
     ran: Extent = NOTHING
     held: Extent = NOTHING
 
-    def raise_for_failed(self) -> None:
+    def failures(self, places: Places = MappingProxyType({})) -> list[str]:
+        """Name the runs that failed, each with its reason."""
+        return [
+            f"{words(run, places.get(run.key))}: {str(error) or type(error).__name__}"
+            for run, error in self.failed
+        ]
+
+    def raise_for_failed(self, places: Places = MappingProxyType({})) -> None:
         """Raise DumbbellError if a run failed; it names the first."""
-        if self.failed:
-            failed, error = self.failed[0]
-            raise DumbbellError(f"{len(self.failed)} runs failed; the first is {failed}: {error}")
+        match self.failures(places):
+            case [failure]:
+                raise DumbbellError(f"a run failed: {failure}")
+            case [first, *_]:
+                raise DumbbellError(f"{len(self.failed)} runs failed; the first is {first}")
 
 
 class Interrupted(DumbbellError):  # noqa: N818 - the user's wish, not a failure

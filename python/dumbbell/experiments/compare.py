@@ -29,7 +29,6 @@ from dumbbell.execution.pools import Pool
 from dumbbell.experiments.comparison import Comparison
 from dumbbell.experiments.mixes import Mix, named, parse_mix
 from dumbbell.experiments.setting import SETTLING, Setting, of_setting, scenario_table
-from dumbbell.plan.places import words
 from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
@@ -103,11 +102,7 @@ def compare(
         algorithms, setting, flows, runs=runs, seed=seed, store=store, engine=engines.named(engine)
     )
     outcome, _ = asked.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
-    if outcome.failed:
-        run, error = outcome.failed[0]
-        told = f"{words(run, asked.places.get(run.key))}: {str(error) or type(error).__name__}"
-        several = f"{len(outcome.failed)} runs failed; the first is "
-        raise DumbbellError(f"{several if len(outcome.failed) > 1 else 'a run failed: '}{told}")
+    outcome.raise_for_failed(asked.places)
     return compared(asked)
 
 

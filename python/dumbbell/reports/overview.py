@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from dumbbell.judging.evidence import STATEMENTS, Verdict
@@ -88,8 +87,8 @@ def write(
     reported: Sequence[Reported],
     pages: Pages,
     home: Place,
-    strangers: Sequence[str] = (),
-    not_run: Mapping[str, Study] = MappingProxyType({}),
+    strangers: Sequence[str],
+    not_run: Mapping[str, Study],
 ) -> Path:
     """Write the first page and the page of claims; return the first one's path."""
     pages.write(
