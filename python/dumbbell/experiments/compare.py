@@ -229,20 +229,14 @@ def _flows(choice: _Choice, setting: Setting) -> list[dict[str, Any]]:
 
 
 def _figures(axis: str) -> Iterator[dict[str, Any]]:
-    common = {"section": "compare", "test": "compare", "series": axis}
     yield {
         "name": "trade-off",
         "title": "Goodput against delay",
         "kind": "tradeoff",
         "x": {"field": "rtt_mean_ms@run"},
         "y": {"field": "goodput_mbit_per_s"},
-        **common,
+        "section": "compare",
+        "test": "compare",
+        "series": axis,
     }
-    yield {
-        "name": "over-time",
-        "title": "Over time",
-        "kind": "overlay",
-        "quantities": list(experiments.OVER_TIME),
-        **common,
-    }
-    yield {"name": "delays", "title": "Distribution of delays", "kind": "cdf", **common}
+    yield from experiments.figures("compare", axis)

@@ -60,7 +60,7 @@ def of_scenario(
             title=title,
             summary=f"{file.name}{' with ' if changes else ''}{', '.join(changes)}",
         ),
-        "figure": list(_figures("run")),
+        "figure": list(figures("run")),
     }
 
 
@@ -105,13 +105,16 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
-def _figures(test: str) -> Iterator[dict[str, Any]]:
-    common = {"section": test, "test": test}
+def figures(
+    test: str, series: str | None = None, quantities: Sequence[str] = OVER_TIME
+) -> Iterator[dict[str, Any]]:
+    """Yield the figures of any runs: quantities over time, and delays; `series` has the colours."""
+    common = {"section": test, "test": test} | ({"series": series} if series else {})
     yield {
         "name": "over-time",
         "title": "Over time",
         "kind": "overlay",
-        "quantities": list(OVER_TIME),
+        "quantities": list(quantities),
         **common,
     }
     yield {"name": "delays", "title": "Distribution of delays", "kind": "cdf", **common}

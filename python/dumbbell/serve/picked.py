@@ -25,6 +25,7 @@ from dumbbell.quantities import run_totals
 from dumbbell.quantities.view import RunView
 from dumbbell.reports import pictures
 from dumbbell.reports.pictures import Picture
+from dumbbell.results import experiments
 from dumbbell.results.inventory import SHORT, StoredRun
 
 LETTERS: Final = "ABCD"
@@ -142,22 +143,9 @@ def _rows(sets: Mapping[str, str]) -> Mapping[str, list[dict[str, str]]]:
 
 def figures(over_time: Sequence[str]) -> list[OverlayFigure | CdfFigure]:
     """Return what is drawn of picked runs: some quantities over time, and delays."""
-    common = {"section": _TEST, "test": _TEST, "series": "run"}
-    return [
-        OverlayFigure.model_validate(
-            {
-                "name": "over-time",
-                "title": "Over time",
-                "kind": "overlay",
-                "quantities": list(over_time),
-                "caption": "All flows of a run have its colour.",
-                **common,
-            }
-        ),
-        CdfFigure.model_validate(
-            {"name": "delays", "title": "Distribution of delays", "kind": "cdf", **common}
-        ),
-    ]
+    history, delays = experiments.figures(_TEST, "run", over_time)
+    history["caption"] = "All flows of a run have its colour."
+    return [OverlayFigure.model_validate(history), CdfFigure.model_validate(delays)]
 
 
 class Gallery:
