@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz soak behaviour lint lock format \
   bench bench-instructions bench-cases bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container notices validate validate-import agreement agreement-drawn linux-modules studies \
-  clean llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
+  clean coverage versions llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
 
 PYTHON ?= python3
 VENV := .venv
@@ -36,6 +36,8 @@ help:
 	@echo '             properties, for MINUTES=10; what fails is kept'
 	@echo 'make soak    random valid scenarios for MINUTES=20, checked for what no run may break; what fails is kept'
 	@echo 'make behaviour   what the engine does from now on (ALGORITHMS=NAMES: these alone do; SAME=1: only the corpus)'
+	@echo 'make coverage   the share of lines that the tests reach, a figure for Python and one for Rust'
+	@echo 'make versions   some tests with the lowest and the highest dependencies that pyproject.toml allows'
 	@echo 'make lint    formatters, linters and type checkers, strict'
 	@echo 'make build   the command $(BIN)/dumbbell (PGO=1: by profile-guided optimisation, up to 15 % less time a run)'
 	@echo 'make bench   speed of the simulator, next to that of a bare loop'
@@ -142,6 +144,39 @@ test-testbed: $(RUST_TESTS) $(VENV)/.ci bpf-compiler iperf
 	@[ "$$(id -u)" = 0 ] || echo "the testbed's own tests need root: they are not run" >&2
 	! { [ "$$(id -u)" = 0 ] && $(CAN_BUILD_TESTBED); } || $(PYTHON) tests/run_rust.py --crate testbed $<
 	$(BIN)/pytest -m testbed
+
+# Slower than the tests, and Rust is built again for it: no part of `make test` or of CI.
+COVERED_PYTHON := target/coverage-python.json
+LLVM_COV := target/tools/bin/cargo-llvm-cov
+
+coverage: $(VENV)/.ci $(LLVM_COV) bpf-compiler packet-analyser browser | llvm-tools
+	COVERAGE_FILE=target/.coverage $(BIN)/pytest -m 'not testbed' --numprocesses auto --dist loadfile \
+	  --cov dumbbell --cov-report json:$(COVERED_PYTHON)
+	$(LLVM_COV) llvm-cov --locked --profile ci --workspace --exclude dumbbell-testbed $(MODULE) \
+	  --json --summary-only --output-path target/coverage-rust.json
+	@$(BIN)/python -c 'import json; print("Python: %.1f %% of lines" % json.load(open("$(COVERED_PYTHON)"))["totals"]["percent_covered"])'
+	@$(BIN)/python -c 'import json; print("Rust:   %.1f %% of lines" % json.load(open("target/coverage-rust.json"))["data"][0]["totals"]["lines"]["percent"])'
+
+$(LLVM_COV):
+	cargo install --quiet --locked --root target/tools cargo-llvm-cov@0.9.1
+
+# Deprecations of a newer library that an older one uses are no fault of ours.
+VERSIONS := lowest-direct highest
+TRIED := tests/base tests/quantities tests/inference tests/scenario/test_scenario.py tests/figures/test_overlays.py \
+  tests/store/test_run_folder.py tests/experiments/test_compare.py tests/experiments/test_tune.py \
+  tests/execution/test_cluster.py tests/serve/test_serve.py tests/cli/test_csv.py
+
+versions: $(VENV)/.ci
+	for tried in $(VERSIONS); do \
+	  echo "versions: $$tried" && \
+	  $(UV) venv --quiet --clear --python $(BIN)/python target/versions/$$tried && \
+	  $(UV) pip compile --quiet --resolution $$tried --all-extras --no-header --no-annotate \
+	    --output-file target/versions/$$tried.txt pyproject.toml && \
+	  $(UV) pip install --quiet --python target/versions/$$tried/bin/python -r target/versions/$$tried.txt \
+	    'pytest>=9,<10' 'hypothesis>=6,<7' httpx 'httpx2>=2,<3' jsonschema && \
+	  PYTHONPATH=python target/versions/$$tried/bin/python -m pytest -p no:cacheprovider \
+	    -W default::DeprecationWarning $(TRIED) || exit 1; \
+	done
 
 fuzz: $(RUST_TESTS) $(VENV)/.ci
 	PYTHONPATH=tests $(BIN)/python -m hostile $(if $(SEED),--seed $(SEED))
