@@ -20,7 +20,7 @@ from dumbbell.figures.gathering import Facet, facets, labelled, run_notes, runs_
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate
 from dumbbell.figures.stated import StatedFigure
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import AxisName
 
 _HEIGHT: Final = 300
 _WIDTH_OF_ALL: Final = 760
@@ -33,13 +33,13 @@ _NAMED: Final = 6
 class GroupedFigure(StatedFigure):
     """Keys that all figures in groups share."""
 
-    groups: str = Field(examples=["rtt"])
+    groups: AxisName = Field(examples=["rtt"])
     """Axis of the test along the horizontal axis, with a group for each value."""
 
     groups_title: str | None = Field(None, examples=["round-trip time"])
     """Title of the horizontal axis; by default the name of the axis."""
 
-    series: str = "algorithm"
+    series: AxisName = "algorithm"
     """Axis of the test whose values share a group, each with its colour."""
 
     y: Coordinate
@@ -51,19 +51,9 @@ class GroupedFigure(StatedFigure):
     reference: float | None = None
     """A level worth a thin line."""
 
-    def fields(self) -> Mapping[str, str]:
-        """Return the columns of the test's table that it shows."""
-        return {"y.field": self.y.field}
-
     @property
     def _stated_fields(self) -> list[str]:
         return [self.y.field]
-
-    def uses(self) -> Iterator[Use]:
-        """Yield every name that it refers to, but that of its section."""
-        yield from super().uses()
-        yield Use("groups", What.AXIS, self.groups, self.test)
-        yield Use("series", What.AXIS, self.series, self.test)
 
 
 @dataclass(frozen=True)

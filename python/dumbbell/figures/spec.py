@@ -16,7 +16,8 @@ from pydantic import ConfigDict, Field
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.source import Source
 from dumbbell.plan.grid import Selection
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities import names
+from dumbbell.quantities.names import Chosen, ColumnName, OptionalAxis, TestName, Use, What
 from dumbbell.scenario.tables import Table, Title
 
 Scale = Literal["linear", "log"]
@@ -31,7 +32,7 @@ class Spec(Table):
 class Coordinate(Spec):
     """One axis of a plot."""
 
-    field: str = Field(examples=["rtt_ms", "goodput_mbit_per_s[1]"])
+    field: ColumnName = Field(examples=["rtt_ms", "goodput_mbit_per_s[1]"])
     """A [quantity](quantities.md), or the numbers of an axis of the test, such as `rtt_ms`."""
 
     title: Title | None = Field(None, examples=["round-trip propagation time (ms)"])
@@ -104,9 +105,13 @@ class BaseFigure(Spec, ABC):
     def behind(self) -> Iterator[Behind]:
         """Yield the runs that it shows."""
 
-    @abstractmethod
     def uses(self) -> Iterator[Use]:
         """Yield every name that it refers to, but that of its section."""
+        yield from names.uses(self)
+
+    def fields(self) -> Mapping[str, str]:
+        """Return the columns of the test's table that it shows: key -> column."""
+        return {use.key: use.name for use in names.uses(self) if use.what is What.COLUMN}
 
 
 class TestFigure(BaseFigure):
@@ -114,28 +119,15 @@ class TestFigure(BaseFigure):
 
     __test__ = False
 
-    test: str
+    test: TestName
     """Name of the test whose runs are shown."""
 
-    where: Selection = Field({})
+    where: Chosen = Field({})
     """Grid points that are shown; all if empty."""
 
-    facet: str | None = None
+    facet: OptionalAxis = None
     """Axis of the test whose values get a plot each."""
-
-    @abstractmethod
-    def fields(self) -> Mapping[str, str]:
-        """Return the columns of the test's table that it shows: key -> column."""
 
     def behind(self) -> Iterator[Behind]:
         """Yield the runs that it shows."""
         yield Behind("The runs behind it", self.test, self.where)
-
-    def uses(self) -> Iterator[Use]:
-        """Yield every name that it refers to, but that of its section."""
-        yield Use("test", What.TEST, self.test)
-        yield Use("where", What.SELECTION, self.where, self.test)
-        if self.facet is not None:
-            yield Use("facet", What.AXIS, self.facet, self.test)
-        for key, column in self.fields().items():
-            yield Use(key, What.COLUMN, column, self.test)

@@ -25,7 +25,8 @@ from dumbbell.judging.runs import Points, Source, gather
 from dumbbell.judging.words import Named
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities import names
+from dumbbell.quantities.names import Chosen, QuantityName, TestName, Use
 from dumbbell.scenario.tables import Table
 
 _STATISTIC: Final = re.compile(r"mean|median|worst|best|q[0-9]{1,2}")
@@ -55,9 +56,9 @@ class Check(Table):
         """Share of its findings that must agree."""
         return cast("Quantifier", getattr(self, "quantifier", "all"))
 
-    @abstractmethod
     def uses(self) -> Iterator[Use]:
         """Yield all names that the check refers to."""
+        yield from names.uses(self)
 
     @abstractmethod
     def subject(self, source: Source) -> str:
@@ -86,20 +87,14 @@ class Measured(Check):
 
     statement: Literal["number", "order", "expectation"]
 
-    test: str
+    test: TestName
     """Name of the test whose runs decide."""
 
-    where: Selection = Field({})
+    where: Chosen = Field({})
     """Grid points that are meant; all if empty."""
 
-    quantity: str = Field(examples=["ratio_min_max", "goodput_mbit_per_s[1]@during"])
+    quantity: QuantityName = Field(examples=["ratio_min_max", "goodput_mbit_per_s[1]@during"])
     """The quantity: its name, in brackets whose it is, and behind `@` in which window."""
-
-    def uses(self) -> Iterator[Use]:
-        """Yield the test, the quantity and what is selected."""
-        yield Use("test", What.TEST, self.test)
-        yield Use("quantity", What.QUANTITY, self.quantity, self.test)
-        yield Use("where", What.SELECTION, self.where, self.test)
 
     def subject(self, source: Source) -> str:
         """Name the quantity, and the grid points that are meant."""

@@ -1,7 +1,7 @@
 """Names in claims and figures, and the check that a study has them.
 
-A kind of claim or figure yields a `Use` for each name that it refers to. A `Vocabulary`, made of
-the tests of a study, refuses those that are wrong.
+Annotations of fields, such as `AxisName`, say what they name; `uses` yields each name of a check or
+a figure as a `Use`. A `Vocabulary`, made of the tests of a study, refuses wrong ones.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import BaseModel
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError, placed, unknown
@@ -32,6 +34,7 @@ from dumbbell.quantities.subjects import named, names
 from dumbbell.quantities.tables import number_columns
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.tables import Abbreviable
 from dumbbell.theory import curves, formulas
 
 Found = TypeVar("Found")
@@ -80,6 +83,44 @@ class Use:
     what: What
     name: Any
     test: str | None = None
+
+
+@dataclass(frozen=True)
+class Names:
+    """Annotates a field of a claim's check or a figure: what it names, in the test of its table."""
+
+    what: What
+
+
+TestName = Annotated[str, Names(What.TEST)]
+AxisName = Annotated[str, Names(What.AXIS)]
+QuantityName = Annotated[str, Names(What.QUANTITY)]
+ColumnName = Annotated[str, Names(What.COLUMN)]
+SeriesName = Annotated[str, Names(What.SERIES)]
+FormulaName = Annotated[str, Names(What.FORMULA)]
+CurveName = Annotated[str, Names(What.CURVE)]
+Chosen = Annotated[Selection, Names(What.SELECTION)]
+OptionalAxis = Annotated[str | None, Names(What.AXIS)]
+OptionalQuantity = Annotated[str | None, Names(What.QUANTITY)]
+
+
+def uses(table: BaseModel, test: str | None = None, within: str = "") -> Iterator[Use]:
+    """Yield what the annotated fields of a table and of the tables in it name.
+
+    A table without a `test` refers to that of the table around it.
+    """
+    test = getattr(table, "test", test)
+    for name, field in type(table).model_fields.items():
+        value, key = getattr(table, name), within
+        if not isinstance(table, Abbreviable):
+            key = f"{within}.{field.alias or name}".lstrip(".")
+        inner = numbered(key, value) if isinstance(value, tuple) else [(key, value)]
+        for place, each in inner:
+            if isinstance(each, BaseModel):
+                yield from uses(each, test, place)
+        for mark in field.metadata if value is not None else ():
+            if isinstance(mark, Names):
+                yield Use(key, mark.what, value, None if mark.what is What.TEST else test)
 
 
 class Vocabulary:

@@ -10,7 +10,6 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from dumbbell.base.errors import InputError
-from dumbbell.base.keys import numbered
 from dumbbell.figures import axes, marks, means, stated
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.gathering import Facet
@@ -18,6 +17,7 @@ from dumbbell.figures.groups import GroupDrawing, GroupedFigure, GroupPane
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate, Spec
 from dumbbell.figures.style import INK
+from dumbbell.quantities.names import ColumnName
 from dumbbell.quantities.reference import parse
 
 _PARTS_MAX: Final = 4
@@ -29,7 +29,7 @@ _SECOND: Final = "second"
 class Part(Spec):
     """A part of a bar."""
 
-    field: str = Field(examples=["goodput_mbit_per_s[1]"])
+    field: ColumnName = Field(examples=["goodput_mbit_per_s[1]"])
     """The quantity."""
 
     label: str = Field(examples=["flow 1"])
@@ -49,12 +49,6 @@ class BarsFigure(GroupedFigure):
 
     marks: Coordinate | None = None
     """A second quantity, drawn as points over the bars, with a separate axis on the right."""
-
-    def fields(self) -> Mapping[str, str]:
-        """Return the columns of the test's table that it shows."""
-        parts = {f"{key}.field": part.field for key, part in numbered("part", self.parts)}
-        second = {} if self.marks is None else {"marks.field": self.marks.field}
-        return {**super().fields(), **parts, **second}
 
     @property
     def _stated_fields(self) -> list[str]:

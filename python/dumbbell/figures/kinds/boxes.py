@@ -25,7 +25,7 @@ from dumbbell.figures.style import INK
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.counters import Values
 from dumbbell.quantities.goodput_samples import samples_mbit_per_s
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import AxisName
 from dumbbell.quantities.reference import parse
 
 _SAMPLED: Final = "goodput_mbit_per_s"
@@ -48,24 +48,15 @@ class BoxesFigure(StatedFigure):
 
     kind: Literal["boxes"]
 
-    series: str = "algorithm"
+    series: AxisName = "algorithm"
     """Axis of the test whose values get a box each."""
 
     y: Coordinate
     """The vertical axis; its field is `goodput_mbit_per_s`, of all sampled flows or of some."""
 
-    def fields(self) -> Mapping[str, str]:
-        """Return the columns of the test's table that it shows."""
-        return {"y.field": self.y.field}
-
     @property
     def _stated_fields(self) -> list[str]:
         return [self.y.field]
-
-    def uses(self) -> Iterator[Use]:
-        """Yield every name that it refers to, but that of its section."""
-        yield from super().uses()
-        yield Use("series", What.AXIS, self.series, self.test)
 
     @model_validator(mode="after")
     def _has_samples(self) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -20,7 +20,7 @@ from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
 from dumbbell.quantities import histograms
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import OptionalAxis
 from dumbbell.quantities.spans import Span
 from dumbbell.quantities.view import RunView
 from dumbbell.scenario import facts
@@ -48,18 +48,8 @@ class CdfFigure(TestFigure):
 
     kind: Literal["cdf"]
 
-    series: str | None = None
+    series: OptionalAxis = None
     """Axis of the test whose values get colours; by default flows do."""
-
-    def fields(self) -> Mapping[str, str]:
-        """Return the columns of the test's table that it shows: none."""
-        return {}
-
-    def uses(self) -> Iterator[Use]:
-        """Yield every name that it refers to, but that of its section."""
-        yield from super().uses()
-        if self.series is not None:
-            yield Use("series", What.AXIS, self.series, self.test)
 
     def draw(self, source: Views) -> Figure:
         """Draw the figure with whatever runs there are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import altair as alt
@@ -17,7 +17,7 @@ from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import TestFigure
 from dumbbell.quantities.derived import Derived
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import AxisName, ColumnName
 from dumbbell.quantities.registry import Best, Quantity
 
 _CELL = 64
@@ -34,25 +34,15 @@ class HeatmapFigure(TestFigure):
 
     kind: Literal["heatmap"]
 
-    x: str = Field(examples=["rtt"])
+    x: AxisName = Field(examples=["rtt"])
     """Axis of the test from left to right."""
 
-    y: str = Field(examples=["rate"])
+    y: AxisName = Field(examples=["rate"])
     """Axis of the test from bottom to top."""
 
-    quantity: str = Field(examples=["utilisation"])
+    quantity: ColumnName = Field(examples=["utilisation"])
     """The [quantity](quantities.md) that cells are coloured by. If one end of it is the better one,
     the best plot's cell is outlined at each point, and each that shows the same number."""
-
-    def fields(self) -> Mapping[str, str]:
-        """Return the columns of the test's table that it shows."""
-        return {"quantity": self.quantity}
-
-    def uses(self) -> Iterator[Use]:
-        """Yield every name that it refers to, but that of its section."""
-        yield from super().uses()
-        yield Use("x", What.AXIS, self.x, self.test)
-        yield Use("y", What.AXIS, self.y, self.test)
 
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""

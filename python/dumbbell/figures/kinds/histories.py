@@ -20,16 +20,15 @@ from dumbbell.figures.spec import BaseFigure, Behind, Spec
 from dumbbell.figures.stated import Stated
 from dumbbell.figures.timelines import Level, Row
 from dumbbell.plan import grid
-from dumbbell.plan.grid import Selection
 from dumbbell.quantities import series
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import Chosen, OptionalQuantity, SeriesName, TestName
 from dumbbell.scenario.tables import Abbreviable
 
 
 class Shown(Abbreviable):
     """A quantity of a panel over time. Its name alone is also accepted."""
 
-    quantity: str = Field(examples=["cwnd_segs", "state:alpha"])
+    quantity: SeriesName = Field(examples=["cwnd_segs", "state:alpha"])
     """One of the [series over time](quantities.md#series-over-time)."""
 
     title: str | None = Field(None, examples=["α (segments per RTT)"])
@@ -52,16 +51,16 @@ class Panel(Spec):
     title: str
     """Axis values that select this panel."""
 
-    test: str
+    test: TestName
     """Name of the test."""
 
-    where: Selection = Field({})
+    where: Chosen = Field({})
     """The grid point: a value of each axis that has more than one."""
 
     repetition: int | None = Field(None, ge=1)
     """Number of the run, counted from 1; by default the first."""
 
-    most: str | None = Field(None, examples=["starved_longest_s@run"])
+    most: OptionalQuantity = Field(None, examples=["starved_longest_s@run"])
     """A quantity that picks the run: the one that has most of it."""
 
     start_s: float | None = Field(None, ge=0)
@@ -162,16 +161,6 @@ class HistoriesFigure(BaseFigure):
             # Which one has most of something is known only once there are runs.
             repetition = None if panel.most is not None else panel.repetition or 1
             yield Behind(panel.title, panel.test, panel.where, repetition)
-
-    def uses(self) -> Iterator[Use]:
-        """Yield every name that it refers to, but that of its section."""
-        for key, panel in numbered("panel", self.panels):
-            yield Use(f"{key}.test", What.TEST, panel.test)
-            yield Use(f"{key}.where", What.SELECTION, panel.where, panel.test)
-            if panel.most is not None:
-                yield Use(f"{key}.most", What.QUANTITY, panel.most, panel.test)
-        for key, shown in numbered("quantities", self.quantities):
-            yield Use(key, What.SERIES, shown.quantity)
 
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""

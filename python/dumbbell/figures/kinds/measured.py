@@ -85,10 +85,6 @@ class MeasuredFigure(TestFigure):
     flows: tuple[MeasuredLine, ...] = Field(min_length=1, alias="flow")
     """Measured flows, a table for each."""
 
-    def fields(self) -> Mapping[str, str]:
-        """Return the columns of the test's table that it shows: none."""
-        return {}
-
     def draw(self, source: Views) -> Figure:
         """Draw the figure with whatever runs there are."""
         views = [view for _, view in source.views(self.test, self.where)]

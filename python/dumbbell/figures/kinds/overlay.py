@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -10,7 +10,6 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
-from dumbbell.base.keys import numbered
 from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.result import Run
 from dumbbell.figures import marks
@@ -22,7 +21,7 @@ from dumbbell.figures.kinds.histories import Shown
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
 from dumbbell.quantities import occasions, series
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import OptionalAxis
 
 _WIDTH: Final = 860
 _HEIGHTS: Final = {1: 260, 2: 190, 3: 150}
@@ -50,20 +49,8 @@ class OverlayFigure(TestFigure):
     quantities: tuple[Shown, ...] = Field(min_length=1, examples=[["cwnd_segs", "rtt_ms"]])
     """Quantities, one below the other."""
 
-    series: str | None = None
+    series: OptionalAxis = None
     """Axis of the test whose values get colours; by default flows do."""
-
-    def fields(self) -> Mapping[str, str]:
-        """Return the columns of the test's table that it shows: none."""
-        return {}
-
-    def uses(self) -> Iterator[Use]:
-        """Yield every name that it refers to, but that of its section."""
-        yield from super().uses()
-        if self.series is not None:
-            yield Use("series", What.AXIS, self.series, self.test)
-        for key, shown in numbered("quantities", self.quantities):
-            yield Use(key, What.SERIES, shown.quantity)
 
     def draw(self, source: Views) -> Figure:
         """Draw the figure with whatever runs there are."""

@@ -11,7 +11,6 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
-from dumbbell.base.keys import numbered
 from dumbbell.base.labels import label_of, number
 from dumbbell.figures import axes, marks, means, stated, style
 from dumbbell.figures.data import inline
@@ -23,9 +22,8 @@ from dumbbell.figures.spec import Coordinate, Spec
 from dumbbell.figures.stated import StatedFigure
 from dumbbell.figures.style import INK, THEORY_DASHES
 from dumbbell.plan import grid
-from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import AxisName, Chosen, CurveName, Use, What
 from dumbbell.theory import curves
 
 _SIZE_ALONE: Final = {"width": 560, "height": 330}
@@ -52,13 +50,13 @@ _NONE_STATED: Final = pl.DataFrame(
 class Overlay(Spec):
     """A curve from theory, drawn dashed."""
 
-    theory: str = Field(examples=["shorten_leith_ratio"])
+    theory: CurveName = Field(examples=["shorten_leith_ratio"])
     """One of the [curves](quantities.md#curves)."""
 
     label: str
     """Text of the legend."""
 
-    where: Selection = Field({})
+    where: Chosen = Field({})
     """Grid points of the figure for which the curve is computed."""
 
 
@@ -73,7 +71,7 @@ class PointsFigure(StatedFigure):
     y: Coordinate
     """The vertical axis."""
 
-    series: str = "algorithm"
+    series: AxisName = "algorithm"
     """Axis of the test whose values get colours and shapes."""
 
     overlays: tuple[Overlay, ...] = Field((), alias="overlay")
@@ -85,10 +83,6 @@ class PointsFigure(StatedFigure):
     reference: float | None = None
     """A level worth a thin line, such as 1 for a fair ratio."""
 
-    def fields(self) -> Mapping[str, str]:
-        """Return the columns of the test's table that it shows."""
-        return {"x.field": self.x.field, "y.field": self.y.field}
-
     @property
     def _stated_fields(self) -> list[str]:
         return [self.y.field]
@@ -96,12 +90,8 @@ class PointsFigure(StatedFigure):
     def uses(self) -> Iterator[Use]:
         """Yield every name that it refers to, but that of its section."""
         yield from super().uses()
-        yield Use("series", What.AXIS, self.series, self.test)
         if self.authors:
             yield Use("x.field", What.NUMBERS, self.x.field, self.test)
-        for key, overlay in numbered("overlay", self.overlays):
-            yield Use(f"{key}.theory", What.CURVE, overlay.theory, self.test)
-            yield Use(f"{key}.where", What.SELECTION, overlay.where, self.test)
 
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""

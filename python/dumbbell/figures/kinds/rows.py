@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -19,7 +19,7 @@ from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate
 from dumbbell.figures.stated import Stated, StatedFigure
 from dumbbell.figures.style import FAINT
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import AxisName
 
 _WIDTH: Final = 250
 _STEP: Final = 20
@@ -36,24 +36,15 @@ class RowsFigure(StatedFigure):
 
     kind: Literal["rows"]
 
-    rows: str = Field(examples=["cause"])
+    rows: AxisName = Field(examples=["cause"])
     """Axis of the test whose values get a row each."""
 
     x: Coordinate
     """The horizontal axis."""
 
-    def fields(self) -> Mapping[str, str]:
-        """Return the columns of the test's table that it shows."""
-        return {"x.field": self.x.field}
-
     @property
     def _stated_fields(self) -> list[str]:
         return [self.x.field]
-
-    def uses(self) -> Iterator[Use]:
-        """Yield every name that it refers to, but that of its section."""
-        yield from super().uses()
-        yield Use("rows", What.AXIS, self.rows, self.test)
 
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""

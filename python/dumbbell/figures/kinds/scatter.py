@@ -16,7 +16,7 @@ from dumbbell.figures.gathering import Facet, labelled, values_of
 from dumbbell.figures.groups import GroupDrawing, GroupedFigure, GroupPane
 from dumbbell.figures.source import Source
 from dumbbell.quantities import tables
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import OptionalAxis
 
 _SHAPES: Final = ("cross", "circle", "square", "triangle-up", "diamond", "triangle-down")
 
@@ -26,14 +26,8 @@ class ScatterFigure(GroupedFigure):
 
     kind: Literal["scatter"]
 
-    shapes: str | None = Field(None, examples=["second"])
+    shapes: OptionalAxis = Field(None, examples=["second"])
     """Axis of the test whose values get shapes."""
-
-    def uses(self) -> Iterator[Use]:
-        """Yield every name that it refers to, but that of its section."""
-        yield from super().uses()
-        if self.shapes is not None:
-            yield Use("shapes", What.AXIS, self.shapes, self.test)
 
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""

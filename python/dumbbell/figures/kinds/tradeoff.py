@@ -21,7 +21,7 @@ from dumbbell.figures.means import interval_of
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate, TestFigure
 from dumbbell.quantities import tables
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import AxisName
 from dumbbell.quantities.registry import Best
 from dumbbell.quantities.taking import described
 
@@ -46,17 +46,8 @@ class TradeoffFigure(TestFigure):
     y: Coordinate
     """The vertical axis."""
 
-    series: str = "algorithm"
+    series: AxisName = "algorithm"
     """Axis of the test whose values get marks."""
-
-    def fields(self) -> Mapping[str, str]:
-        """Return the columns of the test's table that it shows."""
-        return {"x.field": self.x.field, "y.field": self.y.field}
-
-    def uses(self) -> Iterator[Use]:
-        """Yield every name that it refers to, but that of its section."""
-        yield from super().uses()
-        yield Use("series", What.AXIS, self.series, self.test)
 
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""

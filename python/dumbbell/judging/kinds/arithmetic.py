@@ -14,7 +14,7 @@ from dumbbell.inference.statistics import CONFIDENCE, Exact
 from dumbbell.judging.evidence import Finding
 from dumbbell.judging.runs import Source
 from dumbbell.judging.spec import Check
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import FormulaName
 from dumbbell.scenario.tables import Table
 from dumbbell.theory import formulas
 
@@ -39,7 +39,7 @@ class Arithmetic(Check):
     statement: Literal["arithmetic", "expectation"] = "arithmetic"
     """Author of the statement: the study's authors or us."""
 
-    formula: str = Field(examples=["bdp_packets"])
+    formula: FormulaName = Field(examples=["bdp_packets"])
     """Name of a formula; all of them are listed below."""
 
     cases: tuple[Case, ...] = Field(alias="case", min_length=1)
@@ -67,10 +67,6 @@ class Arithmetic(Check):
             raise InputError(
                 f"{self.formula} has no value for them", key="args", value=case.args
             ) from None
-
-    def uses(self) -> Iterator[Use]:
-        """Yield the formula."""
-        yield Use("formula", What.FORMULA, self.formula)
 
     def subject(self, source: Source) -> str:  # noqa: ARG002 - needs no runs
         """Name the formula."""

@@ -11,8 +11,7 @@ from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding
 from dumbbell.judging.runs import Pair, Points, Source
 from dumbbell.judging.spec import Measured
-from dumbbell.plan.grid import Selection
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import Chosen
 
 
 class Order(Measured):
@@ -31,10 +30,10 @@ class Order(Measured):
     statement: Literal["number", "order", "expectation"] = "order"
     """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
-    larger: Selection
+    larger: Chosen
     """The group with the larger quantity."""
 
-    smaller: Selection
+    smaller: Chosen
     """The group with the smaller quantity."""
 
     factor: float = Field(1.0, gt=0)
@@ -43,12 +42,6 @@ class Order(Measured):
     quantifier: Literal["all", "most", "any"] = "all"
     """Number of pairs that must be in order. For `most`, the pairs at one place (that agree in the
     other axes) count together."""
-
-    def uses(self) -> Iterator[Use]:
-        """Yield what all checks use, and the groups."""
-        yield from super().uses()
-        yield Use("larger", What.SELECTION, self.larger, self.test)
-        yield Use("smaller", What.SELECTION, self.smaller, self.test)
 
     def expected(self, source: Source) -> str:  # noqa: ARG002 - no bounds with a unit
         """Say which group is larger."""

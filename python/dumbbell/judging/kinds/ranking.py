@@ -17,7 +17,7 @@ from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding, Lack
 from dumbbell.judging.runs import Source
 from dumbbell.judging.spec import Measured
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import AxisName, Use, What
 
 
 class Ranking(Measured):
@@ -32,23 +32,21 @@ class Ranking(Measured):
     statement: Literal["number", "order", "expectation"] = "order"
     """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
-    axis: str
+    axis: AxisName
     """The axis with two values to compare."""
 
     values: tuple[str, str]
     """The two values."""
 
-    ranked: str = "algorithm"
+    ranked: AxisName = "algorithm"
     """The axis whose values are ranked."""
 
     low: float = Field(ge=-1, le=1)
     """Smallest rank correlation that agrees."""
 
     def uses(self) -> Iterator[Use]:
-        """Yield what all checks use, both axes and the values."""
+        """Yield every name that it refers to."""
         yield from super().uses()
-        yield Use("axis", What.AXIS, self.axis, self.test)
-        yield Use("ranked", What.AXIS, self.ranked, self.test)
         for key, value in numbered("values", self.values):
             yield Use(key, What.VALUE, (self.axis, value), self.test)
 

@@ -13,8 +13,7 @@ from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding, Quantifier
 from dumbbell.judging.runs import Source
 from dumbbell.judging.spec import Measured
-from dumbbell.plan.grid import Selection
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import Chosen
 
 
 class Ratio(Measured):
@@ -31,10 +30,10 @@ class Ratio(Measured):
     statement: Literal["number", "order", "expectation"] = "number"
     """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
-    of: Selection
+    of: Chosen
     """The numerator's group."""
 
-    to: Selection
+    to: Chosen
     """The denominator's group."""
 
     low: float | None = None
@@ -52,12 +51,6 @@ class Ratio(Measured):
         if self.low is None and self.high is None:
             raise InputError("a ratio needs low or high", key="low")
         return self
-
-    def uses(self) -> Iterator[Use]:
-        """Yield what all checks use, and the groups."""
-        yield from super().uses()
-        yield Use("of", What.SELECTION, self.of, self.test)
-        yield Use("to", What.SELECTION, self.to, self.test)
 
     def expected(self, source: Source) -> str:  # noqa: ARG002 - a ratio has no unit
         """Say what the bounds are, and of which groups."""

@@ -14,8 +14,7 @@ from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding, Lack
 from dumbbell.judging.runs import Pair, Points, Source
 from dumbbell.judging.spec import Measured
-from dumbbell.plan.grid import Selection
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import AxisName, Chosen
 
 
 class RatioTrend(Measured):
@@ -32,13 +31,13 @@ class RatioTrend(Measured):
     statement: Literal["number", "order", "expectation"] = "order"
     """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
-    of: Selection
+    of: Chosen
     """The numerator's group."""
 
-    to: Selection
+    to: Chosen
     """The denominator's group."""
 
-    axis: str
+    axis: AxisName
     """The axis; its values in the order of the test."""
 
     direction: Literal["rising", "falling"]
@@ -55,13 +54,6 @@ class RatioTrend(Measured):
                 problem = f"the groups must leave {self.axis} open: the ratio goes along it"
                 raise InputError(problem, key=f"{key}.{self.axis}")
         return self
-
-    def uses(self) -> Iterator[Use]:
-        """Yield what all checks use, the groups and the axis."""
-        yield from super().uses()
-        yield Use("of", What.SELECTION, self.of, self.test)
-        yield Use("to", What.SELECTION, self.to, self.test)
-        yield Use("axis", What.AXIS, self.axis, self.test)
 
     def expected(self, source: Source) -> str:  # noqa: ARG002 - a ratio has no unit
         """Say where the ratio goes."""

@@ -12,7 +12,7 @@ from dumbbell.judging.evidence import Finding, Lack, Quantifier
 from dumbbell.judging.runs import Source
 from dumbbell.judging.spec import Measured, Statistic
 from dumbbell.judging.words import Named
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import CurveName
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import quantities
 from dumbbell.theory import curves
@@ -26,7 +26,7 @@ class Theory(Measured):
     statement: Literal["number", "order", "expectation"] = "number"
     """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
-    theory: str = Field(examples=["sawtooth_utilisation"])
+    theory: CurveName = Field(examples=["sawtooth_utilisation"])
     """Name of a curve; all of them are listed below."""
 
     tolerance: float = Field(gt=0)
@@ -39,11 +39,6 @@ class Theory(Measured):
 
     quantifier: Quantifier = "all"
     """Number of grid points that must agree."""
-
-    def uses(self) -> Iterator[Use]:
-        """Yield what all checks use, and the curve."""
-        yield from super().uses()
-        yield Use("theory", What.CURVE, self.theory, self.test)
 
     def named(self, source: Source) -> Named:
         """Return the statistic of the quantity in words."""

@@ -13,7 +13,7 @@ from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding
 from dumbbell.judging.runs import Points, Sample, Source
 from dumbbell.judging.spec import Measured
-from dumbbell.quantities.names import Use, What
+from dumbbell.quantities.names import AxisName
 
 
 class Trend(Measured):
@@ -31,7 +31,7 @@ class Trend(Measured):
     statement: Literal["number", "order", "expectation"] = "order"
     """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
-    axis: str
+    axis: AxisName
     """The axis; its values in the order of the test."""
 
     direction: Literal["rising", "falling"]
@@ -42,11 +42,6 @@ class Trend(Measured):
 
     quantifier: Literal["all", "most", "any"] = "all"
     """Number of series that must follow."""
-
-    def uses(self) -> Iterator[Use]:
-        """Yield what all checks use, and the axis."""
-        yield from super().uses()
-        yield Use("axis", What.AXIS, self.axis, self.test)
 
     def expected(self, source: Source) -> str:  # noqa: ARG002 - no bounds with a unit
         """Say where it goes."""
