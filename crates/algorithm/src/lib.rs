@@ -19,6 +19,7 @@
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 
+mod algorithms;
 pub mod complaint;
 mod conn;
 mod error;
@@ -31,6 +32,7 @@ pub mod programs;
 mod registry;
 pub mod scratch;
 
+pub use algorithms::Algorithms;
 pub use conn::{
     ACK_ECE, ACK_SLOWPATH, ACK_WIN_UPDATE, AckSample, CaState, Conn, CwndEvent, NO_RTT, RateSample,
     SSTHRESH_INFINITE, STACK_COUNT_ACKS, STACK_SLOW_START_INCLUSIVE,

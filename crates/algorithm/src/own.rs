@@ -3,26 +3,29 @@
 //!
 //! An entry stays for the life of the process. The same source under the same name is the
 //! same entry; another source under a known name is another entry, so that a notebook may
-//! load a file again after a change. [`crate::find`] knows the latest of a name, and whoever
-//! runs beside it keeps the one that it was given.
+//! load a file again after a change. No entry is found by its name alone: each run keeps those
+//! that it was given ([`crate::Algorithms`]).
 
 mod compiler;
 mod examine;
 mod fuzzer;
 
-use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 
 use crate::complaint::Complaint;
 use crate::ffi::{self, INTERFACE};
 use crate::programs::NEVER;
-use crate::registry::{Algorithm, OWN, registry};
+use crate::registry::{Algorithm, registry};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use compiler::Sources;
 pub use examine::{Anatomy, examine};
 pub use fuzzer::{Fuzzed, Fuzzer, Part};
+
+/// Everything that was loaded.
+static OWN: Mutex<Vec<&'static Algorithm>> = Mutex::new(Vec::new());
 
 /// Names that mean something else where algorithms are named.
 const RESERVED: [&str; 1] = ["udp"];
@@ -82,9 +85,7 @@ pub fn load_unless(
     // Held while it compiles, so that nobody compiles the same at the same time.
     let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     let hash = source_hash(code);
-    if let Some(at) = own.iter().position(|known| known.name == name && known.source_hash == hash) {
-        let known = own.remove(at);
-        own.push(known);
+    if let Some(known) = own.iter().find(|known| known.name == name && known.source_hash == hash) {
         return Ok(known);
     }
     check_registration(name, code, shown)?;

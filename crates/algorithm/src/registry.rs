@@ -1,11 +1,12 @@
 //! Which algorithms exist and what can be set in them.
 
+use crate::algorithms::Algorithms;
 use crate::error::{AlgorithmError, nearest};
 use crate::ffi;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// What an algorithm listens to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -270,27 +271,10 @@ pub fn registry() -> &'static [Algorithm] {
     })
 }
 
-/// Those of a user's own, the latest of a name last.
-pub(crate) static OWN: Mutex<Vec<&'static Algorithm>> = Mutex::new(Vec::new());
-
-/// The latest of the loaded algorithms of this name.
-fn loaded(name: &str) -> Option<&'static Algorithm> {
-    let own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
-    own.iter().rev().find(|algorithm| algorithm.name == name).copied()
-}
-
-/// The algorithm of this name, built in or loaded (see [`crate::own`]).
+/// The algorithm of this name that is built in.
 ///
 /// # Errors
 /// If there is none.
 pub fn find(name: &str) -> Result<&'static Algorithm, AlgorithmError> {
-    let built_in = registry().iter().find(|algorithm| algorithm.name == name);
-    built_in.or_else(|| loaded(name)).ok_or_else(|| {
-        let known: Vec<_> = registry().iter().map(|algorithm| algorithm.name).collect();
-        AlgorithmError::UnknownAlgorithm {
-            name: name.to_owned(),
-            nearest: nearest(name, &known),
-            known,
-        }
-    })
+    Algorithms::default().find(name)
 }

@@ -14,6 +14,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use dumbbell_algorithm::Algorithms;
 use dumbbell_algorithm::complaint::Complaint;
 use dumbbell_algorithm::own::{self, OwnError};
 use dumbbell_capture::{ReadError, Wanted};
@@ -107,25 +108,35 @@ fn simulate(
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<RunOutput> {
     let control = control(cancel);
-    let scenario = parsed(py, scenario_json, &control.cancelled)?;
-    py.detach(|| dumbbell_simulator::run(scenario, &control)).map(RunOutput).map_err(|error| {
-        match error {
+    let (scenario, algorithms) = prepared(py, scenario_json, &control.cancelled)?;
+    py.detach(|| dumbbell_simulator::run(scenario, &algorithms, &control)).map(RunOutput).map_err(
+        |error| match error {
             Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
             Error::Cancelled => Cancelled::new_err(()),
-        }
-    })
-}
-
-/// Other threads go on meanwhile, as what a scenario brings is compiled.
-fn parsed(py: Python<'_>, scenario_json: &str, cancel: &AtomicBool) -> PyResult<Scenario> {
-    py.detach(|| Scenario::from_json_unless(scenario_json, cancel)).map_err(
-        |Invalid { key, problem }| {
-            if cancel.load(Ordering::Relaxed) {
-                return Cancelled::new_err(());
-            }
-            ScenarioError::new_err((key, problem))
         },
     )
+}
+
+/// A scenario and the algorithms that it can name: its sources are compiled and loaded while other
+/// threads go on.
+fn prepared(
+    py: Python<'_>,
+    scenario_json: &str,
+    cancel: &AtomicBool,
+) -> PyResult<(Scenario, Algorithms)> {
+    let prepare = || {
+        let scenario = Scenario::from_json(scenario_json)?;
+        let algorithms = Algorithms::load(&scenario.sources, cancel).map_err(|(name, error)| {
+            Invalid { key: format!("sources.{name}"), problem: error.to_string() }
+        })?;
+        Ok((scenario, algorithms))
+    };
+    py.detach(prepare).map_err(|Invalid { key, problem }| {
+        if cancel.load(Ordering::Relaxed) {
+            return Cancelled::new_err(());
+        }
+        ScenarioError::new_err((key, problem))
+    })
 }
 
 fn control(cancel: Option<Py<CancelToken>>) -> Arc<Control> {

@@ -1,16 +1,12 @@
 //! The testbed as Python sees it.
 
-use std::sync::Arc;
-
 use dumbbell_algorithm::own;
-use dumbbell_simulator::Control;
-use dumbbell_testbed::{Error, Options};
-use dumbbell_workload::Scenario;
+use dumbbell_testbed::{Error, NEVER, Options};
 use pyo3::prelude::*;
 
 use crate::{
     AlgorithmError, CancelToken, Cancelled, GivenUp, RunOutput, ScenarioError, TestbedError,
-    control, not_usable, parsed,
+    control, not_usable, prepared,
 };
 
 pub(crate) const BUILT: bool = true;
@@ -25,10 +21,11 @@ pub(crate) fn testbed_run(
     options_json: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<RunOutput> {
-    let (scenario, control) = parsed_with(py, scenario_json, cancel)?;
+    let control = control(cancel);
+    let (scenario, algorithms) = prepared(py, scenario_json, &control.cancelled)?;
     let options: Options = serde_json::from_str(options_json)
         .map_err(|error| ScenarioError::new_err(("options".to_owned(), error.to_string())))?;
-    py.detach(|| dumbbell_testbed::run(&scenario, options, &control.cancelled))
+    py.detach(|| dumbbell_testbed::run(&scenario, &algorithms, options, &control.cancelled))
         .map(RunOutput)
         .map_err(raised)
 }
@@ -42,19 +39,12 @@ pub(crate) fn testbed_parity(
     scenario_json: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
-    let (scenario, control) = parsed_with(py, scenario_json, cancel)?;
-    let reports =
-        py.detach(|| dumbbell_testbed::parity(&scenario, &control.cancelled)).map_err(raised)?;
-    Ok(serde_json::to_string(&reports).expect("reports are plain values"))
-}
-
-fn parsed_with(
-    py: Python<'_>,
-    scenario_json: &str,
-    cancel: Option<Py<CancelToken>>,
-) -> PyResult<(Scenario, Arc<Control>)> {
     let control = control(cancel);
-    Ok((parsed(py, scenario_json, &control.cancelled)?, control))
+    let (scenario, algorithms) = prepared(py, scenario_json, &control.cancelled)?;
+    let reports = py
+        .detach(|| dumbbell_testbed::parity(&scenario, &algorithms, &control.cancelled))
+        .map_err(raised)?;
+    Ok(serde_json::to_string(&reports).expect("reports are plain values"))
 }
 
 /// Compiles an algorithm for the kernel, without loading it there: one that is built in, or a
@@ -84,8 +74,8 @@ pub(crate) fn testbed_compile(
 /// scenario, which is given as JSON; as JSON.
 #[pyfunction]
 pub(crate) fn testbed_host_switches(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
-    let (scenario, _) = parsed_with(py, scenario_json, None)?;
-    let switches = dumbbell_testbed::host_switches(&scenario);
+    let (scenario, algorithms) = prepared(py, scenario_json, &NEVER)?;
+    let switches = dumbbell_testbed::host_switches(&scenario, &algorithms);
     Ok(serde_json::to_string(&switches).expect("switches are plain values"))
 }
 

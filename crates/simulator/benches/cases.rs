@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use dumbbell_algorithm::Algorithms;
+use dumbbell_simulator::Control;
 use dumbbell_workload::Scenario;
 use serde_json::{Value, json};
 
@@ -22,7 +24,7 @@ impl Case {
     /// Runs the case; returns the data packets that were delivered.
     pub fn run(&self) -> u64 {
         let scenario = Scenario::from_json(&(self.scenario)().to_string()).expect("a valid case");
-        let output = dumbbell_simulator::run(scenario, &dumbbell_simulator::Control::default())
+        let output = dumbbell_simulator::run(scenario, &Algorithms::default(), &Control::default())
             .expect("a run");
         output.summary.packets
     }

@@ -10,7 +10,7 @@ use dumbbell_network::{Direction, Ecn, Flags, Packet, Time};
 use dumbbell_tcp::{Ack, Ecn as EcnMode, SackBlocks};
 use dumbbell_workload::{Demand, Transport};
 
-use crate::flow::{FlowState, stack};
+use crate::flow::FlowState;
 use dumbbell_tcp::clock;
 
 /// Flows that a file names in its comment.
@@ -284,7 +284,7 @@ impl Capture {
 
 fn conversation((index, flow): (u32, &FlowState)) -> Option<Conversation> {
     let Transport::Tcp(tcp) = &flow.spec.transport else { return None };
-    let stack = stack(tcp);
+    let stack = &flow.choice.as_ref()?.stack;
     let message_bytes = match tcp.demand {
         Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => Some(bytes),
         Demand::Endless | Demand::OnOff(_) | Demand::AppLimited { .. } => None,

@@ -8,6 +8,7 @@ use dumbbell_network::{
 use dumbbell_record::{FlowSummary, Output, QueueSummary, Summary};
 use dumbbell_workload::{Outline, Scenario, Transport, summarise_delays, summarise_queue};
 
+use crate::choice::Choice;
 use crate::flow::FlowState;
 use crate::hosts::AllHosts;
 use crate::recorder::Tables;
@@ -40,6 +41,7 @@ impl<'a> Engine<'a> {
     /// It was cancelled.
     pub fn new(
         scenario: Scenario,
+        choices: Vec<Option<Box<Choice>>>,
         shortcuts: Shortcuts,
         control: &'a Control,
     ) -> Result<Self, Error> {
@@ -52,13 +54,13 @@ impl<'a> Engine<'a> {
         control.go_on()?;
         let drive = Drive::Virtual;
         let config = NetworkConfig { seed, end, interval, drive, shortcuts: shortcuts.link };
-        let traffic = traffic_of_links(&scenario);
+        let traffic = traffic_of_links(&scenario, &choices);
         let mut network = Network::new(&scenario.links, &paths, &traffic, config);
         if let Some(delays) = scenario.queue_delays() {
             sampled.iter().for_each(|(link, _)| network.keep_delays(*link, delays.clone()));
         }
         control.go_on()?;
-        let hosts = AllHosts::new(scenario, shortcuts, control, &mut network);
+        let hosts = AllHosts::new(scenario, choices, shortcuts, control, &mut network);
         let reached_ns = &control.reached_ns;
         Ok(Self { network, hosts, end, interval, outline, sampled, reached_ns })
     }

@@ -1,11 +1,11 @@
 //! Both ends of one flow, and what the simulator counts about it.
 
-use dumbbell_algorithm::{AlgorithmError, Instance, Need};
 use dumbbell_network::{Ecn, LinkId, Network, OneWay, Periods, Random, Route, Span, Time};
-use dumbbell_tcp::{Receiver, RttSummary, Sender, SenderConfig, SenderCounters, Stack};
-use dumbbell_workload::{Datagrams, Flow, Scenario, Tcp, Transport};
+use dumbbell_tcp::{Receiver, RttSummary, Sender, SenderConfig, SenderCounters};
+use dumbbell_workload::{Datagrams, Flow, Scenario, Transport};
 
 use crate::app::{App, Message};
+use crate::choice::Choice;
 use crate::shortcuts::Shortcuts;
 use crate::traffic::small_queue;
 use crate::under_way::UnderWay;
@@ -29,6 +29,8 @@ pub const fn sender_of(flow: usize) -> usize {
 #[derive(Debug)]
 pub struct FlowState {
     pub spec: Flow,
+    /// What its connection is made of; none: it sends datagrams.
+    pub choice: Option<Box<Choice>>,
     pub ends: Ends,
     /// That of its host, where its sender wants to know what leaves it.
     pub interface: Option<LinkId>,
@@ -120,13 +122,19 @@ pub struct DatagramEnds {
 
 impl Host {
     /// The sending host of a flow.
-    pub fn of(flow: &Flow, scenario: &Scenario, network: &mut Network) -> Self {
+    pub fn of(
+        flow: &Flow,
+        choice: Option<&Choice>,
+        scenario: &Scenario,
+        network: &mut Network,
+    ) -> Self {
         let links = &scenario.links;
         let delay = |route: &Route| {
             let hops = route.hops.iter().map(|hop| links[hop.link].delay.0[0].1 + hop.delay);
             hops.fold(route.delay, |total, delay| total + delay)
         };
-        let interface = small_queue(flow, scenario).map(|(link, _)| link);
+        let interface =
+            choice.and_then(|choice| small_queue(flow, choice, scenario)).map(|(link, _)| link);
         if let Some(link) = interface {
             network.report_departures(link);
         }
@@ -150,6 +158,7 @@ impl FlowState {
     /// A flow that has not begun.
     pub fn new(
         spec: Flow,
+        choice: Option<Box<Choice>>,
         host: Host,
         shortcuts: Shortcuts,
         random: Random,
@@ -167,12 +176,12 @@ impl FlowState {
         };
         let (interface, stop_pending) = (host.interface, spec.stop_ns.is_some());
         let counters = Counters::default();
-        Self { spec, ends, interface, ended: None, stop_pending, counters }
+        Self { spec, choice, ends, interface, ended: None, stop_pending, counters }
     }
 
     /// Whether each of its packets says more than its number, or is followed by its host.
     pub fn needs_packets(&self) -> bool {
-        let parks = matches!(&self.spec.transport, Transport::Tcp(tcp) if parks_acks(tcp));
+        let parks = self.choice.as_ref().is_some_and(|choice| choice.parks_acks());
         parks || self.interface.is_some()
     }
 
@@ -234,28 +243,11 @@ impl FlowState {
     }
 }
 
-/// A connection's algorithm, fresh.
-pub fn algorithm(tcp: &Tcp) -> Result<Instance, AlgorithmError> {
-    Instance::of(tcp.chosen()?, tcp.preset.as_deref(), &tcp.parameters)
-}
-
-/// The stack of a connection's hosts.
-pub fn stack(tcp: &Tcp) -> Stack {
-    let algorithm = tcp.chosen().expect("a checked algorithm");
-    tcp.stack.resolve().expect("a checked stack").serving(algorithm)
-}
-
-/// Whether a connection's sender wants the receiver's timestamps.
-pub fn parks_acks(tcp: &Tcp) -> bool {
-    let algorithm = tcp.chosen().expect("a checked algorithm");
-    algorithm.flags.contains(&Need::OneWay) && stack(tcp).timestamps
-}
-
 impl Ahead {
     /// Establishes the connection.
-    pub fn begin(&mut self, now: Time, spec: &Flow) -> Connection {
+    pub fn begin(&mut self, now: Time, spec: &Flow, choice: &Choice) -> Connection {
         let Transport::Tcp(tcp) = &spec.transport else { unreachable!("a connection is TCP") };
-        let stack = stack(tcp);
+        let (algorithm, stack) = (choice.algorithm.clone(), &choice.stack);
         let config = SenderConfig {
             mss_bytes: spec.mss_bytes(),
             packet_bytes: u32::from(spec.packet_bytes),
@@ -265,17 +257,16 @@ impl Ahead {
             handshake_rtt: self.host.base_rtt,
         };
         let mut app = App::new(tcp.demand.clone(), spec.mss_bytes(), self.random.split());
-        let algorithm = algorithm(tcp).expect("a checked algorithm");
-        let mut sender = Sender::new(&stack, config, algorithm, now, self.random.next_u64());
+        let mut sender = Sender::new(stack, config, algorithm, now, self.random.next_u64());
         if !self.shortcuts.sender {
             sender.predict_nothing();
         }
-        let mut receiver = Receiver::new(&stack, self.host.base_rtt);
+        let mut receiver = Receiver::new(stack, self.host.base_rtt);
         if !self.shortcuts.receiver {
             receiver.predict_nothing();
         }
         sender.supply(app.act(now, 0));
-        Connection { sender, receiver, app, parks_acks: parks_acks(tcp) }
+        Connection { sender, receiver, app, parks_acks: choice.parks_acks() }
     }
 }
 

@@ -20,6 +20,7 @@ use dumbbell_workload::{Flow, Scenario};
 use self::train::SharedPaths;
 use crate::Control;
 use crate::capture::Capture;
+use crate::choice::Choice;
 use crate::flow::{Connection, Ends, FlowState, Host, sender_of};
 use crate::parked::ParkedAcks;
 use crate::recorder::Recorder;
@@ -52,6 +53,7 @@ impl<'a> AllHosts<'a> {
     /// Hosts that have done nothing.
     pub fn new(
         scenario: Scenario,
+        choices: Vec<Option<Box<Choice>>>,
         shortcuts: Shortcuts,
         control: &'a Control,
         network: &mut Network,
@@ -61,15 +63,18 @@ impl<'a> AllHosts<'a> {
         let recorder = Recorder::new(&scenario.record, control.limits, scenario.flows.len());
         let captures = scenario.record.capture;
         let capture = captures.then(|| Box::new(Capture::new(scenario.flows.len())));
-        let host = |flow: &Flow| Host::of(flow, &scenario, network);
-        let hosts: Vec<_> = scenario.flows.iter().map(host).collect();
+        let host = |(flow, choice): (&Flow, &Option<Box<Choice>>)| {
+            Host::of(flow, choice.as_deref(), &scenario, network)
+        };
+        let hosts: Vec<_> = scenario.flows.iter().zip(&choices).map(host).collect();
         let periods = scenario.delay_periods();
-        let flows =
-            scenario.flows.into_iter().zip(hosts).enumerate().map(|(index, (spec, host))| {
+        let flows = scenario.flows.into_iter().zip(choices).zip(hosts).enumerate().map(
+            |(index, ((spec, choice), host))| {
                 timers.set(sender_of(index), spec.start_ns, network);
                 let random = Random::new(scenario.seed, FLOW_STREAMS + index as u64);
-                FlowState::new(spec, host, shortcuts, random, periods)
-            });
+                FlowState::new(spec, choice, host, shortcuts, random, periods)
+            },
+        );
         let flows: Vec<_> = flows.collect();
         let (parked, done) = (ParkedAcks::default(), Vec::new());
         let is_watched = captures || scenario.record.modes;
@@ -194,8 +199,8 @@ impl<'a> AllHosts<'a> {
     #[cold]
     fn connection_begins(&mut self, now: Time, index: usize, network: &mut Network) {
         let flow = &mut self.flows[index];
-        let Ends::Ahead(ahead) = &mut flow.ends else { return };
-        let connection = Box::new(ahead.begin(now, &flow.spec));
+        let (Ends::Ahead(ahead), Some(choice)) = (&mut flow.ends, &flow.choice) else { return };
+        let connection = Box::new(ahead.begin(now, &flow.spec, choice));
         self.recorder.event_of(now, EventKind::Start, index as u32, &connection.sender);
         if flow.spec.sampled {
             self.recorder.note_mode(now, index as u32, &connection.sender);
@@ -319,6 +324,7 @@ impl<'a> AllHosts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dumbbell_algorithm::Algorithms;
     use dumbbell_network::{Drive, NetworkConfig};
     use serde_json::{Value, json};
 
@@ -349,11 +355,13 @@ mod tests {
         let scenario = scenario(transport);
         let end = Time::ZERO + scenario.duration_ns;
         let (links, paths) = (&scenario.links, scenario.paths());
+        let choice = |flow| Choice::of_flow(flow, &Algorithms::default()).unwrap();
+        let choices = scenario.flows.iter().map(choice).collect();
         let config =
             NetworkConfig { seed: 1, end, interval: None, drive: Drive::Virtual, shortcuts: true };
         let mut network = Network::new(links, &paths, &[], config);
         let mut hosts =
-            AllHosts::new(scenario.clone(), Shortcuts::default(), &control, &mut network);
+            AllHosts::new(scenario.clone(), choices, Shortcuts::default(), &control, &mut network);
         cancelled_by(&control.cancelled);
         let group = hosts.timers.group_of(sender_of(0));
         hosts.catch_up(group, Time(1_000_000), &mut network);

@@ -8,6 +8,7 @@
 mod app;
 mod behaviour;
 mod capture;
+mod choice;
 mod datagram_record;
 mod engine;
 mod flow;
@@ -24,9 +25,11 @@ mod wire;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use dumbbell_algorithm::Algorithms;
 use dumbbell_record::{Full, Output, RowLimits};
-use dumbbell_workload::{Invalid, Scenario, Tcp, Transport};
+use dumbbell_workload::{Invalid, Scenario};
 
+use crate::choice::Choice;
 use crate::engine::Engine;
 
 pub use behaviour::Behaviour;
@@ -78,12 +81,16 @@ impl From<Invalid> for Error {
     }
 }
 
-/// Runs a scenario to its end.
+/// Runs a scenario to its end, with these algorithms by their names.
 ///
 /// # Errors
 /// A scenario that cannot be run, or cancellation through `control`.
-pub fn run(scenario: Scenario, control: &Control) -> Result<Output, Error> {
-    run_by(Shortcuts::default(), scenario, control)
+pub fn run(
+    scenario: Scenario,
+    algorithms: &Algorithms,
+    control: &Control,
+) -> Result<Output, Error> {
+    run_by(Shortcuts::default(), scenario, algorithms, control)
 }
 
 /// Runs a scenario by these shortcuts: which they are changes nothing but its cost.
@@ -93,25 +100,17 @@ pub fn run(scenario: Scenario, control: &Control) -> Result<Output, Error> {
 pub fn run_by(
     shortcuts: Shortcuts,
     scenario: Scenario,
+    algorithms: &Algorithms,
     control: &Control,
 ) -> Result<Output, Error> {
+    let mut choices = Vec::with_capacity(scenario.flows.len());
     for (index, flow) in scenario.flows.iter().enumerate() {
         control.go_on()?;
-        if let Transport::Tcp(tcp) = &flow.transport {
-            check(tcp).map_err(|(key, problem)| Error::Invalid {
-                key: format!("flows.{index}.transport.tcp.{key}"),
-                problem,
-            })?;
-        }
+        choices.push(Choice::of_flow(flow, algorithms).map_err(|(key, problem)| {
+            Error::Invalid { key: format!("flows.{index}.{key}"), problem }
+        })?);
     }
-    let mut engine = Engine::new(scenario, shortcuts, control)?;
+    let mut engine = Engine::new(scenario, choices, shortcuts, control)?;
     engine.run()?;
     Ok(engine.finish())
-}
-
-/// The key at fault and what is wrong with it.
-fn check(tcp: &Tcp) -> Result<(), (String, String)> {
-    tcp.stack.resolve().map_err(|(key, problem)| (format!("stack.{key}"), problem))?;
-    flow::algorithm(tcp).map_err(|error| (error.key(), error.to_string()))?;
-    Ok(())
 }

@@ -3,17 +3,17 @@
 use dumbbell_algorithm::Need;
 use dumbbell_network::{LinkId, Span, Traffic};
 use dumbbell_tcp::{Ecn, SACK_BYTES_MAX};
-use dumbbell_workload::{Flow, Scenario, Transport};
+use dumbbell_workload::{Flow, Scenario};
 
-use crate::flow::stack;
+use crate::choice::Choice;
 
-/// What the flows of a scenario send over each of its links.
-pub fn traffic_of_links(scenario: &Scenario) -> Vec<Traffic> {
+/// What the flows of a scenario, with these choices, send over each of its links.
+pub fn traffic_of_links(scenario: &Scenario, choices: &[Option<Box<Choice>>]) -> Vec<Traffic> {
     let nothing =
         Traffic { packet_bytes_max: 0, has_ecn: false, has_other: false, waiting_max: None };
     let mut links = vec![(0, nothing); scenario.links.len()];
-    for flow in &scenario.flows {
-        let (has_ecn, has_other) = ecn_of_data(flow);
+    for (flow, choice) in scenario.flows.iter().zip(choices) {
+        let (has_ecn, has_other) = ecn_of_data(choice.as_deref());
         let ack_bytes = flow.header_bytes + SACK_BYTES_MAX;
         let data = (&flow.forward, flow.packet_bytes, has_ecn, has_other);
         let acks = (&flow.reverse, ack_bytes, false, true);
@@ -27,8 +27,9 @@ pub fn traffic_of_links(scenario: &Scenario) -> Vec<Traffic> {
             }
         }
     }
-    for flow in &scenario.flows {
-        if let Some((link, tsq_bytes)) = small_queue(flow, scenario)
+    for (flow, choice) in scenario.flows.iter().zip(choices) {
+        if let Some(choice) = choice
+            && let Some((link, tsq_bytes)) = small_queue(flow, choice, scenario)
             && links[link].0 == 1
         {
             let overhead_bytes = u32::from(scenario.links[link].overhead_bytes);
@@ -38,20 +39,18 @@ pub fn traffic_of_links(scenario: &Scenario) -> Vec<Traffic> {
     links.into_iter().map(|(_, traffic)| traffic).collect()
 }
 
-/// Whether some of the data of a flow is ECN-capable, and whether some is not.
-fn ecn_of_data(flow: &Flow) -> (bool, bool) {
-    let Transport::Tcp(tcp) = &flow.transport else { return (false, true) };
-    let has_ecn = stack(tcp).ecn != Ecn::Off;
-    let algorithm = tcp.chosen().expect("a checked algorithm");
+/// Whether some of a flow's data is ECN-capable, and whether some is not.
+fn ecn_of_data(choice: Option<&Choice>) -> (bool, bool) {
+    let Some(choice) = choice else { return (false, true) };
+    let has_ecn = choice.stack.ecn != Ecn::Off;
     // Others send again what may not be marked.
-    (has_ecn, !(has_ecn && algorithm.flags.contains(&Need::Ecn)))
+    (has_ecn, !(has_ecn && choice.needs(Need::Ecn)))
 }
 
 /// The interface of a flow's host, its first link, and what TCP small queues allow there, if its
 /// sender wants to know what leaves it.
-pub fn small_queue(flow: &Flow, scenario: &Scenario) -> Option<(LinkId, u64)> {
-    let Transport::Tcp(tcp) = &flow.transport else { return None };
-    let tsq_bytes = tcp.stack.resolve().expect("a checked stack").tsq_bytes?;
+pub fn small_queue(flow: &Flow, choice: &Choice, scenario: &Scenario) -> Option<(LinkId, u64)> {
+    let tsq_bytes = choice.stack.tsq_bytes?;
     let first = flow.forward.hops[0];
     // What is some way off is not in the host.
     let is_interface = scenario.links[first.link].interface && first.delay == Span::ZERO;

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use dumbbell_algorithm::Algorithms;
 use dumbbell_testbed::{Options, run};
 use dumbbell_workload::Scenario;
 use serde_json::json;
@@ -49,10 +50,11 @@ fn main() {
         "Mbit/s", "carried", "mean us", "p99 us", "max us", "wait p99", "busy", "apps"
     );
     let kernel_modules = std::env::args().any(|argument| argument == "--kernel-modules");
+    let options = Options { kernel_modules, ..Options::default() };
     for rate_mbit in RATES_MBIT {
         let scenario = scenario(rate_mbit);
         let cancel = Arc::new(AtomicBool::new(false));
-        let output = run(&scenario, Options { kernel_modules, ..Options::default() }, &cancel);
+        let output = run(&scenario, &Algorithms::default(), options, &cancel);
         let summary = output.unwrap_or_else(|error| panic!("{error}")).summary;
         let testbed = summary.testbed.expect("a run of the testbed");
         let us = |ns: u64| ns as f64 / 1e3;

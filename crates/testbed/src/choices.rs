@@ -1,7 +1,7 @@
 //! What the flows of a scenario choose: algorithms with their parameters, and stacks. Each
 //! choice is set up once, however many flows share it.
 
-use dumbbell_algorithm::{Algorithm, Need};
+use dumbbell_algorithm::{Algorithm, Algorithms, Need};
 use dumbbell_tcp::Stack;
 use dumbbell_workload::{Flow, Scenario, Tcp, Transport};
 
@@ -41,11 +41,11 @@ impl Choices {
     ///
     /// # Errors
     /// The first flow that the testbed cannot carry, by key.
-    pub fn of(scenario: &Scenario) -> Result<Self, Error> {
+    pub fn of(scenario: &Scenario, algorithms: &Algorithms) -> Result<Self, Error> {
         check_whole(scenario)?;
         let mut choices = Self::default();
         for (index, flow) in scenario.flows.iter().enumerate() {
-            choices.add(flow).map_err(|(key, problem)| Error::Invalid {
+            choices.add(flow, algorithms).map_err(|(key, problem)| Error::Invalid {
                 key: format!("flows.{index}.{key}"),
                 problem,
             })?;
@@ -53,7 +53,7 @@ impl Choices {
         Ok(choices)
     }
 
-    fn add(&mut self, flow: &Flow) -> Result<(), (String, String)> {
+    fn add(&mut self, flow: &Flow, algorithms: &Algorithms) -> Result<(), (String, String)> {
         let stack = match &flow.transport {
             Transport::Tcp(tcp) => {
                 let stack = tcp
@@ -62,7 +62,7 @@ impl Choices {
                     .map_err(|(key, problem)| (format!("transport.tcp.stack.{key}"), problem))?;
                 let options = if stack.timestamps { TIMESTAMPS_BYTES } else { 0 };
                 check_header(flow, HEADER_BYTES + options)?;
-                let algorithm = self.algorithm(tcp)?;
+                let algorithm = self.algorithm(tcp, algorithms)?;
                 self.algorithm_of.push(Some(algorithm));
                 stack.serving(self.algorithms[algorithm].algorithm)
             }
@@ -96,8 +96,8 @@ impl Choices {
         choice.is_some_and(|choice| self.algorithms[choice].algorithm.flags.contains(&need))
     }
 
-    fn algorithm(&mut self, tcp: &Tcp) -> Result<usize, (String, String)> {
-        let choice = tcp.chosen().and_then(|algorithm| {
+    fn algorithm(&mut self, tcp: &Tcp, algorithms: &Algorithms) -> Result<usize, (String, String)> {
+        let choice = algorithms.find(&tcp.algorithm).and_then(|algorithm| {
             let values = algorithm.values(tcp.preset.as_deref(), &tcp.parameters)?;
             Ok(AlgorithmChoice { algorithm, values })
         });
@@ -177,7 +177,8 @@ mod tests {
     }
 
     fn choices(scenario: &Value) -> Result<Choices, Error> {
-        Choices::of(&Scenario::from_json(&scenario.to_string()).unwrap())
+        let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
+        Choices::of(&scenario, &Algorithms::default())
     }
 
     #[test]

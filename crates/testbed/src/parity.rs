@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use dumbbell_algorithm::Algorithms;
 use dumbbell_workload::Scenario;
 use serde::Serialize;
 
@@ -39,10 +40,14 @@ pub struct ParityReport {
 ///
 /// # Errors
 /// As [`crate::run`].
-pub fn parity(scenario: &Scenario, cancel: &Arc<AtomicBool>) -> Result<Vec<ParityReport>, Error> {
+pub fn parity(
+    scenario: &Scenario,
+    algorithms: &Algorithms,
+    cancel: &Arc<AtomicBool>,
+) -> Result<Vec<ParityReport>, Error> {
     let _turn = Turn::wait(cancel)?;
     let keep = Keep { state: false, callbacks: true };
-    let setup = Setup::new(scenario, false, keep, cancel)?;
+    let setup = Setup::new(scenario, algorithms, false, keep, cancel)?;
     carry_out(&setup, cancel, false)?;
     setup.choices.algorithms.iter().zip(&setup.congestion).map(compared).collect()
 }

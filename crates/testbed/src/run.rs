@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use dumbbell_algorithm::Algorithms;
 use dumbbell_network::Time;
 use dumbbell_record::Output;
 use dumbbell_workload::Scenario;
@@ -32,19 +33,21 @@ pub struct Options {
     pub give_up: bool,
 }
 
-/// Runs a scenario in real time, as soon as no other run is under way on this machine.
+/// Runs a scenario with these algorithms in real time, as soon as no other run is under way on this
+/// machine.
 ///
 /// # Errors
 /// A scenario that cannot be run, a machine that cannot run it, cancellation, or that it was given
 /// up.
 pub fn run(
     scenario: &Scenario,
+    algorithms: &Algorithms,
     options: Options,
     cancel: &Arc<AtomicBool>,
 ) -> Result<Output, Error> {
     let _turn = Turn::wait(cancel)?;
     let keep = Keep { state: scenario.record.samples_reports(), callbacks: false };
-    let setup = Setup::new(scenario, options.kernel_modules, keep, cancel)?;
+    let setup = Setup::new(scenario, algorithms, options.kernel_modules, keep, cancel)?;
     carry_out(&setup, cancel, options.give_up)
 }
 

@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dumbbell_algorithm::{Instance, Need};
+use dumbbell_algorithm::{Algorithms, Instance, Need};
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::Stack;
 use dumbbell_workload::{Flow, Scenario, TcpBpf, Transport};
@@ -61,14 +61,15 @@ impl<'a> Setup<'a> {
     /// meanwhile.
     pub fn new(
         scenario: &'a Scenario,
+        algorithms: &Algorithms,
         kernel_modules: bool,
         keep: Keep,
         cancel: &AtomicBool,
     ) -> Result<Self, Error> {
-        let choices = Choices::of(scenario)?;
+        let choices = Choices::of(scenario, algorithms)?;
         let processors = Processors::divided()?;
         let kept_off = processors.keep_off();
-        let buffer = buffer_bytes(scenario);
+        let buffer = buffer_bytes(scenario, algorithms);
         let has_interfaces = scenario.links.iter().any(|link| link.interface);
         let tuning = |(index, stack)| {
             let tuning = Tuning::of(stack, buffer, choices.all_need_marks(index));

@@ -3,6 +3,7 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use dumbbell_algorithm::Algorithms;
 use dumbbell_network::Span;
 use dumbbell_tcp::{Ecn, LossDetection, Pacing, ProbeRule, Stack, StackChoice};
 use dumbbell_workload::Scenario;
@@ -75,8 +76,8 @@ impl Tuning {
 
 /// What the switches of a stack would say of the hosts that a scenario gets, whatever it asks for.
 #[must_use]
-pub fn host_switches(scenario: &Scenario) -> Map<String, Value> {
-    let buffer_bytes = json!(buffer_bytes(scenario));
+pub fn host_switches(scenario: &Scenario, algorithms: &Algorithms) -> Map<String, Value> {
+    let buffer_bytes = json!(buffer_bytes(scenario, algorithms));
     Map::from_iter([
         ("receive_buffer_bytes".into(), buffer_bytes.clone()),
         ("receive_buffer_max_bytes".into(), buffer_bytes),

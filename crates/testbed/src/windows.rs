@@ -4,7 +4,7 @@
 //! towards its buffer's size. So a buffer is as large as the scenario needs, with room to
 //! spare, and no larger, or delayed acknowledgements would never begin.
 
-use dumbbell_algorithm::Algorithm;
+use dumbbell_algorithm::{Algorithm, Algorithms};
 use dumbbell_network::{Limit, LinkConfig, RateConfig, Route, Span};
 use dumbbell_workload::{Flow, Scenario, Transport};
 
@@ -28,9 +28,11 @@ const BACKLOG_BYTES_MAX: u64 = 1 << 26;
 
 /// Size of the receive buffers in which no flow of the scenario misses room.
 #[must_use]
-pub fn buffer_bytes(scenario: &Scenario) -> u64 {
-    let flows = scenario.flows.iter();
-    let needed = flows.map(|flow| window_bytes(flow, &scenario.links).saturating_mul(room(flow)));
+pub fn buffer_bytes(scenario: &Scenario, algorithms: &Algorithms) -> u64 {
+    let needed = scenario
+        .flows
+        .iter()
+        .map(|flow| window_bytes(flow, &scenario.links).saturating_mul(room(flow, algorithms)));
     needed.max().unwrap_or(0).clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX)
 }
 
@@ -44,9 +46,9 @@ pub fn backlog_bytes(flow: &Flow, links: &[LinkConfig]) -> u32 {
     bytes.clamp(BACKLOG_BYTES_MIN, BACKLOG_BYTES_MAX) as u32
 }
 
-fn room(flow: &Flow) -> u64 {
+fn room(flow: &Flow, algorithms: &Algorithms) -> u64 {
     let Transport::Tcp(tcp) = &flow.transport else { return ROOM };
-    let by_rates = tcp.chosen().is_ok_and(Algorithm::has_cong_control);
+    let by_rates = algorithms.find(&tcp.algorithm).is_ok_and(Algorithm::has_cong_control);
     if by_rates { ROOM_OF_RATES } else { ROOM }
 }
 
@@ -96,7 +98,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn buffer(rate: Value, limit: Value, delay_ms: u64) -> u64 {
-        buffer_bytes(&scenario("reno", rate, limit, delay_ms))
+        buffer_bytes(&scenario("reno", rate, limit, delay_ms), &Algorithms::default())
     }
 
     fn scenario(algorithm: &str, rate: Value, limit: Value, delay_ms: u64) -> Scenario {
@@ -132,7 +134,7 @@ mod tests {
         assert_eq!(buffer_for(steps), 6 * path_and_queue);
         let by_rates =
             scenario("bbr", json!({"constant": 100_000_000}), json!({"packets": 100}), 100);
-        assert_eq!(buffer_bytes(&by_rates), 18 * path_and_queue);
+        assert_eq!(buffer_bytes(&by_rates, &Algorithms::default()), 18 * path_and_queue);
     }
 
     #[test]

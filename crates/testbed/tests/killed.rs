@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use dumbbell_algorithm::Algorithms;
 use dumbbell_testbed::{Options, run};
 use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
 
@@ -77,7 +78,8 @@ fn a_run_to_be_killed() {
         60_000,
         &[scenarios::tcp("cubic", "endless".into()), scenarios::tcp("reno", "endless".into())],
     ));
-    run(&scenario, Options::default(), &Arc::new(AtomicBool::new(false))).unwrap();
+    run(&scenario, &Algorithms::default(), Options::default(), &Arc::new(AtomicBool::new(false)))
+        .unwrap();
 }
 
 #[test]

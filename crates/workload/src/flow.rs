@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
-use dumbbell_algorithm::{Algorithm, AlgorithmError, find};
 use dumbbell_network::{LinkConfig, Rate, Route, Span, Steps, Time};
 use dumbbell_tcp::{StackChoice, TcpBpf};
 use schemars::JsonSchema;
@@ -63,20 +62,6 @@ pub struct Tcp {
     pub demand: Demand,
     /// Settings by a program while it is set up; none: nothing.
     pub tcp_bpf: Option<TcpBpf>,
-    /// The algorithm, if its source is the scenario's.
-    #[serde(skip)]
-    pub(crate) own: Option<&'static Algorithm>,
-}
-
-impl Tcp {
-    /// Its congestion-control algorithm: the scenario's own of this name, or the one that is
-    /// built in.
-    ///
-    /// # Errors
-    /// If there is none.
-    pub fn chosen(&self) -> Result<&'static Algorithm, AlgorithmError> {
-        self.own.map_or_else(|| find(&self.algorithm), Ok)
-    }
 }
 
 /// Data that an application has to send over a connection.

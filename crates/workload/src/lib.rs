@@ -16,10 +16,7 @@ mod pace;
 mod queues;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
 
-use dumbbell_algorithm::own::load_unless;
-use dumbbell_algorithm::programs::NEVER;
 use dumbbell_network::{ClassOf, ClassesConfig, Discipline, LinkConfig, Path, Span};
 use dumbbell_record::RecordConfig;
 use schemars::JsonSchema;
@@ -49,8 +46,8 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// Recordings of the run.
     pub record: RecordConfig,
-    /// Sources of the algorithms that are not built in, by name. Reading the scenario
-    /// compiles and registers them.
+    /// Sources of the algorithms that are not built in, by name: text here, which those who run
+    /// the scenario compile and load.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
 }
@@ -70,37 +67,10 @@ impl Scenario {
     /// # Errors
     /// The first thing found wrong.
     pub fn from_json(text: &str) -> Result<Self, Invalid> {
-        Self::from_json_unless(text, &NEVER)
-    }
-
-    /// As [`Self::from_json`], unless it is cancelled while a source is compiled.
-    ///
-    /// # Errors
-    /// As of [`Self::from_json`].
-    pub fn from_json_unless(text: &str, cancel: &AtomicBool) -> Result<Self, Invalid> {
-        let mut scenario: Self = serde_json::from_str(text)
+        let scenario: Self = serde_json::from_str(text)
             .map_err(|error| Invalid { key: "scenario".into(), problem: error.to_string() })?;
         scenario.check()?;
-        scenario.load_sources(cancel)?;
         Ok(scenario)
-    }
-
-    /// Binds flows to the algorithms that the scenario brings, whatever others of the same
-    /// name this process may know.
-    fn load_sources(&mut self, cancel: &AtomicBool) -> Result<(), Invalid> {
-        for (name, code) in &self.sources {
-            let own = load_unless(name, code, &format!("{name}.c"), cancel).map_err(|error| {
-                Invalid { key: format!("sources.{name}"), problem: error.to_string() }
-            })?;
-            for flow in &mut self.flows {
-                if let Transport::Tcp(tcp) = &mut flow.transport
-                    && tcp.algorithm == *name
-                {
-                    tcp.own = Some(own);
-                }
-            }
-        }
-        Ok(())
     }
 
     /// The routes of all flows.
@@ -187,43 +157,12 @@ mod tests {
         assert_eq!(scenario.paths().len(), 1);
     }
 
-    const OWN: &str = r#"#include "cc.h"
-#define mine_parameters(P)
-#define mine_presets(S)
-#define mine_hooks(H) H(mine, ssthresh) H(mine, cong_avoid)
-CC_PARAMS(mine);
-struct mine_state {};
-static u32 mine_ssthresh(const struct mine_params *params, struct mine_state *state,
-	const struct cc_conn *conn) { return cc_half_window(conn); }
-static void mine_cong_avoid(const struct mine_params *params, struct mine_state *state,
-	struct cc_conn *conn, u32 acked) { cc_grow(conn, GROWTH); }
-CC_ALGORITHM(mine, .title = "t", .source = "s", .summary = "s");
-"#;
-
-    fn chosen(growth: &str) -> &'static dumbbell_algorithm::Algorithm {
+    #[test]
+    fn sources_are_read_as_text() {
         let mut scenario = valid();
-        scenario["sources"] = json!({"mine": OWN.replace("GROWTH", growth)});
-        scenario["flows"][0]["transport"]["tcp"]["algorithm"] = json!("mine");
+        scenario["sources"] = json!({"mine": "no C"});
         let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
-        let Transport::Tcp(tcp) = &scenario.flows[0].transport else { unreachable!() };
-        tcp.chosen().unwrap()
-    }
-
-    #[test]
-    fn a_scenario_brings_its_own_algorithms() {
-        let (first, second) = (chosen("1"), chosen("2"));
-        assert_eq!((first.name, second.name), ("mine", "mine"));
-        assert_ne!(first.source_hash, second.source_hash);
-        assert!(std::ptr::eq(first, chosen("1")));
-    }
-
-    #[test]
-    fn sources_that_cannot_be_used_are_refused_by_key() {
-        let mut scenario = valid();
-        scenario["sources"] = json!({"mine": "nothing"});
-        let refused = Scenario::from_json(&scenario.to_string()).unwrap_err();
-        assert_eq!(refused.key, "sources.mine");
-        assert!(refused.problem.starts_with("mine.c: registers no algorithm"));
+        assert_eq!(scenario.sources["mine"], "no C");
     }
 
     #[test]

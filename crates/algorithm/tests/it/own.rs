@@ -2,7 +2,7 @@
 
 use dumbbell_algorithm::own::{Fuzzer, OwnError, Part, examine, load, load_unless};
 use dumbbell_algorithm::programs::NEVER;
-use dumbbell_algorithm::{Conn, Instance, find};
+use dumbbell_algorithm::{Algorithms, Conn, Instance, find};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -49,11 +49,10 @@ fn window_after(mut instance: Instance) -> u32 {
 fn a_file_is_an_algorithm_for_the_life_of_the_process() {
     let code = file("own_a", GROW, "u32 count;");
     let loaded = load("own_a", &code, "own_a.c").unwrap();
-    assert!(std::ptr::eq(find("own_a").unwrap(), loaded));
     assert!(std::ptr::eq(load("own_a", &code, "elsewhere/own_a.c").unwrap(), loaded));
     assert_eq!((loaded.code, loaded.source_hash.len()), (code.as_str(), 64));
     assert_eq!(window_after(Instance::of(loaded, None, &BTreeMap::new()).unwrap()), 13);
-    assert_eq!(window_after(Instance::new("own_a", Some("much"), &BTreeMap::new()).unwrap()), 19);
+    assert_eq!(window_after(Instance::of(loaded, Some("much"), &BTreeMap::new()).unwrap()), 19);
 }
 
 #[test]
@@ -61,9 +60,32 @@ fn a_changed_file_is_another_entry_and_the_old_one_stays_with_its_users() {
     let first = load("own_b", &file("own_b", GROW, ""), "own_b.c").unwrap();
     let second = load("own_b", &file("own_b", "cc_grow(conn, 1);", ""), "own_b.c").unwrap();
     assert_ne!(first.source_hash, second.source_hash);
-    assert!(std::ptr::eq(find("own_b").unwrap(), second));
     assert_eq!(window_after(Instance::of(first, None, &BTreeMap::new()).unwrap()), 13);
     assert_eq!(window_after(Instance::of(second, None, &BTreeMap::new()).unwrap()), 11);
+}
+
+#[test]
+fn each_run_finds_the_algorithms_that_it_was_given() {
+    let given = |grow: &str| {
+        let sources = BTreeMap::from([("own_n".to_owned(), file("own_n", grow, ""))]);
+        Algorithms::load(&sources, &NEVER).unwrap()
+    };
+    let (first, second) = (given(GROW), given("cc_grow(conn, 1);"));
+    let found = |of: &Algorithms| of.find("own_n").unwrap();
+    assert_ne!(found(&first).source_hash, found(&second).source_hash);
+    assert!(std::ptr::eq(found(&first), found(&given(GROW))));
+    assert!(std::ptr::eq(first.find("reno").unwrap(), find("reno").unwrap()));
+    assert!(find("own_n").is_err(), "no run's own is known to the others");
+    let told = first.find("own_m").unwrap_err().to_string();
+    assert!(told.contains("did you mean 'own_n'?") && told.contains("cubic"), "{told}");
+}
+
+#[test]
+fn sources_that_cannot_be_used_are_refused_by_name() {
+    let sources = BTreeMap::from([("mine".to_owned(), "nothing".to_owned())]);
+    let (name, error) = Algorithms::load(&sources, &NEVER).unwrap_err();
+    assert_eq!(name, "mine");
+    assert!(error.to_string().starts_with("mine.c: registers no algorithm"), "{error}");
 }
 
 #[test]

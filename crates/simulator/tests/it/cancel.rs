@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::common::{MILLISECOND, flow, resolve, scenario, with};
 use crate::shortcuts::CLOSED;
+use dumbbell_algorithm::Algorithms;
+use dumbbell_algorithm::programs::NEVER;
 use dumbbell_simulator::{Control, Error, Shortcuts, run, run_by};
 use dumbbell_workload::Scenario;
 use serde_json::json;
@@ -57,7 +59,8 @@ fn acks_after_the_end(shortcuts: Shortcuts) -> u64 {
     let long = with(long, "/flows/0/transport/tcp/parameters", parameters);
     let long = with(long, "/flows/0/transport/tcp/algorithm", json!("quitter"));
     let long = Scenario::from_json(&long.to_string()).expect("a valid scenario");
-    let outcome = run_by(shortcuts, long, &control);
+    let algorithms = Algorithms::load(&long.sources, &NEVER).expect("an algorithm");
+    let outcome = run_by(shortcuts, long, &algorithms, &control);
     assert!(matches!(outcome, Err(Error::Cancelled)), "300 s that come to their end");
     shared.after.load(Ordering::Relaxed)
 }
@@ -78,7 +81,7 @@ fn a_run_tells_how_far_it_has_come() {
         short["record"]["interval_ns"] = json!(interval);
         let short = Scenario::from_json(&short.to_string()).expect("a valid scenario");
         let (end_ns, control) = (short.duration_ns.0, Control::default());
-        run(short, &control).expect("a whole run");
+        run(short, &Algorithms::default(), &control).expect("a whole run");
         let reached_ns = control.reached_ns.load(Ordering::Relaxed);
         assert!((end_ns - end_ns / 10..=end_ns).contains(&reached_ns), "{reached_ns} of {end_ns}");
     }
@@ -89,8 +92,8 @@ fn a_run_that_is_cancelled_before_it_begins_is_not_even_set_up() {
     let mut wrong = resolve(&scenario(1_000, 1, 1, vec![flow("cubic", None, 20 * MILLISECOND)]));
     wrong["flows"][0]["transport"]["tcp"]["algorithm"] = json!("unknown");
     let wrong = Scenario::from_json(&wrong.to_string()).expect("what is read");
-    let control = Control::default();
-    assert!(matches!(run(wrong.clone(), &control), Err(Error::Invalid { .. })));
+    let (algorithms, control) = (Algorithms::default(), Control::default());
+    assert!(matches!(run(wrong.clone(), &algorithms, &control), Err(Error::Invalid { .. })));
     control.cancelled.store(true, Ordering::Relaxed);
-    assert!(matches!(run(wrong, &control), Err(Error::Cancelled)));
+    assert!(matches!(run(wrong, &algorithms, &control), Err(Error::Cancelled)));
 }

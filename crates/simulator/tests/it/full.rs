@@ -2,6 +2,7 @@
 
 use crate::common::{MILLISECOND, SECOND, flow, resolve, scenario, with};
 use crate::shortcuts::CLOSED;
+use dumbbell_algorithm::Algorithms;
 use dumbbell_record::RowLimits;
 use dumbbell_simulator::{Control, Error, Shortcuts, run_by};
 use dumbbell_workload::Scenario;
@@ -12,7 +13,7 @@ fn refused(scenario: &Value, shortcuts: Shortcuts) -> (String, String) {
     let limits = RowLimits { events: 10, requests: 10, modes: 2 };
     let control = Control { limits, ..Control::default() };
     let scenario = Scenario::from_json(&scenario.to_string()).expect("a valid scenario");
-    match run_by(shortcuts, scenario, &control) {
+    match run_by(shortcuts, scenario, &Algorithms::default(), &control) {
         Err(Error::Invalid { key, problem }) => (key, problem),
         other => panic!("{:?}", other.map(|output| output.summary)),
     }

@@ -3,7 +3,7 @@
 
 use crate::common::{MILLISECOND, flow, resolve, scenario};
 use crate::invariants::any_scenario;
-use dumbbell_algorithm::registry;
+use dumbbell_algorithm::{Algorithms, registry};
 use dumbbell_record::Output;
 use dumbbell_simulator::{Control, Shortcuts};
 use dumbbell_workload::Scenario;
@@ -24,7 +24,8 @@ pub const CLOSED: [(&str, Shortcuts); 5] = {
 
 fn run_by(shortcuts: Shortcuts, resolved: &Value) -> Output {
     let scenario = Scenario::from_json(&resolved.to_string()).expect("a valid scenario");
-    dumbbell_simulator::run_by(shortcuts, scenario, &Control::default()).expect("a whole run")
+    dumbbell_simulator::run_by(shortcuts, scenario, &Algorithms::default(), &Control::default())
+        .expect("a whole run")
 }
 
 /// The first column, or part of the summary, in which two outputs differ.

@@ -78,8 +78,8 @@ fn transfer<D: FnMut(Time, Segment) -> Fate>(
     segs: u64,
     data: D,
 ) -> Wire<D, impl FnMut(Time) -> Fate + use<D>> {
-    own::load("witness", WITNESS, "witness.c").expect("an algorithm");
-    let mut wire = Wire::new(stack, "witness", Some(segs), RTT, data, steady(DELAY));
+    let witness = own::load("witness", WITNESS, "witness.c").expect("an algorithm");
+    let mut wire = Wire::of(stack, witness, Some(segs), RTT, data, steady(DELAY));
     wire.finish();
     wire
 }
@@ -166,11 +166,11 @@ CC_ALGORITHM(idler, .title = "Idler", .family = CC_FAMILY_LOSS, .year = 2026,
 
 #[test]
 fn a_start_after_idle_time_tells_when_data_was_last_sent() {
-    own::load("idler", IDLER, "idler.c").expect("an algorithm");
+    let idler = own::load("idler", IDLER, "idler.c").expect("an algorithm");
     for slow_start_after_idle in [false, true] {
         let stack = Stack { slow_start_after_idle, ..plain("linux-6") };
         let data = |_: Time, _: Segment| Fate::after(DELAY);
-        let mut wire = Wire::new(&stack, "idler", Some(5), RTT, data, steady(DELAY));
+        let mut wire = Wire::of(&stack, idler, Some(5), RTT, data, steady(DELAY));
         wire.finish();
         assert_eq!(wire.sender.algorithm_info()[0], 0);
         wire.now = Time::ZERO + ms(1_030);

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use dumbbell_algorithm::Algorithms;
 use dumbbell_record::{EventKind, NO_FLOW, NO_QUEUE, Output};
 use dumbbell_testbed::{Error, Options, ParityReport, parity, run};
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ fn carried_out(scenario: &Value) -> Result<Output, Error> {
 }
 
 fn carried_out_with(scenario: &Value, options: Options, cancelled: bool) -> Result<Output, Error> {
-    run(&parsed(scenario), options, &Arc::new(AtomicBool::new(cancelled)))
+    run(&parsed(scenario), &Algorithms::default(), options, &Arc::new(AtomicBool::new(cancelled)))
 }
 
 fn count(output: &Output, kind: EventKind) -> usize {
@@ -103,7 +104,9 @@ fn every_algorithm_does_natively_what_it_does_in_the_kernel() {
         let names = dumbbell_algorithm::registry().iter().map(|algorithm| algorithm.name);
         let flows: Vec<_> = names.map(|name| tcp(name, json!("endless"))).collect();
         let scenario = with_loss(dumbbell(200_000_000, 3_000, &flows), 0.005);
-        let reports = parity(&parsed(&scenario), &Arc::new(AtomicBool::new(false))).unwrap();
+        let reports =
+            parity(&parsed(&scenario), &Algorithms::default(), &Arc::new(AtomicBool::new(false)))
+                .unwrap();
         assert_eq!(reports.len(), flows.len());
         let calls = |report: &ParityReport| report.callbacks.values().sum::<u64>();
         // Some leave the link to the others, or begin with the loss of a window of one.

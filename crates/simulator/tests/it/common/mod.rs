@@ -2,7 +2,9 @@
 //! links and routes that the front end makes of one.
 #![allow(dead_code, reason = "each binary uses its own part")]
 
+use dumbbell_algorithm::Algorithms;
 use dumbbell_record::Output;
+use dumbbell_simulator::Control;
 use dumbbell_workload::Scenario;
 use serde_json::{Value, json};
 
@@ -144,7 +146,7 @@ pub fn run(short: &Value) -> Output {
 /// Runs a scenario in the engine's form.
 pub fn run_resolved(scenario: &Value) -> Output {
     let scenario = Scenario::from_json(&scenario.to_string()).expect("a valid scenario");
-    dumbbell_simulator::run(scenario, &dumbbell_simulator::Control::default())
+    dumbbell_simulator::run(scenario, &Algorithms::default(), &Control::default())
         .expect("a complete run")
 }
 

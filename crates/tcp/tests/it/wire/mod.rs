@@ -5,7 +5,7 @@ mod segment;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use dumbbell_algorithm::{CaState, Instance};
+use dumbbell_algorithm::{Algorithm, CaState, Instance, find};
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{
     Ack, Burst, Congestion, Observer, PROFILES, SackBlocks, Sender, SenderConfig, Stack,
@@ -158,6 +158,18 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
         data: D,
         acks: A,
     ) -> Self {
+        Self::of(stack, find(algorithm).expect("an algorithm"), segs, rtt, data, acks)
+    }
+
+    /// As [`Self::new`], with an algorithm that may be a test's own.
+    pub fn of(
+        stack: &Stack,
+        algorithm: &'static Algorithm,
+        segs: Option<u64>,
+        rtt: Span,
+        data: D,
+        acks: A,
+    ) -> Self {
         let config = SenderConfig {
             mss_bytes: 1448,
             packet_bytes: 1500,
@@ -166,7 +178,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
             tcp_bpf: None,
             handshake_rtt: rtt,
         };
-        let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).expect("an algorithm");
+        let algorithm = Instance::of(algorithm, None, &BTreeMap::new()).expect("defaults");
         let established = || {
             let mut sender = Sender::new(stack, config, algorithm.clone(), Time::ZERO, 1);
             sender.supply(segs.unwrap_or(u64::MAX));

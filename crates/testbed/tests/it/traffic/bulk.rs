@@ -7,8 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use dumbbell_algorithm::Algorithms;
 use dumbbell_network::Span;
 use dumbbell_record::{EventKind, Table};
+use dumbbell_simulator::Control;
 use dumbbell_testbed::Processors;
 use dumbbell_testbed::traffic::{Plan, Seen, SocketTuning};
 use dumbbell_testbed::{Error, Namespace};
@@ -80,7 +82,7 @@ fn bursts_come_at_the_times_of_the_simulator() {
         let traffic = start_with(path.hosts(), &scenario, tuning, &Arc::default()).unwrap();
         let output = traffic.finish().unwrap();
         let simulated =
-            dumbbell_simulator::run(scenario, &dumbbell_simulator::Control::default()).unwrap();
+            dumbbell_simulator::run(scenario, &Algorithms::default(), &Control::default()).unwrap();
         let columns = simulated.flows.columns();
         let sent = columns.iter().find(|column| column.name == "sent_bytes").unwrap();
         let simulated: Vec<_> = sent

@@ -1,5 +1,8 @@
 //! Datagrams at a constant rate.
 
+use dumbbell_algorithm::Algorithms;
+use dumbbell_simulator::Control;
+
 use crate::alone::undisturbed;
 
 use super::path::{FREE, Path};
@@ -28,7 +31,7 @@ fn bursts_hold_as_many_datagrams_as_in_the_simulator() {
         let scenario = scenario(1_000, 100, &[udp(10_000_000, on_off(20, 30, true))]);
         let output = run(&Path::new(FREE), &scenario);
         let simulated =
-            dumbbell_simulator::run(scenario, &dumbbell_simulator::Control::default()).unwrap();
+            dumbbell_simulator::run(scenario, &Algorithms::default(), &Control::default()).unwrap();
         assert!(output.ends[0].sent_segs.abs_diff(simulated.summary.flows[0].sent_segs) <= 1);
     });
 }

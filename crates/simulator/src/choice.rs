@@ -1,0 +1,50 @@
+//! What a connection is made of: its algorithm and the stack of its hosts, found and checked
+//! before the run.
+
+use dumbbell_algorithm::{Algorithms, Instance, Need};
+use dumbbell_tcp::Stack;
+use dumbbell_workload::{Flow, Tcp, Transport};
+
+/// The algorithm of a connection, with its parameters, and the stack that serves it.
+#[derive(Debug)]
+pub struct Choice {
+    /// As every connection begins with it.
+    pub algorithm: Instance,
+    pub stack: Stack,
+}
+
+impl Choice {
+    /// That of a flow; none: it sends datagrams.
+    ///
+    /// # Errors
+    /// The key at fault, below the flow, and what is wrong with it.
+    pub fn of_flow(
+        flow: &Flow,
+        algorithms: &Algorithms,
+    ) -> Result<Option<Box<Self>>, (String, String)> {
+        let Transport::Tcp(tcp) = &flow.transport else { return Ok(None) };
+        let choice = Self::of(tcp, algorithms)
+            .map_err(|(key, problem)| (format!("transport.tcp.{key}"), problem))?;
+        Ok(Some(Box::new(choice)))
+    }
+
+    fn of(tcp: &Tcp, algorithms: &Algorithms) -> Result<Self, (String, String)> {
+        let stack =
+            tcp.stack.resolve().map_err(|(key, problem)| (format!("stack.{key}"), problem))?;
+        let algorithm = algorithms
+            .find(&tcp.algorithm)
+            .and_then(|found| Instance::of(found, tcp.preset.as_deref(), &tcp.parameters))
+            .map_err(|error| (error.key(), error.to_string()))?;
+        Ok(Self { stack: stack.serving(algorithm.algorithm()), algorithm })
+    }
+
+    /// Whether the algorithm needs something of the stack.
+    pub fn needs(&self, need: Need) -> bool {
+        self.algorithm.algorithm().flags.contains(&need)
+    }
+
+    /// Whether the sender wants the receiver's timestamps.
+    pub fn parks_acks(&self) -> bool {
+        self.needs(Need::OneWay) && self.stack.timestamps
+    }
+}
