@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(5);
 const SAID_MAX: u64 = 16 << 20;
 
 /// Address space of a compiler, bytes: macros of few lines can take any.
-pub const COMPILER_BYTES_MAX: u64 = 2_000_000_000;
+pub(crate) const COMPILER_BYTES_MAX: u64 = 2_000_000_000;
 
 /// Why a program came to nothing.
 #[derive(Debug, thiserror::Error)]
@@ -78,8 +78,7 @@ pub fn output_of(
     Ok(Output { status, stdout: stdout?, stderr: stderr? })
 }
 
-/// Limits the memory of a compiler, and of each program that it starts, to
-/// [`COMPILER_BYTES_MAX`].
+/// Limits the memory of a compiler, and of each program that it starts, to `COMPILER_BYTES_MAX`.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 pub fn limit_memory(command: &mut Command) {

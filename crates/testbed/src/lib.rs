@@ -41,7 +41,6 @@ pub use error::Error;
 pub use facts::{Fact, Facts, facts};
 pub use namespace::Namespace;
 pub use parity::{ParityReport, parity};
-pub use ports::{FLOWS_MAX, flow_of_port, port_of_flow};
 pub use processors::Processors;
 pub use run::{Options, run};
 pub use tun::Tun;

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use dumbbell_algorithm::{Algorithms, Instance, Need};
 use dumbbell_network::{Span, Time};
-use dumbbell_tcp::Stack;
-use dumbbell_workload::{Flow, Scenario, TcpBpf, Transport};
+use dumbbell_tcp::{Stack, TcpBpf};
+use dumbbell_workload::{Flow, Scenario, Transport};
 
 use crate::cancel::heed;
 use crate::choices::Choices;

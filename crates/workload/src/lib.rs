@@ -27,7 +27,6 @@ pub use contract::describe_contract;
 pub use datagrams::Datagrams;
 pub use delays::{datagram_sample, one_way_buckets, queue_buckets, summarise_delays};
 pub use doubts::Outline;
-pub use dumbbell_tcp::TcpBpf;
 pub use flow::{Demand, Flow, OnOff, Tcp, Transport, Udp};
 pub use pace::Pace;
 pub use queues::{queue_samples, summarise_queue};
@@ -46,8 +45,8 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// Recordings of the run.
     pub record: RecordConfig,
-    /// Sources of the algorithms that are not built in, by name: text here, which those who run
-    /// the scenario compile and load.
+    /// Sources of the algorithms that are not built in, by name. They are text here: an engine is
+    /// given the compiled algorithms.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
 }
@@ -177,7 +176,7 @@ mod tests {
         );
         assert_eq!(refused_key("/flows/0/reverse/hops", json!([])), "flows.0.reverse.hops");
         assert_eq!(refused_key("/flows/0/transport/tcp/demand/transfer", json!(0)), "scenario");
-        let loss = json!([{"kind": "bernoulli", "probability": [[0, 1.0]]}]);
+        let loss = json!([{"kind": "bernoulli", "probability": [[0, 1.1]]}]);
         assert_eq!(refused_key("/links/0/loss", loss), "links.0.loss.0.probability.0.1");
         assert_eq!(refused_key("/links/0/rate/constant", json!(0)), "scenario");
         assert_eq!(refused_key("/links/0/delay", json!([])), "links.0.delay");

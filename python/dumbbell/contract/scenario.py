@@ -30,8 +30,8 @@ class Scenario(Part, frozen=True, kw_only=True):
     """Recordings of the run."""
 
     sources: Mapping[str, str] = {}
-    """Sources of the algorithms that are not built in, by name. Reading the scenario compiles and
-    registers them."""
+    """Sources of the algorithms that are not built in, by name. They are text here: an engine is
+    given the compiled algorithms."""
 
 
 class LinkConfig(Part, frozen=True, kw_only=True):

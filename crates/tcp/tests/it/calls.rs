@@ -183,7 +183,7 @@ fn a_start_after_idle_time_tells_when_data_was_last_sent() {
         let is_lost = segment.number == 4 && !segment.is_retransmission;
         if is_lost { Fate::lost() } else { Fate::after(DELAY) }
     };
-    let mut wire = Wire::new(&plain("linux-6"), "idler", Some(5), RTT, data, steady(DELAY));
+    let mut wire = Wire::of(&plain("linux-6"), idler, Some(5), RTT, data, steady(DELAY));
     wire.finish();
     let resent = wire.sent.last().expect("the fifth again").0;
     assert!(resent > Time::ZERO + ms(200));

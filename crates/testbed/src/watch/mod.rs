@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use dumbbell_workload::TcpBpf;
+use dumbbell_tcp::TcpBpf;
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, Object, ObjectBuilder};
 use libbpf_rs::{RingBuffer, RingBufferBuilder};
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::num::NonZeroU32;
 
-use dumbbell_workload::TcpBpf;
+use dumbbell_tcp::TcpBpf;
 
 use crate::error::Error;
 

@@ -56,10 +56,7 @@ fn sockets_elsewhere_are_left_alone() {
         let watch = Watch::load(&[&path.sender], &NEVER).unwrap();
         let clamp = std::num::NonZeroU32::new(4);
         watch
-            .steer(
-                PORT,
-                &dumbbell_workload::TcpBpf { cwnd_clamp_segs: clamp, ..Default::default() },
-            )
+            .steer(PORT, &dumbbell_tcp::TcpBpf { cwnd_clamp_segs: clamp, ..Default::default() })
             .unwrap();
         let (ours, elsewhere) = (path.connect(PORT), other.connect(PORT));
         assert!(watch.flow(ours.0.as_fd()).unwrap().is_some());

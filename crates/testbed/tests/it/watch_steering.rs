@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::alone::undisturbed;
 use crate::watched::{Path, bulk, tcp_info};
+use dumbbell_tcp::TcpBpf;
 use dumbbell_testbed::{NEVER, Watch};
-use dumbbell_workload::TcpBpf;
 use socket2::Socket;
 
 const PORT: u16 = 1_030;
