@@ -749,6 +749,7 @@ static void bbr_info(const struct bbr_params *params, const struct bbr_state *bb
 	info->values[15] = cc_bw_kbit_per_s(conn, bbr->lt_bw);
 }
 
+/* In figures: BBR, #b2182b, square. */
 CC_ALGORITHM(
 	bbr, .title = "BBR", .family = CC_FAMILY_RATE, .year = 2016,
 	.flags = CC_NEEDS_PACING | CC_NEEDS_RANDOM,

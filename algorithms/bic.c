@@ -199,6 +199,7 @@ static void bic_info(const struct bic_params *params, const struct bic_state *bi
 	info->values[1] = bic->divisor;
 }
 
+/* In figures: BIC-TCP, #009e73, triangle-down. */
 CC_ALGORITHM(
 	bic, .title = "BIC-TCP", .family = CC_FAMILY_LOSS, .year = 2004,
 	.source = "L. Xu, K. Harfoush, I. Rhee, Binary Increase Congestion Control for "

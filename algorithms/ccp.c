@@ -201,6 +201,7 @@ static void ccp_info(const struct ccp_params *params, const struct ccp_state *cc
 	cc_storage_info(&ccp->storage, &options, info);
 }
 
+/* In figures: CCP, #3f5d2a, arrowhead. */
 CC_ALGORITHM(ccp, .title = "CCP", .family = CC_FAMILY_DELAY, .year = 2010,
 	     .source =
 		     "D. Cavendish, K. Kumazoe, M. Tsuru, Y. Oie, M. Gerla, Capacity and "

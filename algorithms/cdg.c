@@ -394,6 +394,7 @@ static void cdg_info(const struct cdg_params *params, const struct cdg_state *cd
 	info->values[3] = sum > 0 ? cc_saturate((u64)sum) : 0;
 }
 
+/* In figures: CDG, #5e1675, hourglass. */
 CC_ALGORITHM(cdg, .title = "CAIA Delay-Gradient (CDG)", .family = CC_FAMILY_HYBRID,
 	     .year = 2011,
 	     .source = "D. Hayes, G. Armitage, Revisiting TCP Congestion Control Using "

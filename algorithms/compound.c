@@ -382,6 +382,7 @@ static void compound_info(const struct compound_params *params,
 	info->values[3] = cc_watch_base_us(&compound->watch);
 }
 
+/* In figures: Compound TCP, #7d6fd9, pentagon. */
 CC_ALGORITHM(
 	compound, .title = "Compound TCP", .family = CC_FAMILY_HYBRID, .year = 2006,
 	.flags = CC_RENOS_BOUND,

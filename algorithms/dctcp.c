@@ -175,6 +175,7 @@ static void dctcp_info(const struct dctcp_params *params, const struct dctcp_sta
 	info->values[1] = dctcp->marked_part;
 }
 
+/* In figures: DCTCP, #00687a, circle. */
 CC_ALGORITHM(
 	dctcp, .title = "DCTCP", .family = CC_FAMILY_ECN, .year = 2010,
 	.source = "M. Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010; RFC 8257",

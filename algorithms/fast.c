@@ -309,6 +309,7 @@ static void fast_info(const struct fast_params *params, const struct fast_state 
 	info->values[3] = cc_saturate(fast_backlog(fast, conn) >> FAST_SHIFT);
 }
 
+/* In figures: FAST-TCP, #cc79a7, cross. */
 CC_ALGORITHM(
 	fast, .title = "FAST TCP", .family = CC_FAMILY_DELAY, .year = 2004,
 	.source = "C. Jin, D. Wei, S. Low, FAST TCP: Motivation, Architecture, "

@@ -318,6 +318,7 @@ static void htcp_info(const struct htcp_params *params, const struct htcp_state 
 	info->values[8] = htcp->adaptive;
 }
 
+/* In figures: H-TCP, #0072b2, diamond. */
 CC_ALGORITHM(
 	htcp, .title = "H-TCP", .family = CC_FAMILY_LOSS, .year = 2004,
 	.source = "D. Leith, R. Shorten, H-TCP: TCP for High-Speed and Long-Distance "

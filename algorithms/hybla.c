@@ -203,6 +203,7 @@ static void hybla_info(const struct hybla_params *params, const struct hybla_sta
 	info->values[1] = hybla->rtt_min_us == CC_NO_RTT ? 0 : hybla->rtt_min_us;
 }
 
+/* In figures: Hybla, #b58a5a, house. */
 CC_ALGORITHM(hybla, .title = "TCP Hybla", .family = CC_FAMILY_LOSS, .year = 2004,
 	     .flags = CC_RENOS_BOUND,
 	     .source = "C. Caini, R. Firrincieli, TCP Hybla: a TCP Enhancement for "

@@ -233,6 +233,7 @@ static void illinois_info(const struct illinois_params *params,
 	info->values[3] = illinois->rtt_max_us;
 }
 
+/* In figures: Illinois, #a0206f, star. */
 CC_ALGORITHM(
 	illinois, .title = "TCP-Illinois", .family = CC_FAMILY_HYBRID, .year = 2006,
 	.flags = CC_RENOS_BOUND,

@@ -194,6 +194,7 @@ static void lp_info(const struct lp_params *params, const struct lp_state *lp,
 	info->values[3] = lp->rate;
 }
 
+/* In figures: TCP-LP, #6b6b10, bowl. */
 CC_ALGORITHM(
 	lp, .title = "TCP-LP", .family = CC_FAMILY_DELAY, .year = 2003,
 	.source = "A. Kuzmanovic, E. Knightly, TCP-LP: A Distributed Algorithm for Low "

@@ -375,6 +375,7 @@ static void nv_info(const struct nv_params *params, const struct nv_state *nv,
 	info->values[3] = nv->may_grow;
 }
 
+/* In figures: TCP-NV, #117733, tall. */
 CC_ALGORITHM(
 	nv, .title = "TCP-NV", .family = CC_FAMILY_DELAY, .year = 2010,
 	.source = "L. Brakmo, TCP-NV: Congestion Avoidance for Data Centers, Linux "

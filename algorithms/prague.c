@@ -324,6 +324,7 @@ static void prague_info(const struct prague_params *params,
 	info->values[2] = cc_saturate(prague->window >> (PRAGUE_SHIFT - 10));
 }
 
+/* In figures: TCP Prague, #2aa198, lozenge. */
 CC_ALGORITHM(
 	prague, .title = "TCP Prague", .family = CC_FAMILY_ECN, .year = 2019,
 	.source = "K. De Schepper, O. Tilmans, B. Briscoe, V. Goel, Prague Congestion "

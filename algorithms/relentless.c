@@ -142,6 +142,7 @@ static void relentless_info(const struct relentless_params *params,
 	info->values[0] = relentless->given_up_segs;
 }
 
+/* In figures: Relentless TCP, #7a3b12, x. */
 CC_ALGORITHM(relentless, .title = "Relentless TCP", .family = CC_FAMILY_LOSS,
 	     .year = 2009,
 	     .source = "M. Mathis, Relentless Congestion Control, PFLDNeT 2009; "

@@ -52,6 +52,7 @@ static void reno_cong_avoid(const struct reno_params *params, struct reno_state 
 	cc_standard_growth(conn, acked);
 }
 
+/* In figures: Standard TCP, #1a1a1a, circle. */
 CC_ALGORITHM(
 	reno, .title = "Standard TCP (NewReno)", .family = CC_FAMILY_LOSS, .year = 1990,
 	.flags = CC_RENOS_BOUND,

@@ -208,6 +208,7 @@ static void vegas_info(const struct vegas_params *params, const struct vegas_sta
 	info->values[1] = cc_watch_base_us(&vegas->watch);
 }
 
+/* In figures: Vegas, #999933, dome. */
 CC_ALGORITHM(vegas, .title = "TCP Vegas", .family = CC_FAMILY_DELAY, .year = 1994,
 	     .flags = CC_RENOS_BOUND,
 	     .source =

@@ -223,6 +223,7 @@ static void westwood_info(const struct westwood_params *params,
 	info->values[3] = westwood_share(westwood, conn);
 }
 
+/* In figures: Westwood+, #808080, triangle-left. */
 CC_ALGORITHM(
 	westwood, .title = "TCP Westwood+", .family = CC_FAMILY_LOSS, .year = 2001,
 	.source =

@@ -212,6 +212,7 @@ static void yeah_info(const struct yeah_params *params, const struct yeah_state 
 	info->values[3] = cc_watch_base_us(&yeah->watch);
 }
 
+/* In figures: YeAH, #332288, hexagon. */
 CC_ALGORITHM(
 	yeah, .title = "YeAH-TCP", .family = CC_FAMILY_HYBRID, .year = 2007,
 	.flags = CC_RENOS_BOUND,

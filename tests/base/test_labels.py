@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dumbbell.algorithms.labels import label_of, label_with_axis
 from dumbbell.base.labels import (
     brief_interval,
-    label_of,
-    label_with_axis,
     listing,
     number,
     with_interval,

@@ -11,7 +11,7 @@ import altair as alt
 import vl_convert
 
 from dumbbell.algorithms import catalogue
-from dumbbell.base.labels import algorithm_label
+from dumbbell.algorithms.labels import algorithm_label
 from dumbbell.figures import style
 from dumbbell.figures.looks import LOOKS
 from dumbbell.reports.pages import asset

@@ -1,23 +1,16 @@
-"""Words for readers: numbers with as many digits as they deserve, axis values, large amounts."""
+"""Words for readers: numbers with as many digits as they deserve, large amounts, durations."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Final
-
-from dumbbell.base import amounts
 
 _ABSENT: Final = "–"
 _SMALL: Final = 0.001
 _LARGE: Final = 1e6
 _PLACES_MAX: Final = 6
-_SEPARATED: Final = 10_000
-_GAINS: Final = re.compile(r"@[a-z]+[0-9]{4}((?:-[a-z]+[0-9]+)+)$")
-"""Suffix that distinguishes the presets of one algorithm in one study: ``-kp4-kd2000``."""
-
 UNITS: Final[Mapping[str, str]] = {
     "mbit": "Mbit/s",
     "ms": "ms",
@@ -27,72 +20,6 @@ UNITS: Final[Mapping[str, str]] = {
     "value": "",
 }
 """Names of the units of axis values: see `amounts.number_of`."""
-
-_SMALLER: Final[Mapping[str, str]] = {"ms": "µs", "mb": "kB"}
-"""Names of a thousandth of a unit."""
-
-ALGORITHMS: Final[Mapping[str, str]] = {
-    "reno": "Standard TCP",
-    "scalable": "Scalable-TCP",
-    "highspeed": "HS-TCP",
-    "htcp": "H-TCP",
-    "bic": "BIC-TCP",
-    "cubic": "CUBIC",
-    "relentless": "Relentless TCP",
-    "westwood": "Westwood+",
-    "hybla": "Hybla",
-    "illinois": "Illinois",
-    "yeah": "YeAH",
-    "compound": "Compound TCP",
-    "cdg": "CDG",
-    "veno": "Veno",
-    "hstcplp": "HSTCP-LP",
-    "fast": "FAST-TCP",
-    "vegas": "Vegas",
-    "nv": "TCP-NV",
-    "lp": "TCP-LP",
-    "ledbatpp": "LEDBAT++",
-    "ccp": "CCP",
-    "ccpd": "CCPD",
-    "bbr": "BBR",
-    "bbr3": "BBRv3",
-    "dctcp": "DCTCP",
-    "prague": "TCP Prague",
-}
-"""The names of the algorithms as the literature writes them, short enough for a legend."""
-
-
-def algorithm_label(reference: str) -> str:
-    """Name of ``algorithm[@preset]`` as the literature writes it, without its preset.
-
-    Of a preset for some gains, such as ``ccpd@kumazoe2012-kp4-kd2000``, these stay: CCPD(4,2000).
-    """
-    name = reference.partition("@")[0]
-    found = _GAINS.search(reference)
-    gains = f"({','.join(re.findall('[0-9]+', found[1]))})" if found else ""
-    return f"{ALGORITHMS.get(name, name)}{gains}"
-
-
-def label_of(value: str) -> str:
-    """Name an axis value: ``250mbit`` is 250 Mbit/s, ``htcp@li2007`` is H-TCP."""
-    amount = amounts.number_of(value)
-    if amount is None:
-        return algorithm_label(value)
-    unit, size = amount
-    if unit == "value":
-        return value
-    if unit == "mbit" and size >= 1000:
-        return f"{_plain(size / 1000)} Gbit/s"
-    if unit in _SMALLER and 0 < size < Fraction(1, 10):
-        return f"{_plain(size * 1000)} {_SMALLER[unit]}"
-    return f"{_plain(size)} {UNITS[unit]}"
-
-
-def label_with_axis(axis: str, value: str) -> str:
-    """Name an axis value where its axis is not in sight: a number without a unit with the axis."""
-    amount = amounts.number_of(value)
-    is_bare = amount is not None and amount[0] == "value"
-    return f"{axis} {value}" if is_bare else label_of(value)
 
 
 def listing(words: Sequence[str]) -> str:
@@ -189,9 +116,3 @@ def amount(count: float, unit: str = "") -> str:
             digits = 2 if share < 9.995 else 1 if share < 99.95 else 0
             return f"{share:.{digits}f} {prefix}{unit}"
     return f"{count:.0f} {unit}".rstrip()
-
-
-def _plain(size: Fraction) -> str:
-    if size.denominator == 1 and size >= _SEPARATED:
-        return f"{size.numerator:,}"
-    return f"{float(size):.6g}"

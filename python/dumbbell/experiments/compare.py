@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.algorithms.catalogue import Algorithm
+from dumbbell.algorithms.labels import label_of
 from dumbbell.base.errors import DumbbellError, InputError, placed
-from dumbbell.base.labels import label_of, listing
+from dumbbell.base.labels import listing
 from dumbbell.base.units import (
     parse_integer,
     parse_probability,

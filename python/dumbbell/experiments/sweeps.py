@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.labels import label_of
 from dumbbell.base.errors import InputError, placed
-from dumbbell.base.labels import label_of, listing
+from dumbbell.base.labels import listing
 from dumbbell.base.units import (
     format_bytes,
     format_rate,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from dumbbell.base.labels import label_of, label_with_axis, listing
+from dumbbell.algorithms.labels import label_of, label_with_axis
+from dumbbell.base.labels import listing
 from dumbbell.engines.engine import Engine
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import TestFigure

@@ -12,7 +12,8 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
-from dumbbell.base.labels import label_of, listing
+from dumbbell.algorithms.labels import label_of
+from dumbbell.base.labels import listing
 from dumbbell.figures import marks, means, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled

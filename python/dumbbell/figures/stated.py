@@ -10,9 +10,10 @@ import altair as alt
 import polars as pl
 from pydantic import Field, model_validator
 
+from dumbbell.algorithms.labels import label_of
 from dumbbell.base.errors import InputError, unknown
 from dumbbell.base.keys import numbered
-from dumbbell.base.labels import label_of, listing, number
+from dumbbell.base.labels import listing, number
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import TextRow, TextTable
 from dumbbell.figures.spec import Spec, TestFigure

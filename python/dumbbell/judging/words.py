@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from dumbbell.algorithms.labels import label_of
 from dumbbell.base import amounts
-from dumbbell.base.labels import label_of, number
+from dumbbell.base.labels import number
 from dumbbell.inference.statistics import RUNS_MIN, Estimate, Exact, Observed
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection

@@ -8,7 +8,7 @@ from typing import Final
 import altair as alt
 import polars as pl
 
-from dumbbell.base.labels import label_of
+from dumbbell.algorithms.labels import label_of
 from dumbbell.figures import style
 from dumbbell.figures.looks import Look
 from dumbbell.figures.style import FAINT

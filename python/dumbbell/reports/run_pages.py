@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from dumbbell.base.labels import label_of
+from dumbbell.algorithms.labels import label_of
 from dumbbell.base.shell import quoted
 from dumbbell.engines import engines
 from dumbbell.figures.spec import BaseFigure

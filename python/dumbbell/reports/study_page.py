@@ -11,7 +11,8 @@ from typing import Final
 import polars as pl
 
 from dumbbell.algorithms.head_comments import Kind, Paragraph
-from dumbbell.base.labels import label_of, listing
+from dumbbell.algorithms.labels import label_of
+from dumbbell.base.labels import listing
 from dumbbell.engines import engines
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure

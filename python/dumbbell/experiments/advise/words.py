@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from dumbbell.base.labels import brief_interval, label_of, listing, window, with_interval
+from dumbbell.algorithms.labels import label_of
+from dumbbell.base.labels import brief_interval, listing, window, with_interval
 from dumbbell.base.units import parse_probability
 from dumbbell.experiments.advise import conditions
 from dumbbell.experiments.advise.candidates import Candidate

@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 from pydantic import model_validator
 
+from dumbbell.algorithms.labels import label_of
 from dumbbell.base.errors import InputError
-from dumbbell.base.labels import label_of, number
+from dumbbell.base.labels import number
 from dumbbell.figures import axes, marks, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled

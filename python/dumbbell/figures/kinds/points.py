@@ -11,7 +11,8 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
-from dumbbell.base.labels import label_of, number
+from dumbbell.algorithms.labels import label_of
+from dumbbell.base.labels import number
 from dumbbell.figures import axes, marks, means, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled

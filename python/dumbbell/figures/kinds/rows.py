@@ -10,7 +10,7 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
-from dumbbell.base.labels import label_of
+from dumbbell.algorithms.labels import label_of
 from dumbbell.figures import axes, marks, means
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled

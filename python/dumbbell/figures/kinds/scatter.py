@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 from pydantic import Field
 
-from dumbbell.base.labels import label_of
+from dumbbell.algorithms.labels import label_of
 from dumbbell.figures import axes, marks, means, stated
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.gathering import Facet, labelled, values_of

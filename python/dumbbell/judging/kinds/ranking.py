@@ -9,8 +9,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from dumbbell.algorithms.labels import label_of
 from dumbbell.base.keys import numbered
-from dumbbell.base.labels import label_of
 from dumbbell.inference import statistics
 from dumbbell.inference.statistics import Sample as Array
 from dumbbell.judging import words

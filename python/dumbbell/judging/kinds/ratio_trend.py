@@ -7,8 +7,8 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import model_validator
 
+from dumbbell.algorithms.labels import label_of
 from dumbbell.base.errors import InputError
-from dumbbell.base.labels import label_of
 from dumbbell.inference.statistics import quotient
 from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding, Lack

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from dumbbell.base.labels import label_of
+from dumbbell.algorithms.labels import label_of
 from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding
 from dumbbell.judging.runs import Points, Sample, Source
