@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from drawn_scale import EXAMPLES, Options, S, Scale, Table, changing, multiples, parts, some
+from drawn_scale import EXAMPLES, TRACES, Options, S, Scale, Table, changing, multiples, parts, some
 
 
 @functools.cache
@@ -28,7 +28,16 @@ def rates(scale: Scale) -> st.SearchStrategy[Any]:
 def delays(scale: Scale, *shares: float) -> st.SearchStrategy[Any]:
     """Draw a delay of these parts of the run, constant or changing."""
     constant = st.sampled_from(["0s", "1ns", *(scale.time(share) for share in shares)])
-    return st.one_of(constant, constant, changing(scale, "delay", constant, constant))
+    changes = changing(scale, "delay", constant, constant)
+    return st.one_of(constant, constant, changes, *traces(scale, "delay.txt"))
+
+
+def traces(scale: Scale, name: str) -> list[st.SearchStrategy[Table]]:
+    """Draw how long each value of a trace holds, where a scenario may name files."""
+    if not scale.has_files:
+        return []
+    interval = parts(scale, 0.01, 0.1, 2)
+    return [st.fixed_dictionaries({"trace": st.just(str(TRACES / name)), "interval": interval})]
 
 
 @functools.cache
@@ -145,6 +154,7 @@ def losses(scale: Scale) -> st.SearchStrategy[Table]:
         st.fixed_dictionaries({"probability": shares}),
         st.fixed_dictionaries({"probability": shares}),
         st.fixed_dictionaries({"probability": changing(scale, "probability", shares, shares)}),
+        *(st.fixed_dictionaries({"probability": trace}) for trace in traces(scale, "loss.txt")),
         some({"probability": shares}, {"correlation": st.sampled_from([0.25, 0.9, 0])}),
         st.fixed_dictionaries({"gilbert_elliott": bursts}),
         st.fixed_dictionaries({"bursts": timed}),

@@ -17,6 +17,7 @@ Table = dict[str, Any]
 Options = Mapping[str, st.SearchStrategy[Any]]
 
 EXAMPLES: Final = Path(__file__).parents[1] / "examples"
+TRACES: Final = Path(__file__).parent / "traces"
 
 PACKETS_MAX: Final = 20_000
 """Of 1500 bytes, which the bottleneck carries within the run."""
@@ -28,8 +29,8 @@ S: Final = 10**9
 class Scale:
     """Rate of the bottleneck and length of the run.
 
-    If `has_files` is set, the scenario may name the traces, transfers and sizes of `EXAMPLES`,
-    which are those of a radio link.
+    If `has_files` is set, the scenario may name files: those of a radio link in `EXAMPLES`, and the
+    short delays and the fades in `TRACES`.
     """
 
     rate_bps: int
