@@ -57,18 +57,24 @@ class Case(ABC):
 
 @dataclass(frozen=True)
 class Compared(Case):
-    """Flows of one algorithm as ``dumbbell compare`` runs them."""
+    """Flows of one algorithm as ``dumbbell compare`` runs them.
+
+    With an `edge_rate` each is behind an access link, as in a scenario that sets it.
+    """
 
     algorithm: str
     flows: int
     rate: str = "250mbit"
     rtt: str = "42ms"
+    edge_rate: str = "unlimited"
 
     def resolved(self) -> str:
         """Return the scenario of the first repetition."""
         setting = Setting(self.rate, self.rtt, "1bdp", "0", "60s", "linux-6")
         mix = Mix(((self.algorithm, self.flows),))
-        return Scenario.parse(scenario_table(setting, mix), self.name).resolve().json
+        table = scenario_table(setting, mix)
+        table["network"]["edge_rate"] = self.edge_rate
+        return Scenario.parse(table, self.name).resolve().json
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,7 @@ def cases() -> Iterator[Case]:
     yield Compared("compare, 24 flows", 10_000, "cubic", 24)
     yield Compared("compare, 100 flows", 4_000, "cubic", 100, "1gbit", "20ms")
     yield Compared("compare, 2 BBR flows", 10_000, "bbr", 2)
+    yield Compared("2 flows behind access links", 10_000, "cubic", 2, edge_rate="1gbit")
     yield Studied(
         "li2007 fairness",
         30_000,

@@ -44,12 +44,13 @@ pub fn real(name: &str, times: u64) -> Case {
 }
 
 /// The names of all such cases.
-pub const REAL: [&str; 14] = [
+pub const REAL: [&str; 15] = [
     "compare, 1 flow",
     "compare, 2 flows",
     "compare, 24 flows",
     "compare, 100 flows",
     "compare, 2 BBR flows",
+    "2 flows behind access links",
     "li2007 fairness",
     "mani2012, 1 flow",
     "kumazoe2012 udp",
