@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -129,71 +130,67 @@ def _losses() -> Iterator[Check]:
             path["loss"] = [{"place": "bottleneck", **loss}]
         return seeds(4, scenario("300s", path, udp("96mbit"), interval="10s", events=["loss"]))
 
-    yield Check(
+    share_lost = functools.partial(
+        Check, measure=measures.mean(measures.taken("lost_share[1]@run"))
+    )
+    burst_length = functools.partial(
+        Check, measure=measures.mean(measures.loss_burst), unit="packets"
+    )
+    yield share_lost(
         name="share lost, independent losses at 1e-3",
         oracle="the probability",
         scenarios=stream({"probability": 1e-3}),
         expected=1e-3,
-        measure=measures.mean(measures.taken("lost_share[1]@run")),
         band=within(0.03),
         why="9,600 losses: three standard errors of 1 %",
     )
     bursts = stream({"gilbert_elliott": {"to_bad": 0.001, "to_good": 0.1}})
-    yield Check(
+    yield share_lost(
         name="share lost, Gilbert-Elliott",
         oracle="p/(p+r) (Gilbert 1960), p = 0.001, r = 0.1",
         scenarios=bursts,
         expected=oracles.gilbert_loss(0.001, 0.1),
-        measure=measures.mean(measures.taken("lost_share[1]@run")),
         band=within(0.045),
         why="9,600 bursts of geometric length: three standard errors of 1.5 %",
     )
-    yield Check(
+    yield burst_length(
         name="length of bursts, Gilbert-Elliott",
         oracle="1/r, r = 0.1",
         scenarios=bursts,
         expected=oracles.gilbert_burst(0.1),
-        measure=measures.mean(measures.loss_burst),
         band=within(0.03),
         why="9,600 bursts of geometric length: three standard errors of 1 %",
-        unit="packets",
     )
-    yield Check(
+    yield burst_length(
         name="length of bursts, losses of correlation 0.5",
         oracle="1/((1-p)(1-c)), p = 0.001, c = 0.5",
         scenarios=stream({"probability": 1e-3, "correlation": 0.5}),
         expected=oracles.gilbert_burst((1 - 1e-3) * (1 - 0.5)),
-        measure=measures.mean(measures.loss_burst),
         band=within(0.03),
         why="4,800 bursts of geometric length: three standard errors of 1 %",
-        unit="packets",
     )
     fades = stream({"bursts": {"mean_good": "490ms", "mean_bad": "10ms"}})
-    yield Check(
+    yield share_lost(
         name="share lost, bursts in time",
         oracle="b/(g+b), g = 490 ms, b = 10 ms",
         scenarios=fades,
         expected=oracles.gilbert_loss(10, 490),
-        measure=measures.mean(measures.taken("lost_share[1]@run")),
         band=within(0.085),
         why="2,400 bursts of exponential length: three standard errors of 2.8 %",
     )
-    yield Check(
+    yield burst_length(
         name="length of bursts, bursts in time",
         oracle="1/(1-exp(-t/b)), b = 10 ms, a packet each t = 125 us",
         scenarios=fades,
         expected=oracles.timed_burst(10_000, 125),
-        measure=measures.mean(measures.loss_burst),
         band=within(0.06),
         why="2,400 bursts of exponential length: three standard errors of 2 %",
-        unit="packets",
     )
-    yield Check(
+    yield share_lost(
         name="share lost at bit errors of 1e-7",
         oracle="1 - (1-p)^12000, p = 1e-7",
         scenarios=stream({"bit_errors": 1e-7}),
         expected=oracles.bit_error_loss(1e-7, 1500),
-        measure=measures.mean(measures.taken("lost_share[1]@run")),
         band=within(0.03),
         why="11,500 losses: three standard errors of 1 %",
     )
