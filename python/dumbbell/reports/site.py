@@ -105,7 +105,9 @@ def _place(results: Results, folder: Path) -> Place:
 def _current(results: Results, site: Path, place: Place) -> Path | None:
     """Return the page of a study; None unless it and its files show what the results hold now."""
     page = site / place.path
-    return page if stamp.read(page) == stamp.of(results, place, page.parent) else None
+    shown = stamp.read(page)
+    is_current = shown is not None and shown == stamp.of(results, place, page.parent)
+    return page if is_current else None
 
 
 @contextmanager

@@ -15,7 +15,8 @@ from dumbbell.reports.pages import Place
 from dumbbell.results.results import Results
 
 _CODE: Final = (
-    *("reports", "figures", "judging", "base/labels.py", "results/results.py"),
+    *("reports", "figures", "judging", "results/results.py"),
+    *("base/labels.py", "algorithms/labels.py"),
     *("experiments/comparison.py", "experiments/mixes.py", "experiments/setting.py"),
 )
 _FILES: Final = ("assets", "figures", "data", "runs", "series", "run.html")
@@ -38,9 +39,8 @@ def of(results: Results, place: Place, folder: Path) -> str:
         for listed in results.runs(test.name):
             digest.update(f"{listed.run.resolved.key} {listed.state} {listed.plan}\n".encode())
     for name in _FILES:
-        path = folder / name
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file() and file.stat().st_size:
+        for file in _files(folder / name):
+            if file.stat().st_size:
                 digest.update(f"{file.relative_to(folder)}\n".encode())
     return digest.hexdigest()
 
@@ -61,8 +61,13 @@ def _code() -> str:
     digest = hashlib.sha256(kept.code().encode())
     root = Path(str(files("dumbbell")))
     for place in _CODE:
-        path = root / place
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file() and file.suffix != ".pyc":
+        for file in _files(root / place):
+            if file.suffix != ".pyc":
                 digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+def _files(path: Path) -> list[Path]:
+    """Return the files below a folder in order, or a file itself; none if there is no such path."""
+    paths = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return [file for file in paths if file.is_file()]
