@@ -7,8 +7,16 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hypothesis import strategies as st
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from drawn_scale import EXAMPLES, TRACES, Options, S, Scale, Table, changing, multiples, parts, some
+from dumbbell.base.errors import InputError
+from dumbbell.base.units import parse_time
+from dumbbell.scenario.disciplines import MODELS
+from dumbbell.scenario.disciplines.base import Discipline, format_of
+from dumbbell.scenario.disciplines.classes import Classes
+from dumbbell.scenario.disciplines.red import Red
 
 
 @functools.cache
@@ -47,88 +55,61 @@ def queues(scale: Scale, *, bdp: bool = True) -> st.SearchStrategy[Any]:
     texts = ["20p", "100p", "3p", "1p", "1000p", "30kb", scale.time(0.05), *products]
     sizes = st.sampled_from(texts)
     limits = sizes | st.just("unlimited")
-    booleans = st.booleans()
-    short, long = parts(scale, 1e-3, 1e-2), parts(scale, 0.02, 0.2)
-    kinds: list[tuple[str, Options, Options]] = [
-        ("fifo", {"limit": limits}, {}),
-        ("drop-tail", {"limit": limits}, {}),
-        ("step", {"limit": limits, "threshold": sizes}, {}),
-        (
-            "red",
-            {"limit": sizes},
-            {
-                "min_threshold": st.sampled_from(["5p", "2p"]),
-                "max_threshold": st.sampled_from(["15p", "40p"]),
-                "max_probability": st.sampled_from([0.1, "50%", 1]),
-                "weight": st.sampled_from([0.002, 1]),
-                "gentle": booleans,
-                "adaptive": booleans,
-                "ecn": booleans,
-            },
-        ),
-        ("ared", {"limit": sizes}, {}),
-        ("codel", {}, {"limit": limits, "target": short, "interval": long, "ecn": booleans}),
-        (
-            "fq-codel",
-            {},
-            {
-                "limit": limits,
-                "target": short,
-                "interval": long,
-                "queues": st.sampled_from([1, 4, 1024]),
-                "quantum": st.sampled_from([300, 1514, 9038]),
-                "ecn": booleans,
-            },
-        ),
-        (
-            "pie",
-            {},
-            {
-                "limit": limits,
-                "target": short,
-                "update": st.sampled_from([scale.time(0.01), "15ms", "10us"])
-                if scale.duration_ns < S
-                else parts(scale, 0.01, 1e-3),
-                "alpha": st.sampled_from([0.125, 10]),
-                "beta": st.sampled_from([1.25, 100]),
-                "burst": st.sampled_from(["0s", "150ms"]),
-                "ecn": booleans,
-            },
-        ),
-        (
-            "fq",
-            {},
-            {
-                "limit": limits,
-                "flow_limit": st.sampled_from(["1p", "20p"]),
-                "quantum": st.sampled_from([300, 3028]),
-                "initial_quantum": st.sampled_from([300, 15140]),
-            },
-        ),
-        (
-            "classes",
-            {"limit": limits},
-            {
-                "threshold": sizes,
-                "quantum": st.sampled_from([100, 1514]),
-                "by": st.just("ecn"),
-                "serve": st.sampled_from(["round-robin", "priority"]),
-            },
-        ),
-        (
-            "classes",
-            {
-                "limit": limits,
-                "by": st.just("class"),
-                "class": st.sampled_from(
-                    [[{"name": "nv", "weight": 3}, {"name": "other"}], [{"name": "other"}]]
-                ),
-            },
-            {"serve": st.just("round-robin")},
-        ),
-    ]
-    tables = [some({"discipline": st.just(name), **must}, may) for name, must, may in kinds]
-    return st.one_of(sizes, sizes, sizes, *tables)
+    tables = [_discipline(name, scale, sizes, limits) for name in MODELS]
+    return st.one_of(sizes, sizes, sizes, *tables, _classes_of_flows(limits))
+
+
+def _discipline(
+    name: str, scale: Scale, sizes: st.SearchStrategy[str], limits: st.SearchStrategy[str]
+) -> st.SearchStrategy[Table]:
+    """Draw the table of a discipline, from its model."""
+    model = MODELS[name]
+    required: dict[str, st.SearchStrategy[Any]] = {"discipline": st.just(name)}
+    optional: dict[str, st.SearchStrategy[Any]] = {}
+    # A queue by average has no unlimited thresholds.
+    values = {"limit": sizes if model is Red else limits}
+    values |= {key: _parameter(scale, described) for key, described in model.parameters().items()}
+    if name == "ared":
+        values = {"limit": sizes}
+    if model is Classes:
+        values |= {"by": st.just("ecn"), "serve": st.sampled_from(["round-robin", "priority"])}
+        del values["class_"]
+    for key, strategy in values.items():
+        required_or_not = required if model.model_fields[key].is_required() else optional
+        required_or_not[key] = strategy
+    return some(required, optional).filter(functools.partial(_is_valid, model))
+
+
+def _parameter(scale: Scale, described: FieldInfo) -> st.SearchStrategy[Any]:
+    """Draw a parameter: of times some that suit the run's length, of others the examples."""
+    if described.annotation is bool:
+        return st.booleans()
+    examples = list(described.examples or [])
+    if format_of(described) == "time":
+        usual = parse_time(examples[0])
+        examples += [f"{share * usual * scale.duration_ns // (4 * S)}ns" for share in (1, 4)]
+    return st.sampled_from(examples)
+
+
+def _is_valid(model: type[Discipline], table: Table) -> bool:
+    """Return True unless one parameter rules out another."""
+    try:
+        model.model_validate(table)
+    except (InputError, ValidationError):
+        return False
+    return True
+
+
+def _classes_of_flows(limits: st.SearchStrategy[str]) -> st.SearchStrategy[Table]:
+    """Draw classes by the classes of flows."""
+    named = [[{"name": "nv", "weight": 3}, {"name": "other"}], [{"name": "other"}]]
+    required = {
+        "discipline": st.just("classes"),
+        "limit": limits,
+        "by": st.just("class"),
+        "class": st.sampled_from(named),
+    }
+    return some(required, {"serve": st.just("round-robin")})
 
 
 @functools.cache

@@ -15,7 +15,9 @@ from chance import Chance
 from dumbbell.api import simulate
 from dumbbell.contract.scenario import Bernoulli
 from dumbbell.engines.result import Run
+from dumbbell.scenario.disciplines import MODELS
 from dumbbell.scenario.model import Scenario
+from queue_tables import table_of
 from run_invariants import assert_possible
 
 Table = dict[str, Any]
@@ -31,11 +33,8 @@ EDGES: list[Table] = [
 ]
 QUEUES: list[Any] = ["50p", {"discipline": "codel"}, {"discipline": "fq-codel"}]
 QUEUES_WITHOUT_EDGE: list[Any] = [
-    {"discipline": "step", "limit": "50p", "threshold": "20p"},
-    {"discipline": "red", "limit": "50p"},
-    {"discipline": "pie"},
-    {"discipline": "fq"},
-    {"discipline": "classes", "limit": "50p"},
+    table_of(name, {"limit": "50p"} if MODELS[name].model_fields["limit"].is_required() else {})
+    for name in MODELS
 ]
 BULK: Table = {"algorithm": "cubic"}
 DATAGRAMS: Table = {"transport": "udp", "rate": "2mbit"}

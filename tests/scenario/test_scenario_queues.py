@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from dumbbell.contract import scenario as contract
+from dumbbell.scenario.disciplines import MODELS
+from queue_tables import table_of
 from sample_runs import plain_links, resolved, table
 from scenario_checks import assert_accepted
 from scenario_refusals import assert_refused, error_of
@@ -117,6 +120,14 @@ def test_defaults_are_those_of_linux_and_the_rfcs(
     queue: dict[str, Any], limit: dict[str, int], discipline: dict[str, Any]
 ) -> None:
     assert queue_of(queue) == {"limit": limit, "discipline": discipline}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_discipline_has_the_fields_of_the_engine(name: str) -> None:
+    discipline = queue_of(table_of(name, {}))["discipline"]
+    known = {each.__struct_config__.tag: each for each in get_args(contract.Discipline)}
+    assert discipline.keys() - {"kind"} == set(known[discipline["kind"]].__struct_fields__)
+    assert known.keys() == {model.names()[0] for model in MODELS.values()}
 
 
 def test_ared_is_red_that_adapts() -> None:

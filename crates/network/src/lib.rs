@@ -45,7 +45,7 @@ pub use network::{Event, Network, Outcome};
 pub use network_config::NetworkConfig;
 pub use one_way::{OneWay, OneWayCounters};
 pub use packet::{Direction, Ecn, Flags, Packet};
-pub use queue::{ClassOf, ClassesConfig, Discipline, Limit};
+pub use queue::{ClassOf, ClassesConfig, Discipline, Example, Limit};
 pub use random::Random;
 pub use route::{Arrival, GroupId, Hop, LinkId, Path, Route};
 pub use routing::Drive;

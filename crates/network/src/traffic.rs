@@ -51,12 +51,6 @@ impl Traffic {
         let wait = |packets: u64| serializer.longest(wire_bytes).saturating_mul(packets + 1);
         let limit = config.queue.limit;
         let (fifo, wait_max) = match &config.queue.discipline {
-            Discipline::CoDel(codel) => {
-                (Fifo::default(), self.uncontrolled_wait(limit, codel.target_ns, wait)?)
-            }
-            Discipline::FqCoDel(it) => {
-                (Fifo::default(), self.uncontrolled_wait(limit, it.target_ns, wait)?)
-            }
             Discipline::Classes(classes) => {
                 let is_one =
                     matches!(classes.by, ClassOf::Ecn(_)) && self.has_ecn != self.has_other;
@@ -64,23 +58,26 @@ impl Traffic {
                 let threshold = classes.threshold.filter(|_| self.has_ecn);
                 (Fifo { limit, threshold }, wait_max)
             }
-            _ => return None,
+            other => {
+                let below = other.untouched_below()?;
+                (Fifo::default(), self.uncontrolled_wait(limit, below, wait)?)
+            }
         };
         (wait_max <= WAIT_MAX).then_some(fifo)
     }
 
-    /// The longest wait of one flow's packets where all of them have room and none waits for the
-    /// `target`, so that nothing is done about their delay.
+    /// The longest wait of one flow's packets where all of them have room and none waits for
+    /// `below`, so that nothing is done about their delay.
     fn uncontrolled_wait(
         &self,
         limit: Option<Limit>,
-        target: Span,
+        below: Span,
         wait: impl Fn(u64) -> Span,
     ) -> Option<Span> {
         let packets = self.waiting_max?;
         let bytes = u64::from(packets) * 2 * u64::from(u16::MAX);
         let has_room = limit.is_none_or(|limit| limit.holds(packets, bytes));
-        Some(wait(packets.into())).filter(|&wait| has_room && wait < target)
+        Some(wait(packets.into())).filter(|&wait| has_room && wait < below)
     }
 }
 

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use dumbbell_network::{
-    Arrival, Direction, Drive, Event, LinkConfig, Network, NetworkConfig, Outcome, Packet, Path,
-    Time,
+    Arrival, Direction, Discipline, Drive, Event, LinkConfig, Network, NetworkConfig, Outcome,
+    Packet, Path, Time,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,32 +14,11 @@ const END: Time = Time(200_000_000);
 
 /// Every discipline, with little room.
 fn any_queue() -> impl Strategy<Value = Value> {
-    let delays = |kind: &str| json!({"kind": kind, "target_ns": 100_000, "interval_ns": 2_000_000, "ecn": true});
-    let mut fq_codel = delays("fq-codel");
-    fq_codel["queues"] = json!(4);
-    fq_codel["quantum_bytes"] = json!(300);
-    let discipline = prop::sample::select(vec![
-        json!({"kind": "fifo"}),
-        json!({"kind": "step", "threshold": {"packets": 3}}),
-        json!({
-            "kind": "red", "min_packets": 1.0, "max_packets": 5.0, "max_probability": 0.1,
-            "weight": 0.2, "gentle": true, "adaptive": false, "ecn": false,
-        }),
-        json!({
-            "kind": "pie", "target_ns": 100_000, "update_ns": 1_000_000, "alpha": 0.125,
-            "beta": 1.25, "burst_ns": 2_000_000, "ecn": false,
-        }),
-        delays("codel"),
-        fq_codel,
-        json!({
-            "kind": "fq", "quantum_bytes": 300, "initial_quantum_bytes": 600,
-            "flow_limit_packets": 4,
-        }),
-        json!({
-            "kind": "classes", "by": {"ecn": {"capable": 0, "other": 1}}, "threshold": {"packets": 2},
-            "serve": {"round_robin": {"quantum_bytes": 300, "weights": [1, 1]}},
-        }),
-    ]);
+    let read = |json| serde_json::from_str::<Value>(json).unwrap();
+    let all = Discipline::quick_examples().into_iter().map(read);
+    // The classes of an example are those of other flows.
+    let all = all.filter(|discipline| discipline["by"]["flows"].is_null()).collect::<Vec<_>>();
+    let discipline = prop::sample::select(all);
     let limit = prop_oneof![
         (1u32..8).prop_map(|packets| json!({"packets": packets})),
         (100u32..2_000).prop_map(|bytes| json!({"bytes": bytes})),

@@ -178,6 +178,28 @@ class Red(Part, frozen=True, kw_only=True, tag_field="kind", tag="red"):
     """True if ECN-capable packets are marked instead."""
 
 
+class Pie(Part, frozen=True, kw_only=True, tag_field="kind", tag="pie"):
+    """Proportional integral controller enhanced."""
+
+    target_ns: int
+    """Queueing delay to hold (`QDELAY_REF`)."""
+
+    update_ns: int
+    """Time between updates of the drop probability (`T_UPDATE`)."""
+
+    alpha: float
+    """Gain of the distance from the target, per second of delay."""
+
+    beta: float
+    """Gain of the delay's change, per second of delay."""
+
+    burst_ns: int
+    """Duration for which a burst passes untouched (`MAX_BURST`)."""
+
+    ecn: bool
+    """True if ECN-capable packets are marked instead while the probability is low."""
+
+
 class Codel(Part, frozen=True, kw_only=True, tag_field="kind", tag="codel"):
     """Controlled delay."""
 
@@ -210,28 +232,6 @@ class FqCodel(Part, frozen=True, kw_only=True, tag_field="kind", tag="fq-codel")
     """Bytes that a queue may send in its turn."""
 
 
-class Pie(Part, frozen=True, kw_only=True, tag_field="kind", tag="pie"):
-    """Proportional integral controller enhanced."""
-
-    target_ns: int
-    """Queueing delay to hold (`QDELAY_REF`)."""
-
-    update_ns: int
-    """Time between updates of the drop probability (`T_UPDATE`)."""
-
-    alpha: float
-    """Gain of the distance from the target, per second of delay."""
-
-    beta: float
-    """Gain of the delay's change, per second of delay."""
-
-    burst_ns: int
-    """Duration for which a burst passes untouched (`MAX_BURST`)."""
-
-    ecn: bool
-    """True if ECN-capable packets are marked instead while the probability is low."""
-
-
 class Fq(Part, frozen=True, kw_only=True, tag_field="kind", tag="fq"):
     """Flow queues."""
 
@@ -258,7 +258,7 @@ class Classes(Part, frozen=True, kw_only=True, tag_field="kind", tag="classes"):
     """Backlog of a class from which its ECN-capable packets are marked; none: never."""
 
 
-Discipline = Fifo | Step | Red | Codel | FqCodel | Pie | Fq | Classes
+Discipline = Fifo | Step | Red | Pie | Codel | FqCodel | Fq | Classes
 """A queue discipline and its parameters."""
 
 

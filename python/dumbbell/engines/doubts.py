@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.base.units import format_time
-from dumbbell.contract.scenario import Classes, Codel, FqCodel, LinkConfig, Pie, Red, Scenario, Step
+from dumbbell.contract.scenario import LinkConfig, Scenario
 from dumbbell.contract.summary import Doubt, Summary
 from dumbbell.scenario import facts
+from dumbbell.scenario.disciplines import MODELS
 
 DECIDED_BY: Final[Mapping[str, str]] = {
     "host": "a host",
@@ -65,14 +66,8 @@ def _without_marks(scenario: Scenario) -> Iterator[OfScenario]:
 
 def _marks(link: LinkConfig) -> bool:
     """Return True if the queue of a link marks packets rather than only dropping them."""
-    match link.queue.discipline:
-        case Step():
-            return True
-        case Red(ecn=ecn) | Codel(ecn=ecn) | FqCodel(ecn=ecn) | Pie(ecn=ecn):
-            return ecn
-        case Classes(threshold=threshold):
-            return threshold is not None
-    return False
+    discipline = link.queue.discipline
+    return MODELS[str(discipline.__struct_config__.tag)].marks(discipline)
 
 
 def _too_short(scenario: Scenario) -> Iterator[OfScenario]:

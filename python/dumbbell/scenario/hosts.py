@@ -9,9 +9,12 @@ from typing import Any, Final
 from dumbbell.algorithms import catalogue
 from dumbbell.base.units import NS_PER_S, PACKET_BITS, parse_limit, parse_queue
 from dumbbell.scenario import draws
+from dumbbell.scenario.disciplines import AnyQueue
+from dumbbell.scenario.disciplines.codel import FqCoDel
+from dumbbell.scenario.disciplines.drop_tail import Fifo
+from dumbbell.scenario.disciplines.fq import Fq
 from dumbbell.scenario.model_flows import Arrivals
 from dumbbell.scenario.model_hosts import CLOCK_PPM, Hosts
-from dumbbell.scenario.model_queues import AnyQueue, Fifo, Fq, FqCoDel
 from dumbbell.scenario.model_stack import Stack, Switches
 from dumbbell.scenario.resolve_flows import Source
 from dumbbell.scenario.resolve_links import Wire

@@ -9,9 +9,10 @@ from pydantic import Field, model_validator
 from dumbbell.base.errors import InputError
 from dumbbell.base.keys import numbered
 from dumbbell.base.units import WholeDelay
+from dumbbell.scenario.disciplines.drop_tail import UNLIMITED
 from dumbbell.scenario.model_hosts import Hosts, idle_queue
 from dumbbell.scenario.model_links import Impairments, LinkLoss
-from dumbbell.scenario.model_queues import UNLIMITED, QueueSpec
+from dumbbell.scenario.model_queues import QueueSpec
 from dumbbell.scenario.model_rates import (
     DelaySpec,
     OpenRateSpec,

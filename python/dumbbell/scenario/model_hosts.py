@@ -9,7 +9,8 @@ from pydantic import Field, field_validator, model_validator
 
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import Delay, EdgeRate, Number
-from dumbbell.scenario.model_queues import UNLIMITED, QueueSpec
+from dumbbell.scenario.disciplines.drop_tail import UNLIMITED
+from dumbbell.scenario.model_queues import QueueSpec
 from dumbbell.scenario.tables import Table
 
 Overhead = Literal["none", "ip", "ethernet"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 
 from dumbbell.base.errors import InputError
+from dumbbell.scenario.disciplines import AnyQueue
+from dumbbell.scenario.disciplines.drop_tail import UNLIMITED
 from dumbbell.scenario.hosts import Host, host_queue, jitter_ns
 from dumbbell.scenario.model_network import AnyNetwork
-from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue
 from dumbbell.scenario.model_stack import Stack
 from dumbbell.scenario.resolve_flows import Source
 from dumbbell.scenario.resolve_links import Wire, active

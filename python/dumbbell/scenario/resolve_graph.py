@@ -9,9 +9,10 @@ from itertools import pairwise
 from dumbbell.base.errors import InputError, unknown
 from dumbbell.base.keys import numbered
 from dumbbell.base.units import parse_queue
+from dumbbell.scenario.disciplines import AnyQueue
+from dumbbell.scenario.disciplines.drop_tail import UNLIMITED, Fifo
 from dumbbell.scenario.model_flows import AnyTraffic
 from dumbbell.scenario.model_graph import Graph, GraphLink, GraphReverse
-from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue, Fifo
 from dumbbell.scenario.model_rates import AnyRate, first_delay_ns
 from dumbbell.scenario.resolve_links import Losses, Wire, active
 from dumbbell.scenario.routes import Hop, Path, Way

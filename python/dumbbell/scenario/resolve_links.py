@@ -9,11 +9,13 @@ from typing import Any, Final
 
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import format_bytes
+from dumbbell.scenario.disciplines import AnyQueue
+from dumbbell.scenario.disciplines.base import FlowClasses
+from dumbbell.scenario.disciplines.drop_tail import UNLIMITED
 from dumbbell.scenario.model_links import Impairments, LinkLoss
-from dumbbell.scenario.model_queues import UNLIMITED, AnyQueue
 from dumbbell.scenario.model_rates import AnyDelay, AnyRate, TokenBucket, delay_steps
 from dumbbell.scenario.model_traces import LossTrace, Trace
-from dumbbell.scenario.resolve_queues import FlowClasses, resolve_queue
+from dumbbell.scenario.resolve_queues import resolve_queue
 from dumbbell.scenario.sizing import Sizing, nominal_rate_bps
 from dumbbell.scenario.traces import OPPORTUNITY_BYTES
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 from dumbbell.base.errors import InputError, listed, near, placed, unknown
 from dumbbell.base.keys import numbered
 from dumbbell.scenario import facts
+from dumbbell.scenario.disciplines.base import FlowClasses
+from dumbbell.scenario.disciplines.classes import Classes
 from dumbbell.scenario.model_flows import AnyTraffic, Traffic
 from dumbbell.scenario.model_hosts import OVERHEAD_BYTES
 from dumbbell.scenario.model_links import LinkLoss
 from dumbbell.scenario.model_network import AnyNetwork, Dumbbell, ParkingLot
-from dumbbell.scenario.model_queues import Classes
 from dumbbell.scenario.model_rates import delay_steps
 from dumbbell.scenario.resolve_access import Access
 from dumbbell.scenario.resolve_dumbbell import DumbbellTopology
@@ -22,7 +23,6 @@ from dumbbell.scenario.resolve_flows import FlowResolver, Source, sources
 from dumbbell.scenario.resolve_graph import GraphTopology
 from dumbbell.scenario.resolve_links import Common, LinkResolver, Wire
 from dumbbell.scenario.resolve_parking_lot import ParkingLotTopology
-from dumbbell.scenario.resolve_queues import FlowClasses
 from dumbbell.scenario.routes import Hop, Path, Topology, Way
 
 if TYPE_CHECKING:

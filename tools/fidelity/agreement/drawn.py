@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Algorithm
+from dumbbell.scenario.disciplines import MODELS
 from dumbbell.theory import formulas
 from fidelity.agreement.case import Case, between, edge_jitter
 
@@ -32,17 +33,8 @@ LOSSY: Final = 0.4
 REQUESTS: Final = 0.15
 """Shares of scenarios with random loss, and of later flows that send requests."""
 
-DISCIPLINES: Final = {
-    "fifo": "FIFO",
-    "codel": "CoDel",
-    "fq-codel": "FQ-CoDel",
-    "pie": "PIE",
-    "red": "RED",
-}
-"""With what people call them."""
-
-DISCIPLINES_BY_CHANCE: Final = ("pie", "red")
-"""Those that drop packets at random."""
+DISCIPLINES: Final = {model.names()[0]: model for model in MODELS.values() if model.title}
+"""Those whose models have a title."""
 
 START_S: Final = 2.0
 """Later flows start within this time."""
@@ -83,14 +75,14 @@ class DrawnCase(Case):
             for each, size in zip(self.algorithms, self.requests, strict=True)
         )
         path = f"{self.rate_mbit:g} Mbit/s, {self.rtt_ms:g} ms"
-        queue = f"{DISCIPLINES[self.discipline]} of {self.packets} packets"
+        queue = f"{DISCIPLINES[self.discipline].title} of {self.packets} packets"
         loss = f", loss {self.loss:g}" if self.loss else ""
         return f"{flows}, {path}, {queue}{loss}"
 
     @property
     def loses_alike(self) -> bool:
         """True if both engines lose the same packets at random where their seeds are equal."""
-        return self.loss > 0 or self.discipline in DISCIPLINES_BY_CHANCE
+        return self.loss > 0 or DISCIPLINES[self.discipline].drops_by_chance
 
     def network(self, hold_ns: int) -> dict[str, Any]:
         """Return the table of the network."""
@@ -109,7 +101,8 @@ class DrawnCase(Case):
         if self.discipline == "fifo":
             threshold = f"{max(2, self.packets // 3)}p"
             return {**queue, "discipline": "step", "threshold": threshold}
-        return {**queue, "ecn": True}
+        switch = "ecn" in DISCIPLINES[self.discipline].parameters()
+        return {**queue, "ecn": True} if switch else queue
 
     def flow(self, number: int) -> dict[str, Any]:
         """Return when a flow starts and what it sends."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,7 @@ from dumbbell.base import markdown
 from dumbbell.base.labels import number
 from dumbbell.inference.statistics import Estimate
 from fidelity.agreement import scenarios
+from fidelity.agreement.drawn import DISCIPLINES
 from fidelity.agreement.hosts import HOLD_NS
 from fidelity.agreement.judging import (
     WANTED_SHARE,
@@ -207,7 +208,7 @@ source in both; `make agreement` runs them and writes this page.
 
 **The tables.** Each cell shows the measured value on the {reference}. In brackets follows the
 difference of the {other} from it, with its 90 % interval. Runs are compared seed by seed where
-chance loses packets, or PIE or RED drop them, as equal seeds lose equal packets in both engines.
+chance loses packets, or {by_chance} drop them, as equal seeds lose equal packets in both engines.
 Two engines *agree* if the whole interval lies within the band. They *differ* (✗) if all of it lies
 outside. Else the runs cannot decide it (?). The verdict of a scenario is that of goodput and mean
 RTT. *Window distance* is the area between the distributions of the sampled windows as a share of
@@ -227,7 +228,12 @@ def page(found: Found) -> str:
     agreement = found.first
     parts = [
         _HEADING.format(
-            reference=agreement.names[0], other=agreement.names[1], hold_ms=HOLD_NS / 1e6
+            by_chance=_either(
+                model.title for model in DISCIPLINES.values() if model.drops_by_chance
+            ),
+            reference=agreement.names[0],
+            other=agreement.names[1],
+            hold_ms=HOLD_NS / 1e6,
         ),
         _hosts(agreement),
         _identity(agreement),
@@ -245,12 +251,18 @@ def _results(agreement: Agreement) -> Iterator[str]:
     yield _list(remarks(agreement))
 
 
+def _either(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}"
+
+
 def _drawn(drawn: Agreement, seed: int) -> Iterator[str]:
+    queues = _either(model.title for model in DISCIPLINES.values())
     yield "## Scenarios drawn at random"
     yield (
         f"{len(drawn.judged)} scenarios drawn by the seed {seed}, another one each time: rates of "
         "2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their product "
-        "(of 8 packets at least). Queues are FIFO, CoDel, FQ-CoDel, PIE or RED, and losses up to "
+        f"(of 8 packets at least). Queues are {queues}, and losses up to "
         "0.5 %. One to three flows have any algorithms, and some send requests. Bands are narrower "
         "here. The goal is the share of scenarios in which the engines agree, by the intervals."
     )

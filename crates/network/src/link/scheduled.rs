@@ -12,6 +12,9 @@ use crate::random::Random;
 use crate::transmitter::Transmitter;
 use crate::units::{Span, Time};
 
+/// No packet has more on the wire.
+const BYTES_MAX: u64 = 2 * u16::MAX as u64;
+
 /// Impairments, a scheduler, a transmitter, and impairments behind it.
 #[derive(Debug)]
 pub struct ScheduledLink {
@@ -37,13 +40,14 @@ impl ScheduledLink {
         meter: Meter,
         random: impl Fn(u64) -> Random,
     ) -> Option<Self> {
-        let scheduler = AnyScheduler::new(&config.queue, random(0))?;
+        let scheduler = AnyScheduler::new(&config.queue.discipline, config.queue.limit, random(0))?;
         let (transmitter, entrance) =
             (Transmitter::new(config.rate.as_ref()), Entrance::new(config, &random));
         let serves_one_flow = !config.sampled
             && entrance.is_none()
             && matches!(transmitter, Transmitter::Constant(_))
-            && waiting_max.is_some_and(|packets| scheduler.holds(packets));
+            && waiting_max
+                .is_some_and(|packets| scheduler.holds(packets, u64::from(packets) * BYTES_MAX));
         Some(Self {
             meter,
             overhead_bytes: u32::from(config.overhead_bytes),

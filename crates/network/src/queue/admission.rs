@@ -1,11 +1,10 @@
 //! The disciplines that decide when a packet arrives and keep the order.
 
-use super::config::{Discipline, QueueConfig};
+use super::config::QueueConfig;
+use super::inventory::{Discipline, Example, Manager};
 use super::limit::Limit;
-use super::pie::Pie;
-use super::red::Red;
-use super::{Backlog, Verdict};
-use crate::packet::{Ecn, Packet};
+use super::{Backlog, Manage, Verdict};
+use crate::packet::Packet;
 use crate::random::Random;
 use crate::units::{Span, Time};
 
@@ -20,31 +19,15 @@ pub enum Admission {
     Managed(Option<Limit>, Manager),
 }
 
-/// What decides beside the limit (active queue management, RFC 7567).
-#[derive(Clone, Debug)]
-pub enum Manager {
-    /// Marks at a backlog.
-    Step(Limit),
-    /// Random early detection.
-    Red(Box<Red>),
-    /// Proportional integral controller enhanced.
-    Pie(Box<Pie>),
-}
-
 impl Admission {
     /// An empty queue; `packet_time` is what a full packet typically takes to send.
     /// None if the discipline decides on departure.
     #[must_use]
     pub fn new(config: &QueueConfig, packet_time: Span, random: Random) -> Option<Self> {
-        let manager = match &config.discipline {
-            Discipline::Fifo {} => {
-                return Some(config.limit.map_or(Self::Unlimited, Self::Limited));
-            }
-            Discipline::Step { threshold } => Manager::Step(*threshold),
-            Discipline::Red(red) => Manager::Red(Box::new(Red::new(red, packet_time, random))),
-            Discipline::Pie(pie) => Manager::Pie(Box::new(Pie::new(pie, random))),
-            _ => return None,
-        };
+        if matches!(config.discipline, Discipline::Fifo {}) {
+            return Some(config.limit.map_or(Self::Unlimited, Self::Limited));
+        }
+        let manager = Manager::new(&config.discipline, packet_time, random)?;
         Some(Self::Managed(config.limit, manager))
     }
 
@@ -76,24 +59,21 @@ impl Admission {
     }
 }
 
-impl Manager {
-    fn admit(&mut self, now: Time, backlog: &Backlog, packet: Packet) -> Verdict {
-        match self {
-            Self::Step(threshold) if !threshold.is_reached(backlog.packets, backlog.bytes) => {
-                Verdict::Accept
-            }
-            Self::Step(_) if packet.ecn() == Ecn::NotEct => Verdict::Accept,
-            Self::Step(_) => Verdict::Mark,
-            Self::Red(red) => red.admit(now, backlog, packet),
-            Self::Pie(pie) => pie.admit(now, backlog, packet),
-        }
-    }
-}
+/// Queues without any manager that tests try.
+pub(super) const FIFO_EXAMPLES: &[Example] = &[
+    Example {
+        name: "first in, first out",
+        queue: r#"{"limit":{"packets":20},"discipline":{"kind":"fifo"}}"#,
+    },
+    Example { name: "bytes", queue: r#"{"limit":{"bytes":30000},"discipline":{"kind":"fifo"}}"# },
+    Example { name: "no limit", queue: r#"{"limit":null,"discipline":{"kind":"fifo"}}"# },
+];
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{SIZE, admission, packet};
     use super::*;
+    use crate::packet::Ecn;
 
     fn backlog(packets: u32) -> Backlog {
         let bytes = u64::from(packets * SIZE);

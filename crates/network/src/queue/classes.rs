@@ -8,11 +8,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::inventory::Example;
 use super::limit::Limit;
 use super::pool::{List, Pool};
-use super::{Queued, Scheduler};
+use super::{Parameters, Queued, Scheduled, Scheduler};
 use crate::check::{Check, not_zero, require, within};
 use crate::packet::{Ecn, Packet};
+use crate::random::Random;
 use crate::units::Time;
 
 /// Parameters of the classes.
@@ -75,12 +77,23 @@ pub struct Precedence {
     pub classes: u8,
 }
 
-impl ClassesConfig {
-    /// Checks what the types do not ensure.
-    ///
-    /// # Errors
-    /// The first key at fault.
-    pub fn check(&self) -> Check {
+impl Parameters for ClassesConfig {
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            name: "classes by marks",
+            queue: r#"{"limit":{"packets":60},"discipline":{"kind":"classes","by":{"ecn":{"capable":1,"other":0}},"threshold":null,"serve":{"round_robin":{"quantum_bytes":1514,"weights":[1,1]}}}}"#,
+        },
+        Example {
+            name: "classes by marks that mark",
+            queue: r#"{"limit":{"packets":60},"discipline":{"kind":"classes","by":{"ecn":{"capable":1,"other":0}},"threshold":{"packets":5},"serve":{"round_robin":{"quantum_bytes":1514,"weights":[1,1]}}}}"#,
+        },
+    ];
+    const QUICK_EXAMPLES: &'static [&'static str] = &[
+        r#"{"kind":"classes","by":{"ecn":{"capable":0,"other":1}},"threshold":{"packets":3},"serve":{"round_robin":{"quantum_bytes":1514,"weights":[1,3]}}}"#,
+        r#"{"kind":"classes","by":{"flows":[0,1,1,0,1,0]},"threshold":{"packets":3},"serve":{"priority":{"classes":2}}}"#,
+    ];
+
+    fn check(&self) -> Check {
         within("serve", self.serve.check())?;
         let count = self.serve.classes();
         let exists = |key: &str, class: u8| {
@@ -123,6 +136,14 @@ impl Serve {
             }
             Self::Priority(precedence) => not_zero("priority.classes", precedence.classes.into()),
         }
+    }
+}
+
+impl Scheduled for ClassesConfig {
+    type Law = Classes;
+
+    fn scheduler(&self, limit: Option<Limit>, _random: Random) -> Classes {
+        Classes::new(self, limit)
     }
 }
 

@@ -3,11 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::inventory::Example;
 use super::limit::Limit;
 use super::pool::{List, Pool};
-use super::{Queued, Scheduler};
+use super::{Parameters, Queued, Scheduled, Scheduler};
 use crate::check::{Check, not_zero, require};
 use crate::packet::{Ecn, Packet};
+use crate::random::Random;
 use crate::units::{Span, Time};
 
 /// Parameters of `CoDel` (RFC 8289, section 4).
@@ -22,17 +24,30 @@ pub struct CoDelConfig {
     pub ecn: bool,
 }
 
-impl CoDelConfig {
-    /// Checks what the types do not ensure.
-    ///
-    /// # Errors
-    /// The first key at fault.
-    pub fn check(&self) -> Check {
+impl Parameters for CoDelConfig {
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            name: "CoDel",
+            queue: r#"{"limit":{"packets":100},"discipline":{"kind":"codel","target_ns":5000000,"interval_ns":100000000,"ecn":false}}"#,
+        },
+        Example {
+            name: "CoDel that marks",
+            queue: r#"{"limit":{"packets":100},"discipline":{"kind":"codel","target_ns":5000000,"interval_ns":100000000,"ecn":true}}"#,
+        },
+    ];
+    const QUICK_EXAMPLES: &'static [&'static str] =
+        &[r#"{"kind":"codel","target_ns":500,"interval_ns":10000,"ecn":true}"#];
+
+    fn check(&self) -> Check {
         not_zero("target_ns", self.target_ns.0)?;
         let longer = self.interval_ns > self.target_ns;
         require(longer, "interval_ns", || {
             format!("{}, but it must be above target_ns {}", self.interval_ns.0, self.target_ns.0)
         })
+    }
+
+    fn untouched_below(&self) -> Option<Span> {
+        Some(self.target_ns)
     }
 }
 
@@ -221,6 +236,14 @@ impl Law {
     }
 }
 
+impl Scheduled for CoDelConfig {
+    type Law = CoDel;
+
+    fn scheduler(&self, limit: Option<Limit>, _random: Random) -> CoDel {
+        CoDel::new(self, limit)
+    }
+}
+
 /// One queue with `CoDel`.
 #[derive(Clone, Debug)]
 pub struct CoDel {
@@ -242,17 +265,6 @@ impl CoDel {
             list: List::default(),
             limit,
         }
-    }
-
-    /// See [`super::AnyScheduler::passes`].
-    #[inline]
-    pub fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
-        self.pool.packets() == 0 && self.law.passes(wire_bytes, wait)
-    }
-
-    /// How much it holds.
-    pub const fn limit(&self) -> Option<Limit> {
-        self.limit
     }
 }
 
@@ -287,11 +299,20 @@ impl Scheduler for CoDel {
     fn waiting(&self) -> Vec<Packet> {
         self.pool.iter(&self.list).collect()
     }
+
+    #[inline]
+    fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
+        self.pool.packets() == 0 && self.law.passes(wire_bytes, wait)
+    }
+
+    fn holds(&self, packets: u32, bytes: u64) -> bool {
+        self.limit.is_none_or(|limit| limit.holds(packets, bytes))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{packet, put, schedules, take};
+    use super::super::testing::{packet, put, refused, schedules, take};
     use super::*;
 
     const MS: u64 = 1_000_000;
@@ -389,5 +410,10 @@ mod tests {
         let mut queue = schedules(r#"{"packets":10}"#, json);
         assert_eq!(put(&mut *queue, 0, (0..15).map(|number| packet(0, number))), 5);
         assert_eq!(queue.waiting(), (0..10).map(|number| packet(0, number)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        assert_eq!(refused::<CoDelConfig>("100000000", "5000000"), "discipline.interval_ns");
     }
 }

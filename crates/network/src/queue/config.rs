@@ -3,13 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::classes::ClassesConfig;
-use super::codel::CoDelConfig;
-use super::fq::FqConfig;
-use super::fq_codel::FqCoDelConfig;
+use super::inventory::Discipline;
 use super::limit::Limit;
-use super::pie::PieConfig;
-use super::red::RedConfig;
 use crate::check::{Check, require, within};
 
 /// A queue: its room and its discipline.
@@ -20,54 +15,6 @@ pub struct QueueConfig {
     pub limit: Option<Limit>,
     /// Order of service, drops and marks.
     pub discipline: Discipline,
-}
-
-/// A queue discipline and its parameters.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Discipline {
-    /// First in, first out; drops what finds no room.
-    // A variant with braces, because serde lets a unit variant have any other key.
-    Fifo {},
-    /// FIFO that marks at a backlog (RFC 8257, section 3.1).
-    Step {
-        /// Backlog on arrival, the packet being sent included, from which it marks.
-        threshold: Limit,
-    },
-    /// Random early detection.
-    Red(RedConfig),
-    /// Controlled delay.
-    #[serde(rename = "codel")]
-    CoDel(CoDelConfig),
-    /// Flow queues with `CoDel`.
-    #[serde(rename = "fq-codel")]
-    FqCoDel(FqCoDelConfig),
-    /// Proportional integral controller enhanced.
-    Pie(PieConfig),
-    /// Flow queues.
-    Fq(FqConfig),
-    /// Classes of packets.
-    Classes(ClassesConfig),
-}
-
-impl Discipline {
-    /// Whether it decides on departure and so must be asked for each packet.
-    #[must_use]
-    pub const fn schedules(&self) -> bool {
-        matches!(self, Self::CoDel(_) | Self::FqCoDel(_) | Self::Fq(_) | Self::Classes(_))
-    }
-
-    fn check(&self) -> Check {
-        match self {
-            Self::Fifo {} | Self::Step { .. } => Ok(()),
-            Self::Red(config) => config.check(),
-            Self::CoDel(config) => config.check(),
-            Self::FqCoDel(config) => config.check(),
-            Self::Pie(config) => config.check(),
-            Self::Fq(config) => config.check(),
-            Self::Classes(config) => config.check(),
-        }
-    }
 }
 
 impl QueueConfig {
@@ -86,60 +33,63 @@ impl QueueConfig {
 
 #[cfg(test)]
 mod tests {
+    use super::super::inventory::Example;
     use super::*;
 
-    fn parse(discipline: &str) -> Result<QueueConfig, serde_json::Error> {
-        let json = format!(r#"{{"limit":{{"packets":100}},"discipline":{discipline}}}"#);
-        serde_json::from_str(&json)
+    fn parse(queue: &str) -> Result<QueueConfig, serde_json::Error> {
+        serde_json::from_str(queue)
     }
 
-    const ALL: [&str; 8] = [
-        r#"{"kind":"fifo"}"#,
-        r#"{"kind":"step","threshold":{"bytes":30000}}"#,
-        r#"{"kind":"red","min_packets":5,"max_packets":15.0,"max_probability":0.1,"weight":0.002,"gentle":true,"adaptive":false,"ecn":true}"#,
-        r#"{"kind":"codel","target_ns":5000000,"interval_ns":100000000,"ecn":true}"#,
-        r#"{"kind":"fq-codel","target_ns":5000000,"interval_ns":100000000,"ecn":true,"queues":1024,"quantum_bytes":1514}"#,
-        r#"{"kind":"pie","target_ns":15000000,"update_ns":15000000,"alpha":0.125,"beta":1.25,"burst_ns":150000000,"ecn":false}"#,
-        r#"{"kind":"fq","quantum_bytes":3028,"initial_quantum_bytes":15140,"flow_limit_packets":100}"#,
-        r#"{"kind":"classes","by":{"ecn":{"capable":0,"other":1}},"threshold":null,"serve":{"round_robin":{"quantum_bytes":1514,"weights":[1,1]}}}"#,
-    ];
-
     #[test]
-    fn every_discipline_of_the_contract_is_read() {
-        for json in ALL {
-            parse(json).unwrap().check().unwrap();
+    fn every_example_is_read_and_a_queue_may_be_unlimited() {
+        for example in Discipline::examples() {
+            parse(example.queue).unwrap().check().unwrap();
         }
         let free = r#"{"limit":null,"discipline":{"kind":"fifo"}}"#;
-        assert_eq!(serde_json::from_str::<QueueConfig>(free).unwrap().limit, None);
+        assert_eq!(parse(free).unwrap().limit, None);
+    }
+
+    #[test]
+    fn every_discipline_has_examples_and_quick_ones() {
+        let kinds = |disciplines: Vec<serde_json::Value>| -> std::collections::BTreeSet<String> {
+            disciplines.iter().map(|it| it["kind"].as_str().unwrap().to_owned()).collect()
+        };
+        let read = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
+        let examples =
+            Discipline::examples().iter().map(|it| read(it.queue)["discipline"].take()).collect();
+        let quick = Discipline::quick_examples().iter().map(|it| read(it)).collect();
+        let schema = serde_json::to_value(schemars::schema_for!(Discipline)).unwrap();
+        let known = schema["oneOf"].as_array().unwrap().iter();
+        let known = known.map(|it| it["properties"]["kind"]["const"].as_str().unwrap().to_owned());
+        let known = known.collect();
+        assert_eq!(
+            (kinds(examples), kinds(quick)),
+            (std::collections::BTreeSet::clone(&known), known)
+        );
     }
 
     #[test]
     fn unknown_and_missing_keys_are_refused() {
-        for json in ALL {
-            assert!(parse(&json.replace("\"kind\"", "\"more\":1,\"kind\"")).is_err(), "{json}");
+        for Example { queue, .. } in Discipline::examples() {
+            assert!(parse(&queue.replace("\"kind\"", "\"more\":1,\"kind\"")).is_err(), "{queue}");
+            let whole: serde_json::Value = serde_json::from_str(queue).unwrap();
+            for key in whole["discipline"].as_object().unwrap().keys() {
+                let mut lacking = whole.clone();
+                lacking["discipline"].as_object_mut().unwrap().remove(key);
+                // What may be null may be left out.
+                let optional = whole["discipline"][key].is_null() || key == "threshold";
+                assert!(optional || parse(&lacking.to_string()).is_err(), "{lacking}");
+            }
         }
-        assert!(parse(r#"{"kind":"codel","target_ns":5000000,"ecn":true}"#).is_err());
-        assert!(parse(r#"{"kind":"fifoo"}"#).is_err());
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
-        let key = |index: usize, from: &str, to: &str| {
-            let json = ALL[index].replace(from, to);
-            assert_ne!(json, ALL[index]);
-            parse(&json).unwrap().check().unwrap_err().0
-        };
-        assert_eq!(key(2, "15.0", "5.0"), "discipline.max_packets");
-        assert_eq!(key(2, "0.1", "1.1"), "discipline.max_probability");
-        assert_eq!(key(2, "0.002", "0"), "discipline.weight");
-        assert_eq!(key(3, "100000000", "5000000"), "discipline.interval_ns");
-        assert_eq!(key(4, "1024", "0"), "discipline.queues");
-        assert_eq!(key(4, "1514", "0"), "discipline.quantum_bytes");
-        assert_eq!(key(5, "0.125", "-1"), "discipline.alpha");
-        assert_eq!(key(6, "3028", "0"), "discipline.quantum_bytes");
-        assert_eq!(key(7, "1514", "0"), "discipline.serve.round_robin.quantum_bytes");
-        let none = r#"{"limit":{"bytes":0},"discipline":{"kind":"classes","by":{"ecn":{"capable":0,"other":1}},"threshold":null,"serve":{"priority":{"classes":2}}}}"#;
-        let config: QueueConfig = serde_json::from_str(none).unwrap();
-        assert_eq!(config.check().unwrap_err().0, "limit");
+    fn a_scheduler_must_be_able_to_hold_a_packet() {
+        for Example { queue, .. } in Discipline::examples() {
+            let mut config = parse(queue).unwrap();
+            config.limit = Some(Limit::Bytes(0));
+            let key = config.check().err().map(|(key, _)| key);
+            assert_eq!(key.as_deref(), config.discipline.schedules().then_some("limit"));
+        }
     }
 }

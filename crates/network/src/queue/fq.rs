@@ -8,13 +8,15 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::inventory::Example;
 use super::limit::Limit;
 use super::pool::{List, Pool};
 use super::rotation::Rotation;
 use super::sparse::Sparse;
-use super::{Queued, Scheduler};
+use super::{Parameters, Queued, Scheduled, Scheduler};
 use crate::check::{Check, not_zero};
 use crate::packet::Packet;
+use crate::random::Random;
 use crate::units::Time;
 
 /// Parameters of `fq` (tc-fq(8)).
@@ -29,15 +31,27 @@ pub struct FqConfig {
     pub flow_limit_packets: u32,
 }
 
-impl FqConfig {
-    /// Checks what the types do not ensure.
-    ///
-    /// # Errors
-    /// The first key at fault.
-    pub fn check(&self) -> Check {
+impl Parameters for FqConfig {
+    const EXAMPLES: &'static [Example] = &[Example {
+        name: "FQ",
+        queue: r#"{"limit":{"packets":100},"discipline":{"kind":"fq","quantum_bytes":3028,"initial_quantum_bytes":15140,"flow_limit_packets":30}}"#,
+    }];
+    const QUICK_EXAMPLES: &'static [&'static str] = &[
+        r#"{"kind":"fq","quantum_bytes":700,"initial_quantum_bytes":2000,"flow_limit_packets":7}"#,
+    ];
+
+    fn check(&self) -> Check {
         not_zero("quantum_bytes", self.quantum_bytes.into())?;
         not_zero("initial_quantum_bytes", self.initial_quantum_bytes.into())?;
         not_zero("flow_limit_packets", self.flow_limit_packets.into())
+    }
+}
+
+impl Scheduled for FqConfig {
+    type Law = Fq;
+
+    fn scheduler(&self, limit: Option<Limit>, _random: Random) -> Fq {
+        Fq::new(self, limit)
     }
 }
 
@@ -137,7 +151,7 @@ impl Scheduler for Fq {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{packet, put, schedules, take};
+    use super::super::testing::{packet, put, refused, schedules, take};
     use super::*;
 
     fn fq() -> Box<dyn Scheduler> {
@@ -185,5 +199,10 @@ mod tests {
         assert_eq!(order(&mut *queue, 11), [1; 11]);
         put(&mut *queue, 0, (0..4).map(|number| packet(0, number)));
         assert_eq!(order(&mut *queue, 6), [0, 0, 1, 0, 0, 1]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        assert_eq!(refused::<FqConfig>("3028", "0"), "discipline.quantum_bytes");
     }
 }

@@ -4,11 +4,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::codel::{CoDelConfig, Control, Law};
+use super::inventory::Example;
 use super::limit::Limit;
 use super::pool::{List, Pool};
 use super::rotation::Rotation;
 use super::sparse::Sparse;
-use super::{Queued, Scheduler};
+use super::{Parameters, Queued, Scheduled, Scheduler};
 use crate::check::{Check, not_zero, require};
 use crate::packet::Packet;
 use crate::random::Random;
@@ -34,11 +35,29 @@ pub struct FqCoDelConfig {
 const QUEUES_MAX: u32 = 1 << 20;
 
 impl FqCoDelConfig {
-    /// Checks what the types do not ensure.
-    ///
-    /// # Errors
-    /// The first key at fault.
-    pub fn check(&self) -> Check {
+    const fn codel(&self) -> CoDelConfig {
+        let Self { target_ns, interval_ns, ecn, .. } = *self;
+        CoDelConfig { target_ns, interval_ns, ecn }
+    }
+}
+
+impl Parameters for FqCoDelConfig {
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            name: "FQ-CoDel",
+            queue: r#"{"limit":{"packets":100},"discipline":{"kind":"fq-codel","target_ns":5000000,"interval_ns":60000000,"ecn":false,"queues":1024,"quantum_bytes":1514}}"#,
+        },
+        Example {
+            name: "FQ-CoDel that marks, one queue",
+            queue: r#"{"limit":{"packets":100},"discipline":{"kind":"fq-codel","target_ns":5000000,"interval_ns":60000000,"ecn":true,"queues":1,"quantum_bytes":1514}}"#,
+        },
+    ];
+    const QUICK_EXAMPLES: &'static [&'static str] = &[
+        r#"{"kind":"fq-codel","target_ns":500,"interval_ns":10000,"ecn":true,"queues":4,"quantum_bytes":300}"#,
+        r#"{"kind":"fq-codel","target_ns":500,"interval_ns":10000,"ecn":false,"queues":1024,"quantum_bytes":9000}"#,
+    ];
+
+    fn check(&self) -> Check {
         self.codel().check()?;
         require((1..=QUEUES_MAX).contains(&self.queues), "queues", || {
             format!("{}, but it must be in 1..{QUEUES_MAX}", self.queues)
@@ -46,14 +65,21 @@ impl FqCoDelConfig {
         not_zero("quantum_bytes", self.quantum_bytes.into())
     }
 
-    const fn codel(&self) -> CoDelConfig {
-        let Self { target_ns, interval_ns, ecn, .. } = *self;
-        CoDelConfig { target_ns, interval_ns, ecn }
+    fn untouched_below(&self) -> Option<Span> {
+        Some(self.target_ns)
     }
 }
 
 /// At most so many packets go at once when there is no room (section 4.1).
 const OVERFLOW_PACKETS_MAX: u32 = 64;
+
+impl Scheduled for FqCoDelConfig {
+    type Law = FqCoDel;
+
+    fn scheduler(&self, limit: Option<Limit>, random: Random) -> FqCoDel {
+        FqCoDel::new(self, limit, random)
+    }
+}
 
 /// FQ-CoDel at work.
 #[derive(Clone, Debug)]
@@ -93,17 +119,6 @@ impl FqCoDel {
             quantum_bytes: config.quantum_bytes,
             salt: random.next_u64(),
         }
-    }
-
-    /// See [`super::AnyScheduler::passes`].
-    #[inline]
-    pub fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
-        self.pool.packets() == 0 && self.law.passes(wire_bytes, wait)
-    }
-
-    /// How much it holds.
-    pub const fn limit(&self) -> Option<Limit> {
-        self.limit
     }
 
     /// The queue of a packet's flow and direction (section 4.1): the finaliser of
@@ -180,11 +195,20 @@ impl Scheduler for FqCoDel {
     fn waiting(&self) -> Vec<Packet> {
         self.queues.iter().flat_map(|queue| self.pool.iter(&queue.list)).collect()
     }
+
+    #[inline]
+    fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
+        self.pool.packets() == 0 && self.law.passes(wire_bytes, wait)
+    }
+
+    fn holds(&self, packets: u32, bytes: u64) -> bool {
+        self.limit.is_none_or(|limit| limit.holds(packets, bytes))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{SIZE, packet, put, queued, schedules, take};
+    use super::super::testing::{SIZE, packet, put, queued, refused, schedules, take};
     use super::*;
     use crate::packet::Direction;
 
@@ -291,5 +315,11 @@ mod tests {
         }
         assert!(drops[0] > 50 && drops[1] == 0, "{drops:?}");
         assert!(queue.bytes() <= u64::from(31 * SIZE));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        assert_eq!(refused::<FqCoDelConfig>("1024", "0"), "discipline.queues");
+        assert_eq!(refused::<FqCoDelConfig>("1514", "0"), "discipline.quantum_bytes");
     }
 }

@@ -10,6 +10,7 @@ mod codel;
 mod config;
 mod fq;
 mod fq_codel;
+mod inventory;
 mod limit;
 mod pie;
 mod pool;
@@ -18,19 +19,17 @@ mod properties;
 mod red;
 mod rotation;
 mod sparse;
+mod step;
 #[cfg(test)]
 mod testing;
 
 pub use admission::Admission;
 pub use classes::{ClassOf, ClassesConfig};
-pub use config::{Discipline, QueueConfig};
+pub use config::QueueConfig;
+pub use inventory::{AnyScheduler, Discipline, Example};
 pub use limit::Limit;
 
-use self::classes::Classes;
-use self::codel::CoDel;
-use self::fq::Fq;
-use self::fq_codel::FqCoDel;
-
+use crate::check::Check;
 use crate::packet::{Ecn, Packet};
 use crate::random::Random;
 use crate::units::{Span, Time};
@@ -89,6 +88,49 @@ pub struct Queued {
     pub since: Time,
 }
 
+/// The parameters of a discipline, as a scenario states them.
+pub trait Parameters {
+    /// Queues that tests try.
+    const EXAMPLES: &'static [Example];
+    /// The same with times of microseconds, the discipline alone.
+    const QUICK_EXAMPLES: &'static [&'static str];
+
+    /// Checks what the types do not ensure.
+    ///
+    /// # Errors
+    /// The first key at fault.
+    fn check(&self) -> Check;
+
+    /// See [`Discipline::untouched_below`].
+    fn untouched_below(&self) -> Option<Span> {
+        None
+    }
+}
+
+/// The parameters of a discipline that decides when a packet arrives and keeps the order.
+pub trait Managed: Parameters {
+    /// What decides.
+    type Law: Manage;
+
+    /// It with an empty queue; `packet_time` is what a full packet typically takes to send.
+    fn manager(&self, packet_time: Span, random: Random) -> Self::Law;
+}
+
+/// What decides when a packet arrives.
+pub trait Manage {
+    /// What becomes of a packet that arrives at `now`, which never goes back.
+    fn admit(&mut self, now: Time, backlog: &Backlog, packet: Packet) -> Verdict;
+}
+
+/// The parameters of a discipline that decides when the transmitter is free.
+pub trait Scheduled: Parameters {
+    /// What decides.
+    type Law: Scheduler;
+
+    /// It with an empty queue.
+    fn scheduler(&self, limit: Option<Limit>, random: Random) -> Self::Law;
+}
+
 /// A discipline that decides when the transmitter is free.
 pub trait Scheduler: Send + std::fmt::Debug {
     /// Takes a packet; puts what is refused or pushed out into `dropped`.
@@ -104,101 +146,15 @@ pub trait Scheduler: Send + std::fmt::Debug {
     fn marked(&self) -> u64;
     /// Every packet in the queue, in no particular order.
     fn waiting(&self) -> Vec<Packet>;
-}
-
-/// A discipline that decides when the transmitter is free, as one type.
-#[derive(Debug)]
-pub enum AnyScheduler {
-    /// Controlled delay.
-    CoDel(Box<CoDel>),
-    /// Controlled delay for each flow.
-    FqCoDel(Box<FqCoDel>),
-    /// Fair queueing.
-    Fq(Box<Fq>),
-    /// Classes.
-    Classes(Box<Classes>),
-}
-
-/// Asks whichever discipline it is.
-macro_rules! of_each {
-    ($any:expr, $scheduler:ident => $answer:expr) => {
-        match $any {
-            Self::CoDel($scheduler) => $answer,
-            Self::FqCoDel($scheduler) => $answer,
-            Self::Fq($scheduler) => $answer,
-            Self::Classes($scheduler) => $answer,
-        }
-    };
-}
-
-impl AnyScheduler {
-    /// An empty queue; none if the discipline decides on arrival, as an [`Admission`].
-    #[must_use]
-    pub fn new(config: &QueueConfig, random: Random) -> Option<Self> {
-        let limit = config.limit;
-        Some(match &config.discipline {
-            Discipline::CoDel(codel) => Self::CoDel(Box::new(CoDel::new(codel, limit))),
-            Discipline::FqCoDel(it) => Self::FqCoDel(Box::new(FqCoDel::new(it, limit, random))),
-            Discipline::Fq(fq) => Self::Fq(Box::new(Fq::new(fq, limit))),
-            Discipline::Classes(classes) => Self::Classes(Box::new(Classes::new(classes, limit))),
-            Discipline::Fifo {}
-            | Discipline::Step { .. }
-            | Discipline::Red(_)
-            | Discipline::Pie(_) => return None,
-        })
-    }
 
     /// Whether a packet goes on as it came that finds no other in the queue, and would wait so
     /// long for the transmitter; no other flow may come.
-    #[inline]
-    pub fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
-        match self {
-            Self::CoDel(codel) => codel.passes(wire_bytes, wait),
-            Self::FqCoDel(fq_codel) => fq_codel.passes(wire_bytes, wait),
-            Self::Fq(_) | Self::Classes(_) => false,
-        }
+    fn passes(&mut self, _wire_bytes: u32, _wait: Span) -> bool {
+        false
     }
 
-    /// Whether there is always room for `packets`, however large they are.
-    #[must_use]
-    pub fn holds(&self, packets: u32) -> bool {
-        let limit = match self {
-            Self::CoDel(codel) => codel.limit(),
-            Self::FqCoDel(fq_codel) => fq_codel.limit(),
-            Self::Fq(_) | Self::Classes(_) => return false,
-        };
-        limit.is_none_or(|limit| limit.holds(packets, u64::from(packets) * BYTES_MAX))
-    }
-}
-
-/// No packet has more on the wire.
-const BYTES_MAX: u64 = 2 * u16::MAX as u64;
-
-impl Scheduler for AnyScheduler {
-    #[inline]
-    fn enqueue(&mut self, now: Time, queued: Queued, dropped: &mut Vec<Packet>) {
-        of_each!(self, it => it.enqueue(now, queued, dropped));
-    }
-
-    #[inline]
-    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
-        of_each!(self, it => it.dequeue(now, dropped))
-    }
-
-    #[inline]
-    fn packets(&self) -> u32 {
-        of_each!(self, it => it.packets())
-    }
-
-    fn bytes(&self) -> u64 {
-        of_each!(self, it => it.bytes())
-    }
-
-    fn marked(&self) -> u64 {
-        of_each!(self, it => it.marked())
-    }
-
-    fn waiting(&self) -> Vec<Packet> {
-        of_each!(self, it => it.waiting())
+    /// Whether there is always room for so much, and [`Self::passes`] may say yes.
+    fn holds(&self, _packets: u32, _bytes: u64) -> bool {
+        false
     }
 }

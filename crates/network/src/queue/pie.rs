@@ -7,7 +7,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Backlog, Verdict};
+use super::inventory::Example;
+use super::{Backlog, Manage, Managed, Parameters, Verdict};
 use crate::check::{Check, not_zero, positive, require};
 use crate::packet::Packet;
 use crate::random::{Random, WHOLE};
@@ -31,12 +32,22 @@ pub struct PieConfig {
     pub ecn: bool,
 }
 
-impl PieConfig {
-    /// Checks what the types do not ensure.
-    ///
-    /// # Errors
-    /// The first key at fault.
-    pub fn check(&self) -> Check {
+impl Parameters for PieConfig {
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            name: "PIE",
+            queue: r#"{"limit":{"packets":100},"discipline":{"kind":"pie","target_ns":15000000,"update_ns":15000000,"alpha":0.125,"beta":1.25,"burst_ns":150000000,"ecn":false}}"#,
+        },
+        Example {
+            name: "PIE that marks",
+            queue: r#"{"limit":{"packets":100},"discipline":{"kind":"pie","target_ns":15000000,"update_ns":15000000,"alpha":0.125,"beta":1.25,"burst_ns":150000000,"ecn":true}}"#,
+        },
+    ];
+    const QUICK_EXAMPLES: &'static [&'static str] = &[
+        r#"{"kind":"pie","target_ns":500,"update_ns":10000,"alpha":12500,"beta":125000,"burst_ns":1000,"ecn":true}"#,
+    ];
+
+    fn check(&self) -> Check {
         not_zero("target_ns", self.target_ns.0)?;
         require(self.update_ns >= UPDATE_MIN, "update_ns", || {
             format!("{}, but at least {}: each update is computed", self.update_ns.0, UPDATE_MIN.0)
@@ -52,6 +63,14 @@ const UPDATE_MIN: Span = Span::from_micros(10);
 const MARKING_MAX: f64 = 0.1;
 /// A queue of no more than two packets of this size is left alone (section 4.1).
 const MEAN_PACKET_BYTES: u64 = 1500;
+
+impl Managed for PieConfig {
+    type Law = Pie;
+
+    fn manager(&self, _packet_time: Span, random: Random) -> Pie {
+        Pie::new(self, random)
+    }
+}
 
 /// PIE at work.
 #[derive(Clone, Debug)]
@@ -69,6 +88,22 @@ pub struct Pie {
     random: Random,
 }
 
+impl Manage for Pie {
+    fn admit(&mut self, now: Time, backlog: &Backlog, packet: Packet) -> Verdict {
+        if now >= self.updates_at {
+            self.catch_up(now, backlog.wait);
+        }
+        self.latest = (now, backlog.wait);
+        if self.is_calm(backlog.wait) {
+            self.burst_left = self.config.burst_ns;
+        }
+        if self.burst_left > Span::ZERO || !self.strikes(backlog) {
+            return Verdict::Accept;
+        }
+        Verdict::of_congestion(packet, self.config.ecn && self.probability < MARKING_MAX)
+    }
+}
+
 impl Pie {
     /// PIE with an empty queue.
     #[must_use]
@@ -83,21 +118,6 @@ impl Pie {
             latest: (Time::ZERO, Span::ZERO),
             random,
         }
-    }
-
-    /// See [`super::Admission::admit`].
-    pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: Packet) -> Verdict {
-        if now >= self.updates_at {
-            self.catch_up(now, backlog.wait);
-        }
-        self.latest = (now, backlog.wait);
-        if self.is_calm(backlog.wait) {
-            self.burst_left = self.config.burst_ns;
-        }
-        if self.burst_left > Span::ZERO || !self.strikes(backlog) {
-            return Verdict::Accept;
-        }
-        Verdict::of_congestion(packet, self.config.ecn && self.probability < MARKING_MAX)
     }
 
     /// Makes the updates due by `now`, when the delay is `wait`.
@@ -200,7 +220,7 @@ const fn damping(probability: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Sink, admission, packet};
+    use super::super::testing::{Sink, admission, packet, refused};
     use super::*;
     use crate::packet::Ecn;
 
@@ -367,5 +387,10 @@ mod tests {
         assert_eq!((pie.probability, pie.burst_left), (0.0, config().burst_ns));
         assert!(pie.updates_at > Time(u64::MAX >> 2));
         assert!(pie.updates_at.since(Time(u64::MAX >> 2)) <= config().update_ns);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        assert_eq!(refused::<PieConfig>("0.125", "-1"), "discipline.alpha");
     }
 }

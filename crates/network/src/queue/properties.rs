@@ -3,18 +3,18 @@
 use proptest::prelude::*;
 
 use super::testing::{admission, schedules};
-use super::{Backlog, Queued, Scheduler, Verdict};
+use super::{Backlog, Discipline, Queued, Scheduler, Verdict};
 use crate::packet::{Direction, Ecn, Packet};
 use crate::units::{Span, Time};
 
-const SCHEDULERS: [&str; 6] = [
-    r#"{"kind":"codel","target_ns":500,"interval_ns":10000,"ecn":true}"#,
-    r#"{"kind":"fq-codel","target_ns":500,"interval_ns":10000,"ecn":true,"queues":4,"quantum_bytes":300}"#,
-    r#"{"kind":"fq-codel","target_ns":500,"interval_ns":10000,"ecn":false,"queues":1024,"quantum_bytes":9000}"#,
-    r#"{"kind":"fq","quantum_bytes":700,"initial_quantum_bytes":2000,"flow_limit_packets":7}"#,
-    r#"{"kind":"classes","by":{"ecn":{"capable":0,"other":1}},"threshold":{"packets":3},"serve":{"round_robin":{"quantum_bytes":1514,"weights":[1,3]}}}"#,
-    r#"{"kind":"classes","by":{"flows":[0,1,1,0,1,0]},"threshold":{"packets":3},"serve":{"priority":{"classes":2}}}"#,
-];
+/// Every discipline that decides on departure, or on arrival.
+fn disciplines(schedules: bool) -> Vec<&'static str> {
+    let mut found = Discipline::quick_examples();
+    let is_such =
+        |json: &&str| serde_json::from_str::<Discipline>(json).unwrap().schedules() == schedules;
+    found.retain(is_such);
+    found
+}
 
 const LIMITS: [&str; 3] = ["null", r#"{"packets":12}"#, r#"{"bytes":20000}"#];
 
@@ -112,11 +112,11 @@ impl Observed {
 proptest! {
     #[test]
     fn schedulers_keep_their_promises(
-        which in 0..SCHEDULERS.len(),
+        json in prop::sample::select(disciplines(true)),
         limit in 0..LIMITS.len(),
         operations in operations(),
     ) {
-        let (json, limit) = (SCHEDULERS[which], LIMITS[limit]);
+        let limit = LIMITS[limit];
         let mut observed = Observed {
             queue: schedules(limit, json),
             marks_instead: json.contains("\"ecn\":true"),
@@ -134,22 +134,14 @@ proptest! {
     }
 }
 
-const ADMISSIONS: [&str; 5] = [
-    r#"{"kind":"fifo"}"#,
-    r#"{"kind":"step","threshold":{"packets":3}}"#,
-    r#"{"kind":"red","min_packets":2,"max_packets":6,"max_probability":0.3,"weight":0.3,"gentle":true,"adaptive":true,"ecn":true}"#,
-    r#"{"kind":"red","min_packets":2,"max_packets":6,"max_probability":0.3,"weight":1,"gentle":false,"adaptive":false,"ecn":false}"#,
-    r#"{"kind":"pie","target_ns":500,"update_ns":10000,"alpha":12500,"beta":125000,"burst_ns":1000,"ecn":true}"#,
-];
-
 proptest! {
     #[test]
     fn admissions_mark_only_capable_packets_and_respect_the_limit(
-        which in 0..ADMISSIONS.len(),
+        json in prop::sample::select(disciplines(false)),
         limit in 0..LIMITS.len(),
         arrivals in prop::collection::vec((0u64..900, 0u32..6, 40u16..3_000), 1..400),
     ) {
-        let mut queue = admission(LIMITS[limit], ADMISSIONS[which]);
+        let mut queue = admission(LIMITS[limit], json);
         // A byte takes a nanosecond.
         let (mut now, mut ends) = (0, std::collections::VecDeque::<(u64, u32)>::new());
         let mut free_at = 0;

@@ -4,7 +4,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Backlog, Verdict};
+use super::inventory::Example;
+use super::{Backlog, Manage, Managed, Parameters, Verdict};
 use crate::check::{Check, positive, require};
 use crate::packet::Packet;
 use crate::random::{Random, WHOLE};
@@ -30,12 +31,31 @@ pub struct RedConfig {
     pub ecn: bool,
 }
 
-impl RedConfig {
-    /// Checks what the types do not ensure.
-    ///
-    /// # Errors
-    /// The first key at fault.
-    pub fn check(&self) -> Check {
+impl Parameters for RedConfig {
+    const EXAMPLES: &'static [Example] = &[
+        Example {
+            name: "RED",
+            queue: r#"{"limit":{"packets":60},"discipline":{"kind":"red","min_packets":5.0,"max_packets":15.5,"max_probability":0.1,"weight":0.002,"gentle":false,"adaptive":false,"ecn":false}}"#,
+        },
+        Example {
+            name: "gentle RED",
+            queue: r#"{"limit":{"packets":60},"discipline":{"kind":"red","min_packets":5.0,"max_packets":15.5,"max_probability":0.1,"weight":0.002,"gentle":true,"adaptive":false,"ecn":false}}"#,
+        },
+        Example {
+            name: "RED that marks",
+            queue: r#"{"limit":{"packets":60},"discipline":{"kind":"red","min_packets":5.0,"max_packets":15.5,"max_probability":0.1,"weight":0.002,"gentle":false,"adaptive":false,"ecn":true}}"#,
+        },
+        Example {
+            name: "adaptive RED",
+            queue: r#"{"limit":{"packets":60},"discipline":{"kind":"red","min_packets":5.0,"max_packets":15.5,"max_probability":0.1,"weight":0.002,"gentle":true,"adaptive":true,"ecn":true}}"#,
+        },
+    ];
+    const QUICK_EXAMPLES: &'static [&'static str] = &[
+        r#"{"kind":"red","min_packets":2,"max_packets":6,"max_probability":0.3,"weight":0.3,"gentle":true,"adaptive":true,"ecn":true}"#,
+        r#"{"kind":"red","min_packets":2,"max_packets":6,"max_probability":0.3,"weight":1,"gentle":false,"adaptive":false,"ecn":false}"#,
+    ];
+
+    fn check(&self) -> Check {
         positive("min_packets", self.min_packets)?;
         let above = self.max_packets.is_finite() && self.max_packets > self.min_packets;
         require(above, "max_packets", || {
@@ -53,6 +73,14 @@ impl RedConfig {
 /// How often adaptive RED adapts (2001).
 const ADAPTATION: Span = Span::from_millis(500);
 
+impl Managed for RedConfig {
+    type Law = Red;
+
+    fn manager(&self, packet_time: Span, random: Random) -> Red {
+        Red::new(self, packet_time, random)
+    }
+}
+
 /// RED at work.
 #[derive(Clone, Debug)]
 pub struct Red {
@@ -67,23 +95,8 @@ pub struct Red {
     random: Random,
 }
 
-impl Red {
-    /// RED with an empty queue; `packet_time` is what a packet typically takes to send.
-    #[must_use]
-    pub fn new(config: &RedConfig, packet_time: Span, random: Random) -> Self {
-        Self {
-            config: *config,
-            packet_time,
-            max_probability: config.max_probability,
-            adapts_at: Time::ZERO + ADAPTATION,
-            average: 0.0,
-            count: 0,
-            random,
-        }
-    }
-
-    /// See [`super::Admission::admit`].
-    pub fn admit(&mut self, now: Time, backlog: &Backlog, packet: Packet) -> Verdict {
+impl Manage for Red {
+    fn admit(&mut self, now: Time, backlog: &Backlog, packet: Packet) -> Verdict {
         self.update_average(backlog);
         if self.config.adaptive {
             self.adapt(now);
@@ -105,6 +118,22 @@ impl Red {
         }
         self.count = 0;
         Verdict::of_congestion(packet, self.config.ecn)
+    }
+}
+
+impl Red {
+    /// RED with an empty queue; `packet_time` is what a packet typically takes to send.
+    #[must_use]
+    pub fn new(config: &RedConfig, packet_time: Span, random: Random) -> Self {
+        Self {
+            config: *config,
+            packet_time,
+            max_probability: config.max_probability,
+            adapts_at: Time::ZERO + ADAPTATION,
+            average: 0.0,
+            count: 0,
+            random,
+        }
     }
 
     /// An exponential average over arrivals; idle time counts as the small packets that
@@ -179,7 +208,7 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Sink, admission, packet};
+    use super::super::testing::{Sink, admission, packet, refused};
     use super::*;
     use crate::packet::Ecn;
 
@@ -302,5 +331,12 @@ mod tests {
         let mean = waiting.iter().sum::<f64>() / waiting.len() as f64;
         // The target is 90 to 110; that plus the control's own ripple.
         assert!((80.0..=120.0).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        assert_eq!(refused::<RedConfig>("15.5", "5.0"), "discipline.max_packets");
+        assert_eq!(refused::<RedConfig>(":0.1", ":1.1"), "discipline.max_probability");
+        assert_eq!(refused::<RedConfig>("0.002", "0"), "discipline.weight");
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::{Admission, AnyScheduler, Backlog, QueueConfig, Queued, Scheduler, Verdict};
+use super::{
+    Admission, AnyScheduler, Backlog, Parameters, QueueConfig, Queued, Scheduler, Verdict,
+};
 use crate::packet::{Direction, Packet};
 use crate::random::Random;
 use crate::serializer::Serializer;
@@ -28,6 +30,14 @@ fn config(limit: &str, discipline: &str) -> QueueConfig {
     config
 }
 
+/// The key that is refused once `to` is in place of `from` in the first of a discipline's examples
+/// that has it.
+pub fn refused<Config: Parameters>(from: &str, to: &str) -> String {
+    let example = Config::EXAMPLES.iter().find(|example| example.queue.contains(from));
+    let queue = example.expect("an example with it").queue.replace(from, to);
+    serde_json::from_str::<QueueConfig>(&queue).unwrap().check().unwrap_err().0
+}
+
 /// An admission whose packets take a millisecond.
 pub fn admission(limit: &str, discipline: &str) -> Admission {
     let config = config(limit, discipline);
@@ -36,9 +46,8 @@ pub fn admission(limit: &str, discipline: &str) -> Admission {
 
 /// A scheduler.
 pub fn schedules(limit: &str, discipline: &str) -> Box<dyn Scheduler> {
-    Box::new(
-        AnyScheduler::new(&config(limit, discipline), Random::new(17, 0)).expect("a scheduler"),
-    )
+    let QueueConfig { limit, discipline } = config(limit, discipline);
+    Box::new(AnyScheduler::new(&discipline, limit, Random::new(17, 0)).expect("a scheduler"))
 }
 
 /// Takes what a scheduler gives at a time, dropped packets aside.

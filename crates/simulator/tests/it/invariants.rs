@@ -2,6 +2,7 @@
 
 use crate::common::{MILLISECOND, SECOND, run};
 use dumbbell_algorithm::registry;
+use dumbbell_network::{Discipline, Example};
 use dumbbell_record::Output;
 use dumbbell_tcp::PROFILES;
 use proptest::prelude::*;
@@ -37,38 +38,14 @@ fn any_flow() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Every discipline, with what its kind wants.
+/// Every discipline, each as often as its examples that are not first in, first out.
 fn any_discipline() -> impl Strategy<Value = Value> {
-    let delays = |kind: &str| {
-        json!({
-            "kind": kind, "target_ns": 5 * MILLISECOND, "interval_ns": 100 * MILLISECOND, "ecn": true,
-        })
+    let of = |example: &Example| {
+        let queue: Value = serde_json::from_str(example.queue).unwrap();
+        queue["discipline"].clone()
     };
-    let mut fq_codel = delays("fq-codel");
-    fq_codel["queues"] = json!(4);
-    fq_codel["quantum_bytes"] = json!(1514);
-    prop_oneof![
-        8 => Just(json!({"kind": "fifo"})),
-        1 => Just(json!({"kind": "step", "threshold": {"packets": 20}})),
-        1 => Just(json!({
-            "kind": "red", "min_packets": 5.0, "max_packets": 15.0, "max_probability": 0.1,
-            "weight": 0.002, "gentle": true, "adaptive": false, "ecn": true,
-        })),
-        1 => Just(json!({
-            "kind": "pie", "target_ns": 15 * MILLISECOND, "update_ns": 15 * MILLISECOND,
-            "alpha": 0.125, "beta": 1.25, "burst_ns": 150 * MILLISECOND, "ecn": true,
-        })),
-        1 => Just(delays("codel")),
-        1 => Just(fq_codel),
-        1 => Just(json!({
-            "kind": "fq", "quantum_bytes": 3028, "initial_quantum_bytes": 15140,
-            "flow_limit_packets": 100,
-        })),
-        1 => Just(json!({
-            "kind": "classes", "by": {"ecn": {"capable": 0, "other": 1}}, "threshold": {"packets": 20},
-            "serve": {"round_robin": {"quantum_bytes": 1514, "weights": [1, 1]}},
-        })),
-    ]
+    let all: Vec<Value> = Discipline::examples().iter().map(of).collect();
+    prop_oneof![1 => Just(json!({"kind": "fifo"})), 1 => prop::sample::select(all)]
 }
 
 /// The queue of a host: of any discipline, or without a limit.

@@ -1,5 +1,6 @@
 //! Everything that a link may be or do, one thing at a time.
 
+use dumbbell_network::Discipline;
 use serde_json::{Value, json};
 
 use crate::common::{MILLISECOND, SECOND, flow, resolve, scenario, with};
@@ -38,89 +39,28 @@ fn having(feature: &Value, link: usize) -> Value {
     whole
 }
 
-fn classes(by: Value, serve: Value, threshold: Value) -> Value {
-    let classes = json!({"kind": "classes", "by": by, "serve": serve, "threshold": threshold});
-    queue(json!({"packets": 60}), classes)
-}
-
-fn queue(limit: Value, discipline: Value) -> Value {
-    json!({"queue": {"limit": limit, "discipline": discipline}})
-}
-
 /// Every feature, with other settings where they matter.
 pub fn features() -> Vec<Feature> {
     [queues(), rates(), troubles()].concat()
 }
 
 fn queues() -> Vec<Feature> {
-    let packets = |limit: u32| json!({"packets": limit});
-    let red = |gentle: bool, adaptive: bool, ecn: bool| {
-        let red = json!({
-            "kind": "red", "min_packets": 5.0, "max_packets": 15.5, "max_probability": 0.1,
-            "weight": 0.002, "gentle": gentle, "adaptive": adaptive, "ecn": ecn,
-        });
-        queue(packets(60), red)
-    };
-    let codel = |ecn: bool| {
-        let times = json!({
-            "kind": "codel", "target_ns": 5 * MILLISECOND, "interval_ns": 100 * MILLISECOND,
-            "ecn": ecn,
-        });
-        queue(packets(100), times)
-    };
-    let fq_codel = |ecn: bool, queues: u32| {
-        let flows = json!({
-            "kind": "fq-codel", "target_ns": 5 * MILLISECOND, "interval_ns": 60 * MILLISECOND,
-            "ecn": ecn, "queues": queues, "quantum_bytes": 1514,
-        });
-        queue(packets(100), flows)
-    };
-    let pie = |ecn: bool| {
-        let pie = json!({
-            "kind": "pie", "target_ns": 15 * MILLISECOND, "update_ns": 15 * MILLISECOND,
-            "alpha": 0.125, "beta": 1.25, "burst_ns": 150 * MILLISECOND, "ecn": ecn,
-        });
-        queue(packets(100), pie)
-    };
-    let fq = json!({
-        "kind": "fq", "quantum_bytes": 3028, "initial_quantum_bytes": 15140,
-        "flow_limit_packets": 30,
-    });
-    let by_ecn = json!({"ecn": {"capable": 1, "other": 0}});
-    let turns = json!({"round_robin": {"quantum_bytes": 1514, "weights": [1, 1]}});
-    let step = |threshold: Value| json!({"kind": "step", "threshold": threshold});
-    vec![
-        ("first in, first out", queue(packets(20), json!({"kind": "fifo"}))),
-        ("bytes", queue(json!({"bytes": 30_000}), json!({"kind": "fifo"}))),
-        ("no limit", queue(json!(null), json!({"kind": "fifo"}))),
-        ("marks by packets", queue(packets(60), step(packets(10)))),
-        ("marks by bytes", queue(packets(60), step(json!({"bytes": 20_000})))),
-        ("RED", red(false, false, false)),
-        ("gentle RED", red(true, false, false)),
-        ("RED that marks", red(false, false, true)),
-        ("adaptive RED", red(true, true, true)),
-        ("CoDel", codel(false)),
-        ("CoDel that marks", codel(true)),
-        ("FQ-CoDel", fq_codel(false, 1024)),
-        ("FQ-CoDel that marks, one queue", fq_codel(true, 1)),
-        ("PIE", pie(false)),
-        ("PIE that marks", pie(true)),
-        ("FQ", queue(packets(100), fq)),
-        ("classes by marks", classes(by_ecn.clone(), turns.clone(), json!(null))),
-        ("classes by marks that mark", classes(by_ecn, turns, packets(5))),
-    ]
+    let parsed = |json: &str| serde_json::from_str::<Value>(json).expect("a queue");
+    let examples = Discipline::examples();
+    examples.iter().map(|it| (it.name, json!({"queue": parsed(it.queue)}))).collect()
 }
 
 /// Of three flows, as many as there are.
 fn classes_of_flows() -> Vec<Feature> {
+    let classes = |by: Value, serve: Value| {
+        let classes = json!({"kind": "classes", "by": by, "serve": serve, "threshold": null});
+        json!({"queue": {"limit": {"packets": 60}, "discipline": classes}})
+    };
     let weights = json!({"round_robin": {"quantum_bytes": 1514, "weights": [3, 1]}});
     let precedence = json!({"priority": {"classes": 3}});
     vec![
-        ("classes of flows by weight", classes(json!({"flows": [0, 1, 1]}), weights, json!(null))),
-        (
-            "classes of flows by precedence",
-            classes(json!({"flows": [0, 1, 2]}), precedence, json!(null)),
-        ),
+        ("classes of flows by weight", classes(json!({"flows": [0, 1, 1]}), weights)),
+        ("classes of flows by precedence", classes(json!({"flows": [0, 1, 2]}), precedence)),
     ]
 }
 

@@ -1,0 +1,218 @@
+//! The inventory: all queue disciplines, a line each.
+//!
+//! What holds for each of them, such as reading and checking its parameters and making it,
+//! follows from its line.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::admission;
+use super::classes::ClassesConfig;
+use super::codel::CoDelConfig;
+use super::fq::FqConfig;
+use super::fq_codel::FqCoDelConfig;
+use super::pie::PieConfig;
+use super::red::RedConfig;
+use super::step::StepConfig;
+use super::{Backlog, Limit, Manage, Managed, Parameters, Queued, Scheduled, Scheduler, Verdict};
+use crate::check::Check;
+use crate::packet::Packet;
+use crate::random::Random;
+use crate::units::{Span, Time};
+
+/// A queue that tests try, for each discipline at least one.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// What is special about it.
+    pub name: &'static str,
+    /// The queue as a scenario has it, in JSON.
+    pub queue: &'static str,
+}
+
+macro_rules! disciplines {
+    (
+        managers { $($(#[$manager_doc:meta])* $manager:ident($manager_config:ty) = $manager_kind:literal,)* }
+        schedulers { $($(#[$scheduler_doc:meta])* $scheduler:ident($scheduler_config:ty) = $scheduler_kind:literal,)* }
+    ) => {
+        /// A queue discipline and its parameters.
+        #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+        #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+        pub enum Discipline {
+            /// First in, first out; drops what finds no room.
+            // A variant with braces, because serde lets a unit variant have any other key.
+            Fifo {},
+            $(
+                $(#[$manager_doc])*
+                #[serde(rename = $manager_kind)]
+                $manager($manager_config),
+            )*
+            $(
+                $(#[$scheduler_doc])*
+                #[serde(rename = $scheduler_kind)]
+                $scheduler($scheduler_config),
+            )*
+        }
+
+        impl Discipline {
+            /// Queues of all disciplines that tests try.
+            #[must_use]
+            pub fn examples() -> Vec<Example> {
+                let of_each: &[&[Example]] = &[
+                    admission::FIFO_EXAMPLES,
+                    $(<$manager_config>::EXAMPLES,)*
+                    $(<$scheduler_config>::EXAMPLES,)*
+                ];
+                of_each.concat()
+            }
+
+            /// Disciplines whose times are so short, in JSON, that they do something within
+            /// microseconds; each decides on arrival or on departure.
+            #[must_use]
+            pub fn quick_examples() -> Vec<&'static str> {
+                let of_each: &[&[&'static str]] = &[
+                    &[r#"{"kind":"fifo"}"#],
+                    $(<$manager_config>::QUICK_EXAMPLES,)*
+                    $(<$scheduler_config>::QUICK_EXAMPLES,)*
+                ];
+                of_each.concat()
+            }
+
+            /// Whether it decides on departure and so must be asked for each packet.
+            #[must_use]
+            pub const fn schedules(&self) -> bool {
+                matches!(self, $(Self::$scheduler(_))|*)
+            }
+
+            /// The wait below which packets of a single flow go on as they came; none: there is no such wait.
+            pub(crate) fn untouched_below(&self) -> Option<Span> {
+                match self {
+                    Self::Fifo {} => None,
+                    $(Self::$manager(config) => config.untouched_below(),)*
+                    $(Self::$scheduler(config) => config.untouched_below(),)*
+                }
+            }
+
+            pub(super) fn check(&self) -> Check {
+                match self {
+                    Self::Fifo {} => Ok(()),
+                    $(Self::$manager(config) => config.check(),)*
+                    $(Self::$scheduler(config) => config.check(),)*
+                }
+            }
+        }
+
+        /// What decides on arrival next to the limit (active queue management, RFC 7567).
+        #[derive(Clone, Debug)]
+        pub enum Manager {
+            $($(#[$manager_doc])* $manager(Box<<$manager_config as Managed>::Law>),)*
+        }
+
+        impl Manager {
+            /// None if the discipline is another kind.
+            pub fn new(discipline: &Discipline, packet_time: Span, random: Random) -> Option<Self> {
+                Some(match discipline {
+                    $(Discipline::$manager(config) => {
+                        Self::$manager(Box::new(config.manager(packet_time, random)))
+                    })*
+                    Discipline::Fifo {} $(| Discipline::$scheduler(_))* => return None,
+                })
+            }
+        }
+
+        impl Manage for Manager {
+            fn admit(&mut self, now: Time, backlog: &Backlog, packet: Packet) -> Verdict {
+                match self {
+                    $(Self::$manager(law) => law.admit(now, backlog, packet),)*
+                }
+            }
+        }
+
+        /// A discipline that decides when the transmitter is free, as one type.
+        #[derive(Debug)]
+        pub enum AnyScheduler {
+            $($(#[$scheduler_doc])* $scheduler(Box<<$scheduler_config as Scheduled>::Law>),)*
+        }
+
+        /// Asks whichever discipline it is.
+        macro_rules! of_each {
+            ($any:expr, $law:ident => $answer:expr) => {
+                match $any {
+                    $(Self::$scheduler($law) => $answer,)*
+                }
+            };
+        }
+
+        impl AnyScheduler {
+            /// An empty queue; none if the discipline decides on arrival, as an
+            /// [`super::Admission`].
+            #[must_use]
+            pub fn new(discipline: &Discipline, limit: Option<Limit>, random: Random) -> Option<Self> {
+                Some(match discipline {
+                    $(Discipline::$scheduler(config) => {
+                        Self::$scheduler(Box::new(config.scheduler(limit, random)))
+                    })*
+                    Discipline::Fifo {} $(| Discipline::$manager(_))* => return None,
+                })
+            }
+        }
+    };
+}
+
+disciplines! {
+    managers {
+        /// FIFO that marks at a backlog (RFC 8257, section 3.1).
+        Step(StepConfig) = "step",
+        /// Random early detection.
+        Red(RedConfig) = "red",
+        /// Proportional integral controller enhanced.
+        Pie(PieConfig) = "pie",
+    }
+    schedulers {
+        /// Controlled delay.
+        CoDel(CoDelConfig) = "codel",
+        /// Flow queues with `CoDel`.
+        FqCoDel(FqCoDelConfig) = "fq-codel",
+        /// Flow queues.
+        Fq(FqConfig) = "fq",
+        /// Classes of packets.
+        Classes(ClassesConfig) = "classes",
+    }
+}
+
+impl Scheduler for AnyScheduler {
+    #[inline]
+    fn enqueue(&mut self, now: Time, queued: Queued, dropped: &mut Vec<Packet>) {
+        of_each!(self, law => law.enqueue(now, queued, dropped));
+    }
+
+    #[inline]
+    fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
+        of_each!(self, law => law.dequeue(now, dropped))
+    }
+
+    #[inline]
+    fn packets(&self) -> u32 {
+        of_each!(self, law => law.packets())
+    }
+
+    fn bytes(&self) -> u64 {
+        of_each!(self, law => law.bytes())
+    }
+
+    fn marked(&self) -> u64 {
+        of_each!(self, law => law.marked())
+    }
+
+    fn waiting(&self) -> Vec<Packet> {
+        of_each!(self, law => law.waiting())
+    }
+
+    #[inline]
+    fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
+        of_each!(self, law => law.passes(wire_bytes, wait))
+    }
+
+    fn holds(&self, packets: u32, bytes: u64) -> bool {
+        of_each!(self, law => law.holds(packets, bytes))
+    }
+}

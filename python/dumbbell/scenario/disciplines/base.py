@@ -1,0 +1,78 @@
+"""What every queue discipline of a scenario has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Final, TypeVar, get_args
+
+from pydantic import WithJsonSchema
+from pydantic.fields import FieldInfo
+
+from dumbbell.base.errors import placed
+from dumbbell.base.units import QueueSize
+from dumbbell.scenario.sizing import Sizing, queue_limit
+from dumbbell.scenario.tables import Table
+
+Resolved = TypeVar("Resolved")
+
+FlowClasses = Sequence[str | None]
+"""The class of each flow of a scenario; None: it names none."""
+
+_SUFFIXES: Final = {"time": "_ns", "size": "_bytes"}
+"""How a key in base units ends, by the format of the scenario's value."""
+
+
+class Discipline(Table):
+    """A queue discipline: its name, the queue's limit and its parameters."""
+
+    title: ClassVar[str] = ""
+    """What people call it, where scenarios drawn for the agreement with the kernel have it."""
+
+    drops_by_chance: ClassVar[bool] = False
+    """True if equal seeds drop equal packets in both engines, and others drop others."""
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return its name, and names of its special cases."""
+        return get_args(cls.model_fields["discipline"].annotation)
+
+    @classmethod
+    def parameters(cls) -> dict[str, FieldInfo]:
+        """Return its keys that are neither its name nor the queue's limit."""
+        return {
+            key: described
+            for key, described in cls.model_fields.items()
+            if key not in ("discipline", "limit")
+        }
+
+    @classmethod
+    def marks(cls, resolved: Any) -> bool:
+        """Return True if it marks packets, with these parameters in base units."""
+        return getattr(resolved, "ecn", False)
+
+    def fields(self, sizing: Sizing, flows: FlowClasses) -> dict[str, Any]:  # noqa: ARG002 - of classes
+        """Return the parameters in base units, by the keys of the engine."""
+        found: dict[str, Any] = {}
+        for key, described in self.parameters().items():
+            value = getattr(self, key)
+            if isinstance(value, QueueSize):
+                value = size_at(key, value, sizing, queue_limit)
+            found[key + _SUFFIXES.get(format_of(described), "")] = value
+        return found
+
+
+def format_of(described: FieldInfo) -> str:
+    """Return the format of a key's values, such as `time`; empty: they have none."""
+    schemas = (each.json_schema for each in described.metadata if isinstance(each, WithJsonSchema))
+    return next((str(schema["format"]) for schema in schemas if schema and "format" in schema), "")
+
+
+def size_at(
+    key: str,
+    size: QueueSize | None,
+    sizing: Sizing,
+    read: Callable[[QueueSize, Sizing], Resolved],
+) -> Resolved | None:
+    """Resolve the size under a key of a queue's table."""
+    with placed(key=key):
+        return None if size is None else read(size, sizing)
