@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from dumbbell.engines import validity
 from dumbbell.engines.result import Run
 from dumbbell.scenario.model import Scenario
 from held_up import judge_unless_held_up
+from kernel_interface import slow_interfaces
 
 pytestmark = [
     pytest.mark.testbed,
@@ -87,3 +89,28 @@ def test_both_engines_do_the_same_in_every_callback(scenario: Scenario) -> None:
     for report in reports:
         assert sum(report["callbacks"].values()) > 100
         assert (report["differing"], report["lost_records"], report["mismatches"]) == (0, 0, [])
+
+
+CROWDED: Any = {
+    "duration": "3s",
+    "network": {"rate": "100mbit", "rtt": "20ms", "queue": "1000p"},
+    "flow": [{"algorithm": "reno", "count": 20, "host": "sender"}],
+}
+"""Twenty flows of one host, to be sent over an interface of 20 Mbit/s with room for ten packets."""
+
+
+def test_what_a_full_host_refuses_is_congestion_and_no_loss_in_both() -> None:
+    with slow_interfaces("20mbit", 10) as refusals:
+        real = api.simulate(Scenario.parse(CROWDED, "crowded.toml"), engine="testbed", retries=0)
+    judge_unless_held_up("; ".join(validity.reasons(real.summary)))
+    host = {"edge_rate": "20mbit", "edge_queue": "10p"}
+    known = {**CROWDED, "network": {**CROWDED["network"], **host}}
+    simulated = api.simulate(Scenario.parse(known, "known.toml"))
+    refused = sum(flow.local_drops or 0 for flow in simulated.summary.flows)
+    assert min(refused, refusals.packets) > 100
+    for run in (real, simulated):
+        flows = run.summary.flows
+        assert sum(flow.congestion_events for flow in flows) > 100
+        assert sum(flow.dropped_packets for flow in flows) == 0
+        # A late ACK may cost a timeout.
+        assert sum(flow.retransmitted_segs for flow in flows) < refused / 20

@@ -363,10 +363,13 @@ class TestDoubts:
         run = ran({**EXACT, "edge_rate": "150mbit"}, FIRST)
         assert causes(run) == ["host"]
         assert "the host of first was the bottleneck" in run.summary.doubts[0].text
-        # Also where it drops.
-        dropping = ran({**EXACT, "edge_rate": "150mbit", "edge_queue": "20p"}, FIRST)
-        assert causes(dropping) == ["host"]
-        assert "its own queue dropped" in dropping.summary.doubts[0].text
+
+    @pytest.mark.parametrize(("is_kept", "did"), [(True, "refused"), (False, "dropped")])
+    def test_so_is_one_whose_queue_is_full(self, is_kept: bool, did: str) -> None:
+        first = {**FIRST, "switches": {"local_drops": is_kept}}
+        run = ran({**EXACT, "edge_rate": "150mbit", "edge_queue": "20p"}, first)
+        assert causes(run) == ["host"]
+        assert f"its own queue {did}" in run.summary.doubts[0].text
 
     def test_equal_flows_without_holds_keep_one_phase(self) -> None:
         entry = {**FIRST, "label": "flow", "count": 2}

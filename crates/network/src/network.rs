@@ -181,6 +181,25 @@ impl Network {
         self.links[link].departs_by()
     }
 
+    /// Whether a link refuses packets for which its queue has no room: see [`Self::room`].
+    #[must_use]
+    pub fn has_tail_drop(&self, link: LinkId) -> bool {
+        self.links[link].has_tail_drop()
+    }
+
+    /// Whether a link's queue takes so many packets of `bytes` from its host at `now`.
+    #[inline(always)]
+    pub fn takes(&mut self, link: LinkId, now: Time, bytes: u16, packets: u32) -> bool {
+        let is_certain = matches!(&self.links[link], Link::Plain(link) if link.holds(packets));
+        is_certain || self.room(link, now, bytes) >= packets
+    }
+
+    /// How many packets of `bytes` a link's queue takes from its host at `now`.
+    #[inline(never)]
+    pub fn room(&mut self, link: LinkId, now: Time, bytes: u16) -> u32 {
+        self.links[link].room(now, bytes)
+    }
+
     /// Whom a link turned away.
     #[must_use]
     pub fn drops(&self, link: LinkId) -> &Drops {

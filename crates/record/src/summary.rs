@@ -136,6 +136,9 @@ pub struct FlowSummary {
     pub spurious_recoveries: u32,
     /// Tail loss probes sent; none: the kernel does not report them.
     pub tail_probes: Option<u32>,
+    /// Segments that the queue of their own host refused, each as often as it did; none: the kernel
+    /// does not report them.
+    pub local_drops: Option<u32>,
     /// Smallest round-trip sample in us.
     pub rtt_min_us: Option<u32>,
     /// Mean of the round-trip samples in us.

@@ -188,6 +188,7 @@ fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) ->
         timeouts: counters.timeouts,
         spurious_recoveries: counters.spurious_recoveries,
         tail_probes: totals.map(|totals| totals.counters.tail_probes),
+        local_drops: totals.map(|totals| totals.counters.local_drops),
         rtt_min_us: rtt.map(|rtt| rtt.min_us),
         rtt_mean_us: rtt.map(|rtt| rtt.sum_us / rtt.samples),
         rtt_max_us: rtt.map(|rtt| rtt.max_us),

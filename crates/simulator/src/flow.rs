@@ -7,7 +7,7 @@ use dumbbell_workload::{Datagrams, Flow, Scenario, Transport};
 use crate::app::{App, Message};
 use crate::choice::Choice;
 use crate::shortcuts::Shortcuts;
-use crate::traffic::small_queue;
+use crate::traffic::{interface_of, small_queue};
 use crate::under_way::UnderWay;
 
 /// What a sender's packet says of ECN.
@@ -34,6 +34,8 @@ pub struct FlowState {
     pub ends: Ends,
     /// That of its host, where its sender wants to know what leaves it.
     pub interface: Option<LinkId>,
+    /// The same, where its sender keeps the segments for which the queue has no room.
+    pub full_host: Option<FullHost>,
     pub ended: Option<Time>,
     pub stop_pending: bool,
     pub counters: Counters,
@@ -98,11 +100,21 @@ pub struct ConnectionTotals {
     pub acked_bytes: u64,
 }
 
+/// The interface of a host whose queue may be full.
+#[derive(Clone, Copy, Debug)]
+pub struct FullHost {
+    pub link: LinkId,
+    /// It has room for so many packets of the flow however they come, as no other flow uses it.
+    pub holds: u32,
+}
+
 /// What a sender knows of its host and its path.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
     /// Its interface, the first link that the flow's data passes.
     pub interface: Option<LinkId>,
+    /// The same, where its sender keeps the segments for which the queue has no room.
+    pub full_host: Option<FullHost>,
     /// What its first link adds to each packet.
     pub overhead_bytes: u32,
     /// Round-trip propagation time, as the handshake would measure.
@@ -121,11 +133,12 @@ pub struct DatagramEnds {
 }
 
 impl Host {
-    /// The sending host of a flow.
+    /// The sending host of a flow; `routes` lead over each link.
     pub fn of(
         flow: &Flow,
         choice: Option<&Choice>,
         scenario: &Scenario,
+        routes: &[u32],
         network: &mut Network,
     ) -> Self {
         let links = &scenario.links;
@@ -138,8 +151,19 @@ impl Host {
         if let Some(link) = interface {
             network.report_departures(link);
         }
+        let full_host = choice
+            .filter(|choice| choice.stack.local_drops)
+            .and_then(|_| interface_of(flow, scenario))
+            .filter(|&link| network.has_tail_drop(link))
+            .map(|link| {
+                let is_alone = routes[link] == 1;
+                let holds =
+                    if is_alone { network.room(link, Time::ZERO, flow.packet_bytes) } else { 0 };
+                FullHost { link, holds }
+            });
         let overhead_bytes = u32::from(links[flow.forward.hops[0].link].overhead_bytes);
-        Self { interface, overhead_bytes, base_rtt: delay(&flow.forward) + delay(&flow.reverse) }
+        let base_rtt = delay(&flow.forward) + delay(&flow.reverse);
+        Self { interface, full_host, overhead_bytes, base_rtt }
     }
 }
 
@@ -174,15 +198,15 @@ impl FlowState {
                 Ends::Udp(Box::new(DatagramEnds { schedule, under_way, one_way, number: 0 }))
             }
         };
-        let (interface, stop_pending) = (host.interface, spec.stop_ns.is_some());
-        let counters = Counters::default();
-        Self { spec, choice, ends, interface, ended: None, stop_pending, counters }
+        let Host { interface, full_host, .. } = host;
+        let (stop_pending, counters) = (spec.stop_ns.is_some(), Counters::default());
+        Self { spec, choice, ends, interface, full_host, ended: None, stop_pending, counters }
     }
 
     /// Whether each of its packets says more than its number, or is followed by its host.
     pub fn needs_packets(&self) -> bool {
         let parks = self.choice.as_ref().is_some_and(|choice| choice.parks_acks());
-        parks || self.interface.is_some()
+        parks || self.interface.is_some() || self.full_host.is_some()
     }
 
     /// The connection, if the flow is one and under way.

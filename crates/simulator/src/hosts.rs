@@ -26,6 +26,7 @@ use crate::parked::ParkedAcks;
 use crate::recorder::Recorder;
 use crate::shortcuts::Shortcuts;
 use crate::timers::{Task, Timers};
+use crate::traffic::routes_over_links;
 
 /// Random streams of flows begin here; those of links lie below.
 const FLOW_STREAMS: u64 = 1 << 32;
@@ -63,8 +64,9 @@ impl<'a> AllHosts<'a> {
         let recorder = Recorder::new(&scenario.record, control.limits, scenario.flows.len());
         let captures = scenario.record.capture;
         let capture = captures.then(|| Box::new(Capture::new(scenario.flows.len())));
+        let routes = routes_over_links(&scenario);
         let host = |(flow, choice): (&Flow, &Option<Box<Choice>>)| {
-            Host::of(flow, choice.as_deref(), &scenario, network)
+            Host::of(flow, choice.as_deref(), &scenario, &routes, network)
         };
         let hosts: Vec<_> = scenario.flows.iter().zip(&choices).map(host).collect();
         let periods = scenario.delay_periods();

@@ -11,7 +11,8 @@ use crate::choice::Choice;
 pub fn traffic_of_links(scenario: &Scenario, choices: &[Option<Box<Choice>>]) -> Vec<Traffic> {
     let nothing =
         Traffic { packet_bytes_max: 0, has_ecn: false, has_other: false, waiting_max: None };
-    let mut links = vec![(0, nothing); scenario.links.len()];
+    let routes = routes_over_links(scenario);
+    let mut links = vec![nothing; scenario.links.len()];
     for (flow, choice) in scenario.flows.iter().zip(choices) {
         let (has_ecn, has_other) = ecn_of_data(choice.as_deref());
         let ack_bytes = flow.header_bytes + SACK_BYTES_MAX;
@@ -19,8 +20,7 @@ pub fn traffic_of_links(scenario: &Scenario, choices: &[Option<Box<Choice>>]) ->
         let acks = (&flow.reverse, ack_bytes, false, true);
         for (route, bytes, has_ecn, has_other) in [data, acks] {
             for hop in &route.hops {
-                let (routes, traffic) = &mut links[hop.link];
-                *routes += 1;
+                let traffic = &mut links[hop.link];
                 traffic.packet_bytes_max = traffic.packet_bytes_max.max(bytes);
                 traffic.has_ecn |= has_ecn;
                 traffic.has_other |= has_other;
@@ -30,13 +30,21 @@ pub fn traffic_of_links(scenario: &Scenario, choices: &[Option<Box<Choice>>]) ->
     for (flow, choice) in scenario.flows.iter().zip(choices) {
         if let Some(choice) = choice
             && let Some((link, tsq_bytes)) = small_queue(flow, choice, scenario)
-            && links[link].0 == 1
+            && routes[link] == 1
         {
             let overhead_bytes = u32::from(scenario.links[link].overhead_bytes);
-            links[link].1.waiting_max = Some(waiting_max(flow, overhead_bytes, tsq_bytes));
+            links[link].waiting_max = Some(waiting_max(flow, overhead_bytes, tsq_bytes));
         }
     }
-    links.into_iter().map(|(_, traffic)| traffic).collect()
+    links
+}
+
+/// How many routes lead over each link.
+pub fn routes_over_links(scenario: &Scenario) -> Vec<u32> {
+    let mut routes = vec![0; scenario.links.len()];
+    let all = scenario.flows.iter().flat_map(|flow| [&flow.forward, &flow.reverse]);
+    all.flat_map(|route| &route.hops).for_each(|hop| routes[hop.link] += 1);
+    routes
 }
 
 /// Whether some of a flow's data is ECN-capable, and whether some is not.
@@ -51,10 +59,15 @@ fn ecn_of_data(choice: Option<&Choice>) -> (bool, bool) {
 /// sender wants to know what leaves it.
 pub fn small_queue(flow: &Flow, choice: &Choice, scenario: &Scenario) -> Option<(LinkId, u64)> {
     let tsq_bytes = choice.stack.tsq_bytes?;
+    Some((interface_of(flow, scenario)?, tsq_bytes.get()))
+}
+
+/// The interface of a flow's host: its first link, if that is one.
+pub fn interface_of(flow: &Flow, scenario: &Scenario) -> Option<LinkId> {
     let first = flow.forward.hops[0];
     // What is some way off is not in the host.
     let is_interface = scenario.links[first.link].interface && first.delay == Span::ZERO;
-    is_interface.then_some((first.link, tsq_bytes.get()))
+    is_interface.then_some(first.link)
 }
 
 /// How many packets of a flow wait in its host at most: what TCP small queues allow, twice for

@@ -71,6 +71,8 @@ pub struct SenderCounters {
     pub spurious_recoveries: u32,
     /// Tail loss probes sent.
     pub tail_probes: u32,
+    /// Segments that the host's own queue refused, each as often as it did.
+    pub local_drops: u32,
 }
 
 /// The sender of one connection.

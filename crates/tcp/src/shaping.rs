@@ -38,6 +38,10 @@ pub struct Shaper {
     ends_chunk: bool,
     last_ack: Time,
     wake: Time,
+    /// Segments that the host's queue has room for.
+    host_room_segs: u32,
+    /// It had none for the last that was to leave.
+    is_refused: bool,
 }
 
 /// An algorithm's rate is one of payload, and so is all that Linux paces since it books
@@ -70,6 +74,8 @@ pub enum Departure {
     Wait,
     /// The next waits for an ACK that lets a larger chunk go.
     Gather,
+    /// The queue of the host has no room.
+    Refused,
 }
 
 impl Shaper {
@@ -94,6 +100,8 @@ impl Shaper {
             ends_chunk: false,
             last_ack: Time::ZERO,
             wake: Time::NEVER,
+            host_room_segs: u32::MAX,
+            is_refused: false,
         }
     }
 
@@ -101,6 +109,12 @@ impl Shaper {
     #[inline]
     pub const fn is_active(&self, conn: &Conn) -> bool {
         self.is_needed || conn.pacing_rate_bytes_per_s > 0
+    }
+
+    /// The same, or the host's queue may be full.
+    #[inline]
+    pub const fn may_refuse(&self, conn: &Conn) -> bool {
+        self.is_active(conn) || self.host_room_segs < u32::MAX
     }
 
     /// When a segment that has to wait may leave.
@@ -122,6 +136,28 @@ impl Shaper {
         self.wake = Time::NEVER;
         self.waits_for = None;
         self.ends_chunk = false;
+        self.is_refused = false;
+    }
+
+    /// The host's queue has room for so many segments; `u32::MAX`: for any.
+    pub const fn set_host_room(&mut self, segs: u32) {
+        self.host_room_segs = segs;
+    }
+
+    /// Whether the host's queue has room for a segment; if not, that is a refusal.
+    pub const fn fits_host(&mut self) -> bool {
+        self.is_refused = self.host_room_segs == 0;
+        !self.is_refused
+    }
+
+    /// Whether the host's queue has refused a segment since the last look.
+    pub const fn is_refused(&self) -> bool {
+        self.is_refused
+    }
+
+    /// Tries again then, if nothing else happens before.
+    pub const fn retry_at(&mut self, time: Time) {
+        self.wake = time;
     }
 
     /// Whether it wants to know what leaves the host: [`Self::leave_host`].
@@ -204,8 +240,15 @@ impl Shaper {
         } else {
             1
         };
-        if !self.enqueue(now, conn, segs, request.is_retransmission) {
+        if self.waits_for_host(now, conn, segs, request.is_retransmission) {
             return Departure::Wait;
+        }
+        if !self.fits_host() {
+            return Departure::Refused;
+        }
+        let segs = segs.min(self.host_room_segs.into());
+        if let Some(queue) = &mut self.queue {
+            queue.push(segs as u32, self.wire_bytes);
         }
         if let Some(rate) = rate {
             let bytes = segs * u64::from(self.paced_bytes);
@@ -228,21 +271,26 @@ impl Shaper {
             && expects_ack(conn, self.last_ack, now)
     }
 
-    /// Hands a chunk to the host's queue, unless too much is waiting there.
-    fn enqueue(&mut self, now: Time, conn: &Conn, segs: u64, is_retransmission: bool) -> bool {
+    /// Whether too much of the flow is waiting in the host for a chunk to join.
+    fn waits_for_host(
+        &mut self,
+        now: Time,
+        conn: &Conn,
+        segs: u64,
+        is_retransmission: bool,
+    ) -> bool {
         let rate = self.any_rate(conn);
-        let Some(queue) = &mut self.queue else { return true };
+        let Some(queue) = &mut self.queue else { return false };
         let chunk_bytes = segs * u64::from(self.wire_bytes);
         let millisecond = rate.map_or(u64::MAX, |rate| rate >> 10);
         let limit = (2 * chunk_bytes).max(millisecond).min(self.tsq_bytes);
         let limit = limit.saturating_mul(if is_retransmission { 2 } else { 1 });
-        if queue.waiting_bytes(now) > limit {
+        let waits = queue.waiting_bytes(now) > limit;
+        if waits {
             self.wake = queue.drained_to(limit);
             self.waits_for = Some(limit);
-            return false;
         }
-        queue.push(segs as u32, self.wire_bytes);
-        true
+        waits
     }
 
     /// Whether nothing of the flow waits in its host.

@@ -77,6 +77,9 @@ pub struct Stack {
     pub tso_push: bool,
     /// Most bytes of a flow that may wait in its own host; none: no such limit.
     pub tsq_bytes: Option<NonZeroU64>,
+    /// A segment that the full queue of its own host refuses stays with the sender, which reduces
+    /// its window as after a congestion mark.
+    pub local_drops: bool,
     /// How the window grows below ssthresh.
     pub slow_start: SlowStart,
     /// Window from which limited slow start slows down, in segments.

@@ -209,6 +209,7 @@ fn summarise(setup: &Setup<'_>, index: u32, wire: &Wire, sockets: &FlowEnd) -> F
         timeouts: seen.timeouts,
         spurious_recoveries: seen.spurious,
         tail_probes: None,
+        local_drops: None,
         rtt_min_us: seen.rtt.map(|rtt| rtt.min_us),
         rtt_mean_us: seen.rtt.map(|rtt| rtt.mean_us),
         rtt_max_us: seen.rtt.map(|rtt| rtt.max_us),

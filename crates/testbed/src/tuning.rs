@@ -64,12 +64,14 @@ impl Tuning {
         }
     }
 
-    /// The same behind an interface of the emulator's, which keeps to itself what waits there: the
-    /// kernel cannot limit it.
+    /// The same behind an interface of the emulator's, which keeps to itself what waits there and
+    /// what it refuses: the kernel cannot limit the one, and takes the other for lost.
     #[must_use]
     pub fn behind_interface(mut self, stack: &Stack) -> Self {
         let limit = stack.tsq_bytes.map(|bytes| format!("tsq_bytes = {bytes} (is null)"));
         self.not_offered.extend(limit);
+        let refusals = stack.local_drops.then(|| "local_drops = true (is false)".into());
+        self.not_offered.extend(refusals);
         self
     }
 }
@@ -187,6 +189,8 @@ fn tune_sender(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     sysctls.set("net.ipv4.tcp_slow_start_after_idle", u8::from(stack.slow_start_after_idle));
     // A device that hands on everything at once never lets a flow wait in its host.
     kernel.tsq_bytes = stack.tsq_bytes;
+    // Nor does it refuse anything.
+    kernel.local_drops = stack.local_drops;
     let limit = stack.tsq_bytes.map_or(u64::MAX, Into::into).min(i32::MAX as u64);
     sysctls.set("net.ipv4.tcp_limit_output_bytes", limit);
 }
@@ -260,8 +264,11 @@ mod tests {
             let stack = StackChoice { profile: "linux-6".into(), switches }.resolve().unwrap();
             Tuning::of(&stack, 1 << 20, false).behind_interface(&stack).not_offered
         };
-        assert_eq!(lacks(Map::new()), ["tsq_bytes = 1048576 (is null)"]);
-        assert_eq!(lacks(Map::from_iter([("tsq_bytes".into(), json!(null))])), [""; 0]);
+        let refusals = "local_drops = true (is false)";
+        assert_eq!(lacks(Map::new()), ["tsq_bytes = 1048576 (is null)", refusals]);
+        assert_eq!(lacks(Map::from_iter([("tsq_bytes".into(), json!(null))])), [refusals]);
+        let neither = [("tsq_bytes".into(), json!(null)), ("local_drops".into(), json!(false))];
+        assert_eq!(lacks(Map::from_iter(neither)), [""; 0]);
     }
 
     #[test]

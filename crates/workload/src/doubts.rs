@@ -162,13 +162,16 @@ impl LookBack<'_> {
             return None;
         }
         let names = self.labels(&flows);
-        if here.dropped_packets > 0 {
-            let count = here.dropped_packets;
+        let refused = flows.iter().filter_map(|&flow| self.flows[flow].local_drops);
+        let refused = refused.map(u64::from).sum::<u64>();
+        if refused + here.dropped_packets > 0 {
+            let count = refused + here.dropped_packets;
+            let did = if refused > 0 { "refused" } else { "dropped" };
             return Some(Doubt {
                 cause: Cause::Host,
                 text: format!(
-                    "the host of {names} was the bottleneck: its own queue dropped {count} of its \
-                     packets, the network none"
+                    "the host of {names} was the bottleneck: its own queue {did} {count} of its \
+                     packets, the network dropped none"
                 ),
             });
         }

@@ -102,6 +102,10 @@ class FlowSummary(Part, frozen=True, kw_only=True):
     tail_probes: int | None
     """Tail loss probes sent; none: the kernel does not report them."""
 
+    local_drops: int | None
+    """Segments that the queue of their own host refused, each as often as it did; none: the kernel
+    does not report them."""
+
     rtt_min_us: int | None
     """Smallest round-trip sample in us."""
 

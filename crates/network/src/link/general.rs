@@ -7,7 +7,7 @@ use super::{DropCause, Passage};
 use crate::drops::Refusal;
 use crate::link_config::LinkConfig;
 use crate::packet::{Ecn, Packet};
-use crate::queue::{Admission, Backlog, Verdict};
+use crate::queue::{Admission, Backlog, Limit, Verdict};
 use crate::random::Random;
 use crate::transmitter::Transmitter;
 use crate::units::{Span, Time};
@@ -91,6 +91,20 @@ impl GeneralLink {
 
     pub(super) fn free_at(&self) -> Time {
         self.transmitter.free_at()
+    }
+
+    /// How many packets of `bytes` the queue has room for at `now`, which never goes back.
+    pub(super) fn room(&mut self, now: Time, bytes: u16) -> u32 {
+        let Some(limit) = self.admission.limit() else { return u32::MAX };
+        let occupancy = &mut self.meter.occupancy;
+        occupancy.depart(now);
+        let wire_bytes = u32::from(bytes) + self.overhead_bytes;
+        limit.room(occupancy.packets(), occupancy.waiting_bytes(), wire_bytes)
+    }
+
+    /// The room of the queue, if that is limited.
+    pub(super) const fn limit(&self) -> Option<Limit> {
+        self.admission.limit()
     }
 
     fn join(&mut self, now: Time, ready: Time, packet: Packet, wire_bytes: u32) -> Passage {

@@ -147,6 +147,26 @@ impl Link {
         }
     }
 
+    /// Whether it refuses packets for which its queue has no room, rather than others.
+    #[must_use]
+    pub fn has_tail_drop(&self) -> bool {
+        match self {
+            Self::Plain(link) => link.limit.is_some() && link.serializer.is_some(),
+            Self::General(link) => link.limit().is_some(),
+            Self::Scheduled(_) => false,
+        }
+    }
+
+    /// How many packets of `bytes` its queue has room for at `now`, which never goes back.
+    #[inline]
+    pub fn room(&mut self, now: Time, bytes: u16) -> u32 {
+        match self {
+            Self::Plain(link) => link.room(now, bytes),
+            Self::General(link) => link.room(now, bytes),
+            Self::Scheduled(_) => u32::MAX,
+        }
+    }
+
     /// Packets that wait for a scheduler's decision.
     #[must_use]
     pub fn waiting(&self) -> Vec<Packet> {

@@ -141,6 +141,26 @@ impl PlainLink {
         Err(DropCause::Overflow)
     }
 
+    /// Whether the queue certainly takes so many packets, without a look at what has left it.
+    #[inline(always)]
+    pub fn holds(&self, packets: u32) -> bool {
+        match self.limit {
+            Some(Limit::Packets(limit)) if self.serializer.is_some() => {
+                u64::from(self.meter.occupancy.packets()) + u64::from(packets) <= u64::from(limit)
+            }
+            _ => false,
+        }
+    }
+
+    /// How many packets of `bytes` the queue takes at `now`, which never goes back.
+    pub fn room(&mut self, now: Time, bytes: u16) -> u32 {
+        let Some(limit) = self.limit.filter(|_| self.serializer.is_some()) else { return u32::MAX };
+        let occupancy = &mut self.meter.occupancy;
+        occupancy.depart(now);
+        let wire_bytes = u32::from(bytes) + self.overhead_bytes;
+        limit.room(occupancy.packets(), occupancy.waiting_bytes(), wire_bytes)
+    }
+
     /// When it has sent everything that it took; zero without a rate.
     #[inline]
     pub(super) fn free_at(&self) -> Time {

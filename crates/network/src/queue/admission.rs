@@ -31,6 +31,16 @@ impl Admission {
         Some(Self::Managed(config.limit, manager))
     }
 
+    /// The room of the queue, if that is limited.
+    #[must_use]
+    pub const fn limit(&self) -> Option<Limit> {
+        match self {
+            Self::Unlimited => None,
+            Self::Limited(limit) => Some(*limit),
+            Self::Managed(limit, _) => *limit,
+        }
+    }
+
     /// What becomes of a packet that arrives at `now`, which never goes back.
     #[inline]
     pub fn admit(

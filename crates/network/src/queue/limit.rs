@@ -28,6 +28,21 @@ impl Limit {
         }
     }
 
+    /// How many packets of this size may join `packets`, behind the first of which `waiting_bytes`
+    /// wait; an idle transmitter takes any.
+    #[inline]
+    #[must_use]
+    pub const fn room(self, packets: u32, waiting_bytes: u64, wire_bytes: u32) -> u32 {
+        match self {
+            Self::Packets(limit) => limit.saturating_add(1).saturating_sub(packets),
+            Self::Bytes(limit) => {
+                let free = limit.saturating_sub(waiting_bytes) / wire_bytes as u64;
+                let free = if free > u32::MAX as u64 - 1 { u32::MAX - 1 } else { free as u32 };
+                free + (packets == 0) as u32
+            }
+        }
+    }
+
     /// Whether a queue of `packets` and `bytes`, all of them waiting, is no larger.
     #[inline]
     #[must_use]

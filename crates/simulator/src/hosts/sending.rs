@@ -6,7 +6,7 @@ use dumbbell_tcp::{Burst, clock};
 
 use super::AllHosts;
 use crate::app::Message;
-use crate::flow::{Connection, Ends, FlowState, ecn_of, sender_of};
+use crate::flow::{Connection, Ends, FlowState, FullHost, ecn_of, sender_of};
 use crate::parked::FetchedAck;
 use crate::wire::ack_of;
 
@@ -99,7 +99,15 @@ impl AllHosts<'_> {
     /// Sends all that a connection may send now, if it may be on the fast path.
     #[inline(never)]
     pub fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
-        let Ends::Tcp(connection) = &mut self.flows[index].ends else { return };
+        let flow = &mut self.flows[index];
+        let Ends::Tcp(connection) = &mut flow.ends else { return };
+        // As all that is outstanding is in flight, a smaller window fits whatever waits.
+        if let Some(FullHost { link, holds }) = flow.full_host
+            && connection.sender.conn().cwnd_segs > holds
+            && !network.takes(link, now, flow.spec.packet_bytes, connection.sender.burst_segs_max())
+        {
+            return self.transmit_slowly(now, index, network);
+        }
         match connection.sender.next_fast_burst(now) {
             Some(burst) => self.send_fast(now, index, burst, network),
             None => self.transmit_slowly(now, index, network),
@@ -109,10 +117,22 @@ impl AllHosts<'_> {
     /// As [`Self::transmit`], whatever it needs.
     #[inline(never)]
     pub fn transmit_slowly(&mut self, now: Time, index: usize, network: &mut Network) {
-        while !self.is_cancelled()
-            && let Ends::Tcp(connection) = &mut self.flows[index].ends
-            && let Some(burst) = connection.sender.next_burst(now)
-        {
+        while !self.is_cancelled() {
+            let FlowState { spec, ends: Ends::Tcp(connection), full_host, .. } =
+                &mut self.flows[index]
+            else {
+                return;
+            };
+            let sender = &mut connection.sender;
+            if let Some(FullHost { link, .. }) = full_host {
+                sender.set_host_room(network.room(*link, now, spec.packet_bytes));
+            }
+            let Some(burst) = sender.next_burst(now) else {
+                if sender.is_refused() {
+                    self.heed_refusal(now, index);
+                }
+                return;
+            };
             if burst.is_retransmission || burst.cwr || burst.pushed {
                 self.send_burst(now, index, burst, network);
             } else if burst.segs == 1 {
@@ -121,9 +141,18 @@ impl AllHosts<'_> {
                 self.send_several(now, index, burst, network);
             }
             if burst.is_last {
-                break;
+                return;
             }
         }
+    }
+
+    /// Lets a sender know if its host's queue has refused what it was to send.
+    #[inline(never)]
+    fn heed_refusal(&mut self, now: Time, index: usize) {
+        let Ends::Tcp(connection) = &mut self.flows[index].ends else { return };
+        let sender = &mut connection.sender;
+        let next = sender.next_new_segment();
+        sender.on_refusal(now, &mut self.recorder.observer(now, index as u32, next));
     }
 
     #[inline(never)]

@@ -1,6 +1,6 @@
 //! What waits in a sender's host, and what a run says of its hosts.
 
-use dumbbell_record::{Cause, Output};
+use dumbbell_record::{Cause, FlowSummary, Output};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -72,6 +72,70 @@ fn small_queues_hold_for_each_flow_of_a_host_whatever_its_discipline() {
     // Without, the queue fills.
     let output = run(&behind_one_interface(3, None, &fifo(1_000)));
     assert!(rtt_max_us(&output) > 100_000, "{} us", rtt_max_us(&output));
+}
+
+/// What happened to all flows: packets dropped, segments sent again, refusals, reductions.
+fn troubles(output: &Output) -> [u64; 4] {
+    let sum = |count: fn(&FlowSummary) -> u64| output.summary.flows.iter().map(count).sum();
+    [
+        sum(|flow| flow.dropped_packets),
+        sum(|flow| flow.retransmitted_segs),
+        sum(|flow| flow.local_drops.unwrap().into()),
+        sum(|flow| flow.congestion_events.into()),
+    ]
+}
+
+#[test]
+fn what_a_full_host_refuses_is_congestion_and_no_loss() {
+    for profile in ["linux-2.6.6", "linux-2.6.26", "linux-3.16", "linux-6"] {
+        for tso in [false, true] {
+            let mut short = behind_one_interface(4, None, &fifo(40));
+            short["profile"] = json!(profile);
+            for flow in short["flows"].as_array_mut().unwrap() {
+                flow["switches"]["tso"] = json!(tso);
+            }
+            let output = run(&short);
+            let [dropped, resent, refused, reductions] = troubles(&output);
+            assert_eq!([dropped, resent], [0, 0], "{profile}, tso {tso}");
+            assert!(reductions >= 10 && refused >= reductions, "{refused} refused, {reductions}");
+            let total: u64 = received(&output).iter().sum();
+            assert!(total > 45_000_000, "{total} bytes of 4 s at 100 Mbit/s: {profile}, tso {tso}");
+            for flow in short["flows"].as_array_mut().unwrap() {
+                flow["switches"]["local_drops"] = json!(false);
+            }
+            let [dropped, resent, refused, _] = troubles(&run(&short));
+            assert!(dropped > 0 && resent > 0 && refused == 0, "{profile}, tso {tso}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// However small its queue is, a host loses nothing of its own, and goes on.
+    #[test]
+    fn a_host_loses_none_of_its_own_segments(
+        (packets, flows, rtt_ms) in (0u32..30, 1usize..12, 1u64..60),
+        (tso, paced, rate_mbit) in (any::<bool>(), any::<bool>(), 20u64..200),
+        algorithm in prop::sample::select(vec!["reno", "cubic", "bbr", "dctcp", "vegas"]),
+        profile in prop::sample::select(vec!["linux-2.6.26", "linux-4.14", "linux-6"]),
+    ) {
+        let mut short = behind_one_interface(flows, None, &fifo(packets));
+        short["profile"] = json!(profile);
+        short["network"]["rate_bps"] = json!(rate_mbit * MBIT);
+        short["network"]["queue"] = json!({"packets": 1_000_000});
+        for flow in short["flows"].as_array_mut().unwrap() {
+            flow["algorithm"] = json!(algorithm);
+            flow["rtt_ns"] = json!(rtt_ms * MILLISECOND);
+            flow["switches"] = json!({"tso": tso, "pacing": if paced { "fq" } else { "off" }});
+        }
+        let output = run(&short);
+        let [dropped, ..] = troubles(&output);
+        prop_assert_eq!(dropped, 0);
+        for (flow, bytes) in output.summary.flows.iter().zip(received(&output)) {
+            prop_assert!(bytes > 0, "{} sends nothing", flow.label);
+        }
+    }
 }
 
 #[test]

@@ -14,6 +14,10 @@ use crate::usage::ssthresh_to_keep;
 /// Fewer outstanding segments than this cannot bring three SACKs (RFC 5827).
 const EARLY_SEGS: u64 = 4;
 
+/// Linux tries again after half a second at most what its host has refused, if no ACK comes
+/// (`TCP_RESOURCE_PROBE_INTERVAL`).
+const LOCAL_RETRY_MAX: Span = Span::from_millis(500);
+
 impl Sender {
     /// Lets the state follow an acknowledgement; gives the losses found.
     pub(super) fn update_state(&mut self, news: &News, observer: &mut impl Observer) -> NewLosses {
@@ -152,15 +156,35 @@ impl Sender {
             return;
         }
         if news.ece {
-            self.undo.end();
-            self.reduce(CaState::Cwr, observer);
-            self.begin_reduction();
-            self.set_state(CaState::Cwr);
+            self.enter_cwr(observer);
         } else if self.board.sacked_segs() + self.board.lost_segs() > 0 {
             self.set_state(CaState::Disorder);
         } else {
             self.set_state(CaState::Open);
         }
+    }
+
+    /// Reduces the window although nothing is lost.
+    fn enter_cwr(&mut self, observer: &mut impl Observer) {
+        self.undo.end();
+        self.reduce(CaState::Cwr, observer);
+        self.begin_reduction();
+        self.set_state(CaState::Cwr);
+    }
+
+    /// Lets the window fall, as the host's own queue has just refused a segment, which then is not
+    /// sent: congestion without a loss, as in Linux (`tcp_transmit_skb`).
+    pub fn on_refusal(&mut self, now: Time, observer: &mut impl Observer) {
+        self.counters.local_drops += 1;
+        self.look(now);
+        self.undo.forbid();
+        if matches!(self.state(), CaState::Open | CaState::Disorder) {
+            self.enter_cwr(observer);
+        }
+        if self.conn.in_flight_segs == 0 {
+            self.shaper.retry_at(now + self.rtt.rto().min(LOCAL_RETRY_MAX));
+        }
+        self.settle();
     }
 
     pub(super) fn infer_losses(&mut self, now: Time) -> NewLosses {

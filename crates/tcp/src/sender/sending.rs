@@ -49,7 +49,7 @@ impl Sender {
     pub fn next_burst(&mut self, now: Time) -> Option<Burst> {
         self.shaper.forget_wait();
         if self.tail_probe.is_due() {
-            return Some(self.send_probe(now));
+            return self.shaper.fits_host().then(|| self.send_probe(now));
         }
         // Counted again by ACKs and timers, and along while sending.
         let in_flight = self.conn.in_flight_segs;
@@ -73,13 +73,35 @@ impl Sender {
         }
         let is_one = lost.is_some() || in_flight == 0 || self.predicts_nothing;
         let mut segs = if is_one { 1 } else { self.sendable_segs(in_flight) };
-        if self.shaper.is_active(&self.conn) {
+        if self.shaper.may_refuse(&self.conn) {
             segs = self.may_leave(now, in_flight, lost.is_some(), segs)?;
         }
         Some(match lost {
             None => self.send_new(now, segs),
             Some(segment) => self.send_again(now, segment),
         })
+    }
+
+    /// The host's queue has room for so many segments, as of now.
+    #[inline]
+    pub const fn set_host_room(&mut self, segs: u32) {
+        self.shaper.set_host_room(segs);
+    }
+
+    /// Whether the last [`Self::next_burst`] gave nothing for lack of that room; then
+    /// [`Self::on_refusal`] is to follow.
+    #[inline]
+    #[must_use]
+    pub const fn is_refused(&self) -> bool {
+        self.shaper.is_refused()
+    }
+
+    /// Most segments that [`Self::next_burst`] would let go now, one after the other.
+    #[inline]
+    #[must_use]
+    pub fn burst_segs_max(&self) -> u32 {
+        // A tail loss probe comes on top.
+        self.conn.cwnd_segs.saturating_sub(self.conn.in_flight_segs).saturating_add(1)
     }
 
     /// Sends new segments.
@@ -293,7 +315,7 @@ impl Sender {
         match self.shaper.admit(now, &self.conn, request) {
             Departure::Now(segs) => return Some(segs),
             Departure::Gather if room.is_window_limited() => self.note_full(),
-            Departure::Wait | Departure::Gather => self.note_room(now),
+            Departure::Wait | Departure::Gather | Departure::Refused => self.note_room(now),
         }
         None
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{LossDetection, PROFILES, Stack};
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 47] = [
+pub const SWITCHES: [(&str, &str); 48] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
     (
@@ -56,6 +56,11 @@ pub const SWITCHES: [(&str, &str); 47] = [
     ("tso", "segments leave in chunks of about a millisecond, as with segmentation offload"),
     ("tso_push", "a chunk's last segment says PSH and is acknowledged at once (Linux since 5.4)"),
     ("tsq_bytes", "most bytes of a flow that may wait in its own host; none: no limit"),
+    (
+        "local_drops",
+        "a segment that the full queue of its own host refuses stays with the sender, which reduces \
+         its window as after a congestion mark (Linux); if not, it is lost",
+    ),
     ("slow_start", "growth below ssthresh: standard, hystart++ (RFC 9406) or limited (RFC 3742)"),
     ("limited_slow_start_segs", "window from which limited slow start slows down, in segments"),
     ("slow_start_after_idle", "each timeout's length of idle time halves the window"),

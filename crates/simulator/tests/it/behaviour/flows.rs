@@ -117,6 +117,10 @@ fn ways() -> Vec<(&'static str, Value)> {
         ("slow edges", edges(30_000_000, 0)),
         ("busy edges", edges(1_000_000_000, 500)),
         ("an edge in common", shared_edge()),
+        ("a full host", full_host("linux-2.6.26", &json!({}))),
+        ("a full host that loses", full_host("linux-2.6.26", &json!({"local_drops": false}))),
+        ("a full host of chunks", full_host("linux-6", &json!({"tso": true, "tsq_bytes": null}))),
+        ("a full host of small queues", full_host("linux-6", &json!({}))),
         ("three links", three_links()),
         ("a lossy end", lossy_end(0)),
         ("a lossy end behind its host", lossy_end(500_000)),
@@ -128,6 +132,25 @@ fn moments() -> Value {
     let flows = [12, 24, 24, 48, 12].map(|rtt_ms| flow("reno", None, rtt_ms * MILLISECOND));
     let mut short = over_a_path(flows.into());
     short["network"]["rate_bps"] = json!(12_000_000);
+    resolve(&short)
+}
+
+/// A host whose queue has no room for all that its flows send.
+fn full_host(profile: &str, switches: &Value) -> Value {
+    let requests = json!({"requests": {"bytes": 60_000, "pause_ns": 250 * MILLISECOND}});
+    let flows = vec![
+        cubic(30),
+        with(cubic(20), "/demand", requests),
+        flow("bbr", None, 24 * MILLISECOND),
+        cubic(50),
+    ];
+    let flows = flows.into_iter().map(|flow| with(flow, "/switches", switches.clone()));
+    let mut short = over_a_path(flows.collect());
+    short["profile"] = json!(profile);
+    short["network"]["edge_rate_bps"] = json!(9_000_000);
+    short["network"]["one_host"] = json!(true);
+    short["network"]["edge_queue"] =
+        json!({"limit": {"packets": 12}, "discipline": {"kind": "fifo"}});
     resolve(&short)
 }
 

@@ -102,6 +102,7 @@ fn values() -> Vec<(&'static str, Vec<Value>)> {
         ("tso", both()),
         ("tso_push", both()),
         ("tsq_bytes", vec![json!(null), json!(4_000)]),
+        ("local_drops", both()),
         ("slow_start", words(&["standard", "hystart++", "limited"])),
         ("limited_slow_start_segs", numbers(&[8])),
         ("slow_start_after_idle", both()),
