@@ -22,7 +22,8 @@ def import_measurement(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="Output of `iperf3 --json`, a data file of Flent, or a pcap or pcapng file.",
+            help="Output of `iperf3 --json`, a data file of Flent, or a pcap or pcapng file;"
+            " or a network: lines of tc, or a trace of TheaterQ.",
         ),
     ],
     *,
@@ -67,14 +68,19 @@ def import_measurement(
     Prints what the flows of the file achieved, fits a path (rate, base RTT, buffer, loss) and names
     the evidence for each value. Then simulates the same flows on that path, and shows both next to
     each other.
+
+    Of a network that tc or TheaterQ describes, prints the scenario and runs nothing.
     """
     from dumbbell.cli import campaign, importing, pages
+    from dumbbell.experiments.imports.described.network import Described
     from dumbbell.results.plans import Plan
 
-    given = {"rate": rate, "rtt": rtt, "queue": queue, "loss": loss}
-    measurement = importing.Imported.read(
-        file, {name: value for name, value in given.items() if value is not None}, algorithm
-    )
+    options = {"rate": rate, "rtt": rtt, "queue": queue, "loss": loss}
+    given = {name: value for name, value in options.items() if value is not None}
+    if (described := Described.read(file, given, algorithm)) is not None:
+        importing.show_described(described, scenario, as_json=as_json)
+        return
+    measurement = importing.Imported.read(file, given, algorithm)
     if scenario is not None:
         measurement.write(scenario)
     if not as_json:

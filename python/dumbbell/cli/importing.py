@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from dumbbell.base.shell import quoted
 from dumbbell.cli import output
 from dumbbell.cli.output import print_table, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.experiments.imports import beside, imported
+from dumbbell.experiments.imports.described.network import Described
 from dumbbell.figures.kinds.measured import TOLD, flow_means, told
 from dumbbell.results.results import Results
+
+
+def show_described(described: Described, scenario: Path | None, *, as_json: bool) -> None:
+    """Write the scenario of a described network, or print it; say what has no equal."""
+    for note in described.notes:
+        say.print(note, soft_wrap=True, markup=False)
+    if scenario is not None:
+        described.write(scenario)
+        say.print(f"Next: dumbbell simulate {quoted(scenario)}", soft_wrap=True, markup=False)
+    if as_json:
+        output.print_json({"scenario": described.scenario, "notes": list(described.notes)})
+    elif scenario is None:
+        print(described.text(), end="")
 
 
 class Imported(imported.Imported):

@@ -1,0 +1,1 @@
+"""Networks that other tools describe, as the `network` table of a scenario."""

@@ -1,0 +1,113 @@
+"""A file that describes a network, and a scenario with a flow over that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+import tomli_w
+
+from dumbbell.base.errors import InputError, printable, refusing
+from dumbbell.base.units import format_time, parse_time
+from dumbbell.experiments.imports.described import tc, theaterq
+from dumbbell.experiments.imports.described.draft import Draft
+from dumbbell.scenario.model import Scenario
+
+_TEXT_BYTES_MAX: Final = 64_000_000
+_PACKETS: Final = "1000p"
+"""The limit of a netem that gives none, and of a device's queue."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """A scenario that was made of a description, and what of that has no equal."""
+
+    file: Path
+    scenario: dict[str, Any]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def read(cls, file: Path, given: Mapping[str, str], algorithm: str | None) -> Self | None:
+        """Read lines of tc or a trace of TheaterQ; None if the file is neither.
+
+        `given` has values for `rate`, `rtt` and `queue` instead of those of the file.
+
+        Raises
+        ------
+        InputError
+            What has no equal and cannot be left out, or a value that the file does not have.
+        """
+        text = _text(file)
+        if text is None:
+            return None
+        if tc.is_tc(text):
+            draft = tc.read(file, text)
+        elif theaterq.is_theaterq(text):
+            draft = theaterq.read(file, text)
+        else:
+            return None
+        network = _network(draft, given)
+        scenario = {
+            "duration": "60s",
+            "network": network,
+            "flow": [{"algorithm": algorithm or "cubic"}],
+        }
+        Scenario.parse(scenario, str(file))
+        return cls(file, scenario, tuple(draft.notes))
+
+    def text(self) -> str:
+        """Return the scenario as TOML, with the notes above it."""
+        notes = "".join(f"# {printable(note)}\n" for note in self.notes)
+        head = f"# Made by `dumbbell import` of {printable(self.file.name)}.\n{notes}"
+        return head + tomli_w.dumps(self.scenario)
+
+    def write(self, file: Path) -> None:
+        """Write the scenario."""
+        if file.suffix != ".toml":
+            raise InputError("no TOML file", key="scenario", value=str(file), valid="*.toml")
+        with refusing("write it", file):
+            file.write_text(self.text())
+
+
+def _text(file: Path) -> str | None:
+    """Return what the file has, if that is text of a size that a description has."""
+    try:
+        if not file.is_file() or file.stat().st_size > _TEXT_BYTES_MAX:
+            return None
+        return file.read_text()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _network(draft: Draft, given: Mapping[str, str]) -> dict[str, Any]:
+    network = dict(draft.network)
+    if "loss" in given:
+        network["loss"] = [{"place": "bottleneck", "probability": given["loss"]}]
+    if "rate" in given:
+        network["rate"] = given["rate"]
+    if "rate" not in network:
+        raise InputError("gives no rate", source=str(draft.file), valid="--rate 100mbit")
+    network.setdefault("queue", draft.own_queue or _PACKETS)
+    if "queue" in given:
+        network["queue"] = given["queue"]
+    network["rtt"] = given.get("rtt") or _rtt(draft)
+    order = ("rate", "rtt", "delay", "queue")
+    return {
+        key: network[key] for key in (*order, *sorted(set(network) - set(order))) if key in network
+    }
+
+
+def _rtt(draft: Draft) -> str:
+    """Return the RTT that the delays of the file make."""
+    changing = draft.network.get("delay")
+    if changing is not None:
+        first = changing if isinstance(changing, str) else changing[0]["delay"]
+        draft.notes.append(f"the way back has the same delay: an RTT of twice {first}")
+        return format_time(2 * parse_time(first))
+    if not draft.delay_ns:
+        raise InputError("gives no delay", source=str(draft.file), valid="--rtt 40ms")
+    rtt = format_time(draft.delay_ns)
+    draft.notes.append(f"the way back has no delay in these lines: an RTT of {rtt} (--rtt)")
+    return rtt

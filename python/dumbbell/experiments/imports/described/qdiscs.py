@@ -1,0 +1,327 @@
+"""Queue disciplines of tc, a function each, as keys of a `network` table.
+
+Names and meanings of their options are those of the manual pages tc-netem(8), tc-tbf(8) and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from dumbbell.base.units import format_rate, format_time
+from dumbbell.experiments.imports.described.draft import Draft
+from dumbbell.experiments.imports.described.tc_words import Words
+
+_NS_PER_S: Final = 10**9
+_PFIFO_FAST_PACKETS: Final = 1000
+"""The usual length of a device's queue (txqueuelen)."""
+_PIE_SCALE: Final = 16
+"""What tc-pie(8) calls 2 is 0.125 in RFC 8033, section 4.2."""
+_WEIGHT_LOG_MAX: Final = 31
+
+
+def netem(words: Words, draft: Draft) -> None:
+    """Take delay, loss, duplicates, order and rate of netem."""
+    delay_ns, fast = 0, 0.0
+    while words:
+        match word := words.next():
+            case "delay":
+                delay_ns = _netem_delay(words, draft)
+            case "limit":
+                draft.own_queue = f"{words.count()}p"
+                draft.note(
+                    "netem's limit also counts what is delayed; here the queue alone", words.line
+                )
+            case "loss" | "drop":
+                _put_loss(draft, _netem_loss(words, draft))
+            case "corrupt":
+                _put_loss(draft, {"place": "receiver", **_random_loss(words, draft)})
+                draft.note(
+                    "a corrupted packet is lost at the receiver, by its checksum", words.line
+                )
+            case "duplicate":
+                draft.put("duplicate", words.share(), words.line)
+                _skip_correlation(words, draft, "duplicates")
+            case "reorder":
+                fast = words.share()
+                _skip_correlation(words, draft, "reordering")
+            case "rate":
+                draft.put("rate", format_rate(words.rate_bps()), words.line)
+                if words.has_number():
+                    draft.note(f"a packet overhead of {words.next()} has no equal", words.line)
+            case "ecn" | "seed" | "distribution" | "slot" | "gap" as option:
+                value = f" {words.next()}" if option != "ecn" and words else ""
+                draft.note(f"`{option}{value}` has no equal", words.line)
+            case _:
+                raise words.unknown(word, "netem")
+    if fast:
+        # The share that goes at once overtakes the others, which are late by the delay.
+        late = {"probability": 1 - fast, "delay": format_time(delay_ns)}
+        draft.put("reorder", late, words.line)
+        delay_ns = 0
+    draft.delay_ns += delay_ns
+
+
+def _netem_delay(words: Words, draft: Draft) -> int:
+    """Return the smallest delay in ns; the jitter is a key of its own."""
+    delay_ns = words.time_ns()
+    if not words.has_number():
+        return delay_ns
+    jitter_ns = min(words.time_ns(), delay_ns)
+    _skip_correlation(words, draft, "jitter")
+    if jitter_ns:
+        draft.put("jitter", format_time(2 * jitter_ns), words.line)
+        draft.note("jitter keeps the order of packets, which netem's does not", words.line)
+    return delay_ns - jitter_ns
+
+
+def _netem_loss(words: Words, draft: Draft) -> dict[str, Any]:
+    if words.has("gemodel"):
+        to_bad = words.share()
+        to_good = words.share() if words.has_number() else 1 - to_bad
+        loss_bad = words.share() if words.has_number() else 1.0
+        loss_good = words.share() if words.has_number() else 0.0
+        model = {"to_bad": to_bad, "to_good": to_good, "loss_good": loss_good, "loss_bad": loss_bad}
+        return {"place": "bottleneck", "gilbert_elliott": model}
+    if words.has("state"):
+        to_bad = words.share()
+        to_good = words.share() if words.has_number() else 1 - to_bad
+        while words.has_number():
+            draft.note(f"`{words.next()}` of the loss states has no equal", words.line)
+        return {"place": "bottleneck", "gilbert_elliott": {"to_bad": to_bad, "to_good": to_good}}
+    words.has("random")
+    return {"place": "bottleneck", **_random_loss(words, draft)}
+
+
+def _random_loss(words: Words, draft: Draft) -> dict[str, Any]:
+    loss: dict[str, Any] = {"probability": words.share()}
+    if words.has_number():
+        loss["correlation"] = words.share()
+        draft.note("netem correlates random numbers, `correlation` here losses", words.line)
+    return loss
+
+
+def _put_loss(draft: Draft, loss: dict[str, Any]) -> None:
+    draft.network.setdefault("loss", []).append(loss)
+
+
+def _skip_correlation(words: Words, draft: Draft, what: str) -> None:
+    if words.has_number():
+        draft.note(f"a correlation of {what} ({words.next()}) has no equal", words.line)
+
+
+def tbf(words: Words, draft: Draft) -> None:
+    """Take the rate, the bucket and the queue of a token bucket."""
+    given: dict[str, int] = {}
+    while words:
+        match word := words.next():
+            case "rate" | "peakrate":
+                given[word] = words.rate_bps()
+            case "burst" | "buffer" | "maxburst":
+                given["burst"] = words.size_bytes()
+            case "limit":
+                given["limit"] = words.size_bytes()
+            case "latency" | "lat":
+                given["latency"] = words.time_ns()
+            case "mtu" | "minburst":
+                words.size_bytes()
+            case "overhead" | "linklayer" | "mpu":
+                draft.note(f"`{word} {words.next()}` has no equal", words.line)
+            case _:
+                raise words.unknown(word, "tbf")
+    if "rate" not in given or "burst" not in given:
+        raise words.error("tbf without its rate or burst", "rate RATE burst SIZE")
+    bucket: dict[str, str] = {"rate": format_rate(given["rate"]), "burst": f"{given['burst']}b"}
+    if "peakrate" in given:
+        bucket["peak"] = format_rate(given["peakrate"])
+    draft.put("rate", bucket, words.line)
+    limit = given.get("limit")
+    if limit is None and "latency" in given:
+        # What waits for so long, and what the bucket lets go at once.
+        limit = given["rate"] * given["latency"] // (8 * _NS_PER_S) + given["burst"]
+    if limit is not None:
+        draft.own_queue = f"{limit}b"
+
+
+def htb(words: Words, draft: Draft) -> None:
+    """Take the rate of a class of the hierarchical token bucket; the discipline itself has none."""
+    while words:
+        match word := words.next():
+            case "rate":
+                draft.put("rate", format_rate(words.rate_bps()), words.line)
+            case "ceil":
+                words.rate_bps()
+            case "burst" | "cburst" | "quantum" | "mtu":
+                words.size_bytes()
+            case (
+                "default" | "r2q" | "prio" | "direct_packets_stat" | "direct_qlen" | "leaf" | "ver"
+            ):
+                words.next()
+            case "overhead" | "linklayer" | "mpu":
+                draft.note(f"`{word} {words.next()}` has no equal", words.line)
+            case _:
+                raise words.unknown(word, "htb")
+
+
+def fq_codel(words: Words, draft: Draft) -> None:
+    """Take fair queueing with CoDel."""
+    options: dict[str, Callable[[], Any]] = {
+        "limit": lambda: f"{words.count()}p",
+        "target": lambda: format_time(words.time_ns()),
+        "interval": lambda: format_time(words.time_ns()),
+        "flows": words.count,
+        "quantum": lambda: f"{words.size_bytes()}b",
+    }
+    without_equal = ("memory_limit", "ce_threshold", "ce_threshold_selector", "drop_batch")
+    queue = _queue(words, draft, "fq-codel", options, without_equal)
+    if "flows" in queue:
+        queue["queues"] = queue.pop("flows")
+    draft.put("queue", queue, words.line)
+
+
+def codel(words: Words, draft: Draft) -> None:
+    """Take controlled delay."""
+    options: dict[str, Callable[[], Any]] = {
+        "limit": lambda: f"{words.count()}p",
+        "target": lambda: format_time(words.time_ns()),
+        "interval": lambda: format_time(words.time_ns()),
+    }
+    queue = _queue(words, draft, "codel", options, ("ce_threshold",))
+    draft.put("queue", {"ecn": False, **queue}, words.line)
+
+
+def pie(words: Words, draft: Draft) -> None:
+    """Take the proportional integral controller."""
+    options: dict[str, Callable[[], Any]] = {
+        "limit": lambda: f"{words.count()}p",
+        "target": lambda: format_time(words.time_ns()),
+        "tupdate": lambda: format_time(words.time_ns()),
+        "alpha": lambda: words.count() / _PIE_SCALE,
+        "beta": lambda: words.count() / _PIE_SCALE,
+    }
+    queue = _queue(words, draft, "pie", options, ("bytemode", "dq_rate_estimator"))
+    if "tupdate" in queue:
+        queue["update"] = queue.pop("tupdate")
+    draft.put("queue", queue, words.line)
+
+
+def fq(words: Words, draft: Draft) -> None:
+    """Take fair queueing."""
+    options: dict[str, Callable[[], Any]] = {
+        "limit": lambda: f"{words.count()}p",
+        "flow_limit": lambda: f"{words.count()}p",
+        "quantum": lambda: f"{words.size_bytes()}b",
+        "initial_quantum": lambda: f"{words.size_bytes()}b",
+    }
+    without_equal = (
+        "maxrate", "buckets", "orphan_mask", "refill_delay", "low_rate_threshold", "ce_threshold",
+        "timer_slack", "horizon",
+    )  # fmt: skip
+    draft.put("queue", _queue(words, draft, "fq", options, without_equal), words.line)
+
+
+def red(words: Words, draft: Draft) -> None:
+    """Take random early detection, whose weight tc computes from the burst that it allows."""
+    given: dict[str, Any] = {"avpkt": 1000}
+    flags = {"ecn", "adaptive", "harddrop", "nodrop"}
+    while words:
+        word = words.next()
+        if word in flags:
+            given[word] = True
+        elif word in ("limit", "min", "max", "avpkt"):
+            given[word] = words.size_bytes()
+        elif word == "burst":
+            given[word] = words.count()
+        elif word == "probability":
+            given[word] = words.fraction()
+        elif word == "bandwidth":
+            words.rate_bps()
+        else:
+            raise words.unknown(word, "red")
+    if missing := [key for key in ("limit", "min") if key not in given]:
+        raise words.error(f"red without {missing[0]}", "limit SIZE min SIZE avpkt SIZE burst N")
+    for flag in ("harddrop", "nodrop"):
+        if given.get(flag):
+            draft.note(f"`{flag}` has no equal", words.line)
+    most = given.get("max", 3 * given["min"])
+    queue = {
+        "discipline": "red",
+        "limit": f"{given['limit']}b",
+        "min_threshold": f"{given['min']}b",
+        "max_threshold": f"{most}b",
+        "max_probability": given.get("probability", 0.02),
+        "gentle": False,
+        "adaptive": given.get("adaptive", False),
+        "ecn": given.get("ecn", False),
+    }
+    burst = given.get("burst", (2 * given["min"] + most) // (3 * given["avpkt"]))
+    weight = _red_weight(burst, given["min"] / given["avpkt"])
+    if weight is None:
+        raise words.error(f"a burst of {burst} is too short for min", "a burst above min / avpkt")
+    queue["weight"] = weight
+    draft.put("queue", queue, words.line)
+
+
+def _red_weight(burst: int, min_packets: float) -> float | None:
+    """Return the smallest power of 1/2 with which a burst passes an empty queue without loss.
+
+    None if no weight allows it. Floyd and Jacobson 1993, section 6: the average stays below
+    `min_packets` while so many packets arrive.
+    """
+    excess = burst + 1 - min_packets
+    for log in range(1, _WEIGHT_LOG_MAX + 1):
+        weight = 2.0**-log
+        if 1 <= excess <= (1 - (1 - weight) ** burst) / weight:
+            return weight
+    return None
+
+
+def pfifo(words: Words, draft: Draft) -> None:
+    """Take a first-in, first-out queue limited in packets."""
+    draft.put(
+        "queue", f"{words.count() if words.has('limit') else _PFIFO_FAST_PACKETS}p", words.line
+    )
+
+
+def bfifo(words: Words, draft: Draft) -> None:
+    """Take a first-in, first-out queue limited in bytes."""
+    if not words.has("limit"):
+        raise words.error("bfifo without its limit", "limit SIZE")
+    draft.put("queue", f"{words.size_bytes()}b", words.line)
+
+
+def pfifo_fast(words: Words, draft: Draft) -> None:
+    """Take the kernel's default, whose bands do not matter to flows of one class."""
+    draft.put("queue", f"{_PFIFO_FAST_PACKETS}p", words.line)
+    draft.note("pfifo_fast has the device's txqueuelen, taken as 1000 packets", words.line)
+
+
+def _queue(
+    words: Words,
+    draft: Draft,
+    discipline: str,
+    options: dict[str, Callable[[], Any]],
+    without_equal: tuple[str, ...],
+) -> dict[str, Any]:
+    """Return the table of a discipline from options with a value each, and `ecn` or `noecn`."""
+    queue: dict[str, Any] = {"discipline": discipline}
+    while words:
+        word = words.next()
+        if word in options:
+            queue[word] = options[word]()
+        elif word in ("ecn", "noecn"):
+            queue["ecn"] = word == "ecn"
+        elif word in without_equal:
+            value = f" {words.next()}" if words.has_number() else ""
+            draft.note(f"`{word}{value}` of {discipline} has no equal", words.line)
+        elif word in ("nopacing", "pacing"):
+            continue  # the senders' business
+        else:
+            raise words.unknown(word, discipline)
+    return queue
+
+
+KNOWN: Final[dict[str, Callable[[Words, Draft], None]]] = {
+    "netem": netem, "tbf": tbf, "htb": htb, "fq_codel": fq_codel, "codel": codel, "pie": pie,
+    "fq": fq, "red": red, "pfifo": pfifo, "bfifo": bfifo, "pfifo_fast": pfifo_fast,
+}  # fmt: skip

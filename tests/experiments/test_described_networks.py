@@ -1,0 +1,244 @@
+"""Networks that tc and TheaterQ describe, as tables of a scenario."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_line import Command
+from dumbbell.base.errors import InputError
+from dumbbell.experiments.imports.described.network import Described
+
+ADD = "tc qdisc add dev eth0 root "
+LIMITED = f"{ADD}handle 1: tbf rate 10mbit burst 10kb latency 40ms\n"
+BELOW = "tc qdisc add dev eth0 parent 1: "
+
+Read = Callable[..., Described]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """Return a function that reads a text as a file."""
+
+    def read(text: str, name: str = "queue.sh", **given: str) -> Described:
+        file = tmp_path / name
+        file.write_text(text)
+        described = Described.read(file, {"rtt": "40ms", **given}, None)
+        assert described is not None
+        return described
+
+    return read
+
+
+def place_and_problem(error: InputError) -> str:
+    """Return the line of an error, if it has one, and what is wrong there."""
+    place = (error.source or "").partition(", ")[2]
+    return f"{place}: {error.problem}"
+
+
+def network(described: Described) -> dict[str, Any]:
+    """Return the network without the keys that every one here has."""
+    return {key: value for key, value in described.scenario["network"].items() if key != "rtt"}
+
+
+BUCKET = {"rate": {"rate": "10mbit", "burst": "10240b"}}
+"""A kilobyte of tc has 1024 bytes, and a kilobit of a rate 1000 bits."""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # 50 000 bytes in 40 ms, and the bucket.
+        (LIMITED, {**BUCKET, "queue": "60240b"}),
+        (f"{LIMITED}{BELOW}pfifo limit 50", {**BUCKET, "queue": "50p"}),
+        (f"{LIMITED}{BELOW}bfifo limit 10k", {**BUCKET, "queue": "10240b"}),
+        (f"{ADD}netem rate 1gbit limit 200", {"rate": "1gbit", "queue": "200p"}),
+        (f"{ADD}netem rate 100kbps", {"rate": "800kbit", "queue": "1000p"}),
+        (
+            f"{ADD}netem rate 1mbit loss 0.5% duplicate 1",
+            {
+                "rate": "1mbit",
+                "queue": "1000p",
+                "loss": [{"place": "bottleneck", "probability": 0.005}],
+                "duplicate": 0.01,
+            },
+        ),
+        (
+            f"{ADD}netem rate 1mbit loss gemodel 1% 20% 70% 0.1%",
+            {
+                "rate": "1mbit",
+                "queue": "1000p",
+                "loss": [
+                    {
+                        "place": "bottleneck",
+                        "gilbert_elliott": {
+                            "to_bad": 0.01,
+                            "to_good": 0.2,
+                            "loss_bad": 0.7,
+                            "loss_good": 0.001,
+                        },
+                    }
+                ],
+            },
+        ),
+        (
+            f"{ADD}netem rate 1mbit delay 10ms reorder 25%",
+            {
+                "rate": "1mbit",
+                "queue": "1000p",
+                "reorder": {"probability": 0.75, "delay": "10ms"},
+            },
+        ),
+        (
+            f"{LIMITED}{BELOW}fq_codel limit 600 flows 64 quantum 300 target 20ms noecn",
+            {
+                **BUCKET,
+                "queue": {
+                    "discipline": "fq-codel", "limit": "600p", "queues": 64,
+                    "quantum": "300b", "target": "20ms", "ecn": False,
+                },
+            },
+        ),
+        (
+            f"{LIMITED}{BELOW}pie limit 100 target 20ms tupdate 30ms alpha 2 beta 20 ecn",
+            {
+                **BUCKET,
+                "queue": {
+                    "discipline": "pie", "limit": "100p", "target": "20ms", "update": "30ms",
+                    "alpha": 0.125, "beta": 1.25, "ecn": True,
+                },
+            },
+        ),
+        (
+            "qdisc netem 8001: dev eth0 root refcnt 2 limit 90 delay 5ms rate 2Mbit",
+            {"rate": "2mbit", "queue": "90p"},
+        ),
+        (
+            f"{ADD}handle 1: htb default 10\n"
+            "tc class add dev eth0 parent 1: classid 1:10 htb rate 5mbit ceil 9mbit\n"
+            "tc qdisc add dev eth0 parent 1:10 \\\n  codel limit 80",
+            {"rate": "5mbit", "queue": {"discipline": "codel", "limit": "80p", "ecn": False}},
+        ),
+    ],
+)  # fmt: skip
+def test_lines_of_tc_become_a_network(text: str, expected: dict[str, Any], read: Read) -> None:
+    assert network(read(text)) == expected
+
+
+def test_red_has_the_largest_weight_that_lets_the_burst_pass(read: Read) -> None:
+    line = f"{LIMITED}{BELOW}red limit 60000 min 15000 max 45000 avpkt 1000 burst 20"
+    queue = network(read(line))["queue"]
+    assert (queue["weight"], queue["min_threshold"], queue["gentle"]) == (2**-3, "15000b", False)
+    averages = []
+    for weight in (queue["weight"], 2 * queue["weight"]):
+        average = 0.0
+        for waiting in range(1, 21):
+            average += weight * (waiting - average)
+        averages.append(average)
+    assert averages[0] < 15 < averages[1]
+
+
+def test_a_round_trip_is_the_delay_unless_one_is_given(tmp_path: Path) -> None:
+    file = tmp_path / "queue.sh"
+    file.write_text(f"{ADD}netem rate 1mbit delay 30ms 10ms")
+    described = Described.read(file, {}, "bbr")
+    assert described is not None
+    assert described.scenario["network"]["rtt"] == "20ms"
+    assert described.scenario["network"]["jitter"] == "20ms"
+    assert described.scenario["flow"] == [{"algorithm": "bbr"}]
+    file.write_text(f"{ADD}netem rate 1mbit")
+    with pytest.raises(InputError, match=r"gives no delay.*--rtt 40ms"):
+        Described.read(file, {}, None)
+
+
+def test_what_has_no_equal_is_noted_with_its_line(read: Read) -> None:
+    notes = read(f"{LIMITED}\n{BELOW}fq_codel memory_limit 4Mb ce_threshold 1ms").notes
+    assert notes == (
+        "line 3: `memory_limit 4Mb` of fq-codel has no equal",
+        "line 3: `ce_threshold 1ms` of fq-codel has no equal",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{ADD}hfsc default 1", "line 1: hfsc has no equal here"),
+        (f"{ADD}netem colour red", "line 1: netem has no option 'colour'"),
+        (f"{ADD}netem loss 101%", "line 1: 101 % is more than all"),
+        (f"{ADD}netem delay 10km", "line 1: '10km' is not a time"),
+        (f"{ADD}netem rate", "line 1: ends where a rate is expected"),
+        (f"{ADD}tbf rate 1mbit", "line 1: tbf without its rate or burst"),
+        (f"{LIMITED}{BELOW}netem rate 2mbit", "line 2: gives a second `rate`"),
+        (f"{ADD}netem delay 1ms", "gives no rate"),
+        (f"{LIMITED}tc qdisc add dev eth1 root pfifo", "describes 2 devices: eth0, eth1"),
+        (f"{LIMITED}echo done", "line 2: 'echo' is no line of tc"),
+        (f"{ADD}netem 'rate", "line 1: No closing quotation"),
+    ],
+)
+def test_a_wrong_line_is_an_error_at_its_place(text: str, message: str, read: Read) -> None:
+    with pytest.raises(InputError) as raised:
+        read(text)
+    assert message in place_and_problem(raised.value)
+
+
+TRACE = """KEEP,LATENCY,RATE,LOSS,LIMIT
+1000000,20000000,10000000,0,100
+500000,30000000,5000000,0,100
+500000,20000000,10000000,4294967295,100
+"""
+
+
+def test_a_trace_of_theaterq_becomes_values_as_they_change(read: Read) -> None:
+    described = read(TRACE, "trace.csv")
+    assert network(described) == {
+        "rate": [
+            {"at": "0s", "rate": "10mbit"},
+            {"at": "1s", "rate": "5mbit"},
+            {"at": "1.5s", "rate": "10mbit"},
+        ],
+        "delay": [
+            {"at": "0s", "delay": "20ms"},
+            {"at": "1s", "delay": "30ms"},
+            {"at": "1.5s", "delay": "20ms"},
+        ],
+        "queue": "100p",
+        "loss": [
+            {
+                "place": "bottleneck",
+                "probability": [
+                    {"at": "0s", "probability": 0.0},
+                    {"at": "1.5s", "probability": 1.0},
+                ],
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (",LIMIT", "", "line 1: has no column LIMIT"),
+        ("10000000,0,100", "fast,0,100", "line 2: RATE is no whole number"),
+        ("4294967295", "4294967296", "line 4: LOSS is no whole number"),
+        ("5000000,0,100", "5000000,0", "line 3: has 4 values"),
+    ],
+)
+def test_a_wrong_trace_is_an_error_at_its_place(
+    old: str, new: str, message: str, read: Read
+) -> None:
+    with pytest.raises(InputError) as raised:
+        read(TRACE.replace(old, new, 1), "trace.csv")
+    assert message in place_and_problem(raised.value)
+
+
+def test_a_described_network_can_be_simulated(dumbbell: Command, tmp_path: Path) -> None:
+    (tmp_path / "queue.sh").write_text(f"{LIMITED}{BELOW}netem delay 20ms\n")
+    said = dumbbell("import", "queue.sh")
+    assert (said.code, tomllib.loads(said.out)["network"]["rtt"]) == (0, "20ms")
+    said = dumbbell("import", "queue.sh", "--scenario", "net.toml")
+    assert (said.code, "dumbbell simulate net.toml" in said.err) == (0, True)
+    assert dumbbell("simulate", "net.toml", "--duration", "1s").code == 0
