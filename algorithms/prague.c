@@ -21,12 +21,13 @@
  * rates equally and share a marking queue nearly evenly. Loss halves the window.
  * Pacing is at the window per smoothed RTT, and at twice that below half of ssthresh.
  *
- * Interpretation: L4S gives Prague a separate codepoint, ECT(1), and counts of marked
- * bytes in each ACK (AccECN). It also gives it a queue next to the classic one
- * (DualPI2). Neither the simulator's TCP nor BPF in the kernel offers the first two to
- * an algorithm. So Prague runs as DCTCP does, with ECT(0) and the exact echo of DCTCP:
- * an ACK with ECN-Echo is one of marked segments only. Its queue must be separate, or
- * shared with DCTCP: a step, here at about a millisecond.
+ * Interpretation: L4S gives Prague a separate codepoint, ECT(1), and a queue next to
+ * the classic one (DualPI2). A flow has the first with the switch `ecn = "l4s"` of its
+ * stack. By default Prague sends ECT(0) as DCTCP does. Its queue must then be separate,
+ * or shared with DCTCP: a step, here at about a millisecond. L4S also counts marked
+ * bytes in each ACK (AccECN). Neither the simulator's TCP nor BPF in the kernel offers
+ * that to an algorithm. So Prague has the exact echo of DCTCP: an ACK with ECN-Echo is
+ * one of marked segments only.
  *
  * Interpretation: the reference implementation keeps alpha in 1/2^20, as here. It also
  * limits bursts to 250 us of the pacing rate. In both our engines the stack decides

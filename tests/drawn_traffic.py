@@ -65,6 +65,8 @@ def algorithms(draw: st.DrawFn) -> Table:
     algorithm = known[name]
     preset = draw(st.sampled_from(["", "", *(f"@{each}" for each in algorithm.preset_names)]))
     table: Table = {"algorithm": f"{name}{preset}"}
+    if algorithm.needs_ecn and draw(st.booleans()):
+        table["switches"] = {"ecn": "l4s"}
     if algorithm.parameters and draw(st.sampled_from([False, False, True])):
         parameter = draw(st.sampled_from(algorithm.parameters))
         value = draw(st.sampled_from([parameter.initial, parameter.low, parameter.high]))

@@ -258,6 +258,8 @@ WRONG = [
     ("stack", {"switches": {"growth": "ack"}}, "stack.switches.growth", "unknown variant", None),
     ("stack", {"switches": {"quick_acks": -1}}, "stack.switches.quick_acks", "invalid value", None),
     ("stack", {"switches": {"growth": "none"}}, "stack.switches.growth", "invalid type", None),
+    ("stack", {"switches": {"ecn": "l4s"}}, "stack.switches.ecn", "answers a mark as a loss", None),
+    ("flow.1.switches", {"ecn": "l4s"}, "flow.1.switches.ecn", "answers a mark as a loss", None),
     ("stack", {"profil": "rfc"}, "stack.profil", "unknown key", "profile"),
     ("flow", [], "flow", "no flows", None),
     ("flow", {}, "flow", "not an array", None),

@@ -87,6 +87,40 @@ def test_a_queue_may_be_unlimited() -> None:
                 "ecn": False,
             },
         ),
+        # tc-fq_pie(8): alpha 2 and beta 20, of sixteenths.
+        (
+            {"discipline": "fq-pie"},
+            {"packets": 10240},
+            {
+                "kind": "fq-pie",
+                "target_ns": 15 * MS,
+                "update_ns": 15 * MS,
+                "alpha": 0.125,
+                "beta": 1.25,
+                "ecn": False,
+                "ecn_probability": 0.1,
+                "queues": 1024,
+                "quantum_bytes": 1514,
+            },
+        ),
+        # RFC 9332, figure 2, and Linux 6.18: limit, beta of 819/256 and what has a switch there.
+        (
+            {"discipline": "dualpi2"},
+            {"packets": 10000},
+            {
+                "kind": "dualpi2",
+                "target_ns": 15 * MS,
+                "update_ns": 16 * MS,
+                "alpha": 0.16,
+                "beta": 3.2,
+                "step_ns": MS,
+                "step_min": 0,
+                "coupling": 2,
+                "classic_protection": 0.1,
+                "drop_overload": True,
+                "drop_early": False,
+            },
+        ),
         # tc-fq(8).
         (
             {"discipline": "fq"},
@@ -188,6 +222,11 @@ def test_every_place_takes_every_queue() -> None:
         ({"discipline": "pie", "alpha": -1}, "alpha", "must not be negative"),
         ({"discipline": "pie", "alpha": 0}, "alpha", "more than 0"),
         ({"discipline": "pie", "beta": 0}, "beta", "more than 0"),
+        ({"discipline": "pie", "update": "9us"}, "update", "each update is computed"),
+        ({"discipline": "fq-pie", "ecn_probability": 2}, "ecn_probability", "whole"),
+        ({"discipline": "fq-pie", "queues": 0}, "queues", "more than 0"),
+        ({"discipline": "dualpi2", "alpha": 0}, "alpha", "more than 0"),
+        ({"discipline": "dualpi2", "coupling": 0}, "coupling", "more than 0"),
         ({"discipline": "red", "limit": "9p", "weight": 0}, "weight", "more than 0"),
         ({"discipline": "red", "limit": "9p", "max_probability": 2}, "max_probability", "whole"),
         (

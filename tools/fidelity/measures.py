@@ -22,6 +22,7 @@ from dumbbell.quantities.rates import goodputs, mbit_per_s
 from dumbbell.quantities.series import NO_SSTHRESH
 from dumbbell.quantities.view import FlowsView, QueueView, RunView
 from dumbbell.scenario import facts
+from fidelity import oracles
 from fidelity.check import Measure
 
 EVERYTHING: Final = Window()
@@ -204,6 +205,29 @@ def marked(one: One) -> One:
         return one(run)
 
     return measure
+
+
+def coupling(run: Run) -> float:
+    """Share of marks of the group `low` over the root of the share of drops of `classic`."""
+    dropped = bottleneck_of(run).grown("dropped_packets")
+    return NOTHING if not dropped else _low_marks(run) / math.sqrt(dropped / _sent(run, "classic"))
+
+
+def scalable_law(run: Run) -> float:
+    """Mean window of a flow of the group `low` over that of a scalable law with its marks."""
+    marks, rtt_ms = _low_marks(run), taken("rtt_mean_ms[low]")(run)
+    view = flows_of(run, "low")
+    window = _sent(run, "low") / len(view.flows) / view.span.seconds * rtt_ms / 1e3
+    return window / oracles.scalable_window(marks)
+
+
+def _low_marks(run: Run) -> float:
+    marked = bottleneck_of(run).grown("marked_packets")
+    return NOTHING if not marked else marked / _sent(run, "low")
+
+
+def _sent(run: Run, group: str) -> float:
+    return sum(flows_of(run, group).grown("sent_segs"))
 
 
 # Losses

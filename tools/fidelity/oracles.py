@@ -264,6 +264,18 @@ def fast_queue(flows: int, alpha: float, initial: int = 10) -> float:
     return flows * alpha + initial * (flows - 1) / 2 + 1
 
 
+def scalable_window(p: float) -> float:
+    """Window of DCTCP or Prague where each packet is marked at random with `p`, in segments.
+
+    It grows by 1 - p in a round trip. A cut by p / 2 comes with a mark, at most once per round
+    trip. The first mark after that comes 1 / (p W) round trips later: so
+    W p / 2 = (1 - p) (1 + 1 / (p W)). Where every round trip has many marks that is the 2 / p of
+    draft-briscoe-iccrg-prague-congestion-control.
+    """
+    growth = 1 - p
+    return (growth + math.sqrt(growth**2 + 2 * growth)) / p
+
+
 def ecn_peak(threshold: float, growth: float = 1.0) -> float:
     """Return the largest queue of one flow that step marking holds.
 

@@ -44,6 +44,13 @@ impl Random {
         (self.next_u64() >> 32) as u32
     }
 
+    /// True with a probability.
+    #[inline]
+    pub fn happens(&mut self, probability: f64) -> bool {
+        // A product with a power of two is exact, and a cast saturates.
+        self.next_u64() < (probability * WHOLE) as u64
+    }
+
     /// Exponentially distributed with the given mean.
     pub fn exponential(&mut self, mean: Span) -> Span {
         // Uniform in (0, 1]; libm gives the same logarithm on every machine.

@@ -1,7 +1,7 @@
 //! Both ends of one flow, and what the simulator counts about it.
 
 use dumbbell_network::{Ecn, LinkId, Network, OneWay, Periods, Random, Route, Span, Time};
-use dumbbell_tcp::{Receiver, RttSummary, Sender, SenderConfig, SenderCounters};
+use dumbbell_tcp::{Ecn as EcnMode, Receiver, RttSummary, Sender, SenderConfig, SenderCounters};
 use dumbbell_workload::{Datagrams, Flow, Scenario, Transport};
 
 use crate::app::{App, Message};
@@ -9,11 +9,6 @@ use crate::choice::Choice;
 use crate::shortcuts::Shortcuts;
 use crate::traffic::{interface_of, small_queue};
 use crate::under_way::UnderWay;
-
-/// What a sender's packet says of ECN.
-pub const fn ecn_of(capable: bool) -> Ecn {
-    if capable { Ecn::Ect0 } else { Ecn::NotEct }
-}
 
 /// The route at whose end a flow's receiver is.
 pub const fn receiver_of(flow: usize) -> usize {
@@ -90,6 +85,8 @@ pub struct Connection {
     pub app: App,
     /// The sender wants the receiver's timestamps.
     pub parks_acks: bool,
+    /// What packets say that may be marked.
+    pub capable: Ecn,
 }
 
 /// What the summary says of a connection.
@@ -290,11 +287,18 @@ impl Ahead {
             receiver.predict_nothing();
         }
         sender.supply(app.act(now, 0));
-        Connection { sender, receiver, app, parks_acks: choice.parks_acks() }
+        let capable = if stack.ecn == EcnMode::L4s { Ecn::Ect1 } else { Ecn::Ect0 };
+        Connection { sender, receiver, app, parks_acks: choice.parks_acks(), capable }
     }
 }
 
 impl Connection {
+    /// What a packet says of ECN.
+    #[inline]
+    pub const fn ecn_of(&self, is_capable: bool) -> Ecn {
+        if is_capable { self.capable } else { Ecn::NotEct }
+    }
+
     /// Payload cumulatively acknowledged.
     pub fn acked_bytes(&self) -> u64 {
         self.app.payload_bytes(self.sender.acked_segs())

@@ -34,7 +34,7 @@ impl EcnEcho {
     /// taken, so that each segment is acknowledged under its own (RFC 8257, section
     /// 3.2: the first of the two acknowledgements it allows).
     pub fn separates(&self, ce: bool) -> bool {
-        self.mode == Ecn::Dctcp && ce != self.ece
+        matches!(self.mode, Ecn::Dctcp | Ecn::L4s) && ce != self.ece
     }
 
     /// Takes a segment's mark, and the sender's word that it has reduced its window.
@@ -45,7 +45,7 @@ impl EcnEcho {
             // A mark in the very segment that carries CWR is a new one (RFC 3168,
             // section 6.1.3).
             Ecn::Classic => ce || (before && !cwr),
-            Ecn::Dctcp => ce,
+            Ecn::Dctcp | Ecn::L4s => ce,
         };
         // After CWR the sender's window may be very small: it must not wait.
         Echo { at_once: cwr || self.ece != before, begins: self.ece && !before }

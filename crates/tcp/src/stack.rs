@@ -152,6 +152,8 @@ pub enum Ecn {
     Classic,
     /// Each mark is echoed as it is (RFC 8257, section 3.2).
     Dctcp,
+    /// As `dctcp`, and packets ask for the service of L4S by ECT(1) (RFC 9331).
+    L4s,
 }
 
 /// What an acknowledgement adds to the window.
@@ -267,7 +269,7 @@ impl Stack {
     /// them and echoes each as it is, whatever is set otherwise.
     #[must_use]
     pub fn serving(self, algorithm: &Algorithm) -> Self {
-        let needs_marks = algorithm.flags.contains(&Need::Ecn);
+        let needs_marks = algorithm.flags.contains(&Need::Ecn) && self.ecn != Ecn::L4s;
         Self { ecn: if needs_marks { Ecn::Dctcp } else { self.ecn }, ..self }
     }
 }

@@ -49,7 +49,7 @@ impl Tuning {
         tune_timers(stack, &mut kernel, &mut sysctls);
         tune_receiver(stack, &mut kernel, &mut sysctls);
         kernel.ecn = match stack.ecn {
-            Ecn::Dctcp if !echoes_each_mark => Ecn::Classic,
+            Ecn::Dctcp | Ecn::L4s if !echoes_each_mark => Ecn::Classic,
             asked => asked,
         };
         sysctls.set("net.ipv4.tcp_ecn", u8::from(kernel.ecn != Ecn::Off));

@@ -245,6 +245,68 @@ class Fq(Part, frozen=True, kw_only=True, tag_field="kind", tag="fq"):
     """Packets of one flow that may wait."""
 
 
+class FqPie(Part, frozen=True, kw_only=True, tag_field="kind", tag="fq-pie"):
+    """Flow queues with PIE."""
+
+    target_ns: int
+    """Queueing delay to hold in each queue."""
+
+    update_ns: int
+    """Time between updates of the drop probabilities."""
+
+    alpha: float
+    """Gain of the distance from the target, per second of delay."""
+
+    beta: float
+    """Gain of the delay's change, per second of delay."""
+
+    ecn: bool
+    """True if ECN-capable packets are marked instead while the probability is low."""
+
+    ecn_probability: float
+    """Probability up to which they are."""
+
+    queues: int
+    """Queues onto which flows are hashed."""
+
+    quantum_bytes: int
+    """Bytes that a queue may send in its turn."""
+
+
+class Dualpi2(Part, frozen=True, kw_only=True, tag_field="kind", tag="dualpi2"):
+    """A queue with little delay next to a classic one, their signals coupled."""
+
+    target_ns: int
+    """Queueing delay to hold in the C queue."""
+
+    update_ns: int
+    """Time between updates of the probability."""
+
+    alpha: float
+    """Gain of the distance from the target, per second of delay."""
+
+    beta: float
+    """Gain of the delay's change, per second of delay."""
+
+    step_ns: int
+    """Wait in the L queue from which all its packets are marked."""
+
+    step_min: int
+    """Packets that must be left in the L queue for that."""
+
+    coupling: int
+    """Factor of the probability in the L queue (k)."""
+
+    classic_protection: float
+    """Share of the link that the C queue keeps under a load of the L queue."""
+
+    drop_overload: bool
+    """True if the L queue also drops once its probability has reached 1."""
+
+    drop_early: bool
+    """True if packets are dropped as they come rather than as they leave."""
+
+
 class Classes(Part, frozen=True, kw_only=True, tag_field="kind", tag="classes"):
     """Classes of packets."""
 
@@ -258,7 +320,7 @@ class Classes(Part, frozen=True, kw_only=True, tag_field="kind", tag="classes"):
     """Backlog of a class from which its ECN-capable packets are marked; none: never."""
 
 
-Discipline = Fifo | Step | Red | Pie | Codel | FqCodel | Fq | Classes
+Discipline = Fifo | Step | Red | Pie | Codel | FqCodel | Fq | FqPie | Dualpi2 | Classes
 """A queue discipline and its parameters."""
 
 

@@ -267,6 +267,13 @@ def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:
     if traffic.switches:
         with placed(key=key):
             catalogue.stacks().check_switches(stack.profile, switches)
+    if switches.get("ecn") == "l4s" and not traffic.chosen.algorithm.needs_ecn:
+        raise InputError(
+            f"{traffic.chosen.algorithm.name} answers a mark as a loss; L4S rules that out",
+            key=f"{key}.switches.ecn" if "ecn" in traffic.switches else "stack.switches.ecn",
+            value="l4s",
+            valid='an algorithm that needs marks, such as prague, or "classic"',
+        )
     return {"profile": stack.profile, "switches": catalogue.engine_switches(switches)}
 
 

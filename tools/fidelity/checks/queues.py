@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from fidelity import measures, oracles
-from fidelity.check import EXACT, Check, Table, about
+from fidelity.check import EXACT, Check, Table, about, within
 from fidelity.checks.tables import EVERY_SEGMENT, flow, scenario, seeds, stack
 
 ECN: Final[Mapping[str, Any]] = {"stack": stack("linux-6", ecn="classic", **EVERY_SEGMENT)}
+EVERY: Final[Mapping[str, Any]] = {"stack": stack("linux-6", **EVERY_SEGMENT)}
 THRESHOLD: Final = 50
 
 
@@ -18,6 +19,7 @@ def checks() -> Iterator[Check]:
     yield from _delays()
     yield from _averages()
     yield from _marks()
+    yield from _coupled()
 
 
 def _many(queue: Mapping[str, Any], flows: int, seconds: int = 60) -> Table:
@@ -49,6 +51,20 @@ def _delays() -> Iterator[Check]:
             {"discipline": "pie"},
             "RFC 8033",
             "drops at random, adjusted every 15 ms",
+        ),
+        (
+            "FQ-PIE in one queue",
+            15.0,
+            {"discipline": "fq-pie", "queues": 1},
+            "RFC 8033",
+            "as PIE; in queues of their own, where 15 ms are 8 packets, they wait for 18.5 ms",
+        ),
+        (
+            "DualPI2",
+            15.0,
+            {"discipline": "dualpi2"},
+            "RFC 9332, appendix A",
+            "drops at random, adjusted every 16 ms",
         ),
     ):
         yield Check(
@@ -145,5 +161,53 @@ def _marks() -> Iterator[Check]:
         measure=measures.mean(measures.taken("goodput_share[1]")),
         band=about(0.01),
         why="slow start; the threshold keeps the class busy through a reduction",
+        needs=("ecn",),
+    )
+
+
+def _coupled() -> Iterator[Check]:
+    """Yield checks of the two queues of L4S."""
+    # The L4S queue marks by the coupling alone.
+    queue = {"discipline": "dualpi2", "step": "100ms"}
+    path = {"rate": "100mbit", "rtt": "30ms", "queue": queue, "edge_jitter": "120us"}
+    low = flow(
+        "prague", count=4, group="low", start={"from": "0s", "to": "1s"}, switches={"ecn": "l4s"}
+    )
+    classic = flow("reno", count=4, group="classic", start={"from": "0s", "to": "1s"})
+    table = scenario("60s", path, low, classic, interval="10ms", **EVERY)
+    yield Check(
+        name="marks of 4 Prague flows over the root of the drops of 4 Reno flows, DualPI2",
+        oracle="k = 2: p_L = k p' and p_C = p'^2 (RFC 9332, section 2.1)",
+        scenarios=seeds(3, table),
+        expected=2.0,
+        measure=measures.mean(measures.coupling),
+        band=within(0.1),
+        why="p' varies, and the mean of squares is more than the square of the mean",
+        needs=("ecn",),
+    )
+    yield Check(
+        name="window of 4 Prague flows over that of a scalable law, DualPI2",
+        oracle="1: growth of 1 - p segments in a round trip, a cut by p / 2 at the first mark "
+        "after one (Prague draft: 2 / p where marks are many)",
+        scenarios=seeds(3, table),
+        expected=1.0,
+        measure=measures.mean(measures.scalable_law),
+        band=about(0.1),
+        why="p and the window vary together",
+        needs=("ecn",),
+    )
+    path = {"rate": "100mbit", "rtt": "10ms", "queue": {"discipline": "dualpi2"}}
+    one = scenario("30s", path, flow("prague", switches={"ecn": "l4s"}), interval="1ms", **EVERY)
+    yield Check(
+        name="largest queue of one Prague flow, DualPI2",
+        oracle="its step of 1 ms and the growth of the round trip until the sender reduces",
+        scenarios=(one,),
+        expected=oracles.ecn_peak(100e6 * 1e-3 / 12_000),
+        measure=measures.mean(
+            measures.marked(measures.taken("queue_max_packets", measures.since(10.0)))
+        ),
+        band=about(1, 2),
+        why="whole packets; the growth of one round trip may be spread over two",
+        unit="packets",
         needs=("ecn",),
     )

@@ -119,6 +119,7 @@ def _schedulers() -> Iterator[Check]:
     reno = [flow("reno", rtt=rtt) for rtt in rtts]
     for name, queue in (
         ("fq-codel", {"discipline": "fq-codel", "ecn": False}),
+        ("fq-pie", {"discipline": "fq-pie"}),
         ("fq", {"discipline": "fq", "flow_limit": "400p"}),
     ):
         yield Check(

@@ -4,13 +4,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::codel::{CoDelConfig, Control, Law};
+use super::flow_queues::{self, FlowQueues};
 use super::inventory::Example;
 use super::limit::Limit;
-use super::pool::{List, Pool};
-use super::rotation::Rotation;
-use super::sparse::Sparse;
 use super::{Parameters, Queued, Scheduled, Scheduler};
-use crate::check::{Check, not_zero, require};
+use crate::check::Check;
 use crate::packet::Packet;
 use crate::random::Random;
 use crate::units::{Span, Time};
@@ -30,9 +28,6 @@ pub struct FqCoDelConfig {
     /// Bytes that a queue may send in its turn.
     pub quantum_bytes: u32,
 }
-
-/// The most queues; more would only take memory.
-const QUEUES_MAX: u32 = 1 << 20;
 
 impl FqCoDelConfig {
     const fn codel(&self) -> CoDelConfig {
@@ -59,10 +54,7 @@ impl Parameters for FqCoDelConfig {
 
     fn check(&self) -> Check {
         self.codel().check()?;
-        require((1..=QUEUES_MAX).contains(&self.queues), "queues", || {
-            format!("{}, but it must be in 1..{QUEUES_MAX}", self.queues)
-        })?;
-        not_zero("quantum_bytes", self.quantum_bytes.into())
+        flow_queues::check(self.queues, self.quantum_bytes)
     }
 
     fn untouched_below(&self) -> Option<Span> {
@@ -76,8 +68,13 @@ const OVERFLOW_PACKETS_MAX: u32 = 64;
 impl Scheduled for FqCoDelConfig {
     type Law = FqCoDel;
 
-    fn scheduler(&self, limit: Option<Limit>, random: Random) -> FqCoDel {
-        FqCoDel::new(self, limit, random)
+    fn scheduler(&self, limit: Option<Limit>, mut random: Random) -> FqCoDel {
+        let control = Control::default();
+        FqCoDel {
+            law: Law::new(&self.codel()),
+            flows: FlowQueues::new(self.queues, self.quantum_bytes, control, &mut random),
+            limit,
+        }
     }
 }
 
@@ -85,107 +82,50 @@ impl Scheduled for FqCoDelConfig {
 #[derive(Clone, Debug)]
 pub struct FqCoDel {
     law: Law,
-    count: u32,
-    queues: Sparse<FlowQueue>,
-    rotation: Rotation,
-    pool: Pool,
+    flows: FlowQueues<Control>,
     limit: Option<Limit>,
-    quantum_bytes: u32,
-    /// Makes flows collide differently in every run.
-    salt: u64,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct FlowQueue {
-    list: List,
-    control: Control,
-    /// Bytes that it may still send in its turn.
-    credit_bytes: i64,
-    /// Whether it is in the rotation.
-    waits: bool,
 }
 
 impl FqCoDel {
-    /// Empty queues.
-    #[must_use]
-    pub fn new(config: &FqCoDelConfig, limit: Option<Limit>, mut random: Random) -> Self {
-        Self {
-            law: Law::new(&config.codel()),
-            count: config.queues,
-            queues: Sparse::new(FlowQueue::default()),
-            rotation: Rotation::default(),
-            pool: Pool::default(),
-            limit,
-            quantum_bytes: config.quantum_bytes,
-            salt: random.next_u64(),
-        }
-    }
-
-    /// The queue of a packet's flow and direction (section 4.1): the finaliser of
-    /// SplitMix64 (Steele, Lea and Flood 2014) over both and the salt.
-    #[inline]
-    fn queue_of(&self, packet: Packet) -> usize {
-        let mut mixed = packet.route() as u64 ^ self.salt;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        (((mixed >> 32) * u64::from(self.count)) >> 32) as usize
-    }
-
     /// Makes room at the head of the queue with the most bytes: half of its packets, up
     /// to a number that pays for the search (section 4.1).
     #[cold]
     fn overflow(&mut self, dropped: &mut Vec<Packet>) {
-        let fattest = self.queues.iter_mut().max_by_key(|queue| queue.list.bytes());
+        let (queues, pool) = self.flows.used();
+        let fattest = queues.max_by_key(|queue| queue.list.bytes());
         let queue = fattest.expect("at least one queue");
         let packets = queue.list.packets().div_ceil(2).min(OVERFLOW_PACKETS_MAX);
         for _ in 0..packets {
-            dropped.extend(self.pool.pop(&mut queue.list).map(|queued| queued.packet));
+            dropped.extend(pool.pop(&mut queue.list).map(|queued| queued.packet));
         }
     }
 }
 
 impl Scheduler for FqCoDel {
     fn enqueue(&mut self, _now: Time, queued: Queued, dropped: &mut Vec<Packet>) {
-        let index = self.queue_of(queued.packet);
-        let queue = self.queues.entry(index);
+        let number = self.flows.number_of(queued.packet);
         self.law.sees(queued.wire_bytes);
-        self.pool.push(&mut queue.list, queued);
-        if !queue.waits {
-            queue.waits = true;
-            queue.credit_bytes = self.quantum_bytes.into();
-            self.rotation.join(index as u32);
-        }
+        self.flows.push(number, queued);
         if let Some(limit) = self.limit {
-            while self.pool.packets() > 1 && !limit.holds(self.pool.packets(), self.pool.bytes()) {
+            while self.packets() > 1 && !limit.holds(self.packets(), self.bytes()) {
                 self.overflow(dropped);
             }
         }
     }
 
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
-        loop {
-            let queue = self.queues.entry(self.rotation.turn()? as usize);
-            if queue.credit_bytes <= 0 {
-                queue.credit_bytes += i64::from(self.quantum_bytes);
-                self.rotation.next();
-                continue;
-            }
-            let from = (&mut self.pool, &mut queue.list);
-            if let Some(queued) = self.law.dequeue(now, &mut queue.control, from, dropped) {
-                queue.credit_bytes -= i64::from(queued.wire_bytes);
-                return Some(queued);
-            }
-            queue.waits = !self.rotation.rest();
-        }
+        let law = &mut self.law;
+        self.flows.pop(|control, from| law.dequeue(now, control, from, dropped))
     }
 
+    #[inline]
     fn packets(&self) -> u32 {
-        self.pool.packets()
+        self.flows.pool().packets()
     }
 
+    #[inline]
     fn bytes(&self) -> u64 {
-        self.pool.bytes()
+        self.flows.pool().bytes()
     }
 
     fn marked(&self) -> u64 {
@@ -193,12 +133,12 @@ impl Scheduler for FqCoDel {
     }
 
     fn waiting(&self) -> Vec<Packet> {
-        self.queues.iter().flat_map(|queue| self.pool.iter(&queue.list)).collect()
+        self.flows.waiting()
     }
 
     #[inline]
     fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
-        self.pool.packets() == 0 && self.law.passes(wire_bytes, wait)
+        self.packets() == 0 && self.law.passes(wire_bytes, wait)
     }
 
     fn holds(&self, packets: u32, bytes: u64) -> bool {
@@ -272,27 +212,6 @@ mod tests {
             waiting.iter().filter(|packet| packet.flow() == 0).map(|packet| packet.number());
         assert_eq!(first.min(), Some(45));
         assert_eq!(waiting.iter().filter(|packet| packet.flow() == 1).count(), 11);
-    }
-
-    #[test]
-    fn flows_collide_as_hashing_has_it() {
-        let config = FqCoDelConfig {
-            target_ns: Span(5 * MS),
-            interval_ns: Span(100 * MS),
-            ecn: true,
-            queues: 1024,
-            quantum_bytes: 1514,
-        };
-        let used = |seed| {
-            let fq_codel = FqCoDel::new(&config, None, Random::new(seed, 0));
-            let used: std::collections::BTreeSet<_> =
-                (0..1024).map(|flow| fq_codel.queue_of(packet(flow, 0))).collect();
-            used.len()
-        };
-        // 1024 balls in 1024 bins leave a share of 1/e empty: 647 used, deviation 10.
-        let used: Vec<_> = (0..5).map(used).collect();
-        assert!(used.iter().all(|used| (605..=690).contains(used)), "{used:?}");
-        assert!(used.iter().any(|other| *other != used[0]));
     }
 
     #[test]

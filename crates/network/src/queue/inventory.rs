@@ -9,8 +9,10 @@ use serde::Deserialize;
 use super::admission;
 use super::classes::ClassesConfig;
 use super::codel::CoDelConfig;
+use super::dualpi2::DualPi2Config;
 use super::fq::FqConfig;
 use super::fq_codel::FqCoDelConfig;
+use super::fq_pie::FqPieConfig;
 use super::pie::PieConfig;
 use super::red::RedConfig;
 use super::step::StepConfig;
@@ -174,6 +176,10 @@ disciplines! {
         FqCoDel(FqCoDelConfig) = "fq-codel",
         /// Flow queues.
         Fq(FqConfig) = "fq",
+        /// Flow queues with PIE.
+        FqPie(FqPieConfig) = "fq-pie",
+        /// A queue with little delay next to a classic one, their signals coupled.
+        DualPi2(DualPi2Config) = "dualpi2",
         /// Classes of packets.
         Classes(ClassesConfig) = "classes",
     }

@@ -11,7 +11,7 @@ use super::inventory::Example;
 use super::{Backlog, Manage, Managed, Parameters, Verdict};
 use crate::check::{Check, not_zero, positive, require};
 use crate::packet::Packet;
-use crate::random::{Random, WHOLE};
+use crate::random::Random;
 use crate::units::{Span, Time};
 
 /// Parameters of PIE (RFC 8033, section 4).
@@ -58,17 +58,120 @@ impl Parameters for PieConfig {
 }
 
 /// A pause of a second makes up for a hundred thousand updates.
-const UPDATE_MIN: Span = Span::from_micros(10);
+pub const UPDATE_MIN: Span = Span::from_micros(10);
 /// From this probability on ECN-capable packets are dropped, too (section 5.1).
 const MARKING_MAX: f64 = 0.1;
 /// A queue of no more than two packets of this size is left alone (section 4.1).
 const MEAN_PACKET_BYTES: u64 = 1500;
 
+/// PIE of one queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Control {
+    probability: f64,
+    /// Probabilities added up since the latest drop (section 5.4).
+    accumulated: f64,
+    burst_left: Span,
+    /// Delay at the latest update.
+    delay_before: Span,
+}
+
+impl Control {
+    /// Control of a queue that is empty.
+    pub const fn new(config: &PieConfig) -> Self {
+        Self {
+            probability: 0.0,
+            accumulated: 0.0,
+            burst_left: config.burst_ns,
+            delay_before: Span::ZERO,
+        }
+    }
+
+    /// The probability of a drop or a mark.
+    pub const fn probability(&self) -> f64 {
+        self.probability
+    }
+
+    /// Whether congestion is to be signalled to a packet that finds such a queue.
+    pub fn signals(
+        &mut self,
+        config: &PieConfig,
+        delay: Span,
+        waiting_bytes: u64,
+        random: &mut Random,
+    ) -> bool {
+        if self.is_calm(config, delay) {
+            self.burst_left = config.burst_ns;
+        }
+        self.burst_left == Span::ZERO && self.strikes(config, waiting_bytes, random)
+    }
+
+    /// One update of the drop probability (sections 4.2, 4.4 and 5.5).
+    pub fn update(&mut self, config: &PieConfig, delay: Span) {
+        let error = seconds(delay) - seconds(config.target_ns);
+        let change = seconds(delay) - seconds(self.delay_before);
+        let mut step = config.alpha * error + config.beta * change;
+        step /= damping(self.probability);
+        if self.probability >= 0.1 {
+            step = step.min(0.02);
+        }
+        self.probability += step;
+        if delay == Span::ZERO && self.delay_before == Span::ZERO {
+            self.probability *= 0.98;
+        }
+        self.probability = self.probability.clamp(0.0, 1.0);
+        self.delay_before = delay;
+        self.burst_left = Span(self.burst_left.0.saturating_sub(config.update_ns.0));
+        if self.is_calm(config, delay) {
+            self.burst_left = config.burst_ns;
+        }
+    }
+
+    /// Whether no update changes anything while the queue stays empty.
+    pub fn rests(&self, config: &PieConfig) -> bool {
+        self.delay_before == Span::ZERO
+            && self.probability == 0.0
+            && self.burst_left == config.burst_ns
+    }
+
+    /// Whether congestion has gone away (section 4.4).
+    fn is_calm(&self, config: &PieConfig, delay: Span) -> bool {
+        let half = Span(config.target_ns.0 / 2);
+        self.probability == 0.0 && delay < half && self.delay_before < half
+    }
+
+    /// The random decision (section 4.1) without long runs of either kind (section 5.4).
+    fn strikes(&mut self, config: &PieConfig, waiting_bytes: u64, random: &mut Random) -> bool {
+        let half = Span(config.target_ns.0 / 2);
+        let light = self.delay_before < half && self.probability < 0.2;
+        if light || waiting_bytes <= 2 * MEAN_PACKET_BYTES {
+            return false;
+        }
+        if self.probability == 0.0 {
+            self.accumulated = 0.0;
+        }
+        self.accumulated += self.probability;
+        if self.accumulated < 0.85 {
+            return false;
+        }
+        let strikes = self.accumulated >= 8.5 || random.happens(self.probability);
+        if strikes {
+            self.accumulated = 0.0;
+        }
+        strikes
+    }
+}
+
 impl Managed for PieConfig {
     type Law = Pie;
 
     fn manager(&self, _packet_time: Span, random: Random) -> Pie {
-        Pie::new(self, random)
+        Pie {
+            config: *self,
+            control: Control::new(self),
+            updates_at: Time::ZERO + self.update_ns,
+            latest: (Time::ZERO, Span::ZERO),
+            random,
+        }
     }
 }
 
@@ -76,12 +179,7 @@ impl Managed for PieConfig {
 #[derive(Clone, Debug)]
 pub struct Pie {
     config: PieConfig,
-    probability: f64,
-    /// Probabilities added up since the latest drop (section 5.4).
-    accumulated: f64,
-    burst_left: Span,
-    /// Delay at the latest update.
-    delay_before: Span,
+    control: Control,
     updates_at: Time,
     /// The latest arrival and the delay that it found.
     latest: (Time, Span),
@@ -94,47 +192,25 @@ impl Manage for Pie {
             self.catch_up(now, backlog.wait);
         }
         self.latest = (now, backlog.wait);
-        if self.is_calm(backlog.wait) {
-            self.burst_left = self.config.burst_ns;
-        }
-        if self.burst_left > Span::ZERO || !self.strikes(backlog) {
+        let Self { config, control, random, .. } = self;
+        if !control.signals(config, backlog.wait, backlog.waiting_bytes(), random) {
             return Verdict::Accept;
         }
-        Verdict::of_congestion(packet, self.config.ecn && self.probability < MARKING_MAX)
+        Verdict::of_congestion(packet, config.ecn && control.probability() < MARKING_MAX)
     }
 }
 
 impl Pie {
-    /// PIE with an empty queue.
-    #[must_use]
-    pub fn new(config: &PieConfig, random: Random) -> Self {
-        Self {
-            config: *config,
-            probability: 0.0,
-            accumulated: 0.0,
-            burst_left: config.burst_ns,
-            delay_before: Span::ZERO,
-            updates_at: Time::ZERO + config.update_ns,
-            latest: (Time::ZERO, Span::ZERO),
-            random,
-        }
-    }
-
     /// Makes the updates due by `now`, when the delay is `wait`.
     #[cold]
     fn catch_up(&mut self, now: Time, wait: Span) {
         while now >= self.updates_at {
             let delay = self.delay_at(self.updates_at, now, wait);
-            self.update(delay);
+            self.control.update(&self.config, delay);
             self.updates_at += self.config.update_ns;
-            let idle = delay == Span::ZERO && self.is_calm(delay);
-            if idle && self.burst_left == self.config.burst_ns {
+            if delay == Span::ZERO && self.control.rests(&self.config) {
                 // Nothing changes any more until the next arrival.
-                let missed = now.0.saturating_sub(self.updates_at.0) / self.config.update_ns.0;
-                self.updates_at += Span(missed * self.config.update_ns.0);
-                if now >= self.updates_at {
-                    self.updates_at += self.config.update_ns;
-                }
+                self.updates_at = first_after(now, self.updates_at, self.config.update_ns);
             }
         }
     }
@@ -149,56 +225,14 @@ impl Pie {
         let (then, found) = self.latest;
         Span(found.0.saturating_sub(time.since(then).0))
     }
+}
 
-    /// One update of the drop probability (sections 4.2, 4.4 and 5.5).
-    fn update(&mut self, delay: Span) {
-        let error = seconds(delay) - seconds(self.config.target_ns);
-        let change = seconds(delay) - seconds(self.delay_before);
-        let mut step = self.config.alpha * error + self.config.beta * change;
-        step /= damping(self.probability);
-        if self.probability >= 0.1 {
-            step = step.min(0.02);
-        }
-        self.probability += step;
-        if delay == Span::ZERO && self.delay_before == Span::ZERO {
-            self.probability *= 0.98;
-        }
-        self.probability = self.probability.clamp(0.0, 1.0);
-        self.delay_before = delay;
-        self.burst_left = Span(self.burst_left.0.saturating_sub(self.config.update_ns.0));
-        if self.is_calm(delay) {
-            self.burst_left = self.config.burst_ns;
-        }
+/// The first of updates, one each `every` from `next` on, that is later than `now`.
+pub fn first_after(now: Time, next: Time, every: Span) -> Time {
+    if now < next {
+        return next;
     }
-
-    /// Whether congestion has gone away (section 4.4).
-    fn is_calm(&self, delay: Span) -> bool {
-        let half = Span(self.config.target_ns.0 / 2);
-        self.probability == 0.0 && delay < half && self.delay_before < half
-    }
-
-    /// The random decision (section 4.1) without long runs of either kind (section 5.4).
-    fn strikes(&mut self, backlog: &Backlog) -> bool {
-        let half = Span(self.config.target_ns.0 / 2);
-        let light = self.delay_before < half && self.probability < 0.2;
-        if light || backlog.waiting_bytes() <= 2 * MEAN_PACKET_BYTES {
-            return false;
-        }
-        if self.probability == 0.0 {
-            self.accumulated = 0.0;
-        }
-        self.accumulated += self.probability;
-        if self.accumulated < 0.85 {
-            return false;
-        }
-        // A product with a power of two is exact, and a cast saturates.
-        let below = (self.probability * WHOLE) as u64;
-        let strikes = self.accumulated >= 8.5 || self.random.next_u64() < below;
-        if strikes {
-            self.accumulated = 0.0;
-        }
-        strikes
-    }
+    next + Span((now.since(next).0 / every.0 + 1) * every.0)
 }
 
 fn seconds(span: Span) -> f64 {
@@ -271,10 +305,10 @@ mod tests {
     #[test]
     fn capable_packets_are_marked_while_the_probability_is_low() {
         let decide = |probability, ecn| {
-            let mut pie = Pie::new(&config(), Random::new(2, 2));
-            pie.probability = probability;
-            pie.burst_left = Span::ZERO;
-            pie.delay_before = Span(20 * MS);
+            let mut pie = pie();
+            pie.control.probability = probability;
+            pie.control.burst_left = Span::ZERO;
+            pie.control.delay_before = Span(20 * MS);
             let backlog = Backlog {
                 packets: 21,
                 bytes: 31_500,
@@ -297,6 +331,10 @@ mod tests {
         assert_eq!(decide(0.0, Ecn::NotEct), (false, false));
     }
 
+    fn pie() -> Pie {
+        config().manager(Span::from_millis(1), Random::new(2, 2))
+    }
+
     fn config() -> PieConfig {
         serde_json::from_str(&JSON.replace(r#""kind":"pie","#, "")).unwrap()
     }
@@ -307,10 +345,9 @@ mod tests {
         // what section 4.2 says for each range.
         let step = |probability| {
             let delay_before = Span(30 * MS);
-            let pie = Pie::new(&config(), Random::new(2, 2));
-            let mut pie = Pie { probability, delay_before, ..pie };
-            pie.update(Span(35 * MS));
-            pie.probability - probability
+            let mut control = Control { probability, delay_before, ..pie().control };
+            control.update(&config(), Span(35 * MS));
+            control.probability - probability
         };
         for (probability, divisor) in [
             (0.0, 2048.0),
@@ -327,13 +364,12 @@ mod tests {
 
     #[test]
     fn drops_are_neither_too_close_nor_too_far_apart() {
-        let pie = Pie::new(&config(), Random::new(2, 2));
-        let mut pie = Pie { probability: 0.05, delay_before: Span(20 * MS), ..pie };
-        let backlog = Backlog { packets: 21, bytes: 31_500, ..Backlog::default() };
+        let Pie { config, control, mut random, .. } = pie();
+        let mut control = Control { probability: 0.05, delay_before: Span(20 * MS), ..control };
         let (mut gap, mut gaps) = (0, Vec::new());
         for _ in 0..1_000_000 {
             gap += 1;
-            if pie.strikes(&backlog) {
+            if control.strikes(&config, 31_500, &mut random) {
                 gaps.push(gap);
                 gap = 0;
             }
@@ -347,19 +383,19 @@ mod tests {
 
     #[test]
     fn missed_updates_of_a_queue_that_never_ran_empty_see_it_drain() {
-        let pie = Pie::new(&config(), Random::new(2, 2));
-        let mut pie = Pie { delay_before: Span(50 * MS), updates_at: Time(15 * MS), ..pie };
+        let mut pie = Pie { updates_at: Time(15 * MS), ..pie() };
+        pie.control.delay_before = Span(50 * MS);
         let backlog = Backlog { wait: Span(20 * MS), ..Backlog::default() };
         pie.admit(Time(40 * MS), &backlog, packet(0, 0));
         // Updates at 15 and 30 ms, with 45 and 30 ms of delay.
-        assert_eq!((pie.delay_before, pie.updates_at), (Span(30 * MS), Time(45 * MS)));
+        assert_eq!((pie.control.delay_before, pie.updates_at), (Span(30 * MS), Time(45 * MS)));
     }
 
     #[test]
     fn missed_updates_are_made_up_for() {
         // The same queue asked often and seldom between two bursts.
         let run = |asked: bool| {
-            let mut pie = Pie::new(&config(), Random::new(2, 2));
+            let mut pie = pie();
             let mut admit = |at: u64, wait: u64| {
                 let backlog = Backlog { wait: Span(wait), ..Backlog::default() };
                 pie.admit(Time(at), &backlog, packet(0, 0));
@@ -373,18 +409,18 @@ mod tests {
                 }
             }
             admit(1_290 * MS, 0);
-            pie.probability
+            pie.control.probability
         };
         assert!((run(true) - run(false)).abs() < 1e-12, "{} {}", run(true), run(false));
     }
 
     #[test]
     fn a_long_silence_ends_in_calm_without_a_loop_over_it() {
-        let mut pie = Pie::new(&config(), Random::new(2, 2));
-        pie.probability = 0.5;
-        pie.burst_left = Span::ZERO;
+        let mut pie = pie();
+        pie.control.probability = 0.5;
+        pie.control.burst_left = Span::ZERO;
         pie.admit(Time(u64::MAX >> 2), &Backlog::default(), packet(0, 0));
-        assert_eq!((pie.probability, pie.burst_left), (0.0, config().burst_ns));
+        assert_eq!((pie.control.probability, pie.control.burst_left), (0.0, config().burst_ns));
         assert!(pie.updates_at > Time(u64::MAX >> 2));
         assert!(pie.updates_at.since(Time(u64::MAX >> 2)) <= config().update_ns);
     }

@@ -4,6 +4,7 @@
 
 use super::Queued;
 use crate::packet::Packet;
+use crate::units::Time;
 
 /// Places for the packets of many lists.
 #[derive(Clone, Debug, Default)]
@@ -91,6 +92,12 @@ impl Pool {
         Some(queued)
     }
 
+    /// When the packet at the front of a list of this pool joined.
+    #[inline]
+    pub fn oldest(&self, list: &List) -> Option<Time> {
+        (list.packets > 0).then(|| self.nodes[list.ends.0 as usize].queued.since)
+    }
+
     /// The packets of a list of this pool, the oldest first.
     pub fn iter(&self, list: &List) -> impl Iterator<Item = Packet> {
         let first = (list.packets > 0).then_some(list.ends.0);
@@ -133,6 +140,7 @@ mod tests {
                     pool.push(list, queued(0, packet(0, number)));
                     model.push_back(packet(0, number));
                 }
+                prop_assert_eq!(pool.oldest(list).is_some(), !model.is_empty());
                 prop_assert!(pool.iter(list).eq(model.iter().copied()));
                 prop_assert_eq!(list.packets() as usize, model.len());
                 prop_assert_eq!(list.bytes(), 1500 * model.len() as u64);

@@ -32,9 +32,13 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 1..500)
 }
 
-/// Flows with odd numbers are ECN-capable.
+/// Flows with odd numbers are ECN-capable, each second of them with ECT(1).
 const fn ecn(flow: u32) -> Ecn {
-    if flow % 2 == 1 { Ecn::Ect0 } else { Ecn::NotEct }
+    match flow % 4 {
+        1 => Ecn::Ect0,
+        3 => Ecn::Ect1,
+        _ => Ecn::NotEct,
+    }
 }
 
 /// A queue and all that went through it.

@@ -6,7 +6,7 @@ use dumbbell_tcp::{Burst, clock};
 
 use super::AllHosts;
 use crate::app::Message;
-use crate::flow::{Connection, Ends, FlowState, FullHost, ecn_of, sender_of};
+use crate::flow::{Connection, Ends, FlowState, FullHost, sender_of};
 use crate::parked::FetchedAck;
 use crate::wire::ack_of;
 
@@ -177,10 +177,10 @@ impl AllHosts<'_> {
         if self.is_watched || connection.app.has_messages() {
             return self.send_burst(now, index, burst, network);
         }
-        let interface = *interface;
+        let (interface, ecn) = (*interface, connection.ecn_of(burst.ect));
         counters.count_sent(spec, burst.segs);
         let first = Packet::new(index as u32, Direction::Forward, spec.packet_bytes, burst.first)
-            .with_ecn(ecn_of(burst.ect))
+            .with_ecn(ecn)
             .with_note(note_of(now));
         self.send_run(now, first, burst.segs, interface, network);
     }
@@ -193,6 +193,7 @@ impl AllHosts<'_> {
         else {
             return;
         };
+        let ecn = connection.ecn_of(burst.ect);
         let Connection { sender, app, .. } = &**connection;
         if spec.sampled {
             self.recorder.note_mode(now, index as u32, sender);
@@ -220,7 +221,7 @@ impl AllHosts<'_> {
             let number = burst.first + u64::from(place);
             let packet = Packet::new(index as u32, Direction::Forward, bytes, number)
                 .with_flags(flags)
-                .with_ecn(ecn_of(burst.ect))
+                .with_ecn(ecn)
                 .with_note(note_of(now));
             let says_more = is_last || burst.cwr && is_first;
             if has_runs && !says_more {

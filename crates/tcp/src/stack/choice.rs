@@ -94,7 +94,7 @@ pub const SWITCHES: [(&str, &str); 48] = [
     ("timestamps", "segments carry timestamps (RFC 7323), which cost one SACK block of four"),
     (
         "ecn",
-        "congestion marks: off, classic (RFC 3168) or dctcp (RFC 8257), which algorithms that need marks have whatever is set",
+        "congestion marks: off, classic (RFC 3168), dctcp (RFC 8257), which algorithms that need marks have unless l4s is set, or l4s: the same echo and ECT(1) (RFC 9331), for these algorithms only",
     ),
     ("sack_compression_ns", "how long the ACK of a segment out of order may wait, in ns; 0: not"),
     ("sack_compression_segs", "most segments out of order that wait for one ACK"),

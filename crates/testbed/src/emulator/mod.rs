@@ -43,6 +43,14 @@ pub use self::wire::Wire;
 /// Rounds between two looks at the flag that ends a run early.
 const ROUNDS_PER_LOOK: u32 = 1 << 10;
 
+/// What the packets of a flow say that may be marked: no socket of the kernel's sends ECT(1), so
+/// the emulator says it for those that ask for L4S.
+fn capable(flow: &Flow) -> Ecn {
+    let Transport::Tcp(tcp) = &flow.transport else { return Ecn::Ect0 };
+    let asks = tcp.stack.resolve().is_ok_and(|stack| stack.ecn == dumbbell_tcp::Ecn::L4s);
+    if asks { Ecn::Ect1 } else { Ecn::Ect0 }
+}
+
 /// The two hosts between which flows with the same stack run.
 pub struct Pair {
     /// Where the senders are.
@@ -145,7 +153,7 @@ impl<'a> Emulator<'a> {
         let wire = |flow: &Flow| {
             let is_datagrams = matches!(flow.transport, Transport::Udp(_));
             let one_way = is_datagrams.then(|| OneWay::new(scenario.delay_periods()));
-            Wire::new(flow.mss_bytes(), one_way)
+            Wire::new(flow.mss_bytes(), one_way, capable(flow))
         };
         let kinds = scenario.record.events.iter().fold(0, |kinds, kind| kinds | 1 << *kind as u8);
         Self {
@@ -311,8 +319,9 @@ impl<'a> Emulator<'a> {
         if again {
             self.event(EventKind::Retransmit, Time(now), flow, number);
         }
+        let ecn = if headers.ecn == Ecn::Ect0 { self.wires[flow].capable } else { headers.ecn };
         let packet = Packet::new(flow as u32, direction, bytes, number)
-            .with_ecn(headers.ecn)
+            .with_ecn(ecn)
             .with_flags(Flags::RESENT.when(again))
             .with_note(slot);
         let outcome = self.network.send(Time(now), packet);

@@ -1,6 +1,6 @@
 //! What the emulator sees of a flow.
 
-use dumbbell_network::{OneWay, Time};
+use dumbbell_network::{Ecn, OneWay, Time};
 use dumbbell_record::DatagramSample;
 use dumbbell_workload::datagram_sample;
 
@@ -36,6 +36,8 @@ pub struct Wire {
     pub counters: WireCounters,
     /// One-way delays, of datagrams.
     pub one_way: Option<OneWay>,
+    /// What its packets say that the kernel calls ECN-capable.
+    pub capable: Ecn,
     mss_bytes: u64,
     /// Sequence number of the first byte of payload.
     first: u32,
@@ -63,10 +65,11 @@ pub enum Sent {
 
 impl Wire {
     /// A flow that has sent nothing.
-    pub fn new(mss_bytes: u32, one_way: Option<OneWay>) -> Self {
+    pub fn new(mss_bytes: u32, one_way: Option<OneWay>, capable: Ecn) -> Self {
         Self {
             counters: WireCounters::default(),
             one_way,
+            capable,
             mss_bytes: u64::from(mss_bytes),
             first: 0,
             sent_to: 0,
@@ -129,7 +132,7 @@ mod tests {
 
     #[test]
     fn segments_are_numbered_from_the_first_even_across_the_end_of_the_numbers() {
-        let mut wire = Wire::new(1_000, None);
+        let mut wire = Wire::new(1_000, None, Ecn::Ect0);
         let syn = Content::Segment { sequence: u32::MAX - 999, payload: 0, opens: true };
         assert_eq!(wire.sends(syn, 60), Sent::Greeting);
         assert_eq!(wire.sends(segment(u32::MAX - 998, 0), 52), Sent::Greeting);
@@ -149,7 +152,7 @@ mod tests {
 
     #[test]
     fn datagrams_are_numbered_as_they_come() {
-        let mut wire = Wire::new(1_472, None);
+        let mut wire = Wire::new(1_472, None, Ecn::Ect0);
         assert_eq!(wire.sends(Content::Datagram, 1_500), Sent::Data { segment: 0, again: false });
         assert_eq!(wire.sends(Content::Datagram, 1_500), Sent::Data { segment: 1, again: false });
         assert_eq!(wire.counters.sent_bytes, 2 * 1_472);

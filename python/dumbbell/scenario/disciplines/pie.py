@@ -13,11 +13,30 @@ from dumbbell.scenario.disciplines.base import Discipline
 _UPDATE_MIN_NS: Final = 10_000
 
 
-class Pie(Discipline):
+class ProportionalIntegral(Discipline):
+    """A discipline whose probability follows the delay, and the delay's change."""
+
+    drops_by_chance = True
+
+    @field_validator("alpha", "beta", check_fields=False)
+    @classmethod
+    def _weights(cls, weight: float) -> float:
+        if weight == 0:
+            raise InputError("must be more than 0")
+        return weight
+
+    @field_validator("update", check_fields=False)
+    @classmethod
+    def _update_limit(cls, update: int) -> int:
+        if update < _UPDATE_MIN_NS:
+            raise InputError("too short: each update is computed", valid="at least 10us")
+        return update
+
+
+class Pie(ProportionalIntegral):
     """Proportional integral controller enhanced (RFC 8033): holds the delay by a drop rate."""
 
     title = "PIE"
-    drops_by_chance = True
 
     discipline: Literal["pie"]
 
@@ -41,17 +60,3 @@ class Pie(Discipline):
 
     ecn: bool = False
     """True if ECN-capable packets are marked instead of dropped while the probability is low."""
-
-    @field_validator("alpha", "beta")
-    @classmethod
-    def _weights(cls, weight: float) -> float:
-        if weight == 0:
-            raise InputError("must be more than 0")
-        return weight
-
-    @field_validator("update")
-    @classmethod
-    def _update_limit(cls, update: int) -> int:
-        if update < _UPDATE_MIN_NS:
-            raise InputError("too short: each update is computed", valid="at least 10us")
-        return update

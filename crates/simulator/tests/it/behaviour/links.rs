@@ -16,7 +16,16 @@ pub fn cases() -> Vec<(String, Value)> {
             cases.push((format!("link/{name}, on the way back"), having(&feature, 1)));
         }
     }
+    cases.push(("link/both queues of DualPI2".into(), coupled()));
     cases
+}
+
+/// A connection that asks for L4S and one that does not, so that `DualPI2` couples its queues.
+fn coupled() -> Value {
+    let low = with(flow("prague", None, 24 * MILLISECOND), "/switches", json!({"ecn": "l4s"}));
+    let flows = vec![low, flow("reno", None, 24 * MILLISECOND)];
+    let (_, feature) = queues().into_iter().find(|(name, _)| *name == "DualPI2").expect("its name");
+    with(resolve(&scenario(10_000_000, 40, 6, flows)), "/links/0/queue", feature["queue"].clone())
 }
 
 /// Two connections, of which one hears congestion marks, and datagrams in bursts.

@@ -120,7 +120,7 @@ fn values() -> Vec<(&'static str, Vec<Value>)> {
         ("sack", both()),
         ("dsack", both()),
         ("timestamps", both()),
-        ("ecn", words(&["off", "classic", "dctcp"])),
+        ("ecn", words(&["off", "classic", "dctcp", "l4s"])),
         ("sack_compression_ns", vec![json!(0), json!(MILLISECOND)]),
         ("sack_compression_segs", numbers(&[2, 44])),
         ("gro_segs", numbers(&[0, 8])),
