@@ -34,6 +34,12 @@ impl HostQueue {
         self.chunks.push_back(Chunk { bytes, unknown: packets, gone: Time::ZERO });
     }
 
+    /// Hands over so many packets, each a chunk of its own.
+    #[inline]
+    pub fn push_each(&mut self, packets: u32, wire_bytes: u32) {
+        (0..packets).for_each(|_| self.push(1, wire_bytes));
+    }
+
     /// The next packets leave until `at`, or are given up then.
     #[inline]
     pub fn leave(&mut self, mut packets: u32, at: Time) {

@@ -238,6 +238,13 @@ impl Sender {
         self.is_fast
     }
 
+    /// Whether segments leave in chunks, as with segmentation offload.
+    #[inline]
+    #[must_use]
+    pub const fn sends_chunks(&self) -> bool {
+        self.stack.tso
+    }
+
     /// The next `segs` segments of those sent leave their host until `at`, or are given up there
     /// then. Gives whether [`Self::deadline`] may be another.
     #[inline]

@@ -231,7 +231,8 @@ impl Shaper {
             return self.let_go(self.chunk_left, request.segs, self.pushes);
         }
         let rate = self.pacing_rate(conn);
-        let segs = if self.gathers && !request.is_retransmission {
+        let is_chunk = self.gathers && !request.is_retransmission;
+        let segs = if is_chunk {
             let goal_segs = goal_segs(conn, self.any_rate(conn));
             if self.waits_for_more(now, conn, request, goal_segs) {
                 return Departure::Gather;
@@ -240,11 +241,20 @@ impl Shaper {
         } else {
             1
         };
-        if self.waits_for_host(now, conn, segs, request.is_retransmission) {
+        let Some(chunks) = self.chunks_for_host(now, conn, segs, request.is_retransmission) else {
             return Departure::Wait;
-        }
+        };
         if !self.fits_host() {
             return Departure::Refused;
+        }
+        if !is_chunk && rate.is_none() {
+            // Nothing else comes between segments that leave one by one.
+            let segs = chunks.min(request.segs).min(self.host_room_segs);
+            if let Some(queue) = &mut self.queue {
+                queue.push_each(segs, self.wire_bytes);
+            }
+            (self.chunk_left, self.ends_chunk) = (0, false);
+            return Departure::Now(segs);
         }
         let segs = segs.min(self.host_room_segs.into());
         if let Some(queue) = &mut self.queue {
@@ -271,26 +281,29 @@ impl Shaper {
             && expects_ack(conn, self.last_ack, now)
     }
 
-    /// Whether too much of the flow is waiting in the host for a chunk to join.
-    fn waits_for_host(
+    /// How many chunks of so many segments may join what is waiting of the flow in the host; none:
+    /// too much is.
+    #[inline]
+    fn chunks_for_host(
         &mut self,
         now: Time,
         conn: &Conn,
         segs: u64,
         is_retransmission: bool,
-    ) -> bool {
+    ) -> Option<u32> {
         let rate = self.any_rate(conn);
-        let Some(queue) = &mut self.queue else { return false };
+        let Some(queue) = &mut self.queue else { return Some(u32::MAX) };
         let chunk_bytes = segs * u64::from(self.wire_bytes);
         let millisecond = rate.map_or(u64::MAX, |rate| rate >> 10);
         let limit = (2 * chunk_bytes).max(millisecond).min(self.tsq_bytes);
         let limit = limit.saturating_mul(if is_retransmission { 2 } else { 1 });
-        let waits = queue.waiting_bytes(now) > limit;
-        if waits {
+        let waiting = queue.waiting_bytes(now);
+        if waiting > limit {
             self.wake = queue.drained_to(limit);
             self.waits_for = Some(limit);
+            return None;
         }
-        waits
+        Some(((limit - waiting) / chunk_bytes).min(u64::from(u32::MAX - 1)) as u32 + 1)
     }
 
     /// Whether nothing of the flow waits in its host.

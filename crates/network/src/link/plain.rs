@@ -163,7 +163,7 @@ impl PlainLink {
 
     /// When it has sent everything that it took; zero without a rate.
     #[inline]
-    pub(super) fn free_at(&self) -> Time {
+    pub fn free_at(&self) -> Time {
         self.serializer.as_ref().map_or(Time::ZERO, Serializer::free_at)
     }
 }

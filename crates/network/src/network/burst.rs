@@ -1,14 +1,46 @@
 //! Packets that a host sends one right after the other.
 
 use super::{Network, Outcome};
-use crate::link::Link;
+use crate::link::{DropCause, Link, PlainLink, ScheduledLink};
 use crate::packet::Packet;
 use crate::route::{Arrival, LinkId};
 use crate::routing::{HopKind, NextHop};
-use crate::units::Time;
+use crate::units::{Span, Time};
 
 /// So few packets are merged one by one: a run has its own cost.
 const MERGED_ONE_BY_ONE: u32 = 2;
+
+/// A host's own link, as far as departures are known on arrival.
+trait HostLink {
+    /// Takes a packet: when it is at the far end, or why not; none: that is not known yet.
+    fn take(&mut self, at: Time, packet: &mut Packet) -> Result<Time, Option<DropCause>>;
+    /// When it has left that was taken last.
+    fn departed(&self) -> Time;
+}
+
+impl HostLink for PlainLink {
+    #[inline(always)]
+    fn take(&mut self, at: Time, packet: &mut Packet) -> Result<Time, Option<DropCause>> {
+        self.pass(at, packet).map_err(Some)
+    }
+
+    #[inline(always)]
+    fn departed(&self) -> Time {
+        self.free_at()
+    }
+}
+
+impl HostLink for ScheduledLink {
+    #[inline(always)]
+    fn take(&mut self, at: Time, packet: &mut Packet) -> Result<Time, Option<DropCause>> {
+        self.pass(at, *packet).ok_or(None)
+    }
+
+    #[inline(always)]
+    fn departed(&self) -> Time {
+        self.free_at()
+    }
+}
 
 impl Network {
     /// Sends `packets` from their host at `now`, the first of them and those with the numbers
@@ -19,46 +51,63 @@ impl Network {
         if packets == 1 {
             return None;
         }
+        self.send_burst_of_host(now, first, packets, |_| {})
+    }
+
+    /// As [`Self::send_burst`]; `departs` hears when each leaves its host, where that is known.
+    #[inline(always)]
+    pub fn send_burst_of_host(
+        &mut self,
+        now: Time,
+        first: Packet,
+        packets: u32,
+        departs: impl FnMut(Time),
+    ) -> Option<(u32, Outcome)> {
         let place = first.route() * self.stride;
         let [to_link, to_queue, ..] = self.hops[place..] else { return None };
         let (link, at) = (to_link.target as usize, now + to_link.delay);
         if to_link.kind != HopKind::Link || at > self.end {
             return None;
         }
-        let waits_in = (to_queue.kind == HopKind::Queue).then_some(to_queue.target as usize);
+        let NextHop { target, delay, rank, kind } = to_queue;
+        let onward = Onward { delay, rank, queue: target as usize };
+        let is_merged = kind == HopKind::Queue && !self.is_group(onward.queue);
         match &self.links[link] {
-            Link::Plain(_) if waits_in.is_some_and(|queue| !self.is_group(queue)) => {
-                Some(self.merge_burst(at, first, packets, (link, place + 1)))
+            Link::Plain(_) if is_merged => {
+                self.merge_burst(at, first, packets, (link, onward), plain, departs)
             }
             Link::Scheduled(scheduled) if !scheduled.serves_one_flow() => {
                 Some(self.schedule_burst(at, first, packets, link))
+            }
+            Link::Scheduled(_) if is_merged => {
+                self.merge_burst(at, first, packets, (link, onward), scheduled, departs)
             }
             _ => None,
         }
     }
 
-    /// Takes packets over their hosts' own link into the queue before one that others share.
+    /// Takes packets over their hosts' own link into the queue before one that others share. None:
+    /// the link does not know when the first leaves.
     #[inline(always)]
-    fn merge_burst(
+    fn merge_burst<L: HostLink>(
         &mut self,
         at: Time,
         first: Packet,
         packets: u32,
-        (link, place): (LinkId, usize),
-    ) -> (u32, Outcome) {
+        (link, Onward { delay, rank, queue: source }): (LinkId, Onward),
+        host_link: impl FnOnce(&mut Link) -> &mut L,
+        mut departs: impl FnMut(Time),
+    ) -> Option<(u32, Outcome)> {
         let Self { links, queues, hops, stride, events, end, .. } = self;
-        let NextHop { delay, target, rank, .. } = hops[place];
-        let (source, queue) = (target as usize, &mut queues[target as usize]);
-        let Link::Plain(plain) = &mut links[link] else {
-            unreachable!("a link that was looked at")
-        };
+        let (queue, host_link) = (&mut queues[source], host_link(&mut links[link]));
         let rank_of = |packet: Packet| hops[packet.route() * *stride + packet.hop()].rank;
         let (mut packet, mut is_next) = (first, false);
         let mut outcome = (packets, Outcome::UnderWay);
         for sent in 1..=packets {
             let mut passing = packet;
-            match plain.pass(at, &mut passing) {
+            match host_link.take(at, &mut passing) {
                 Ok(leaves) => {
+                    departs(host_link.departed());
                     let (time, packet) = (leaves + delay, passing.advanced());
                     is_next |= if packets > MERGED_ONE_BY_ONE {
                         queue.push_of_run(time, packet)
@@ -66,8 +115,12 @@ impl Network {
                         queue.push(time, packet, rank, rank_of)
                     };
                 }
-                Err(cause) => {
+                Err(Some(cause)) => {
                     outcome = (sent, Outcome::Lost(Arrival { time: at, packet }, link, cause));
+                    break;
+                }
+                Err(None) => {
+                    outcome.0 = sent - 1;
                     break;
                 }
             }
@@ -78,6 +131,30 @@ impl Network {
             let next = queue.next_time();
             events.set(source, if next > *end { Time::NEVER } else { next });
         }
-        outcome
+        (outcome.0 > 0).then_some(outcome)
+    }
+}
+
+/// The way from a host's own link to the merge queue behind it.
+#[derive(Clone, Copy)]
+struct Onward {
+    delay: Span,
+    rank: u32,
+    queue: usize,
+}
+
+#[inline(always)]
+fn plain(link: &mut Link) -> &mut PlainLink {
+    match link {
+        Link::Plain(link) => link,
+        _ => unreachable!("a link that was looked at"),
+    }
+}
+
+#[inline(always)]
+fn scheduled(link: &mut Link) -> &mut ScheduledLink {
+    match link {
+        Link::Scheduled(link) => link,
+        _ => unreachable!("a link that was looked at"),
     }
 }

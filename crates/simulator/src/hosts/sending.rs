@@ -260,25 +260,83 @@ impl AllHosts<'_> {
         interface: Option<LinkId>,
         network: &mut Network,
     ) {
+        if let Some(link) = interface {
+            return self.send_from_host(now, next, packets, link, network);
+        }
         let mut left = packets;
         while left > 0 {
             // Each is followed by itself: a choice of either would be copied through memory.
             let sent = if let Some((sent, outcome)) = network.send_burst(now, next, left) {
-                if let Some(link) = interface {
-                    self.note_departures(link, next, sent, outcome, network);
-                }
                 self.follow(outcome, network);
                 sent
             } else {
                 let outcome = network.send(now, next);
-                if let Some(link) = interface {
-                    self.note_departures(link, next, 1, outcome, network);
-                }
                 self.follow(outcome, network);
                 1
             };
             (next, left) = (next.following(sent), left - sent);
         }
+    }
+
+    /// Sends packets whose sender follows them at the interface of its host.
+    #[inline(never)]
+    fn send_from_host(
+        &mut self,
+        now: Time,
+        mut next: Packet,
+        packets: u32,
+        link: LinkId,
+        network: &mut Network,
+    ) {
+        let mut left = packets;
+        while left > 0
+            && let Ends::Tcp(connection) = &mut self.flows[next.flow() as usize].ends
+        {
+            let sender = &mut connection.sender;
+            let sent = if sender.sends_chunks() {
+                self.send_chunk(now, next, left, link, network)
+            } else {
+                let departs = |at| {
+                    sender.leave_host(1, at);
+                };
+                match network.send_burst_of_host(now, next, left, departs) {
+                    Some((sent, outcome)) => {
+                        self.follow(outcome, network);
+                        sent
+                    }
+                    None => self.send_one(now, next, link, network),
+                }
+            };
+            (next, left) = (next.following(sent), left - sent);
+        }
+    }
+
+    /// Sends packets of one chunk, of which only the end matters to its sender; gives how many.
+    #[inline(always)]
+    fn send_chunk(
+        &mut self,
+        now: Time,
+        first: Packet,
+        packets: u32,
+        link: LinkId,
+        network: &mut Network,
+    ) -> u32 {
+        match network.send_burst(now, first, packets) {
+            Some((sent, outcome)) => {
+                self.note_departures(link, first, sent, outcome, network);
+                self.follow(outcome, network);
+                sent
+            }
+            None => self.send_one(now, first, link, network),
+        }
+    }
+
+    #[inline(always)]
+    fn send_one(&mut self, now: Time, packet: Packet, link: LinkId, network: &mut Network) -> u32 {
+        let outcome = network.send(now, packet);
+        self.note_departures(link, packet, 1, outcome, network);
+        self.follow(outcome, network);
+        1
     }
 
     /// Says to a sender when the packets leave its host's interface that it has just sent, if that
