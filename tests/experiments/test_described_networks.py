@@ -114,6 +114,28 @@ BUCKET = {"rate": {"rate": "10mbit", "burst": "10240b"}}
             },
         ),
         (
+            f"{LIMITED}{BELOW}fq_pie flows 64 target 10ms tupdate 5ms alpha 4 ecn_prob 20 ecn",
+            {
+                **BUCKET,
+                "queue": {
+                    "discipline": "fq-pie", "queues": 64, "target": "10ms", "update": "5ms",
+                    "alpha": 0.25, "ecn_probability": 0.2, "ecn": True,
+                },
+            },
+        ),
+        (
+            f"{LIMITED}{BELOW}dualpi2 limit 500 step_thresh 2ms coupling_factor 3 alpha 0.2"
+            " classic_protection 5% overflow drop_enqueue",
+            {
+                **BUCKET,
+                "queue": {
+                    "discipline": "dualpi2", "limit": "500p", "step": "2ms", "coupling": 3,
+                    "alpha": 0.2, "classic_protection": 0.05, "drop_overload": False,
+                    "drop_early": True,
+                },
+            },
+        ),
+        (
             "qdisc netem 8001: dev eth0 root refcnt 2 limit 90 delay 5ms rate 2Mbit",
             {"rate": "2mbit", "queue": "90p"},
         ),

@@ -6,6 +6,7 @@ Names and meanings of their options are those of the manual pages tc-netem(8), t
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from dumbbell.base.units import format_rate, format_time
@@ -174,9 +175,7 @@ def fq_codel(words: Words, draft: Draft) -> None:
     }
     without_equal = ("memory_limit", "ce_threshold", "ce_threshold_selector", "drop_batch")
     queue = _queue(words, draft, "fq-codel", options, without_equal)
-    if "flows" in queue:
-        queue["queues"] = queue.pop("flows")
-    draft.put("queue", queue, words.line)
+    draft.put("queue", _renamed(queue, {"flows": "queues"}), words.line)
 
 
 def codel(words: Words, draft: Draft) -> None:
@@ -200,9 +199,60 @@ def pie(words: Words, draft: Draft) -> None:
         "beta": lambda: words.count() / _PIE_SCALE,
     }
     queue = _queue(words, draft, "pie", options, ("bytemode", "dq_rate_estimator"))
-    if "tupdate" in queue:
-        queue["update"] = queue.pop("tupdate")
-    draft.put("queue", queue, words.line)
+    draft.put("queue", _renamed(queue, {"tupdate": "update"}), words.line)
+
+
+def fq_pie(words: Words, draft: Draft) -> None:
+    """Take fair queueing with PIE."""
+    options: dict[str, Callable[[], Any]] = {
+        "limit": lambda: f"{words.count()}p",
+        "flows": words.count,
+        "target": lambda: format_time(words.time_ns()),
+        "tupdate": lambda: format_time(words.time_ns()),
+        "alpha": lambda: words.count() / _PIE_SCALE,
+        "beta": lambda: words.count() / _PIE_SCALE,
+        "quantum": lambda: f"{words.size_bytes()}b",
+        "ecn_prob": words.share,
+    }
+    without_equal = (
+        "memory_limit", "bytemode", "nobytemode", "dq_rate_estimator", "no_dq_rate_estimator",
+    )  # fmt: skip
+    queue = _queue(words, draft, "fq-pie", options, without_equal)
+    names = {"flows": "queues", "tupdate": "update", "ecn_prob": "ecn_probability"}
+    draft.put("queue", _renamed(queue, names), words.line)
+
+
+def dualpi2(words: Words, draft: Draft) -> None:
+    """Take the dual queue of L4S."""
+    switches = {
+        "drop_on_overload": ("drop_overload", True),
+        "overflow": ("drop_overload", False),
+        "drop_enqueue": ("drop_early", True),
+        "drop_dequeue": ("drop_early", False),
+    }
+    options: dict[str, Callable[[], Any]] = {
+        "limit": lambda: f"{words.count()}p",
+        "target": lambda: format_time(words.time_ns()),
+        "tupdate": lambda: format_time(words.time_ns()),
+        "alpha": words.fraction,
+        "beta": words.fraction,
+        "step_thresh": lambda: format_time(words.time_ns()),
+        "min_qlen_step": words.count,
+        "coupling_factor": words.count,
+        "classic_protection": words.share,
+        **{name: partial(bool, value) for name, (_, value) in switches.items()},
+    }
+    without_equal = ("memlimit", "any_ect", "l4s_ect", "split_gso", "no_split_gso")
+    queue = _queue(words, draft, "dualpi2", options, without_equal)
+    names = {
+        "tupdate": "update", "step_thresh": "step", "min_qlen_step": "step_min",
+        "coupling_factor": "coupling", **{name: key for name, (key, _) in switches.items()},
+    }  # fmt: skip
+    draft.put("queue", _renamed(queue, names), words.line)
+
+
+def _renamed(queue: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    return {names.get(key, key): value for key, value in queue.items()}
 
 
 def fq(words: Words, draft: Draft) -> None:
@@ -323,5 +373,6 @@ def _queue(
 
 KNOWN: Final[dict[str, Callable[[Words, Draft], None]]] = {
     "netem": netem, "tbf": tbf, "htb": htb, "fq_codel": fq_codel, "codel": codel, "pie": pie,
-    "fq": fq, "red": red, "pfifo": pfifo, "bfifo": bfifo, "pfifo_fast": pfifo_fast,
+    "fq": fq, "fq_pie": fq_pie, "dualpi2": dualpi2, "red": red, "pfifo": pfifo, "bfifo": bfifo,
+    "pfifo_fast": pfifo_fast,
 }  # fmt: skip
