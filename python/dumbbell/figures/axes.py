@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-import altair as alt
 import polars as pl
 
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import units
 from dumbbell.figures.spec import Coordinate, Scale
 from dumbbell.figures.style import FONT_WITH_SUPERSCRIPTS
 
-_Channel = TypeVar("_Channel", alt.X, alt.Y)
+_Channel = TypeVar("_Channel", "alt.X", "alt.Y")
 
 _SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _HEADROOM: Final = 0.04

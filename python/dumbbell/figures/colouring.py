@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import altair as alt
 import polars as pl
 
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import style
 from dumbbell.figures.gathering import values_of
 from dumbbell.figures.source import Views

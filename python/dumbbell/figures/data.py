@@ -1,7 +1,10 @@
 """Data inside charts: compact and rounded."""
 
-import altair as alt
+from __future__ import annotations
+
 import polars as pl
+
+from dumbbell.base.lazy import altair as alt
 
 _DIGITS = 6
 _KINDS = {pl.String: "string", pl.Boolean: "boolean"}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import altair as alt
 import polars as pl
 
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import style
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _TITLE_CHARACTERS: Final = 110
 _NOTE_CHARACTERS: Final = 150
 
-Chart = alt.ConcatChart | alt.HConcatChart | alt.VConcatChart
+Chart: TypeAlias = "alt.ConcatChart | alt.HConcatChart | alt.VConcatChart"
 """A figure: panels in a grid, side by side or stacked."""
 
 

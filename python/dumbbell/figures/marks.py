@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import altair as alt
 import polars as pl
 
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures.data import inline
 from dumbbell.figures.looks import Look
 from dumbbell.figures.style import FAINT, INK

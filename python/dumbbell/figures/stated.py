@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Self
 
-import altair as alt
 import polars as pl
 from pydantic import Field, model_validator
 
@@ -14,6 +13,7 @@ from dumbbell.algorithms.labels import label_of
 from dumbbell.base.errors import InputError, unknown
 from dumbbell.base.keys import numbered
 from dumbbell.base.labels import listing, number
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import TextRow, TextTable
 from dumbbell.figures.spec import Spec, TestFigure

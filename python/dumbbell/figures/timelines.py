@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import altair as alt
 import polars as pl
 
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures.data import inline
 from dumbbell.figures.style import FAINT, FLOW_COLOURS, INK, flow_colours
 
@@ -23,9 +23,10 @@ _DASHES: Final = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2])
 """Dashes that distinguish lines of one colour: there are more flows than colours."""
 
 _RESENT: Final = "#d7191c"
-_LEGEND: Final = alt.Legend(
-    orient="right", symbolType="stroke", symbolSize=400, symbolStrokeWidth=2.5
-)
+
+
+def _legend() -> alt.Legend:
+    return alt.Legend(orient="right", symbolType="stroke", symbolSize=400, symbolStrokeWidth=2.5)
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def draw(rows: Sequence[Row]) -> alt.VConcatChart:
     several = any(len(found) > 1 for found in shown)
     height = _HEIGHT if len(rows) <= _MANY_ROWS else _LOW_HEIGHT
     charts = [
-        _plot(row, labels, position, _LEGEND if several else None).properties(
+        _plot(row, labels, position, _legend() if several else None).properties(
             title=alt.TitleParams(row.title, frame="group"), width=_WIDTH, height=height
         )
         for position, row in enumerate(rows)

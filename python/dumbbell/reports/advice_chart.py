@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-import altair as alt
 import polars as pl
 
+from dumbbell.base.lazy import altair as alt
 from dumbbell.base.units import parse_probability
 from dumbbell.experiments.advise import Advice, words
 from dumbbell.experiments.advise.words import Column

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import altair as alt
-
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.algorithms.head_comments import Kind
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import drawing
 from dumbbell.reports import comparison, comparison_charts, pictures
 from dumbbell.reports.comparison import Comparison

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import altair as alt
 import polars as pl
 
+from dumbbell.base.lazy import altair as alt
 from dumbbell.experiments.comparison import Comparison
 from dumbbell.figures import style
 from dumbbell.figures.gathering import engine_notes

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import altair as alt
 import polars as pl
 
 from dumbbell.algorithms.labels import label_of
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import style
 from dumbbell.figures.looks import Look
 from dumbbell.figures.style import FAINT

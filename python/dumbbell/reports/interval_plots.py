@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import altair as alt
 import polars as pl
 
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import style
 from dumbbell.figures.data import inline
 from dumbbell.figures.style import GRID

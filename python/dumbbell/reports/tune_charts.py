@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
-import altair as alt
 import polars as pl
 
+from dumbbell.base.lazy import altair as alt
 from dumbbell.experiments.tune.search import weighted
 from dumbbell.experiments.tune.tuning import Tuned
 from dumbbell.figures import style

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal, Self
 
-import altair as alt
 import polars as pl
 from pydantic import Field, model_validator
 
 from dumbbell.base.errors import InputError
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, means, stated
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.gathering import Facet

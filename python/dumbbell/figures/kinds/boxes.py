@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self, TypeAlias
 
-import altair as alt
 import numpy as np
 import polars as pl
 from pydantic import model_validator
@@ -14,6 +13,7 @@ from pydantic import model_validator
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base.errors import InputError
 from dumbbell.base.labels import number
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
@@ -37,7 +37,7 @@ _HEIGHT: Final = 300
 _STEP: Final = 92
 _BOX: Final = 38
 
-_At = Callable[[str], alt.Y]
+_At: TypeAlias = "Callable[[str], alt.Y]"
 
 
 class BoxesFigure(StatedFigure):

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-import altair as alt
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from dumbbell.base.labels import number
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import marks
 from dumbbell.figures.colouring import Colouring
 from dumbbell.figures.data import inline

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-import altair as alt
 import polars as pl
 from pydantic import Field
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base.labels import number
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import means
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled

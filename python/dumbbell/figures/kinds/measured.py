@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
-import altair as alt
 import polars as pl
 from pydantic import Field, model_validator
 
 from dumbbell.base.errors import InputError
 from dumbbell.base.labels import number
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import marks
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled

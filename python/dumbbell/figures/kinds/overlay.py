@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-import altair as alt
 import polars as pl
 from pydantic import Field
 
+from dumbbell.base.lazy import altair as alt
 from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.result import Run
 from dumbbell.figures import marks

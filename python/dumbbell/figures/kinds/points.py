@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
-import altair as alt
 import polars as pl
 from pydantic import Field
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base.labels import number
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, means, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-import altair as alt
 import polars as pl
 from pydantic import Field
 
 from dumbbell.algorithms.labels import label_of
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, means
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled

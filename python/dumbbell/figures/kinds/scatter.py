@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
-import altair as alt
 import polars as pl
 from pydantic import Field
 
 from dumbbell.algorithms.labels import label_of
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, means, stated
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.gathering import Facet, labelled, values_of

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Final, Literal
 
-import altair as alt
 import numpy as np
 import polars as pl
 
 from dumbbell.base.errors import InputError
+from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, style, units
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
