@@ -88,7 +88,7 @@ def _network(draft: Draft, given: Mapping[str, str]) -> dict[str, Any]:
     if "rate" in given:
         network["rate"] = given["rate"]
     if "rate" not in network:
-        raise InputError("gives no rate", source=str(draft.file), valid="--rate 100mbit")
+        raise InputError("gives no rate", source=str(draft.file), valid="`rate`, such as 100mbit")
     network.setdefault("queue", draft.own_queue or _PACKETS)
     if "queue" in given:
         network["queue"] = given["queue"]
@@ -107,7 +107,7 @@ def _rtt(draft: Draft) -> str:
         draft.notes.append(f"the way back has the same delay: an RTT of twice {first}")
         return format_time(2 * parse_time(first))
     if not draft.delay_ns:
-        raise InputError("gives no delay", source=str(draft.file), valid="--rtt 40ms")
+        raise InputError("gives no delay", source=str(draft.file), valid="`rtt`, such as 40ms")
     rtt = format_time(draft.delay_ns)
-    draft.notes.append(f"the way back has no delay in these lines: an RTT of {rtt} (--rtt)")
+    draft.notes.append(f"the way back has no delay in these lines: an RTT of {rtt}")
     return rtt
