@@ -329,3 +329,64 @@ impl Shaper {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU64;
+
+    use dumbbell_network::Span;
+
+    use super::*;
+    use crate::stack::linux_6;
+
+    /// What is to leave of so many segments, from a host that lets 6000 bytes of a flow wait.
+    fn admitted(shaper: &mut Shaper, segs: u32, is_retransmission: bool) -> Departure {
+        let room = Room { window_segs: 100, receiver_segs: 100, data_segs: 100 };
+        let request = Request { room, whole_segs: 100, segs, is_retransmission, sent_segs: 1_000 };
+        shaper.admit(Time(1_000), &Conn::default(), request)
+    }
+
+    fn shaper() -> Shaper {
+        let stack = Stack { tsq_bytes: NonZeroU64::new(6_000), ..linux_6() };
+        let config = SenderConfig {
+            mss_bytes: 1_448,
+            packet_bytes: 1_500,
+            overhead_bytes: 0,
+            has_interface: true,
+            tcp_bpf: None,
+            handshake_rtt: Span::from_millis(10),
+        };
+        Shaper::new(&stack, &config, false)
+    }
+
+    #[test]
+    fn segments_leave_together_as_far_as_small_queues_let_each_of_them() {
+        let mut shaper = shaper();
+        // The last joins 6000 bytes, which are not more than the limit.
+        assert_eq!(admitted(&mut shaper, 3, false), Departure::Now(3));
+        assert_eq!(admitted(&mut shaper, 9, false), Departure::Now(2));
+        assert_eq!(admitted(&mut shaper, 9, false), Departure::Wait);
+        assert!(shaper.leave_host(1, Time(2_000)));
+        assert_eq!(shaper.wake(), Time(2_000));
+    }
+
+    #[test]
+    fn what_is_sent_again_may_have_twice_as_much_before_it() {
+        let mut shaper = shaper();
+        assert_eq!(admitted(&mut shaper, 9, false), Departure::Now(5));
+        assert_eq!(admitted(&mut shaper, 1, true), Departure::Now(1));
+    }
+
+    #[test]
+    fn a_host_with_too_little_room_takes_a_part_and_refuses_the_rest() {
+        let mut shaper = shaper();
+        shaper.set_host_room(2);
+        assert_eq!(admitted(&mut shaper, 9, false), Departure::Now(2));
+        assert!(!shaper.is_refused());
+        shaper.set_host_room(0);
+        assert_eq!(admitted(&mut shaper, 9, false), Departure::Refused);
+        assert!(shaper.is_refused());
+        shaper.forget_wait();
+        assert!(!shaper.is_refused());
+    }
+}

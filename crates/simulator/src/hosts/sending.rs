@@ -289,9 +289,10 @@ impl AllHosts<'_> {
         network: &mut Network,
     ) {
         let mut left = packets;
-        while left > 0
-            && let Ends::Tcp(connection) = &mut self.flows[next.flow() as usize].ends
-        {
+        while left > 0 {
+            let Ends::Tcp(connection) = &mut self.flows[next.flow() as usize].ends else {
+                unreachable!("only a connection follows its packets")
+            };
             let sender = &mut connection.sender;
             let sent = if sender.sends_chunks() {
                 self.send_chunk(now, next, left, link, network)
