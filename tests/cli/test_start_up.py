@@ -85,10 +85,20 @@ def test_what_runs_imports_no_search_and_no_library(tmp_path: Path) -> None:
     assert not imported & {"scipy.stats", "dumbbell.api"}
 
 
+PAIR = ["compare", "reno", "vegas", "--rate", "5mbit", "--rtt", "20ms", "--duration", "2s"]
+
+
 def test_what_is_heavy_is_found_where_it_is_needed(tmp_path: Path) -> None:
     """So that the names in `HEAVY` are those of what is there."""
-    arguments = ["report", "li2007"]
+    arguments = [*PAIR, "--runs", "2", "--report", "site"]
     assert modules(tmp_path, IMPORTED.format(arguments=arguments)) >= HEAVY
+
+
+def test_a_comparison_of_stored_runs_draws_nothing(tmp_path: Path) -> None:
+    arguments = [*PAIR, "--runs", "2"]
+    modules(tmp_path, IMPORTED.format(arguments=arguments))
+    assert (tmp_path / "results").is_dir()
+    assert "altair" not in modules(tmp_path, IMPORTED.format(arguments=arguments))
 
 
 def test_the_package_alone_imports_nothing(tmp_path: Path) -> None:
