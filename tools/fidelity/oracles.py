@@ -267,6 +267,7 @@ def fast_queue(flows: int, alpha: float, initial: int = 10) -> float:
 def scalable_window(p: float) -> float:
     """Window of DCTCP or Prague where each packet is marked at random with `p`, in segments.
 
+    The law is our own, not a published one, and holds for RTTs above Prague's virtual one of 25 ms.
     It grows by 1 - p in a round trip. A cut by p / 2 comes with a mark, at most once per round
     trip. The first mark after that comes 1 / (p W) round trips later: so
     W p / 2 = (1 - p) (1 + 1 / (p W)). Where every round trip has many marks that is the 2 / p of

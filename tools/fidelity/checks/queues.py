@@ -187,13 +187,13 @@ def _coupled() -> Iterator[Check]:
     )
     yield Check(
         name="window of 4 Prague flows over that of a scalable law, DualPI2",
-        oracle="1: growth of 1 - p segments in a round trip, a cut by p / 2 at the first mark "
-        "after one (Prague draft: 2 / p where marks are many)",
+        oracle="1, by our own law: growth of 1 - p segments in a round trip, a cut by p / 2 at the "
+        "first mark after one (Prague draft: 2 / p where marks are many)",
         scenarios=seeds(3, table),
         expected=1.0,
         measure=measures.mean(measures.scalable_law),
         band=about(0.1),
-        why="p and the window vary together",
+        why="p and the window vary together; the path is longer than Prague's virtual RTT",
         needs=("ecn",),
     )
     path = {"rate": "100mbit", "rtt": "10ms", "queue": {"discipline": "dualpi2"}}
