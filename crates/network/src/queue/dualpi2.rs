@@ -11,10 +11,10 @@ use serde::Deserialize;
 
 use super::inventory::Example;
 use super::limit::Limit;
-use super::pie::{UPDATE_MIN, first_after};
+use super::pie::{check_controller, first_after};
 use super::pool::{List, Pool};
 use super::{Parameters, Queued, Scheduled, Scheduler};
-use crate::check::{Check, not_zero, positive, probability, require};
+use crate::check::{Check, not_zero, probability};
 use crate::packet::{Ecn, Packet};
 use crate::random::Random;
 use crate::units::{Span, Time};
@@ -62,12 +62,7 @@ impl Parameters for DualPi2Config {
     ];
 
     fn check(&self) -> Check {
-        not_zero("target_ns", self.target_ns.0)?;
-        require(self.update_ns >= UPDATE_MIN, "update_ns", || {
-            format!("{}, but at least {}: each update is computed", self.update_ns.0, UPDATE_MIN.0)
-        })?;
-        positive("alpha", self.alpha)?;
-        positive("beta", self.beta)?;
+        check_controller(self.target_ns, self.update_ns, self.alpha, self.beta)?;
         not_zero("coupling", self.coupling.into())?;
         probability("classic_protection", self.classic_protection)
     }

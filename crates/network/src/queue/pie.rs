@@ -48,17 +48,22 @@ impl Parameters for PieConfig {
     ];
 
     fn check(&self) -> Check {
-        not_zero("target_ns", self.target_ns.0)?;
-        require(self.update_ns >= UPDATE_MIN, "update_ns", || {
-            format!("{}, but at least {}: each update is computed", self.update_ns.0, UPDATE_MIN.0)
-        })?;
-        positive("alpha", self.alpha)?;
-        positive("beta", self.beta)
+        check_controller(self.target_ns, self.update_ns, self.alpha, self.beta)
     }
 }
 
+/// Checks a target, the time between updates and the gains of a proportional integral controller.
+pub fn check_controller(target_ns: Span, update_ns: Span, alpha: f64, beta: f64) -> Check {
+    not_zero("target_ns", target_ns.0)?;
+    require(update_ns >= UPDATE_MIN, "update_ns", || {
+        format!("{}, but at least {}: each update is computed", update_ns.0, UPDATE_MIN.0)
+    })?;
+    positive("alpha", alpha)?;
+    positive("beta", beta)
+}
+
 /// A pause of a second makes up for a hundred thousand updates.
-pub const UPDATE_MIN: Span = Span::from_micros(10);
+const UPDATE_MIN: Span = Span::from_micros(10);
 /// From this probability on ECN-capable packets are dropped, too (section 5.1).
 const MARKING_MAX: f64 = 0.1;
 /// A queue of no more than two packets of this size is left alone (section 4.1).
