@@ -13,9 +13,16 @@ from dumbbell.base.errors import InputError, printable, refusing
 from dumbbell.base.units import format_time, parse_time
 from dumbbell.experiments.imports.described import tc, theaterq
 from dumbbell.experiments.imports.described.draft import Draft
+from dumbbell.experiments.imports.opening import opened
 from dumbbell.scenario.model import Scenario
 
 _TEXT_BYTES_MAX: Final = 64_000_000
+_START_BYTES: Final = 1 << 16
+"""Whatever a file begins with, its first line that says something lies in these."""
+
+_READERS: Final = ((tc.is_tc, tc.read), (theaterq.is_theaterq, theaterq.read))
+"""Kinds of descriptions: whether a text begins as one, and what reads it."""
+
 _PACKETS: Final = "1000p"
 """The limit of a netem that gives none, and of a device's queue."""
 
@@ -39,15 +46,11 @@ class Described:
         InputError
             What has no equal and cannot be left out, or a value that the file does not have.
         """
-        text = _text(file)
-        if text is None:
+        start = _start(file)
+        read = next((read for begins, read in _READERS if begins(start)), None)
+        if read is None:
             return None
-        if tc.is_tc(text):
-            draft = tc.read(file, text)
-        elif theaterq.is_theaterq(text):
-            draft = theaterq.read(file, text)
-        else:
-            return None
+        draft = read(file, _text(file))
         network = _network(draft, given)
         scenario = {
             "duration": "60s",
@@ -71,14 +74,21 @@ class Described:
             file.write_text(self.text())
 
 
-def _text(file: Path) -> str | None:
-    """Return what the file has, if that is text of a size that a description has."""
+def _start(file: Path) -> str:
+    """Return how the file begins; nothing if it cannot be read, which is said elsewhere."""
     try:
-        if not file.is_file() or file.stat().st_size > _TEXT_BYTES_MAX:
-            return None
-        return file.read_text()
-    except (OSError, UnicodeDecodeError):
-        return None
+        if not file.is_file():
+            return ""
+        with file.open("rb") as content:
+            return content.read(_START_BYTES).decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _text(file: Path) -> str:
+    """Return what the file has."""
+    with opened(file, "lines of tc, or a trace of TheaterQ") as source:
+        return source.whole(_TEXT_BYTES_MAX).decode(errors="replace")
 
 
 def _network(draft: Draft, given: Mapping[str, str]) -> dict[str, Any]:

@@ -73,19 +73,23 @@ def _lines(file: Path, text: str, draft: Draft) -> Iterator[_Line]:
             words = shlex.split(whole, comments=True)
         except ValueError as error:
             raise InputError(f"{error}", source=f"{file}, line {number}") from None
-        while words and words[0] in _BEFORE_TC:
-            words.pop(0)
-        if words[:3] == ["ip", "netns", "exec"]:
-            words = words[4:]
-            while words and words[0] in _BEFORE_TC:
-                words.pop(0)
-        while words and words[0].startswith("-"):
-            del words[: 2 if words[0] in ("-n", "-netns") else 1]
+        words = _without_command(words)
         if not words:
             continue
         found = _line(file, number, words, draft)
         if found is not None:
             yield found
+
+
+def _without_command(words: list[str]) -> list[str]:
+    """Return the words behind `tc` and its own options, and behind what runs it."""
+    while words and words[0] in _BEFORE_TC:
+        words = words[1:]
+    if words[:3] == ["ip", "netns", "exec"]:
+        return _without_command(words[4:])
+    while words and words[0].startswith("-"):
+        words = words[2 if words[0] in ("-n", "-netns") else 1 :]
+    return words
 
 
 def _joined(text: str) -> Iterator[tuple[int, str]]:
