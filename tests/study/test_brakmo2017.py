@@ -111,7 +111,7 @@ def test_counts_of_runs() -> None:
         "access": 6 * 2 * 2 * 5 * 3,
         "open-buffer": 6 * (4 + 2 + 2) * 2,
         "open-mark": 3 * 4 * 2 * 2,
-        "open-reduction": 3 * 3 * 3,
+        "open-reduction": 3 * 5 * 3,
         "open-nv": (1 + 2) * 4 * 3 * 2,
         "open-sizes": 7 * 4 * 2,
         "open-wide": 4 * 4 * 2,
