@@ -136,7 +136,9 @@ def losses(scale: Scale) -> st.SearchStrategy[Table]:
         st.fixed_dictionaries({"probability": shares}),
         st.fixed_dictionaries({"probability": changing(scale, "probability", shares, shares)}),
         *(st.fixed_dictionaries({"probability": trace}) for trace in traces(scale, "loss.txt")),
-        some({"probability": shares}, {"correlation": st.sampled_from([0.25, 0.9, 0])}),
+        st.fixed_dictionaries(
+            {"probability": shares, "correlation": st.sampled_from([0.25, 0.9, 0])}
+        ),
         st.fixed_dictionaries({"gilbert_elliott": bursts}),
         st.fixed_dictionaries({"bursts": timed}),
         st.fixed_dictionaries({"bit_errors": st.sampled_from([1e-7, 1e-9, 0, 1e-5])}),

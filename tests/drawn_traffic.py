@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from drawn_scale import EXAMPLES, Options, S, Scale, Table, changing, multiples, parts, some
 from dumbbell.algorithms import catalogue
+from dumbbell.scenario.model_sizes import PUBLISHED
 
 SIZES_FILE: Final = Path(__file__).with_name("drawn_sizes.cdf")
 
@@ -195,8 +196,11 @@ def flows(scale: Scale) -> st.SearchStrategy[Table]:
 @functools.cache
 def arrivals(scale: Scale) -> st.SearchStrategy[Table]:
     """Draw flows that arrive, but for their path."""
+    published = st.sampled_from(PUBLISHED)
     sizes: list[st.SearchStrategy[Any]] = [
         st.sampled_from(["1kb", {"distribution": "fixed", "mean": "20kb"}]),
+        published,
+        st.fixed_dictionaries({"distribution": published}),
         st.fixed_dictionaries({"distribution": st.just("exponential"), "mean": st.just("10kb")}),
         st.fixed_dictionaries(
             {

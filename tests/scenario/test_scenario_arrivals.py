@@ -22,7 +22,8 @@ from dumbbell.contract.scenario import Flow
 from dumbbell.scenario import arrivals, draws
 from dumbbell.scenario.arrivals import draw_size, mean_size
 from dumbbell.scenario.model import Scenario
-from dumbbell.scenario.model_sizes import AnySize, SizeSpec
+from dumbbell.scenario.model_sizes import PUBLISHED as PUBLISHED_NAMES
+from dumbbell.scenario.model_sizes import AnySize, SizeSpec, published
 from sample_runs import BASE, demand, table
 from scenario_checks import assert_accepted
 from scenario_refusals import assert_refused
@@ -196,6 +197,51 @@ def test_sizes_as_measured(tmp_path: Path) -> None:
     assert Scenario.parse(scenario.model_dump(), "elsewhere.toml") == scenario
 
 
+# What the papers say of their flows: a size, the share of flows up to it, and that of all bytes
+# in larger ones. For 10 and 35 MB that is from pFabric (SIGCOMM 2013), for 100 MB from VL2.
+PUBLISHED = [
+    ("web-search", 1_000_000, 0.7, 0.95),
+    ("data-mining", 10_000, 0.8, 1),
+    ("data-mining", 35_000_000, 0.96, 0.95),
+    ("data-mining", 100_000_000, 0.99, 0.9),
+    # Roy et al.: most flows are small; most bytes are in those of over a megabyte.
+    ("cache", 28_270, 0.5, 0.98),
+    ("hadoop", 1_000, 0.6, 0.99),
+]
+
+
+@pytest.mark.parametrize(("name", "size", "flows", "in_larger"), PUBLISHED)
+def test_published_sizes_are_as_their_papers_say(
+    name: str, size: int, flows: float, in_larger: float
+) -> None:
+    points = published(name).points
+    steps = [
+        (small + (large - small) * Fraction(2 * part + 1, 2000), (high - low) / 1000)
+        for (small, low), (large, high) in pairwise(points)
+        for part in range(1000)
+    ]
+    mean = float(sum(middle * share for middle, share in steps))
+    assert mean == pytest.approx(float(published(name).mean))
+    assert sum(share for middle, share in steps if middle <= size) == pytest.approx(flows, abs=0.02)
+    found = float(sum(middle * share for middle, share in steps if middle > size)) / mean
+    assert found == pytest.approx(in_larger, abs=0.035)
+
+
+@pytest.mark.parametrize("name", PUBLISHED_NAMES)
+def test_a_name_stands_for_a_published_distribution(name: str) -> None:
+    size = read_size(name)
+    assert size == read_size({"distribution": name})
+    drawn = sorted(draw_size(size, 1, 0, number) for number in range(2000))
+    for share in (0.25, 0.5, 0.75, 0.9):
+        # A share of 2,000 draws has a deviation of 1.1 points at most: four of them.
+        below, above = (published(name).at(Fraction(share + by)) for by in (-0.045, 0.045))
+        assert below <= drawn[int(2000 * share)] <= above
+    data = table({"arrivals": [{**SHORT, "size": name}]})
+    scenario = Scenario.parse(data, "a.toml")
+    assert scenario.model_dump()["arrivals"][0]["size"] == name
+    assert Scenario.parse(scenario.model_dump(), "elsewhere.toml") == scenario
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
@@ -314,6 +360,7 @@ GRAPH = {"topology": "graph", "link": [{"from": "a", "to": "b", "delay": "1ms"}]
         ({"rate": None, "load": 1, "size": 1}, "load", "flows arrive"),
         ({"size": 0}, "size", "more than 0"),
         ({"size": "x"}, "size", "not a size"),
+        ({"size": "web-serch"}, "size", "not a size"),
         ({"size": {"distribution": "parteo"}}, "size.distribution", "not a known value"),
         ({"size": {"mean": "1kb"}}, "size.distribution", "is missing"),
         ({"size": {"distribution": "pareto", "mean": "1kb"}}, "size.shape", "is missing"),

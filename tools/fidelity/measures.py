@@ -124,6 +124,21 @@ def share_of_hop(run: Run) -> float:
     return float(np.mean([first / (first + other) for other in others]))
 
 
+def share_larger(size_bytes: int) -> One:
+    """Return the share of transfers that are larger than this, whether they ended or not."""
+    return lambda run: float(np.mean([size > size_bytes for size in _sizes(run)]))
+
+
+def mean_mb(run: Run) -> float:
+    """Mean size of transfers, whether they ended or not."""
+    return float(np.mean(_sizes(run))) / 1e6
+
+
+def _sizes(run: Run) -> list[int]:
+    demands = [flow.transport.tcp.demand for flow in run.scenario.flows if flow.transport.tcp]
+    return [each.transfer for each in demands if not isinstance(each, str) and each.transfer]
+
+
 def smaller_over_larger(run: Run) -> float:
     """Ratio of the goodputs of two flows, from the start of the second on."""
     found = goodputs(flows_of(run, window=EVERYTHING))

@@ -10,7 +10,14 @@ from dumbbell.base.errors import InputError
 from dumbbell.base.units import NS_PER_S, format_time
 from dumbbell.scenario import draws
 from dumbbell.scenario.model_flows import ALL_FLOWS_MAX, Arrivals
-from dumbbell.scenario.model_sizes import AnySize, Empirical, Exponential, Fixed, LogNormal
+from dumbbell.scenario.model_sizes import (
+    AnySize,
+    Empirical,
+    Exponential,
+    Fixed,
+    LogNormal,
+    Published,
+)
 
 _SIZE_MAX = 2**62 - 1
 
@@ -111,12 +118,12 @@ def _flows_per_s(
 
 def mean_size(size: AnySize) -> Fraction:
     """Return the mean of a distribution in bytes."""
-    return size.points.mean if isinstance(size, Empirical) else Fraction(size.mean)
+    return size.points.mean if isinstance(size, Empirical | Published) else Fraction(size.mean)
 
 
 def draw_size(size: AnySize, *purpose: object) -> int:
     """Draw a size in bytes, at least one."""
-    if isinstance(size, Empirical):
+    if isinstance(size, Empirical | Published):
         return size.points.at(draws.share("size", *purpose))
     with localcontext(prec=28):
         drawn = _draw(size, *purpose)
@@ -124,7 +131,7 @@ def draw_size(size: AnySize, *purpose: object) -> int:
 
 
 def _draw(size: AnySize, *purpose: object) -> Decimal:
-    assert not isinstance(size, Empirical)
+    assert not isinstance(size, Empirical | Published)
     mean = Decimal(size.mean)
     if isinstance(size, Fixed):
         return mean

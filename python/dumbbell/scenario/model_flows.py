@@ -379,7 +379,7 @@ class _ArrivalsKind(Table):
     `overhead`; or set `rate` or `file`."""
 
     size: SizeSpec | None = Field(
-        None, examples=["10kb", {"distribution": "pareto", "mean": "100kb"}]
+        None, examples=["10kb", "web-search", {"distribution": "pareto", "mean": "100kb"}]
     )
     """Size of each; required unless there is a `file`."""
 

@@ -17,6 +17,7 @@ from fidelity.checks import (
     queues,
     sharing,
     windows,
+    workloads,
 )
 
 SUBJECTS = (
@@ -30,6 +31,7 @@ SUBJECTS = (
     queues,
     links,
     messages,
+    workloads,
     networks,
 )
 

@@ -1,0 +1,35 @@
+# Flows of a cache follower at Facebook, within its cluster.
+# Source: Roy et al., Inside the Social Network's (Datacenter) Network, SIGCOMM 2015, figure 6, read
+# off by the authors of Homa (SIGCOMM 2018) for their simulations; every second or third point.
+0 0
+68 0.0204
+144 0.0409
+266 0.0539
+340 0.1803
+490 0.277
+707 0.3532
+1110 0.3996
+1440 0.4238
+3kb 0.4535
+10kb 0.4777
+28270 0.5
+72178 0.5223
+102060 0.5335
+127700 0.5465
+156563 0.5651
+199933 0.5923
+245121 0.6208
+276998 0.6394
+326042 0.658
+391670 0.6766
+588724 0.7138
+1385457 0.72
+1597864 0.7416
+1787361 0.7787
+1959004 0.816
+2125366 0.8346
+2329467 0.8717
+2553169 0.9276
+2827011 0.974
+3260426 0.9944
+3837698 1
