@@ -30,7 +30,8 @@ class Fixed(Abbreviable):
     """All the same. The size alone will do."""
 
     abbreviation = {  # noqa: RUF012 - it is a ClassVar
-        "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}],
+        # A name of a distribution begins with a letter.
+        "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^[ 0-9.]"}],
         "format": "size",
     }
 
