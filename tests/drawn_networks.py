@@ -75,8 +75,9 @@ def _discipline(
         values |= {"by": st.just("ecn"), "serve": st.sampled_from(["round-robin", "priority"])}
         del values["class_"]
     for key, strategy in values.items():
-        required_or_not = required if model.model_fields[key].is_required() else optional
-        required_or_not[key] = strategy
+        # Of as many words as isolations have, each is to be drawn.
+        is_always = model.model_fields[key].is_required() or key == "isolate"
+        (required if is_always else optional)[key] = strategy
     return some(required, optional).filter(functools.partial(_is_valid, model))
 
 
@@ -214,6 +215,13 @@ def reverses(scale: Scale) -> st.SearchStrategy[Table]:
     )
 
 
+SWITCHES: Final[tuple[Table, Options]] = (
+    {"memory": st.sampled_from(["30kb", "150kb", "12mb"])},
+    {"alpha": st.sampled_from([1, 0.5, 8])},
+)
+"""The memory of a switch; with the smallest a queue alone holds 10 kB."""
+
+
 @functools.cache
 def dumbbells(scale: Scale) -> st.SearchStrategy[Table]:
     """Draw a dumbbell: each way over its bottleneck takes at most a thousandth of the run."""
@@ -228,6 +236,7 @@ def dumbbells(scale: Scale) -> st.SearchStrategy[Table]:
             "delay": delays(scale, 1e-3),
             "reverse": reverses(scale),
             "loss": placed(scale, ["receiver", "bottleneck", "sender", "reverse"], st.just({})),
+            "switch": some(*SWITCHES),
             **hosts(scale),
             **impairments(scale),
         },
@@ -292,8 +301,13 @@ def graphs(scale: Scale) -> st.SearchStrategy[Table]:
 
     delaying = st.just({"from": "a", "to": "c", "rate": "unlimited", "delay": scale.time(0.01)})
     links = st.tuples(link("a", "b"), link("b", "c"), delaying).map(list)
+    memory, alpha = SWITCHES
+    nodes = st.sampled_from(["a", "b", "c"])
+    switch = some({"node": nodes, **memory}, alpha)
+    switches = st.lists(switch, max_size=2, unique_by=lambda each: each["node"])
     return some(
-        {"topology": st.just("graph"), "link": links, "rtt": parts(scale, 0.01)}, hosts(scale)
+        {"topology": st.just("graph"), "link": links, "rtt": parts(scale, 0.01)},
+        {"switch": switches, **hosts(scale)},
     )
 
 

@@ -136,6 +136,33 @@ BUCKET = {"rate": {"rate": "10mbit", "burst": "10240b"}}
             },
         ),
         (
+            f"{ADD}cake bandwidth 20mbit besteffort dual-srchost nat ack-filter metro"
+            " pppoe-vcmux ether-vlan mpu 60 memlimit 1Mb",
+            {
+                "rate": "20mbit",
+                "queue": {
+                    "discipline": "cake", "rate": "20mbit", "isolate": "dual-srchost",
+                    "ack_filter": "conservative", "rtt": "10ms", "overhead": 36, "mpu": 60,
+                    "framing": "atm", "limit": "1048576b",
+                },
+            },
+        ),
+        (
+            "qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 20Mbit diffserv3 triple-isolate"
+            " nonat nowash no-ack-filter split-gso rtt 50ms raw overhead 0",
+            {
+                "rate": "20mbit",
+                "queue": {
+                    "discipline": "cake", "isolate": "triple-isolate", "ack_filter": "off",
+                    "rtt": "50ms",
+                },
+            },
+        ),
+        (
+            f"{LIMITED}{BELOW}cake unlimited flows ethernet",
+            {**BUCKET, "queue": {"discipline": "cake", "isolate": "flows"}},
+        ),
+        (
             "qdisc netem 8001: dev eth0 root refcnt 2 limit 90 delay 5ms rate 2Mbit",
             {"rate": "2mbit", "queue": "90p"},
         ),
@@ -193,6 +220,8 @@ def test_what_has_no_equal_is_noted_with_its_line(read: Read) -> None:
         (f"{ADD}netem loss 101%", "line 1: 101 % is more than all"),
         (f"{ADD}netem delay 10km", "line 1: '10km' is not a time"),
         (f"{ADD}netem rate", "line 1: ends where a rate is expected"),
+        (f"{ADD}cake tasty", "line 1: cake has no option 'tasty'"),
+        (f"{ADD}cake bandwidth 1mbit overhead -4", "line 1: '-4' is not a number"),
         (f"{ADD}tbf rate 1mbit", "line 1: tbf without its rate or burst"),
         (f"{LIMITED}{BELOW}netem rate 2mbit", "line 2: gives a second `rate`"),
         (f"{ADD}netem delay 1ms", "gives no rate"),

@@ -121,6 +121,20 @@ def test_a_queue_may_be_unlimited() -> None:
                 "drop_early": False,
             },
         ),
+        # tc-cake(8); a turn of one full packet, as in FQ-CoDel, and 4 MB.
+        (
+            {"discipline": "cake"},
+            {"bytes": 4_000_000},
+            {
+                "kind": "cake",
+                "interval_ns": 100 * MS,
+                "quantum_bytes": 1514,
+                "isolation": "triple",
+                "hosts": [],
+                "ack_filter": "off",
+                "shaper": None,
+            },
+        ),
         # tc-fq(8).
         (
             {"discipline": "fq"},
@@ -162,6 +176,27 @@ def test_every_discipline_has_the_fields_of_the_engine(name: str) -> None:
     known = {each.__struct_config__.tag: each for each in get_args(contract.Discipline)}
     assert discipline.keys() - {"kind"} == set(known[discipline["kind"]].__struct_fields__)
     assert known.keys() == {model.names()[0] for model in MODELS.values()}
+
+
+def test_cake_shapes_for_a_slower_line() -> None:
+    line = {"rate": "20mbit", "overhead": 0, "mpu": 84, "framing": "ptm"}
+    shaper = {"rate_bps": 20_000_000, "overhead_bytes": 0, "mpu_bytes": 84, "framing": "ptm"}
+    assert queue_of({"discipline": "cake", **line})["discipline"]["shaper"] == shaper
+    plain = queue_of({"discipline": "cake", "rate": "20mbit"})["discipline"]["shaper"]
+    assert plain == {**shaper, "overhead_bytes": None, "mpu_bytes": 0, "framing": "none"}
+
+
+def test_cake_knows_the_hosts_of_flows() -> None:
+    flows = [
+        {"algorithm": "reno", "host": "a", "label": "one"},
+        {"algorithm": "reno", "host": "a", "label": "other", "parallel": 2},
+        {"algorithm": "reno", "label": "alone"},
+    ]
+    cake = {"discipline": "cake", "isolate": "dual-srchost"}
+    found = queue_of(cake, flow=flows)["discipline"]
+    assert found["isolation"] == "dual-source"
+    # Connections of a flow have both hosts in common.
+    assert found["hosts"] == [[0, 1], [0, 2], [0, 2], [3, 4]]
 
 
 def test_ared_is_red_that_adapts() -> None:
@@ -208,7 +243,13 @@ def test_every_place_takes_every_queue() -> None:
     [
         ({"limit": "9p", "discipline": "coddle"}, "discipline", "unknown queue discipline"),
         ({"limit": "9p", "discipline": 7}, "discipline", "unknown queue discipline"),
+        ({"limit": "9p", "discipline": []}, "discipline", "unknown queue discipline"),
         ({"discipline": "step", "limit": "9p"}, "threshold", "is missing"),
+        ({"discipline": "cake", "rtt": "999ns"}, "rtt", "too short"),
+        ({"discipline": "cake", "rate": "1mbit", "overhead": 257}, "overhead", "too large"),
+        ({"discipline": "cake", "overhead": 0}, "overhead", "nothing is shaped without a rate"),
+        ({"discipline": "cake", "framing": "atm"}, "framing", "nothing is shaped without a rate"),
+        ({"discipline": "cake", "isolate": "triple"}, "isolate", ""),
         ({"discipline": "step", "threshold": "9p"}, "limit", "is missing"),
         ({"discipline": "codel", "tagret": "1ms"}, "tagret", "unknown key"),
         ({"discipline": "codel", "target": "200ms"}, "target", "longer than the interval"),

@@ -368,3 +368,60 @@ def test_no_path_has_less_delay(drawn: tuple[list[tuple[str, str]], list[int]]) 
         if all(frozenset(step) in delay_of for step in steps)
     ]
     assert rtt_ms(found, "reno 1") == 2 * min(possible)
+
+
+SWITCH = {"node": "b", "memory": "12mb", "alpha": 0.5}
+STAR = [{"from": host, "to": "b", "rate": "10gbit", "delay": "1us"} for host in ("a", "c", "d")]
+
+
+def star(*switches: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    keys = {"link": STAR, "switch": list(switches), **changes}
+    return graph({"from": "a", "to": "d"}, **keys)
+
+
+def test_the_ports_of_a_switch_share_its_memory() -> None:
+    found = plain_links(resolve(star(SWITCH, {"node": "a", "memory": "1mb"})))
+    b = {"switch": 0, "bytes": 12_000_000, "alpha": 0.5}
+    a = {"switch": 1, "bytes": 1_000_000, "alpha": 1.0}
+    memories = {name: link.get("memory") for name, link in found.items()}
+    assert memories == {"a>b": a, "b>a": b, "c>b": None, "b>c": b, "d>b": None, "b>d": b}
+    # The memory alone limits a queue that is not named.
+    assert found["b>d"]["queue"]["limit"] is None
+    assert found["d>b"]["queue"]["limit"] == {"packets": 1000}
+    # Other limits apply as well.
+    small = [STAR[0], STAR[1], {**STAR[2], "reverse": {"queue": "5p"}}]
+    limited = plain_links(resolve(star(SWITCH, link=small)))["b>d"]
+    assert (limited["queue"]["limit"], limited["memory"]) == ({"packets": 5}, b)
+
+
+def test_both_ports_of_a_dumbbell_may_share_a_memory() -> None:
+    path = {"rate": "1gbit", "rtt": "1ms", "queue": "unlimited", "switch": {"memory": "1mb"}}
+    found = plain_links(resolve(network({**path, "edge_jitter": "0s"})))
+    assert found["forward"]["memory"] == {"switch": 0, "bytes": 1_000_000, "alpha": 1.0}
+    assert found["reverse"]["memory"] == found["forward"]["memory"]
+    # 1500 bytes are at most a third of what there is.
+    assert_accepted(
+        Scenario.parse(
+            network({**path, "switch": {"memory": "4500b", "alpha": 0.5}}), "a.toml"
+        ).resolve()
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "key", "problem"),
+    [
+        (star({**SWITCH, "alpha": 0}), "network.switch.1.alpha", "no packet ever waits"),
+        (star(SWITCH, SWITCH), "network.switch.2.node", "named twice"),
+        (star({**SWITCH, "node": "x"}), "network.switch.1.node", "unknown node"),
+        (star({**SWITCH, "memory": "4499b"}), "network.switch.1.memory", "1499b of it"),
+        (
+            star(SWITCH, link=[{"from": "a", "to": "b"}, {"from": "b", "to": "d"}]),
+            "network.switch.1.node",
+            "no link with a rate leaves",
+        ),
+        (network({**PARKING_LOT, "switch": SWITCH}), "network.switch", "unknown key"),
+    ],
+    ids=["alpha", "twice", "unknown", "small", "no rate", "parking lot"],
+)
+def test_a_wrong_switch_is_refused(wrong: dict[str, Any], key: str, problem: str) -> None:
+    assert_refused(wrong, key, problem)

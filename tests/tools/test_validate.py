@@ -99,6 +99,10 @@ WRONG = [
     ("mean delay of 8 Reno flows, PIE", "network.queue.target", "30ms"),
     ("mean delay of 8 Reno flows, FQ-PIE in one queue", "network.queue.target", "30ms"),
     ("mean delay of 8 Reno flows, DualPI2", "network.queue.target", "30ms"),
+    ("mean delay of 8 Reno flows, CAKE in one queue", "network.queue.rtt", "200ms"),
+    ("share of a host with one flow next to one with four, CAKE", "network.queue.isolate", "flows"),
+    ("IP rate of a stream shaped for ATM, CAKE", "network.queue.overhead", 40),
+    ("queue at each of 3 full ports of a switch, alpha 1", "network.switch.1.alpha", 1.1),
     (
         "marks of 4 Prague flows over the root of the drops of 4 Reno flows, DualPI2",
         "network.queue.coupling",

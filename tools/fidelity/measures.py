@@ -71,6 +71,15 @@ def taken(reference: str, window: Window = SETTLED, per: float = 1.0) -> One:
     return measure
 
 
+def mean_of(references: Sequence[str]) -> One:
+    """Average several quantities of a run, such as one of several queues."""
+
+    def measure(run: Run) -> float:
+        return float(np.mean([taken(reference)(run) for reference in references]))
+
+    return measure
+
+
 def flows_of(run: Run, subject: str | None = None, window: Window = SETTLED) -> FlowsView:
     """Return flows of a run in a window; an empty one is a ValueError."""
     found = RunView(run, {"main": window}, {}).of_flows(subject, None)

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use crate::check::{Check, probability, require, within};
 use crate::delays::ReorderConfig;
 use crate::loss::LossConfig;
+use crate::memory::MemoryConfig;
 use crate::policer::PolicerConfig;
 use crate::queue::QueueConfig;
 use crate::schedule::Steps;
@@ -48,6 +49,9 @@ pub struct LinkConfig {
     /// It is the interface of a host, whose TCP knows what of each flow waits in it.
     #[serde(default)]
     pub interface: bool,
+    /// Memory that its queues share with those of other links; none: they have their own.
+    #[serde(default)]
+    pub memory: Option<MemoryConfig>,
 }
 
 impl LinkConfig {
@@ -76,6 +80,11 @@ impl LinkConfig {
         require(!self.interface || is_constant, "interface", || {
             "true, but an interface has a constant rate".into()
         })?;
-        self.reorder.as_ref().map_or(Ok(()), |reorder| within("reorder", reorder.check()))
+        self.reorder.as_ref().map_or(Ok(()), |reorder| within("reorder", reorder.check()))?;
+        let Some(memory) = &self.memory else { return Ok(()) };
+        require(self.rate.is_some() && !self.interface, "memory", || {
+            "given, but what shares memory has a rate and is no host's interface".into()
+        })?;
+        within("memory", memory.check())
     }
 }

@@ -18,6 +18,7 @@ use crate::drops::Drops;
 use crate::event_queue::EventQueue;
 use crate::link::{DropCause, Link, LinkCounters, Passage, PlainLink};
 use crate::link_config::LinkConfig;
+use crate::memory::Memories;
 use crate::merge_queue::MergeQueue;
 use crate::network_config::NetworkConfig;
 use crate::packet::{Ecn, Packet};
@@ -109,10 +110,15 @@ impl Network {
     ) -> Self {
         let NetworkConfig { end, drive, .. } = config;
         let traffic = traffic.iter().copied().chain(std::iter::repeat(Traffic::default()));
-        let link = |((number, link), traffic)| Link::new(link, number, &traffic, &config);
+        let mut memories = Memories::default();
+        let link = |((number, link), traffic): ((_, &LinkConfig), _)| {
+            let port = link.memory.map(|memory| memories.port(memory));
+            Link::new(link, number, &traffic, &config, port)
+        };
         let links: Vec<_> = (0..).zip(links).zip(traffic).map(link).collect();
         let traits = |link: &Link| LinkTraits {
             is_orderly: link.is_orderly(),
+            shares_memory: link.shares_memory(),
             decides_on_arrival: link.decides_on_arrival(),
         };
         let traits: Vec<_> = links.iter().map(traits).collect();

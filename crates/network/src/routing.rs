@@ -84,6 +84,9 @@ pub enum Drive {
 pub struct LinkTraits {
     /// It hands on packets in the order in which it sends them, each once.
     pub is_orderly: bool,
+    /// What it takes depends on what other links hold, so that all of them must get their arrivals
+    /// in order of time.
+    pub shares_memory: bool,
     /// It says on arrival when a packet leaves.
     pub decides_on_arrival: bool,
 }
@@ -235,13 +238,14 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// Whether a link gets its arrivals in order even if they pass at once.
     fn has_one_source(&self, link: LinkId) -> bool {
-        self.sources[link].len() == 1
+        self.sources[link].len() == 1 && !self.links[link].shares_memory
     }
 
     /// Whether what leaves a link can go on at once.
     fn hands_on(&self, link: LinkId) -> bool {
-        let LinkTraits { is_orderly, decides_on_arrival } = self.links[link];
+        let LinkTraits { is_orderly, decides_on_arrival, .. } = self.links[link];
         is_orderly && (decides_on_arrival || self.drive == Drive::Virtual)
     }
 
@@ -308,7 +312,8 @@ mod tests {
         Path { forward, reverse: Some(reverse) }
     }
 
-    const PLAIN: LinkTraits = LinkTraits { is_orderly: true, decides_on_arrival: true };
+    const PLAIN: LinkTraits =
+        LinkTraits { is_orderly: true, shares_memory: false, decides_on_arrival: true };
 
     fn planned(paths: &[Path], links: &[LinkTraits]) -> RoutingTable {
         RoutingTable::new(paths, links, Drive::Virtual)

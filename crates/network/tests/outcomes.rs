@@ -44,12 +44,15 @@ prop_compose! {
         loss in sometimes((0.0f64..0.3).prop_map(|p| json!([{"kind": "bernoulli", "probability": [[0, p]]}]))),
         jitter_ns in prop_oneof![3 => Just(0u64), 1 => 1u64..2_000_000],
         batch_ns in prop_oneof![3 => Just(0u64), 1 => 1u64..2_000_000],
+        memory in sometimes(Just(json!({"switch": 0, "bytes": 900, "alpha": 0.7}))),
     ) -> LinkConfig {
+        // Nothing waits where there is no rate.
+        let memory = if rate.is_null() { Value::Null } else { memory };
         let link = json!({
             "name": "link", "rate": rate, "delay": [[0, delay_ns]], "overhead_bytes": 0,
             "queue": queue, "policer": policer, "loss": if loss.is_null() { json!([]) } else { loss },
             "duplicate": duplicate, "reorder": reorder, "jitter_ns": jitter_ns,
-            "batch_ns": batch_ns, "sampled": false,
+            "batch_ns": batch_ns, "sampled": false, "memory": memory,
         });
         let link: LinkConfig = serde_json::from_value(link).unwrap();
         link.check().unwrap();

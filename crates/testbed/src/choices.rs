@@ -2,6 +2,7 @@
 //! choice is set up once, however many flows share it.
 
 use dumbbell_algorithm::{Algorithm, Algorithms, Need};
+use dumbbell_network::{AckFilter, Discipline, LinkConfig};
 use dumbbell_tcp::Stack;
 use dumbbell_workload::{Flow, Scenario, Tcp, Transport};
 
@@ -125,6 +126,14 @@ fn check_whole(scenario: &Scenario) -> Result<(), Error> {
             format!("{} flows, but the testbed has ports for {FLOWS_MAX}", scenario.flows.len());
         return refuse("flows", problem);
     }
+    let filters = |link: &LinkConfig| match &link.queue.discipline {
+        Discipline::Cake(cake) => cake.ack_filter != AckFilter::Off,
+        _ => false,
+    };
+    if let Some(link) = scenario.links.iter().position(filters) {
+        let problem = "acknowledgements are filtered by the simulator only; off on the testbed";
+        return refuse(&format!("links.{link}.queue.discipline.ack_filter"), problem.into());
+    }
     Ok(())
 }
 
@@ -210,5 +219,11 @@ mod tests {
         let mut captured = scenario(&[flow(tcp("reno", json!({}), json!({})), 52)]);
         captured["record"]["capture"] = json!(true);
         assert_eq!(key(&captured), "record.capture");
+        let mut filtered = scenario(&[flow(tcp("cubic", json!({}), json!({})), 52)]);
+        filtered["links"][0]["queue"]["discipline"] = json!({
+            "kind": "cake", "interval_ns": 9000, "quantum_bytes": 1, "isolation": "triple",
+            "hosts": [], "ack_filter": "conservative", "shaper": null,
+        });
+        assert_eq!(key(&filtered), "links.0.queue.discipline.ack_filter");
     }
 }

@@ -17,7 +17,7 @@ mod queues;
 
 use std::collections::BTreeMap;
 
-use dumbbell_network::{ClassOf, ClassesConfig, Discipline, LinkConfig, Path, Span};
+use dumbbell_network::{ClassOf, ClassesConfig, Discipline, LinkConfig, MemoryConfig, Path, Span};
 use dumbbell_record::RecordConfig;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -94,12 +94,29 @@ impl Scenario {
             if let Err((key, problem)) = link.check() {
                 return refuse(&format!("links.{index}.{key}"), problem);
             }
-            if let Discipline::Classes(ClassesConfig { by: ClassOf::Flows(of), .. }) =
-                &link.queue.discipline
-                && of.len() != self.flows.len()
+            let of_flows = match &link.queue.discipline {
+                Discipline::Classes(ClassesConfig { by: ClassOf::Flows(of), .. }) => {
+                    Some(("by.flows", of.len(), "classes"))
+                }
+                Discipline::Cake(cake) => Some(("hosts", cake.hosts.len(), "pairs of hosts"))
+                    .filter(|&(_, pairs, _)| pairs > 0),
+                _ => None,
+            };
+            if let Some((key, count, what)) = of_flows
+                && count != self.flows.len()
             {
-                let problem = format!("{} classes for {} flows", of.len(), self.flows.len());
-                return refuse(&format!("links.{index}.queue.discipline.by.flows"), problem);
+                let problem = format!("{count} {what} for {} flows", self.flows.len());
+                return refuse(&format!("links.{index}.queue.discipline.{key}"), problem);
+            }
+            let others = self.links[..index].iter().filter_map(|other| other.memory);
+            let of_same = |memory: MemoryConfig| {
+                others.into_iter().find(|other| other.switch == memory.switch)
+            };
+            if let Some(memory) = link.memory
+                && of_same(memory).is_some_and(|other| other != memory)
+            {
+                let problem = format!("other values than before for switch {}", memory.switch);
+                return refuse(&format!("links.{index}.memory"), problem);
             }
         }
         for (index, flow) in self.flows.iter().enumerate() {
@@ -123,6 +140,7 @@ mod tests {
                 "name": name, "rate": {"constant": 1_000_000}, "delay": [[0, 1_000_000]],
                 "overhead_bytes": 0, "queue": queue, "policer": null, "loss": [], "duplicate": 0.0,
                 "reorder": null, "jitter_ns": 0, "batch_ns": 0, "sampled": true,
+                "memory": {"switch": 0, "bytes": 9_000, "alpha": 0.5},
             })
         };
         let route = |link: usize| json!({"hops": [{"link": link, "delay_ns": 0}], "delay_ns": 0});
@@ -180,6 +198,10 @@ mod tests {
         assert_eq!(refused_key("/links/0/loss", loss), "links.0.loss.0.probability.0.1");
         assert_eq!(refused_key("/links/0/rate/constant", json!(0)), "scenario");
         assert_eq!(refused_key("/links/0/delay", json!([])), "links.0.delay");
+        assert_eq!(refused_key("/links/1/memory/bytes", json!(9_001)), "links.1.memory");
+        assert_eq!(refused_key("/links/0/memory/bytes", json!(0)), "links.0.memory.bytes");
+        assert_eq!(refused_key("/links/0/memory/alpha", json!(0.0)), "links.0.memory.alpha");
+        assert_eq!(refused_key("/links/0/rate", Value::Null), "links.0.memory");
         let classes = json!({
             "kind": "classes", "by": {"flows": [0, 0]}, "threshold": null,
             "serve": {"priority": {"classes": 1}},
@@ -187,6 +209,14 @@ mod tests {
         assert_eq!(
             refused_key("/links/1/queue/discipline", classes),
             "links.1.queue.discipline.by.flows"
+        );
+        let cake = json!({
+            "kind": "cake", "interval_ns": 9000, "quantum_bytes": 1, "isolation": "triple",
+            "hosts": [[0, 1], [0, 2]], "ack_filter": "off", "shaper": null,
+        });
+        assert_eq!(
+            refused_key("/links/1/queue/discipline", cake),
+            "links.1.queue.discipline.hosts"
         );
     }
 }

@@ -79,6 +79,9 @@ class LinkConfig(Part, frozen=True, kw_only=True):
     interface: bool = False
     """It is the interface of a host, whose TCP knows what of each flow waits in it."""
 
+    memory: MemoryConfig | None = None
+    """Memory that its queues share with those of other links; none: they have their own."""
+
 
 class RateConfig(Part, frozen=True, kw_only=True):
     """The rate of a link."""
@@ -307,6 +310,28 @@ class Dualpi2(Part, frozen=True, kw_only=True, tag_field="kind", tag="dualpi2"):
     """True if packets are dropped as they come rather than as they leave."""
 
 
+class Cake(Part, frozen=True, kw_only=True, tag_field="kind", tag="cake"):
+    """Flow queues of hosts with `CoDel` and BLUE."""
+
+    interval_ns: int
+    """For how long the sojourn time must stay above the target, which is a twentieth of it."""
+
+    quantum_bytes: int
+    """Bytes that a queue may send in its turn if its hosts have no other."""
+
+    isolation: Isolation
+    """Who gets equal shares."""
+
+    hosts: tuple[tuple[int, ...], ...]
+    """The sending and the receiving host of each flow; empty: each flow has two of its own."""
+
+    ack_filter: AckFilter
+    """Which acknowledgements are left out."""
+
+    shaper: ShaperConfig | None = None
+    """Rate of a slower link further on; none: that of this link."""
+
+
 class Classes(Part, frozen=True, kw_only=True, tag_field="kind", tag="classes"):
     """Classes of packets."""
 
@@ -320,8 +345,53 @@ class Classes(Part, frozen=True, kw_only=True, tag_field="kind", tag="classes"):
     """Backlog of a class from which its ECN-capable packets are marked; none: never."""
 
 
-Discipline = Fifo | Step | Red | Pie | Codel | FqCodel | Fq | FqPie | Dualpi2 | Classes
+Discipline = Fifo | Step | Red | Pie | Codel | FqCodel | Fq | FqPie | Dualpi2 | Cake | Classes
 """A queue discipline and its parameters."""
+
+
+Isolation = Literal[
+    "nothing",  # Nobody: all packets are in one queue (`flowblind`).
+    "source",  # Sending hosts (`srchost`).
+    "destination",  # Receiving hosts (`dsthost`).
+    "hosts",  # Pairs of hosts.
+    "flows",  # Flows.
+    "dual-source",  # Sending hosts, and the flows of each (`dual-srchost`).
+    "dual-destination",  # Receiving hosts, and the flows of each (`dual-dsthost`).
+    "triple",  # Sending and receiving hosts, and the flows of each (`triple-isolate`).
+]
+"""Who gets equal shares (tc-cake(8))."""
+
+
+AckFilter = Literal[
+    "off",  # None of them.
+    "conservative",  # All but the last two.
+    "aggressive",  # All but the last one.
+]
+"""Which acknowledgements in a queue are left out as later ones of the same flow come."""
+
+
+class ShaperConfig(Part, frozen=True, kw_only=True):
+    """A shaper's rate and what a packet takes of it."""
+
+    rate_bps: int
+    """Bits per second."""
+
+    overhead_bytes: int | None = None
+    """Bytes of a packet beyond those of IP; none: as many as on the link."""
+
+    mpu_bytes: int
+    """Smaller packets count as so large."""
+
+    framing: Framing
+    """How the slower link carries bytes."""
+
+
+Framing = Literal[
+    "none",  # As they are.
+    "atm",  # In whole cells of 53 bytes with 48 of them each (ATM).
+    "ptm",  # A byte more for each 64 (PTM, 64b/65b).
+]
+"""How a link carries bytes."""
 
 
 class ClassOf(Part, frozen=True, kw_only=True):
@@ -462,6 +532,19 @@ class ReorderConfig(Part, frozen=True, kw_only=True):
 
     delay_ns: int
     """By how much."""
+
+
+class MemoryConfig(Part, frozen=True, kw_only=True):
+    """The memory that a link's queues draw on."""
+
+    switch: int
+    """Number of the switch; links of the same one share its memory."""
+
+    bytes: int
+    """Size of the memory in bytes on the wire."""
+
+    alpha: float
+    """A queue may hold so many times what is free."""
 
 
 class Flow(Part, frozen=True, kw_only=True):

@@ -18,6 +18,7 @@ from dumbbell.scenario.model_rates import (
     OpenRateSpec,
     RateSpec,
 )
+from dumbbell.scenario.model_switches import NodeSwitch
 from dumbbell.scenario.tables import Name, Table
 
 
@@ -53,7 +54,8 @@ class _GraphLinkEnds(Table):
     """Its one-way propagation time."""
 
     queue: QueueSpec | None = Field(None, examples=["100p", "0.2bdp"])
-    """Its queue, as in a dumbbell; by default `1000p`."""
+    """Its queue, as in a dumbbell; by default `1000p`, and `unlimited` where it leaves a
+    switch."""
 
 
 class GraphLink(Impairments, _GraphLinkEnds):
@@ -91,6 +93,9 @@ class _GraphPath(Table):
     rtt: WholeDelay | None = Field(None, examples=["42ms"])
     """Round-trip time for queues in `bdp`. A flow's round-trip time is that of its links."""
 
+    switch: tuple[NodeSwitch, ...] = Field((), examples=[[{"node": "b", "memory": "12mb"}]])
+    """Nodes that share a memory among the links which leave them, as an array of tables."""
+
 
 class Graph(Hosts, _GraphPath):
     """Any nodes and links. Flows take the path of least delay, or the one that they name."""
@@ -107,4 +112,10 @@ class Graph(Hosts, _GraphPath):
                     valid="one link for both directions, the way back in its table reverse",
                 )
             known.add(ends)
+        nodes = [switch.node for switch in self.switch]
+        for before, (key, node) in enumerate(numbered("switch", nodes)):
+            if node in nodes[:before]:
+                raise InputError(
+                    "named twice", key=f"{key}.node", value=node, valid="a switch for each node"
+                )
         return self

@@ -20,6 +20,7 @@ from dumbbell.scenario.model_rates import (
     first_delay_ns,
     is_schedule,
 )
+from dumbbell.scenario.model_switches import Switch
 from dumbbell.scenario.tables import Table
 
 HOPS_MAX: Final = 100
@@ -113,6 +114,10 @@ class Dumbbell(Impairments, Hosts, _DumbbellPath):
 
     reverse: Reverse = Field(Reverse(), examples=[{"queue": "1bdp"}])
     """The way back."""
+
+    switch: Switch | None = Field(None, examples=[{"memory": "12mb", "alpha": 1}])
+    """The switch whose ports are the bottleneck and that of the way back. By default each queue has
+    room of its own. With `queue = "unlimited"` the memory alone limits a queue."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

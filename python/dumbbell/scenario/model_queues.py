@@ -21,7 +21,7 @@ def _as_table(value: Any) -> Any:
         _check_no_discipline(value)
         return {"discipline": "fifo", "limit": parse_limit(value)}
     name = value.get("discipline", "fifo")
-    if name not in MODELS:
+    if not isinstance(name, str) or name not in MODELS:
         raise unknown("queue discipline", str(name), MODELS).at(key="discipline")
     return {"discipline": "fifo", **value}
 

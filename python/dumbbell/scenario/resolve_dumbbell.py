@@ -6,6 +6,7 @@ from typing import Final
 
 from dumbbell.scenario.model_flows import AnyTraffic
 from dumbbell.scenario.model_network import Dumbbell
+from dumbbell.scenario.model_switches import Memory
 from dumbbell.scenario.resolve_links import Wire
 from dumbbell.scenario.routes import Path, placed, split
 
@@ -19,6 +20,7 @@ class DumbbellTopology:
     def __init__(self, network: Dumbbell) -> None:
         self._network = network
         back = network.reverse
+        memory = Memory("network.switch", 0, network.switch) if network.switch else None
         self.wires = (
             Wire(
                 name="forward",
@@ -29,6 +31,7 @@ class DumbbellTopology:
                 losses=placed(network, "bottleneck"),
                 impairments=network,
                 sampled=True,
+                memory=memory,
             ),
             Wire(
                 name="reverse",
@@ -39,6 +42,7 @@ class DumbbellTopology:
                 losses=placed(network, "reverse"),
                 impairments=back,
                 sampled=True,
+                memory=memory,
             ),
         )
 

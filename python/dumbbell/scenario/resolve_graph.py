@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from dumbbell.base.errors import InputError, unknown
+from dumbbell.base.errors import InputError, placed, unknown
 from dumbbell.base.keys import numbered
 from dumbbell.base.units import parse_queue
 from dumbbell.scenario.disciplines import AnyQueue
@@ -14,6 +14,7 @@ from dumbbell.scenario.disciplines.drop_tail import UNLIMITED, Fifo
 from dumbbell.scenario.model_flows import AnyTraffic
 from dumbbell.scenario.model_graph import Graph, GraphLink, GraphReverse
 from dumbbell.scenario.model_rates import AnyRate, first_delay_ns
+from dumbbell.scenario.model_switches import Memory
 from dumbbell.scenario.resolve_links import Losses, Wire, active
 from dumbbell.scenario.routes import Hop, Path, Way
 
@@ -29,9 +30,12 @@ class GraphTopology:
     def __init__(self, network: Graph) -> None:
         self._edges: list[Wire] = []
         self._ways: dict[str, dict[str, int]] = {}
+        memories = _memories(network)
         for key, link in numbered("network.link", network.link):
-            self._join(link.source, link.target, _there(link, key))
-            self._join(link.target, link.source, _back(link, key))
+            memory, back = memories.get(link.source), memories.get(link.target)
+            self._join(link.source, link.target, _there(link, key, memory))
+            self._join(link.target, link.source, _back(link, key, back))
+        self._check_switches(memories)
         self.wires = [edge for edge in self._edges if not edge.is_transparent]
         self._numbers = {wire.name: number for number, wire in enumerate(self.wires)}
         self._found: dict[tuple[str, ...], list[str]] = {}
@@ -39,6 +43,19 @@ class GraphTopology:
     def _join(self, source: str, target: str, edge: Wire) -> None:
         self._ways.setdefault(source, {})[target] = len(self._edges)
         self._edges.append(edge)
+
+    def _check_switches(self, memories: Mapping[str, Memory]) -> None:
+        """Raise InputError for a switch that has no port at which packets wait."""
+        for node, memory in memories.items():
+            with placed(key=f"{memory.key}.node"):
+                if node not in self._ways:
+                    raise unknown("node", node, self._ways)
+                if all(self._edges[number].rate is None for number in self._ways[node].values()):
+                    raise InputError(
+                        "nothing waits in a switch that no link with a rate leaves",
+                        value=node,
+                        valid="a node that a link with a rate leaves",
+                    )
 
     def path(self, traffic: AnyTraffic) -> Path:
         """Return a flow's path; acknowledgements come back over the same nodes."""
@@ -109,20 +126,27 @@ class GraphTopology:
             self.wires.append(edge)
 
 
-def _there(link: GraphLink, key: str) -> Wire:
+def _memories(network: Graph) -> dict[str, Memory]:
+    """Return the memory of each node that is a switch."""
+    switches = enumerate(numbered("network.switch", network.switch))
+    return {switch.node: Memory(key, number, switch) for number, (key, switch) in switches}
+
+
+def _there(link: GraphLink, key: str, memory: Memory | None) -> Wire:
     return Wire(
         name=f"{link.source}>{link.target}",
         key=key,
         rate=link.rate,
         delay=link.delay,
-        queue=_queue(link.rate, link.queue),
+        queue=_queue(link.rate, link.queue, memory),
         losses=_losses(key, link),
         impairments=link,
         sampled=True,
+        memory=memory if link.rate is not None else None,
     )
 
 
-def _back(link: GraphLink, key: str) -> Wire:
+def _back(link: GraphLink, key: str, memory: Memory | None) -> Wire:
     back = link.reverse
     rate = link.rate if back.rate is None else back.rate
     inherited = link.queue if rate is not None else None
@@ -131,15 +155,16 @@ def _back(link: GraphLink, key: str) -> Wire:
         key=f"{key}.reverse",
         rate=rate,
         delay=link.delay if back.delay is None else back.delay,
-        queue=_queue(rate, inherited if back.queue is None else back.queue),
+        queue=_queue(rate, inherited if back.queue is None else back.queue, memory),
         losses=_losses(f"{key}.reverse", back),
         impairments=back,
         sampled=True,
+        memory=memory if rate is not None else None,
     )
 
 
-def _queue(rate: AnyRate, queue: AnyQueue | None) -> AnyQueue:
-    return queue or (UNLIMITED if rate is None else DEFAULT_QUEUE)
+def _queue(rate: AnyRate, queue: AnyQueue | None, memory: Memory | None) -> AnyQueue:
+    return queue or (UNLIMITED if rate is None or memory else DEFAULT_QUEUE)
 
 
 def _losses(key: str, link: GraphLink | GraphReverse) -> Losses:

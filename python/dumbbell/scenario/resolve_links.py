@@ -10,10 +10,11 @@ from typing import Any, Final
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import format_bytes
 from dumbbell.scenario.disciplines import AnyQueue
-from dumbbell.scenario.disciplines.base import FlowClasses
+from dumbbell.scenario.disciplines.base import Passing
 from dumbbell.scenario.disciplines.drop_tail import UNLIMITED
 from dumbbell.scenario.model_links import Impairments, LinkLoss
 from dumbbell.scenario.model_rates import AnyDelay, AnyRate, TokenBucket, delay_steps
+from dumbbell.scenario.model_switches import Memory
 from dumbbell.scenario.model_traces import LossTrace, Trace
 from dumbbell.scenario.resolve_queues import resolve_queue
 from dumbbell.scenario.sizing import Sizing, nominal_rate_bps
@@ -39,6 +40,8 @@ class Wire:
         Longest random hold behind its transmitter, in ns.
     is_interface
         True if it is the interface of a sending host.
+    memory
+        The memory that its queues share with others; None: they have room of their own.
     """
 
     name: str = field(compare=False)
@@ -52,6 +55,7 @@ class Wire:
     queue_key: str = "queue"
     exit_jitter: int = 0
     is_interface: bool = False
+    memory: Memory | None = None
 
     @property
     def is_transparent(self) -> bool:
@@ -68,8 +72,7 @@ class Common:
     wire_bytes: int
     rtt_ns: int | None
     duration_ns: int
-    classes: FlowClasses
-    """Of each flow."""
+    passing: Passing
 
 
 def active(losses: Losses, labels: Iterable[str] | None = None) -> Losses:
@@ -112,8 +115,11 @@ class LinkResolver:
 
 def _alike(wire: Wire, common: Common) -> dict[str, Any]:
     """Return what a link has in common with those that differ in their names alone."""
+    # Left out where it is not used, so that the keys of all other runs stay as they are.
+    memory = {"memory": wire.memory.resolved(common.wire_bytes)} if wire.memory else {}
     with placed(key=wire.key):
         return {
+            **memory,
             "rate": _rate(wire, common),
             "delay": _delay(wire, common),
             "overhead_bytes": common.overhead_bytes,
@@ -169,7 +175,7 @@ def _fits(key: str, size_bytes: int, common: Common, what: str) -> None:
 def _queue(wire: Wire, common: Common) -> dict[str, Any]:
     sizing = Sizing(nominal_rate_bps(wire.rate), common.rtt_ns, common.wire_bytes)
     with placed(key=wire.queue_key):
-        return resolve_queue(wire.queue, sizing, common.classes)
+        return resolve_queue(wire.queue, sizing, common.passing)
 
 
 def _hits(loss: LinkLoss, passing: Mapping[str, int]) -> bool:

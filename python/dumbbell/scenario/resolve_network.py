@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dumbbell.base.errors import InputError, listed, near, placed, unknown
 from dumbbell.base.keys import numbered
 from dumbbell.scenario import facts
-from dumbbell.scenario.disciplines.base import FlowClasses
+from dumbbell.scenario.disciplines.base import Passing
 from dumbbell.scenario.disciplines.classes import Classes
 from dumbbell.scenario.model_flows import AnyTraffic, Traffic
 from dumbbell.scenario.model_hosts import OVERHEAD_BYTES
@@ -225,12 +225,13 @@ def _links(
         for hop in flow.forward.hops:
             passing[hop.wire][flow.source.label] = number
     _check_drops(wires, passing, [flow.source.label for flow in routed])
-    classes = [flow.source.traffic.class_ for flow in routed]
-    resolver = LinkResolver(_common(scenario, classes))
+    sources = [flow.source for flow in routed]
+    of_flows = Passing([source.traffic.class_ for source in sources], _hosts(sources))
+    resolver = LinkResolver(_common(scenario, of_flows))
     yield from map(resolver.resolve, wires, passing)
 
 
-def _common(scenario: Scenario, classes: FlowClasses) -> Common:
+def _common(scenario: Scenario, passing: Passing) -> Common:
     overhead_bytes = OVERHEAD_BYTES[scenario.network.overhead]
     largest = max(traffic.packet for _, traffic in _tables(scenario))
     return Common(
@@ -238,8 +239,26 @@ def _common(scenario: Scenario, classes: FlowClasses) -> Common:
         largest + overhead_bytes,
         scenario.network.rtt,
         scenario.duration,
-        classes,
+        passing,
     )
+
+
+def _hosts(found: Sequence[Source]) -> list[tuple[int, int]]:
+    """Return numbers of each flow's sending and receiving host, which its connections share.
+
+    None are needed where no two flows share a host.
+    """
+    receivers = [facts.whole(source.label) for source in found]
+    if len({source.host for source in found}) == len(found):
+        return []
+    numbers: dict[Hashable, int] = {}
+    return [
+        (
+            numbers.setdefault(("sends", source.host), len(numbers)),
+            numbers.setdefault(("receives", receiver), len(numbers)),
+        )
+        for source, receiver in zip(found, receivers, strict=True)
+    ]
 
 
 def _check_drops(

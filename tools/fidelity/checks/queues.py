@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from fidelity import measures, oracles
 from fidelity.check import EXACT, Check, Table, about, within
-from fidelity.checks.tables import EVERY_SEGMENT, flow, scenario, seeds, stack
+from fidelity.checks.tables import EVERY_SEGMENT, flow, scenario, seeds, stack, udp
 
 ECN: Final[Mapping[str, Any]] = {"stack": stack("linux-6", ecn="classic", **EVERY_SEGMENT)}
 EVERY: Final[Mapping[str, Any]] = {"stack": stack("linux-6", **EVERY_SEGMENT)}
@@ -20,6 +20,9 @@ def checks() -> Iterator[Check]:
     yield from _averages()
     yield from _marks()
     yield from _coupled()
+    yield from _hosts()
+    yield from _shaped()
+    yield from _shared()
 
 
 def _many(queue: Mapping[str, Any], flows: int, seconds: int = 60) -> Table:
@@ -44,6 +47,13 @@ def _delays() -> Iterator[Check]:
             "RFC 8290",
             "each flow's queue is held separately, and is empty after its backoff: 2.8 ms in a "
             "run where flows kept step, 4 ms elsewhere",
+        ),
+        (
+            "CAKE in one queue",
+            5.0,
+            {"discipline": "cake", "isolate": "flowblind"},
+            "a twentieth of its rtt, tc-cake(8)",
+            "as CoDel, whose law it has",
         ),
         (
             "PIE",
@@ -211,3 +221,57 @@ def _coupled() -> Iterator[Check]:
         unit="packets",
         needs=("ecn",),
     )
+
+
+def _hosts() -> Iterator[Check]:
+    """Yield checks of the shares of hosts."""
+    path = {"rate": "50mbit", "rtt": "10ms", "queue": {"discipline": "cake"}}
+    alone, busy = flow("cubic", host="alone"), flow("cubic", count=4, host="busy")
+    yield Check(
+        name="share of a host with one flow next to one with four, CAKE",
+        oracle="half: a turn is split among the flows of a host (Høiland-Jørgensen et al. 2018)",
+        scenarios=(scenario("30s", path, alone, busy),),
+        expected=0.5,
+        measure=measures.mean(measures.taken("goodput_share[1]")),
+        band=about(0.02),
+        why="the lone flow's queue is empty for moments after its backoffs",
+    )
+
+
+def _shaped() -> Iterator[Check]:
+    """Yield checks of a shaper that knows the framing of a slower link."""
+    queue = {"discipline": "cake", "rate": "10mbit", "overhead": 32, "framing": "atm"}
+    path = {"rate": "100mbit", "rtt": "10ms", "queue": queue}
+    yield Check(
+        name="IP rate of a stream shaped for ATM, CAKE",
+        oracle="10 Mbit/s * 1500 / 1696: with 32 bytes a packet is 32 cells of 53 (ITU-T I.361)",
+        scenarios=(scenario("10s", path, udp("12mbit")),),
+        expected=10 * 1500 / (32 * 53),
+        measure=measures.mean(measures.departed_mbit(2, 10)),
+        band=about(0.002),
+        why="whole packets at the ends of the window",
+        unit="Mbit/s",
+    )
+
+
+def _shared() -> Iterator[Check]:
+    """Yield checks of queues that share a memory."""
+    memory = 480_000
+    for ports, alpha in ((1, 1.0), (3, 1.0), (3, 8.0)):
+        names = [f"h{port}" for port in range(1, ports + 1)]
+        switch = {"node": "s", "memory": f"{memory}b", "alpha": alpha}
+        links = [{"from": "s", "to": name, "rate": "100mbit", "delay": "1ms"} for name in names]
+        network = {"topology": "graph", "link": links, "switch": [switch]}
+        load = [udp("150mbit", **{"from": "s", "to": name}) for name in names]
+        yield Check(
+            name=f"queue at each of {ports} full ports of a switch, alpha {alpha:g}",
+            oracle="alpha B / (1 + n alpha), and the packet being sent (Choudhury and Hahne 1998)",
+            scenarios=(scenario("2s", network, *load, interval="10ms", events=[]),),
+            expected=alpha * memory / (1 + ports * alpha) / 1500 + 1,
+            measure=measures.mean(
+                measures.mean_of([f"queue_mean_packets[s>{name}]" for name in names])
+            ),
+            band=about(1),
+            why="whole packets",
+            unit="packets",
+        )

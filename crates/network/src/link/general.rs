@@ -6,6 +6,7 @@ use super::meter::{Meter, Waiting};
 use super::{DropCause, Passage};
 use crate::drops::Refusal;
 use crate::link_config::LinkConfig;
+use crate::memory::Port;
 use crate::packet::{Ecn, Packet};
 use crate::queue::{Admission, Backlog, Limit, Verdict};
 use crate::random::Random;
@@ -24,12 +25,19 @@ pub struct GeneralLink {
     admission: Admission,
     transmitter: Transmitter,
     exit: Exit,
+    /// To the memory that it shares with other links, if it does.
+    port: Option<Port>,
 }
 
 impl GeneralLink {
     /// # Panics
     /// If the discipline schedules.
-    pub(super) fn new(config: &LinkConfig, meter: Meter, random: impl Fn(u64) -> Random) -> Self {
+    pub(super) fn new(
+        config: &LinkConfig,
+        meter: Meter,
+        port: Option<Port>,
+        random: impl Fn(u64) -> Random,
+    ) -> Self {
         let overhead_bytes = u32::from(config.overhead_bytes);
         let packet_time = config
             .rate
@@ -43,7 +51,12 @@ impl GeneralLink {
             admission: admission.expect("a discipline schedules or admits"),
             transmitter: Transmitter::new(config.rate.as_ref()),
             exit: Exit::new(config, &random),
+            port,
         }
+    }
+
+    pub(super) const fn shares_memory(&self) -> bool {
+        self.port.is_some()
     }
 
     /// Takes a packet at `now`, which never goes back between calls.
@@ -117,6 +130,9 @@ impl GeneralLink {
         let (start, end) = self.transmitter.send(ready, wire_bytes);
         let waited = start.since(now);
         self.meter.occupancy.join(waited, end, wire_bytes);
+        if let Some(port) = &mut self.port {
+            port.join(now, end, wire_bytes);
+        }
         if let Some(delays) = &mut self.meter.delays {
             delays.record(start, waited, packet);
         }
@@ -131,7 +147,7 @@ impl GeneralLink {
     fn admit(&mut self, now: Time, packet: Packet, wire_bytes: u32) -> Verdict {
         let occupancy = &mut self.meter.occupancy;
         occupancy.depart(now);
-        if matches!(self.admission, Admission::Unlimited) {
+        if matches!(self.admission, Admission::Unlimited) && self.port.is_none() {
             return Verdict::Accept;
         }
         let free = self.transmitter.free_at();
@@ -142,7 +158,10 @@ impl GeneralLink {
             wait: Span(free.0.saturating_sub(now.0)),
             idle: Span(now.0.saturating_sub(free.0)),
         };
-        self.admission.admit(now, &backlog, packet, wire_bytes)
+        let verdict = self.admission.admit(now, &backlog, packet, wire_bytes);
+        let waits = backlog.packets > 0;
+        let fits = |port: &Port| port.takes(now, backlog.waiting_bytes(), wire_bytes);
+        if waits && !self.port.as_ref().is_none_or(fits) { Verdict::Drop } else { verdict }
     }
 
     /// How a packet that is refused finds the transmitter, if that sends at a constant rate.

@@ -18,6 +18,7 @@ mod scheduled;
 use crate::delay_histograms::QueueDelays;
 use crate::drops::Drops;
 use crate::link_config::LinkConfig;
+use crate::memory::Port;
 use crate::network_config::NetworkConfig;
 use crate::packet::Packet;
 use crate::random::Random;
@@ -74,18 +75,20 @@ impl Link {
         number: u64,
         traffic: &Traffic,
         network: &NetworkConfig,
+        port: Option<Port>,
     ) -> Self {
         let random = |part| Random::new(network.seed, STREAMS * number + part);
         let meter = || Meter::new(network.interval.filter(|_| config.sampled));
         let plain = PlainLink::new(config, traffic, meter(), random);
-        if let Some(link) = plain.filter(|_| network.shortcuts) {
+        if let Some(link) = plain.filter(|_| network.shortcuts && port.is_none()) {
             return Self::Plain(link);
         }
         let waiting_max = traffic.waiting_max.filter(|_| network.shortcuts);
-        match ScheduledLink::new(config, waiting_max, meter(), random) {
-            Some(link) => Self::Scheduled(Box::new(link)),
-            None => Self::General(Box::new(GeneralLink::new(config, meter(), random))),
+        if config.queue.discipline.schedules() {
+            let link = ScheduledLink::new(config, waiting_max, meter(), port, random);
+            return Self::Scheduled(Box::new(link));
         }
+        Self::General(Box::new(GeneralLink::new(config, meter(), port, random)))
     }
 
     fn meter(&self) -> &Meter {
@@ -127,6 +130,16 @@ impl Link {
             Self::Plain(_) => true,
             Self::General(link) => !link.duplicates() && !link.reorders(),
             Self::Scheduled(link) => !link.duplicates() && !link.reorders(),
+        }
+    }
+
+    /// Whether what it takes depends on what other links hold.
+    #[must_use]
+    pub fn shares_memory(&self) -> bool {
+        match self {
+            Self::Plain(_) => false,
+            Self::General(link) => link.shares_memory(),
+            Self::Scheduled(link) => link.shares_memory(),
         }
     }
 

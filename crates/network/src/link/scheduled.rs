@@ -6,10 +6,11 @@ use super::exit::Exit;
 use super::meter::{LinkCounters, Meter, Waiting};
 use crate::drops::Refusal;
 use crate::link_config::LinkConfig;
+use crate::memory::Port;
 use crate::packet::Packet;
 use crate::queue::{AnyScheduler, Queued, Scheduler};
 use crate::random::Random;
-use crate::transmitter::Transmitter;
+use crate::transmitter::{Shaped, Transmitter};
 use crate::units::{Span, Time};
 
 /// No packet has more on the wire.
@@ -30,27 +31,40 @@ pub struct ScheduledLink {
     /// As [`Self::serves_one_flow`]. Those that do not wait long leave as from a first-in,
     /// first-out queue, so that departures are known on arrival.
     serves_one_flow: bool,
+    /// To the memory that it shares with other links, if it does.
+    port: Option<Port>,
 }
 
 impl ScheduledLink {
-    /// None if the discipline admits.
+    /// # Panics
+    /// If the discipline admits.
     pub(super) fn new(
         config: &LinkConfig,
         waiting_max: Option<u32>,
         meter: Meter,
+        port: Option<Port>,
         random: impl Fn(u64) -> Random,
-    ) -> Option<Self> {
-        let scheduler = AnyScheduler::new(&config.queue.discipline, config.queue.limit, random(0))?;
-        let (transmitter, entrance) =
-            (Transmitter::new(config.rate.as_ref()), Entrance::new(config, &random));
+    ) -> Self {
+        let scheduler = AnyScheduler::new(&config.queue.discipline, config.queue.limit, random(0))
+            .expect("a discipline that schedules");
+        let overhead_bytes = u32::from(config.overhead_bytes);
+        let transmitter = Transmitter::new(config.rate.as_ref());
+        let transmitter = match config.queue.discipline.shaper() {
+            Some(shaper) => {
+                Transmitter::Shaped(Box::new(Shaped::new(shaper, overhead_bytes, transmitter)))
+            }
+            None => transmitter,
+        };
+        let entrance = Entrance::new(config, &random);
         let serves_one_flow = !config.sampled
             && entrance.is_none()
+            && port.is_none()
             && matches!(transmitter, Transmitter::Constant(_))
             && waiting_max
                 .is_some_and(|packets| scheduler.holds(packets, u64::from(packets) * BYTES_MAX));
-        Some(Self {
+        Self {
             meter,
-            overhead_bytes: u32::from(config.overhead_bytes),
+            overhead_bytes,
             packets_max: 0,
             scheduler,
             transmitter,
@@ -58,7 +72,12 @@ impl ScheduledLink {
             entrance,
             given_up: Vec::new(),
             serves_one_flow,
-        })
+            port,
+        }
+    }
+
+    pub(super) const fn shares_memory(&self) -> bool {
+        self.port.is_some()
     }
 
     /// Whether packets of one flow join that nobody looks at before they leave.
@@ -139,10 +158,28 @@ impl ScheduledLink {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: Packet, wire_bytes: u32) {
         let queued = Queued { packet, wire_bytes, since: now };
-        self.scheduler.enqueue(now, queued, &mut self.given_up);
+        if self.port.is_some() {
+            self.enqueue_in_shared_memory(now, queued);
+        } else {
+            self.scheduler.enqueue(now, queued, &mut self.given_up);
+        }
         self.meter.occupancy.depart(now);
         let packets = self.meter.occupancy.packets() + self.scheduler.packets();
         self.packets_max = self.packets_max.max(packets);
+    }
+
+    #[cold]
+    fn enqueue_in_shared_memory(&mut self, now: Time, queued: Queued) {
+        let Self { scheduler, transmitter, port, .. } = self;
+        let Some(port) = port else { return };
+        let is_idle = scheduler.packets() == 0 && transmitter.begins(now) == now;
+        let queue_bytes = scheduler.bytes_with(queued.packet);
+        if !is_idle && !port.takes(now, queue_bytes, queued.wire_bytes) {
+            self.given_up.push(queued.packet);
+            return;
+        }
+        scheduler.enqueue(now, queued, &mut self.given_up);
+        port.hold(scheduler.bytes());
     }
 
     /// When [`Self::serve`] is to be called, as of `now`: a packet waits and the
@@ -159,7 +196,11 @@ impl ScheduledLink {
         if now > self.meter.next_sample {
             self.sample_before(now);
         }
-        let queued = self.scheduler.dequeue(now, &mut self.given_up)?;
+        let queued = self.scheduler.dequeue(now, &mut self.given_up);
+        if let Some(port) = &mut self.port {
+            port.hold(self.scheduler.bytes());
+        }
+        let queued = queued?;
         let Queued { packet, wire_bytes, since } = queued;
         self.meter.occupancy.depart(now);
         let (start, end) = self.transmitter.send(now, wire_bytes);

@@ -247,6 +247,10 @@ impl Scheduler for Classes {
         self.pool.bytes()
     }
 
+    fn bytes_with(&self, packet: Packet) -> u64 {
+        self.classes[self.class_of(packet)].list.bytes()
+    }
+
     fn marked(&self) -> u64 {
         self.marked
     }

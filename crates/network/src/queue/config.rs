@@ -77,7 +77,8 @@ mod tests {
                 let mut lacking = whole.clone();
                 lacking["discipline"].as_object_mut().unwrap().remove(key);
                 // What may be null may be left out.
-                let optional = whole["discipline"][key].is_null() || key == "threshold";
+                let is_null = whole["discipline"][key].is_null();
+                let optional = is_null || matches!(key.as_str(), "threshold" | "shaper");
                 assert!(optional || parse(&lacking.to_string()).is_err(), "{lacking}");
             }
         }

@@ -19,6 +19,17 @@ pub fn check(queues: u32, quantum_bytes: u32) -> Check {
     not_zero("quantum_bytes", quantum_bytes.into())
 }
 
+/// A number below `count` for a flow: the finaliser of SplitMix64 (Steele, Lea and Flood 2014) over
+/// it and a salt.
+#[inline]
+pub fn hashed(flow: u64, salt: u64, count: u32) -> usize {
+    let mut mixed = flow ^ salt;
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^= mixed >> 31;
+    (((mixed >> 32) * u64::from(count)) >> 32) as usize
+}
+
 /// Queues that take turns, each with a control of its own.
 #[derive(Clone, Debug)]
 pub struct FlowQueues<Control> {
@@ -61,15 +72,10 @@ impl<Control: Copy> FlowQueues<Control> {
         &self.pool
     }
 
-    /// The number of the queue of a packet's flow and direction (section 4.1): the finaliser of
-    /// SplitMix64 (Steele, Lea and Flood 2014) over both and the salt.
+    /// The number of the queue of a packet's flow and direction (section 4.1).
     #[inline]
     pub fn number_of(&self, packet: Packet) -> usize {
-        let mut mixed = packet.route() as u64 ^ self.salt;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        (((mixed >> 32) * u64::from(self.count)) >> 32) as usize
+        hashed(packet.route() as u64, self.salt, self.count)
     }
 
     /// The queue of a number.

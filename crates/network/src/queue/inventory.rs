@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::admission;
+use super::cake::CakeConfig;
 use super::classes::ClassesConfig;
 use super::codel::CoDelConfig;
 use super::dualpi2::DualPi2Config;
@@ -20,6 +21,7 @@ use super::{Backlog, Limit, Manage, Managed, Parameters, Queued, Scheduled, Sche
 use crate::check::Check;
 use crate::packet::Packet;
 use crate::random::Random;
+use crate::transmitter::ShaperConfig;
 use crate::units::{Span, Time};
 
 /// A queue that tests try, for each discipline at least one.
@@ -91,6 +93,15 @@ macro_rules! disciplines {
                     Self::Fifo {} => None,
                     $(Self::$manager(config) => config.untouched_below(),)*
                     $(Self::$scheduler(config) => config.untouched_below(),)*
+                }
+            }
+
+            /// The shaper in front of the transmitter; none: there is none.
+            pub(crate) fn shaper(&self) -> Option<ShaperConfig> {
+                match self {
+                    Self::Fifo {} => None,
+                    $(Self::$manager(config) => config.shaper(),)*
+                    $(Self::$scheduler(config) => config.shaper(),)*
                 }
             }
 
@@ -180,6 +191,8 @@ disciplines! {
         FqPie(FqPieConfig) = "fq-pie",
         /// A queue with little delay next to a classic one, their signals coupled.
         DualPi2(DualPi2Config) = "dualpi2",
+        /// Flow queues of hosts with `CoDel` and BLUE.
+        Cake(CakeConfig) = "cake",
         /// Classes of packets.
         Classes(ClassesConfig) = "classes",
     }
@@ -203,6 +216,10 @@ impl Scheduler for AnyScheduler {
 
     fn bytes(&self) -> u64 {
         of_each!(self, law => law.bytes())
+    }
+
+    fn bytes_with(&self, packet: Packet) -> u64 {
+        of_each!(self, law => law.bytes_with(packet))
     }
 
     fn marked(&self) -> u64 {

@@ -5,6 +5,8 @@
 //! transmitter is free, and so must be asked then.
 
 mod admission;
+mod cake;
+mod cake_flows;
 mod classes;
 mod codel;
 mod config;
@@ -27,6 +29,7 @@ mod step;
 mod testing;
 
 pub use admission::Admission;
+pub use cake::AckFilter;
 pub use classes::{ClassOf, ClassesConfig};
 pub use config::QueueConfig;
 pub use inventory::{AnyScheduler, Discipline, Example};
@@ -35,6 +38,7 @@ pub use limit::Limit;
 use crate::check::Check;
 use crate::packet::{Ecn, Packet};
 use crate::random::Random;
+use crate::transmitter::ShaperConfig;
 use crate::units::{Span, Time};
 
 /// What a packet finds on arrival at a first-in, first-out queue.
@@ -108,6 +112,11 @@ pub trait Parameters {
     fn untouched_below(&self) -> Option<Span> {
         None
     }
+
+    /// See [`Discipline::shaper`].
+    fn shaper(&self) -> Option<ShaperConfig> {
+        None
+    }
 }
 
 /// The parameters of a discipline that decides when a packet arrives and keeps the order.
@@ -145,6 +154,11 @@ pub trait Scheduler: Send + std::fmt::Debug {
     fn packets(&self) -> u32;
     /// Bytes on the wire in the queue.
     fn bytes(&self) -> u64;
+    /// Bytes on the wire in that of its queues which a packet would join, as far as each has room
+    /// of its own.
+    fn bytes_with(&self, _packet: Packet) -> u64 {
+        self.bytes()
+    }
     /// Packets that it marked so far.
     fn marked(&self) -> u64;
     /// Every packet in the queue, in no particular order.

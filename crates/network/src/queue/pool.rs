@@ -92,6 +92,28 @@ impl Pool {
         Some(queued)
     }
 
+    /// Removes the first packet of a list of this pool that is such.
+    pub fn remove(&mut self, list: &mut List, is_such: impl Fn(Packet) -> bool) -> Option<Packet> {
+        let (mut before, mut place) = (None, list.ends.0);
+        for _ in 0..list.packets {
+            let Node { queued, next } = self.nodes[place as usize];
+            if !is_such(queued.packet) {
+                (before, place) = (Some(place), next.unwrap_or_default());
+                continue;
+            }
+            let Some(before) = before else { return self.pop(list).map(|queued| queued.packet) };
+            self.nodes[before as usize].next = next;
+            if list.ends.1 == place {
+                list.ends.1 = before;
+            }
+            // It goes the way of one at the front.
+            let first = std::mem::replace(&mut list.ends.0, place);
+            self.nodes[place as usize].next = Some(first);
+            return self.pop(list).map(|queued| queued.packet);
+        }
+        None
+    }
+
     /// When the packet at the front of a list of this pool joined.
     #[inline]
     pub fn oldest(&self, list: &List) -> Option<Time> {
@@ -127,15 +149,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lists_behave_as_queues(ops in prop::collection::vec((0usize..3, any::<bool>()), 1..300)) {
+        fn lists_behave_as_queues(ops in prop::collection::vec((0usize..3, 0u64..5), 1..300)) {
             let mut pool = Pool::default();
             let mut lists = [List::default(); 3];
             let mut models = [const { VecDeque::new() }; 3];
             let mut most = 0;
-            for (number, (which, pop)) in (0..).zip(ops) {
+            for (number, (which, what)) in (0..).zip(ops) {
                 let (list, model) = (&mut lists[which], &mut models[which]);
-                if pop {
+                if what < 2 {
                     prop_assert_eq!(pool.pop(list).map(|queued| queued.packet), model.pop_front());
+                } else if what == 2 {
+                    let is_such = |packet: Packet| packet.number() % 3 == 1;
+                    let at = model.iter().position(|&packet| is_such(packet));
+                    let removed = at.and_then(|at| model.remove(at));
+                    prop_assert_eq!(pool.remove(list, is_such), removed);
                 } else {
                     pool.push(list, queued(0, packet(0, number)));
                     model.push_back(packet(0, number));

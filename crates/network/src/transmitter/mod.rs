@@ -4,11 +4,13 @@
 //! soon as it is known when the packet is ready.
 
 mod config;
+mod shaped;
 mod stepped;
 mod token_bucket;
 mod trace;
 
 pub use config::{RateConfig, TokenBucketConfig, TraceConfig};
+pub use shaped::{Shaped, ShaperConfig};
 pub use stepped::Stepped;
 pub use token_bucket::TokenBucket;
 pub use trace::Trace;
@@ -32,6 +34,8 @@ pub enum Transmitter {
     Trace(Trace),
     /// A token bucket that delays.
     TokenBucket(TokenBucket),
+    /// A shaper in front of another one.
+    Shaped(Box<Shaped>),
 }
 
 impl Transmitter {
@@ -65,6 +69,7 @@ impl Transmitter {
             Self::Stepped(stepped) => stepped.send(ready, wire_bytes),
             Self::Trace(trace) => trace.send(ready, wire_bytes),
             Self::TokenBucket(bucket) => bucket.send(ready, wire_bytes),
+            Self::Shaped(shaped) => shaped.send(ready, wire_bytes),
         }
     }
 
@@ -96,6 +101,7 @@ impl Transmitter {
             Self::Stepped(stepped) => stepped.begins(ready),
             Self::Trace(trace) => trace.begins(ready),
             Self::TokenBucket(bucket) => bucket.begins(ready),
+            Self::Shaped(shaped) => shaped.begins(ready),
         }
     }
 

@@ -1,3 +1,4 @@
 //! The network as its users see it.
 
+mod memory;
 mod real_time;

@@ -3,6 +3,7 @@
 from typing import Final, get_args
 
 from dumbbell.scenario.disciplines.base import Discipline
+from dumbbell.scenario.disciplines.cake import Cake
 from dumbbell.scenario.disciplines.classes import Classes
 from dumbbell.scenario.disciplines.codel import CoDel, FqCoDel
 from dumbbell.scenario.disciplines.drop_tail import Fifo, Step
@@ -12,7 +13,7 @@ from dumbbell.scenario.disciplines.fq_pie import FqPie
 from dumbbell.scenario.disciplines.pie import Pie
 from dumbbell.scenario.disciplines.red import Red
 
-AnyQueue = Fifo | Step | Red | CoDel | FqCoDel | Pie | FqPie | DualPi2 | Fq | Classes
+AnyQueue = Fifo | Step | Red | CoDel | FqCoDel | Pie | FqPie | DualPi2 | Cake | Fq | Classes
 
 MODELS: Final[dict[str, type[Discipline]]] = {
     name: model for model in get_args(AnyQueue) for name in model.names()

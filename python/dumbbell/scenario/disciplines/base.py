@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeVar, get_args
 
 from pydantic import WithJsonSchema
@@ -15,11 +16,18 @@ from dumbbell.scenario.tables import Table
 
 Resolved = TypeVar("Resolved")
 
-FlowClasses = Sequence[str | None]
-"""The class of each flow of a scenario; None: it names none."""
-
 _SUFFIXES: Final = {"time": "_ns", "size": "_bytes"}
 """How a key in base units ends, by the format of the scenario's value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """Properties of a scenario's flows on which a queue may depend."""
+
+    classes: Sequence[str | None] = ()
+    """The class of each flow; None: it names none."""
+    hosts: Sequence[tuple[int, int]] = ()
+    """Numbers of the sending and the receiving host of each flow; empty: none share one."""
 
 
 class Discipline(Table):
@@ -50,7 +58,7 @@ class Discipline(Table):
         """Return True if it marks packets, with these parameters in base units."""
         return getattr(resolved, "ecn", False)
 
-    def fields(self, sizing: Sizing, flows: FlowClasses) -> dict[str, Any]:  # noqa: ARG002 - of classes
+    def fields(self, sizing: Sizing, passing: Passing) -> dict[str, Any]:  # noqa: ARG002 - of some
         """Return the parameters in base units, by the keys of the engine."""
         found: dict[str, Any] = {}
         for key, described in self.parameters().items():

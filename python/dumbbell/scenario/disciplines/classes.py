@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from dumbbell.base.errors import InputError, unknown
 from dumbbell.base.keys import numbered
 from dumbbell.base.units import Count, Limit, Queue, Volume
-from dumbbell.scenario.disciplines.base import Discipline, FlowClasses, size_at
+from dumbbell.scenario.disciplines.base import Discipline, Passing, size_at
 from dumbbell.scenario.sizing import Sizing, queue_limit
 from dumbbell.scenario.tables import Name, Table
 
@@ -102,13 +102,13 @@ class Classes(Discipline):
         """Return True if there is a threshold."""
         return resolved.threshold is not None
 
-    def fields(self, sizing: Sizing, flows: FlowClasses) -> dict[str, Any]:
+    def fields(self, sizing: Sizing, passing: Passing) -> dict[str, Any]:
         """Return the parameters in base units, by the keys of the engine."""
         numbers = {each.name: number for number, each in enumerate(self.classes)}
         if self.by == "ecn":
             by: dict[str, Any] = {"ecn": {"capable": numbers["ecn"], "other": numbers[OTHER]}}
         else:
-            by = {"flows": [_class(flow, numbers) for flow in flows]}
+            by = {"flows": [_class(flow, numbers) for flow in passing.classes]}
         if self.serve == "priority":
             serve: dict[str, Any] = {"priority": {"classes": len(numbers)}}
         else:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from dumbbell.base.units import Limit, Queue, Volume
-from dumbbell.scenario.disciplines.base import Discipline, FlowClasses, size_at
+from dumbbell.scenario.disciplines.base import Discipline, Passing, size_at
 from dumbbell.scenario.sizing import Sizing, whole_packets
 
 
@@ -28,9 +28,9 @@ class Fq(Discipline):
     initial_quantum: Volume = Field(15140, examples=[15140, 300])
     """Bytes that a flow may send in its first turn."""
 
-    def fields(self, sizing: Sizing, flows: FlowClasses) -> dict[str, Any]:
+    def fields(self, sizing: Sizing, passing: Passing) -> dict[str, Any]:
         """Return the parameters in base units, by the keys of the engine."""
-        found = super().fields(sizing, flows)
+        found = super().fields(sizing, passing)
         del found["flow_limit"]
         packets = size_at("flow_limit", self.flow_limit, sizing, whole_packets)
         return {**found, "flow_limit_packets": packets}

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import Limit, Queue, Share
-from dumbbell.scenario.disciplines.base import Discipline, FlowClasses, size_at
+from dumbbell.scenario.disciplines.base import Discipline, Passing, size_at
 from dumbbell.scenario.sizing import Sizing, exact_packets
 
 
@@ -62,7 +62,7 @@ class Red(Discipline):
                 raise InputError("must be more than 0", key=key, value=0, valid="0 < share <= 1")
         return self
 
-    def fields(self, sizing: Sizing, flows: FlowClasses) -> dict[str, Any]:
+    def fields(self, sizing: Sizing, passing: Passing) -> dict[str, Any]:
         """Return the parameters in base units, by the keys of the engine."""
         least = size_at("min_threshold", self.min_threshold, sizing, exact_packets)
         most = size_at("max_threshold", self.max_threshold, sizing, exact_packets)
@@ -75,7 +75,7 @@ class Red(Discipline):
                 value=str(self.max_threshold),
                 valid="more; by default three times as much",
             )
-        common = super().fields(sizing, flows)
+        common = super().fields(sizing, passing)
         del common["min_threshold"], common["max_threshold"]
         return {
             "min_packets": float(least),

@@ -10,13 +10,17 @@ pub type Feature = (&'static str, Value);
 
 pub fn cases() -> Vec<(String, Value)> {
     let mut cases = Vec::new();
-    for (name, feature) in [features(), classes_of_flows()].concat() {
+    for (name, feature) in [features(), classes_of_flows(), shares_of_hosts()].concat() {
         cases.push((format!("link/{name}"), having(&feature, 0)));
         if feature.get("queue").is_none() {
             cases.push((format!("link/{name}, on the way back"), having(&feature, 1)));
         }
     }
     cases.push(("link/both queues of DualPI2".into(), coupled()));
+    let classes = classes_of_flows().swap_remove(0).1;
+    for (name, queue) in [("first in, first out", fifo()), ("classes", classes)] {
+        cases.push((format!("link/memory that is shared, {name}"), sharing(&queue)));
+    }
     cases
 }
 
@@ -26,6 +30,17 @@ fn coupled() -> Value {
     let flows = vec![low, flow("reno", None, 24 * MILLISECOND)];
     let (_, feature) = queues().into_iter().find(|(name, _)| *name == "DualPI2").expect("its name");
     with(resolve(&scenario(10_000_000, 40, 6, flows)), "/links/0/queue", feature["queue"].clone())
+}
+
+fn fifo() -> Value {
+    json!({"queue": {"limit": null, "discipline": {"kind": "fifo"}}})
+}
+
+/// Ports for both directions that share the memory of their switch.
+fn sharing(feature: &Value) -> Value {
+    let memory = json!({"switch": 0, "bytes": 60_000, "alpha": 0.5});
+    let whole = with(having(feature, 0), "/links/0/memory", memory.clone());
+    with(with(whole, "/links/1/memory", memory), "/links/1/queue", fifo()["queue"].clone())
 }
 
 /// Two connections, of which one hears congestion marks, and datagrams in bursts.
@@ -70,6 +85,25 @@ fn classes_of_flows() -> Vec<Feature> {
     vec![
         ("classes of flows by weight", classes(json!({"flows": [0, 1, 1]}), weights)),
         ("classes of flows by precedence", classes(json!({"flows": [0, 1, 2]}), precedence)),
+    ]
+}
+
+/// Of three flows, two from one host and two to another.
+fn shares_of_hosts() -> Vec<Feature> {
+    let cake = |isolation: &str| {
+        let cake = json!({
+            "kind": "cake", "interval_ns": 100 * MILLISECOND, "quantum_bytes": 1514,
+            "isolation": isolation, "hosts": [[0, 1], [0, 2], [3, 2]], "ack_filter": "off",
+            "shaper": null,
+        });
+        json!({"queue": {"limit": {"bytes": 60_000}, "discipline": cake}})
+    };
+    vec![
+        ("CAKE, a queue for each source", cake("source")),
+        ("CAKE, a queue for each destination", cake("destination")),
+        ("CAKE, a queue for each pair of hosts", cake("hosts")),
+        ("CAKE, equal shares of destinations", cake("dual-destination")),
+        ("CAKE, equal shares of sources and destinations", cake("triple")),
     ]
 }
 

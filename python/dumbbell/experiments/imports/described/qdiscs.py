@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from dumbbell.base.units import format_rate, format_time
+from dumbbell.experiments.imports.described.cake import cake
 from dumbbell.experiments.imports.described.draft import Draft
 from dumbbell.experiments.imports.described.tc_words import Words
 
@@ -373,6 +374,6 @@ def _queue(
 
 KNOWN: Final[dict[str, Callable[[Words, Draft], None]]] = {
     "netem": netem, "tbf": tbf, "htb": htb, "fq_codel": fq_codel, "codel": codel, "pie": pie,
-    "fq": fq, "fq_pie": fq_pie, "dualpi2": dualpi2, "red": red, "pfifo": pfifo, "bfifo": bfifo,
-    "pfifo_fast": pfifo_fast,
+    "fq": fq, "fq_pie": fq_pie, "dualpi2": dualpi2, "cake": cake, "red": red, "pfifo": pfifo,
+    "bfifo": bfifo, "pfifo_fast": pfifo_fast,
 }  # fmt: skip

@@ -1,0 +1,138 @@
+//! A shaper in front of another transmitter: it sends no earlier than a slower link further on
+//! could, whose framing it knows.
+//!
+//! A virtual clock goes on by the time of each packet at the shaper's rate, and no burst saves up
+//! (Høiland-Jørgensen, Täht and Morton 2018, section III.A).
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::Transmitter;
+use crate::check::{Check, require};
+use crate::serializer::Serializer;
+use crate::units::{Rate, Time};
+
+/// A shaper's rate and what a packet takes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShaperConfig {
+    /// Bits per second.
+    pub rate_bps: Rate,
+    /// Bytes of a packet beyond those of IP; none: as many as on the link.
+    pub overhead_bytes: Option<u16>,
+    /// Smaller packets count as so large.
+    pub mpu_bytes: u16,
+    /// How the slower link carries bytes.
+    pub framing: Framing,
+}
+
+/// How a link carries bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Framing {
+    /// As they are.
+    None,
+    /// In whole cells of 53 bytes with 48 of them each (ATM).
+    Atm,
+    /// A byte more for each 64 (PTM, 64b/65b).
+    Ptm,
+}
+
+/// No packet is larger, with what a link adds.
+const BYTES_MAX: u16 = 10_000;
+
+impl ShaperConfig {
+    /// Checks what the types do not ensure.
+    ///
+    /// # Errors
+    /// The first key at fault.
+    pub fn check(&self) -> Check {
+        let overhead = self.overhead_bytes.unwrap_or(0);
+        for (key, bytes) in [("overhead_bytes", overhead), ("mpu_bytes", self.mpu_bytes)] {
+            require(bytes <= BYTES_MAX, key, || format!("{bytes}, more than {BYTES_MAX}"))?;
+        }
+        Ok(())
+    }
+
+    /// What a packet takes that has `wire_bytes` here, of which `link_bytes` are the link's.
+    fn bytes(&self, wire_bytes: u32, link_bytes: u32) -> u32 {
+        let overhead = self.overhead_bytes.map_or(link_bytes, u32::from);
+        let bytes = (wire_bytes - link_bytes + overhead).max(self.mpu_bytes.into());
+        match self.framing {
+            Framing::None => bytes,
+            Framing::Atm => bytes.div_ceil(48) * 53,
+            Framing::Ptm => bytes + bytes.div_ceil(64),
+        }
+    }
+}
+
+/// A shaper at work.
+#[derive(Clone, Debug)]
+pub struct Shaped {
+    config: ShaperConfig,
+    /// Bytes that the link adds to each packet.
+    link_bytes: u32,
+    clock: Serializer,
+    behind: Transmitter,
+}
+
+impl Shaped {
+    /// An idle shaper in front of a transmitter.
+    pub const fn new(config: ShaperConfig, link_bytes: u32, behind: Transmitter) -> Self {
+        Self { config, link_bytes, clock: Serializer::new(config.rate_bps), behind }
+    }
+
+    /// See [`super::Transmitter::send`].
+    pub fn send(&mut self, ready: Time, wire_bytes: u32) -> (Time, Time) {
+        let (start, end) = self.behind.send(ready.max(self.clock.free_at()), wire_bytes);
+        self.clock.send(start, self.config.bytes(wire_bytes, self.link_bytes));
+        (start, end)
+    }
+
+    /// See [`super::Transmitter::begins`].
+    pub fn begins(&self, ready: Time) -> Time {
+        self.behind.begins(ready.max(self.clock.free_at()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transmitter::RateConfig;
+
+    fn config(more: &str) -> ShaperConfig {
+        let json = format!(r#"{{"rate_bps":12000000,{more}}}"#);
+        serde_json::from_str(&json).unwrap()
+    }
+
+    #[test]
+    fn framing_counts_what_the_line_carries() {
+        let bytes = |more: &str, wire_bytes| config(more).bytes(wire_bytes, 38);
+        let plain = r#""overhead_bytes":null,"mpu_bytes":0,"framing":"none""#;
+        assert_eq!(bytes(plain, 1_538), 1_538);
+        // PPPoE over ATM with VC multiplexing: 32 bytes, tc-cake(8).
+        let atm = r#""overhead_bytes":32,"mpu_bytes":0,"framing":"atm""#;
+        assert_eq!((bytes(atm, 78), bytes(atm, 1_538)), (2 * 53, 32 * 53));
+        let ptm = r#""overhead_bytes":30,"mpu_bytes":0,"framing":"ptm""#;
+        assert_eq!(bytes(ptm, 1_538), 1_530 + 24);
+        let ethernet = r#""overhead_bytes":38,"mpu_bytes":84,"framing":"none""#;
+        assert_eq!((bytes(ethernet, 78), bytes(ethernet, 128)), (84, 128));
+        assert_eq!(config(&ptm.replace("30", "10001")).check().unwrap_err().0, "overhead_bytes");
+    }
+
+    #[test]
+    fn packets_leave_at_the_shapers_rate_and_save_nothing_up() {
+        let link: RateConfig = serde_json::from_str(r#"{"constant":120000000}"#).unwrap();
+        let plain = config(r#""overhead_bytes":null,"mpu_bytes":0,"framing":"none""#);
+        let mut shaped = Shaped::new(plain, 0, Transmitter::new(Some(&link)));
+        let mut send = |at: u64| {
+            let (start, end) = shaped.send(Time(at * 1_000), 1_500);
+            (start.as_micros(), end.as_micros(), shaped.begins(Time::ZERO).as_micros())
+        };
+        // A packet takes 100 us on the link and 1 ms at the shaper's rate.
+        assert_eq!(send(0), (0, 100, 1_000));
+        assert_eq!(send(0), (1_000, 1_100, 2_000));
+        assert_eq!(send(9_500), (9_500, 9_600, 10_500));
+        assert_eq!(send(9_500), (10_500, 10_600, 11_500));
+    }
+}
