@@ -93,21 +93,53 @@ tcp_bpf: Final = st.one_of(
 @functools.cache
 def workloads(scale: Scale) -> st.SearchStrategy[Table]:
     """Draw what an application sends."""
-    constant = multiples(scale, 0.1, 1)
     return st.one_of(
         st.just({"kind": "bulk"}),
         some(
             {"kind": st.just("rpc"), "bytes": st.sampled_from(["10kb", 1, "1mb"])},
             {"pause": parts(scale, 1e-3, 0.1)},
         ),
+        _rhythms(scale, "rpc"),
         on_off(scale),
         st.fixed_dictionaries(
             {
                 "kind": st.just("app-limited"),
-                "rate": st.one_of(constant, changing(scale, "rate", constant, st.just("0bit"))),
+                "rate": app_rates(scale),
             }
         ),
     )
+
+
+@functools.cache
+def app_rates(scale: Scale) -> st.SearchStrategy[Any]:
+    """Draw rates at which data comes about."""
+    constant = multiples(scale, 0.1, 1)
+    changes: list[st.SearchStrategy[Any]] = [changing(scale, "rate", constant, st.just("0bit"))]
+    if scale.has_files:
+        changes.append(st.just({"file": str(EXAMPLES / "media.txt")}))
+    return st.one_of(constant, *changes)
+
+
+def _rhythms(scale: Scale, kind: str) -> st.SearchStrategy[Table]:
+    """Draw requests that think at random, or come at a period."""
+    common: Options = {"kind": st.just(kind), "bytes": st.sampled_from(["10kb", 1, "32kb"])}
+    return st.one_of(
+        st.fixed_dictionaries(
+            {**common, "pause": parts(scale, 1e-3, 0.1), "random": st.booleans()}
+        ),
+        st.fixed_dictionaries({**common, "period": parts(scale, 1e-2, 0.1)}),
+    )
+
+
+@functools.cache
+def incasts(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw flows that answer queries together, but for their path."""
+    plain: Options = {"kind": st.just("incast"), "bytes": st.just("10kb")}
+    workload = st.one_of(st.fixed_dictionaries(plain), _rhythms(scale, "incast"))
+    required: Options = {"workload": workload, "count": st.sampled_from([2, 20])}
+    times: Options = {"start": parts(scale, 0.1), "stop": parts(scale, 0.8)}
+    others = some(required, {**times, **TRAFFIC, **OF_TCP})
+    return st.builds(lambda one, other: {**one, **other}, algorithms(), others)
 
 
 @functools.cache
@@ -164,7 +196,11 @@ def datagrams(scale: Scale) -> st.SearchStrategy[Table]:
     """Draw a flow of datagrams, but for its path."""
     required: Options = {"transport": st.just("udp"), "rate": multiples(scale, 0.3, 1, 1.5)}
     workload = st.one_of(on_off(scale), st.just({"kind": "bulk"}))
-    return some(required, {"workload": workload, **timing(scale), **TRAFFIC})
+    constant = some(required, {"workload": workload, **timing(scale), **TRAFFIC})
+    media = some(
+        {"transport": st.just("udp"), "rate": app_rates(scale)}, {**timing(scale), **TRAFFIC}
+    )
+    return st.one_of(constant, constant, media)
 
 
 @functools.cache
@@ -190,17 +226,15 @@ def connections(scale: Scale) -> st.SearchStrategy[Table]:
 def flows(scale: Scale) -> st.SearchStrategy[Table]:
     """Draw a flow, but for its path and its label."""
     tcp = connections(scale)
-    return st.one_of(tcp, tcp, tcp, datagrams(scale))
+    return st.one_of(tcp, tcp, tcp, incasts(scale), datagrams(scale))
 
 
 @functools.cache
 def arrivals(scale: Scale) -> st.SearchStrategy[Table]:
     """Draw flows that arrive, but for their path."""
-    published = st.sampled_from(PUBLISHED)
     sizes: list[st.SearchStrategy[Any]] = [
         st.sampled_from(["1kb", {"distribution": "fixed", "mean": "20kb"}]),
-        published,
-        st.fixed_dictionaries({"distribution": published}),
+        st.fixed_dictionaries({"distribution": st.sampled_from(PUBLISHED)}),
         st.fixed_dictionaries({"distribution": st.just("exponential"), "mean": st.just("10kb")}),
         st.fixed_dictionaries(
             {
@@ -211,7 +245,7 @@ def arrivals(scale: Scale) -> st.SearchStrategy[Table]:
         ),
     ]
     if scale.has_files:
-        sizes.append(st.just({"distribution": "empirical", "file": str(SIZES_FILE)}))
+        sizes += [st.just({"distribution": "empirical", "file": str(SIZES_FILE)})] * 2
     number = st.sampled_from([5, 1, 40]).map(lambda flows: flows * S / scale.duration_ns)
     common: Options = {**TRAFFIC, **OF_TCP, "label": st.just("short")}
     start = {"start": parts(scale, 0.1)}

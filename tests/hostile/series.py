@@ -70,6 +70,13 @@ def _sizes(random: Random, mine: Path) -> Case:
     return _simulated(mine, _TOP + _PLAIN + arrivals, is_wrong)
 
 
+def _rates(random: Random, mine: Path) -> Case:
+    content, is_wrong = _written(random, "{n}ms 2mbit")
+    (mine / "file").write_bytes(b"0s 1mbit\n" + content)
+    flow = '[[flow]]\ntransport = "udp"\nrate = { file = "file" }\n'
+    return _simulated(mine, _TOP + _PLAIN + flow, is_wrong)
+
+
 def _simulated(mine: Path, text: str, is_wrong: bool) -> Case:
     (mine / "a.toml").write_text(text)
     return Case(("simulate", "a.toml", "--jobs", "1"), is_wrong)
@@ -123,5 +130,7 @@ def _preset(random: Random, mine: Path) -> Case:
 
 def prepared(random: Random, box: Path) -> Case:
     """Write a scenario's file, or an algorithm."""
-    make = random.choice((_trace, _trace, _transfers, _transfers, _sizes, _sizes, _own, _preset))
+    make = random.choice(
+        (_trace, _trace, _transfers, _transfers, _sizes, _sizes, _rates, _own, _preset)
+    )
     return make(random, box / "mine")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import OnOff, StackChoice, Transport, Udp
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.scenario import facts
@@ -16,6 +18,7 @@ from scenario_checks import assert_accepted
 from scenario_refusals import assert_refused
 
 RPC = {"kind": "rpc", "bytes": "10kb"}
+INCAST = {"kind": "incast", "bytes": "10kb"}
 ON_OFF = {"kind": "on-off", "on": "1s", "off": "2s"}
 PACED = {"kind": "app-limited", "rate": "5mbit"}
 
@@ -44,6 +47,18 @@ def tcp_of(entry: dict[str, Any], **changes: Any) -> dict[str, Any]:
             {"workload": {**RPC, "pause": "1ms"}},
             {"requests": {"bytes": 10_000, "pause_ns": 1_000_000}},
         ),
+        (
+            {"workload": {**RPC, "pause": "1ms", "random": True}},
+            {"requests": {"bytes": 10_000, "pause_ns": 1_000_000, "random": True}},
+        ),
+        (
+            {"workload": {**RPC, "period": "1ms"}},
+            {"requests": {"bytes": 10_000, "pause_ns": 0, "period_ns": 1_000_000}},
+        ),
+        (
+            {"workload": INCAST, "count": 2},
+            {"requests": {"bytes": 10_000, "pause_ns": 0, "query": 0}},
+        ),
         ({"workload": ON_OFF}, {"on_off": {"on_ns": 10**9, "off_ns": 2 * 10**9, "random": False}}),
         ({"workload": PACED}, {"app_limited": {"rate_bps": [[0, 5_000_000]]}}),
         (
@@ -64,6 +79,65 @@ def test_what_a_flow_sends(entry: dict[str, Any], demand: Any) -> None:
 def test_requests_at_the_same_time_are_several_flows() -> None:
     found = resolve({"workload": RPC, "count": 3, "label": "client"})
     assert list(flows(found)) == ["client 1", "client 2", "client 3"]
+
+
+def test_the_flows_of_one_table_answer_the_same_queries() -> None:
+    found = resolve(
+        {"workload": INCAST, "count": 2}, {}, {"workload": INCAST, "count": 3, "start": "1s"}
+    )
+    demands = [tcp(flow).demand for flow in found.scenario.flows]
+    queries = [
+        None if isinstance(each, str) or each.requests is None else each.requests.query
+        for each in demands
+    ]
+    assert queries == [0, 0, None, 1, 1, 1]
+
+
+RATES = [{"at": "0s", "rate": "2mbit"}, {"at": "1s", "rate": "0bit"}, {"at": "5s", "rate": "3mbit"}]
+STEPS = ((0, 2_000_000), (10**9, 0), (5 * 10**9, 3_000_000))
+MEDIA = "# media\n0s 2mbit\n\n1s 0bit  # silence\n5000ms 3mbit\n"
+
+
+def test_media_change_their_rate(tmp_path: Path) -> None:
+    """As a schedule or as a file that lists it, over TCP and over UDP."""
+    (tmp_path / "media.txt").write_text(MEDIA)
+    udp = {"transport": "udp"}
+    for rate in (RATES, {"file": "media.txt"}):
+        tcp_flow = {"algorithm": "reno", "workload": {"kind": "app-limited", "rate": rate}}
+        data = table({"flow": [tcp_flow, {**udp, "rate": rate}]})
+        scenario = Scenario.parse(data, str(tmp_path / "a.toml"))
+        resolved = scenario.resolve()
+        assert_accepted(resolved)
+        flows = resolved.scenario.flows
+        demand = tcp(flows[0]).demand
+        assert not isinstance(demand, str)
+        assert demand.app_limited is not None
+        assert demand.app_limited.rate_bps == STEPS
+        assert flows[1].transport == Transport(udp=Udp(rate_bps=3_000_000, changes_bps=STEPS))
+        assert Scenario.parse(scenario.model_dump(), "elsewhere.toml") == scenario
+    one = resolve({**udp, "algorithm": None, "rate": RATES[:1]}).scenario.flows[0]
+    assert one.transport == Transport(udp=Udp(rate_bps=2_000_000))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("0s\n", "not a rate from a time on in line 1"),
+        ("0s 1mb\n", "not a rate from a time on in line 1"),
+        ("1s 1mbit\n", "not in order in line 1"),
+        ("0s 1mbit\n0s 2mbit\n", "not in order in line 2"),
+        ("0s 0bit\n", "nothing is ever sent"),
+        ("", "nothing is ever sent"),
+        ("0s 13tbit\n", "less than a nanosecond"),
+    ],
+)
+def test_a_wrong_file_of_rates_is_refused(tmp_path: Path, content: str, problem: str) -> None:
+    (tmp_path / "media.txt").write_text(content)
+    data = table({"flow": [{"transport": "udp", "rate": {"file": "media.txt"}}]})
+    with pytest.raises(InputError) as caught:
+        Scenario.parse(data, str(tmp_path / "a.toml"))
+    assert caught.value.key == "flow.1.rate.file"
+    assert problem in caught.value.problem
 
 
 def test_udp_has_a_rate_and_smaller_headers() -> None:
@@ -219,6 +293,53 @@ def test_facts_of_algorithms() -> None:
         ({"transport": "udp", "rate": "1mbit", "bytes": "1mb"}, "bytes", "not for UDP"),
         ({"transport": "udp", "rate": "1mbit", "stack": "linux-6"}, "stack", "not for UDP"),
         ({"transport": "udp", "rate": "1mbit", "workload": RPC}, "workload.kind", "not for UDP"),
+        ({"transport": "udp", "rate": "13tbit"}, "rate", "less than a nanosecond"),
+        (
+            {"transport": "udp", "rate": [{"at": "0s", "rate": "13tbit"}]},
+            "rate.1.rate",
+            "less than a nanosecond",
+        ),
+        (
+            {"transport": "udp", "rate": RATES, "workload": ON_OFF},
+            "workload",
+            "the rate changes already",
+        ),
+        (
+            {"algorithm": "reno", "workload": {**RPC, "period": "1s", "pause": "1ms"}},
+            "workload.pause",
+            "a period has no pause",
+        ),
+        (
+            {"algorithm": "reno", "workload": {**RPC, "period": "1s", "random": True}},
+            "workload.random",
+            "a period has no pause",
+        ),
+        (
+            {"algorithm": "reno", "workload": {**RPC, "random": True}},
+            "workload.pause",
+            "random pauses need a mean",
+        ),
+        (
+            {"algorithm": "reno", "workload": {**RPC, "period": "0s"}},
+            "workload.period",
+            "more than",
+        ),
+        ({"algorithm": "reno", "workload": INCAST}, "count", "no others to answer with"),
+        (
+            {
+                "algorithm": "reno",
+                "workload": INCAST,
+                "count": 2,
+                "start": {"from": "0s", "to": "1s"},
+            },
+            "start",
+            "start together",
+        ),
+        (
+            {"algorithm": "reno", "workload": INCAST, "count": 2, "bytes": "1mb"},
+            "bytes",
+            "the workload incast sets the size",
+        ),
     ],
 )
 def test_a_wrong_flow_is_refused(entry: dict[str, Any], key: str, problem: str) -> None:

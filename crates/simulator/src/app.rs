@@ -1,7 +1,7 @@
 //! What an application hands to its connection, and when.
 
 use dumbbell_network::{Random, Time};
-use dumbbell_workload::{Bursts, Demand, Pace};
+use dumbbell_workload::{Bursts, Demand, Pace, Pauses, Requests};
 
 /// The application at the sending end of a connection.
 #[derive(Debug)]
@@ -14,6 +14,7 @@ pub struct App {
     /// When the application acts next.
     due: Time,
     bursts: Option<Bursts>,
+    pauses: Option<Pauses>,
     /// Absent until data begins to come about at a rate.
     pace: Option<Pace>,
     /// Segments that have come about so.
@@ -38,14 +39,15 @@ pub struct Message {
 }
 
 impl App {
-    /// An application that has done nothing.
-    pub fn new(demand: Demand, mss_bytes: u32, random: Random) -> Self {
-        let bursts = match &demand {
-            Demand::OnOff(pattern) => Some(Bursts::new(*pattern, random)),
-            _ => None,
+    /// An application that begins at `start`.
+    pub fn new(demand: Demand, mss_bytes: u32, start: Time, random: Random) -> Self {
+        let (bursts, pauses) = match &demand {
+            Demand::OnOff(pattern) => (Some(Bursts::new(*pattern, random)), None),
+            Demand::Requests(requests) => (None, Some(Pauses::new(requests, start, random))),
+            _ => (None, None),
         };
         let (mss_bytes, message, due) = (u64::from(mss_bytes), None, Time::NEVER);
-        Self { demand, mss_bytes, message, due, bursts, pace: None, paced: 0 }
+        Self { demand, mss_bytes, message, due, bursts, pauses, pace: None, paced: 0 }
     }
 
     /// When [`Self::act`] is to be called.
@@ -60,7 +62,7 @@ impl App {
         self.due = Time::NEVER;
         match &self.demand {
             Demand::Endless => u64::MAX,
-            Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => {
+            Demand::Transfer(bytes) | Demand::Requests(Requests { bytes, .. }) => {
                 self.issue(now, bytes.get())
             }
             Demand::AppLimited { rate_bps } => {
@@ -86,10 +88,26 @@ impl App {
             return None;
         }
         message.done = true;
-        if let Demand::Requests { pause_ns, .. } = self.demand {
-            self.due = now + pause_ns;
+        if let Demand::Requests(Requests { query: None, .. }) = &self.demand {
+            let pauses = self.pauses.as_mut().expect("pauses between requests");
+            self.due = pauses.next(now);
         }
         Some(*message)
+    }
+
+    /// The queries that it answers with other flows, if it does.
+    pub const fn query(&self) -> Option<u32> {
+        match &self.demand {
+            Demand::Requests(requests) => requests.query,
+            _ => None,
+        }
+    }
+
+    /// The next query is to be answered from `begins` on.
+    pub const fn ask(&mut self, begins: Time) {
+        if self.query().is_some() {
+            self.due = begins;
+        }
     }
 
     /// Does nothing any more.
@@ -144,13 +162,18 @@ mod tests {
     use std::num::NonZeroU64;
 
     fn app(demand: Demand) -> App {
-        App::new(demand, 1_000, Random::new(1, 1))
+        App::new(demand, 1_000, Time(10), Random::new(1, 1))
+    }
+
+    fn requests(query: Option<u32>) -> Demand {
+        let bytes = NonZeroU64::new(2_500).unwrap();
+        let (pause_ns, random, period_ns) = (Span(7), false, None);
+        Demand::Requests(Requests { bytes, pause_ns, random, period_ns, query })
     }
 
     #[test]
     fn requests_follow_each_other_after_their_pause() {
-        let bytes = NonZeroU64::new(2_500).unwrap();
-        let mut app = app(Demand::Requests { bytes, pause_ns: Span(7) });
+        let mut app = app(requests(None));
         assert_eq!(app.act(Time(10), 0), 3);
         assert!(app.ends_message(2) && !app.ends_message(1));
         assert_eq!(
@@ -164,6 +187,19 @@ mod tests {
         assert_eq!(app.act(Time(37), 3), 6);
         assert_eq!((app.due(), app.payload_bytes(4)), (Time::NEVER, 3_500));
         assert_eq!(app.complete(Time(50), 6).unwrap().number, 1);
+    }
+
+    #[test]
+    fn an_answer_to_a_query_waits_to_be_asked_again() {
+        let mut app = app(requests(Some(3)));
+        assert_eq!(app.act(Time(10), 0), 3);
+        assert!(app.complete(Time(30), 3).is_some());
+        assert_eq!((app.due(), app.query()), (Time::NEVER, Some(3)));
+        app.ask(Time(50));
+        assert_eq!((app.due(), app.act(Time(50), 3)), (Time(50), 6));
+        app.stop();
+        app.ask(Time(70));
+        assert_eq!((app.due(), app.query()), (Time::NEVER, None));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use dumbbell_capture as wire;
 use dumbbell_capture::{CLOCK_AT_START_NS, Conversation, Handshake, Timestamps, Writer};
 use dumbbell_network::{Direction, Ecn, Flags, Packet, Time};
 use dumbbell_tcp::{Ack, Ecn as EcnMode, SackBlocks};
-use dumbbell_workload::{Demand, Transport};
+use dumbbell_workload::{Demand, Requests, Transport};
 
 use crate::flow::FlowState;
 use dumbbell_tcp::clock;
@@ -286,7 +286,7 @@ fn conversation((index, flow): (u32, &FlowState)) -> Option<Conversation> {
     let Transport::Tcp(tcp) = &flow.spec.transport else { return None };
     let stack = &flow.choice.as_ref()?.stack;
     let message_bytes = match tcp.demand {
-        Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => Some(bytes),
+        Demand::Transfer(bytes) | Demand::Requests(Requests { bytes, .. }) => Some(bytes),
         Demand::Endless | Demand::OnOff(_) | Demand::AppLimited { .. } => None,
     };
     Some(Conversation::new(wire::Flow {

@@ -277,7 +277,7 @@ impl Ahead {
             tcp_bpf: tcp.tcp_bpf,
             handshake_rtt: self.host.base_rtt,
         };
-        let mut app = App::new(tcp.demand.clone(), spec.mss_bytes(), self.random.split());
+        let mut app = App::new(tcp.demand.clone(), spec.mss_bytes(), now, self.random.split());
         let mut sender = Sender::new(stack, config, algorithm, now, self.random.next_u64());
         if !self.shortcuts.sender {
             sender.predict_nothing();

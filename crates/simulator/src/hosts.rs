@@ -15,7 +15,7 @@ use dumbbell_network::{
     Arrival, Direction, DropCause, GroupId, Network, Outcome, Packet, Random, Span, Time,
 };
 use dumbbell_record::EventKind;
-use dumbbell_workload::{Flow, Scenario};
+use dumbbell_workload::{Flow, Queries, Scenario};
 
 use self::train::SharedPaths;
 use crate::Control;
@@ -40,6 +40,8 @@ pub struct AllHosts<'a> {
     /// Absent where nothing is captured.
     pub capture: Option<Box<Capture>>,
     parked: ParkedAcks,
+    /// What several flows answer together.
+    queries: Queries,
     /// Connections that may be forgotten soon.
     done: Vec<u32>,
     /// Of each group, if all its connections have the same.
@@ -70,6 +72,7 @@ impl<'a> AllHosts<'a> {
         };
         let hosts: Vec<_> = scenario.flows.iter().zip(&choices).map(host).collect();
         let periods = scenario.delay_periods();
+        let queries = Queries::new(&scenario.flows, scenario.seed);
         let flows = scenario.flows.into_iter().zip(choices).zip(hosts).enumerate().map(
             |(index, ((spec, choice), host))| {
                 timers.set(sender_of(index), spec.start_ns, network);
@@ -86,7 +89,18 @@ impl<'a> AllHosts<'a> {
             vec![None; network.groups().count()]
         };
         let cancel: &AtomicBool = &control.cancelled;
-        Self { flows, recorder, timers, capture, parked, done, shared_paths, is_watched, cancel }
+        Self {
+            flows,
+            recorder,
+            timers,
+            capture,
+            parked,
+            queries,
+            done,
+            shared_paths,
+            is_watched,
+            cancel,
+        }
     }
 
     /// Whether nothing will come of the run any more: it was cancelled, or a table is full.

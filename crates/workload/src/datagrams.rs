@@ -1,6 +1,6 @@
-//! Datagrams at a constant rate.
+//! Datagrams at a rate.
 
-use dumbbell_network::{Random, Rate, Span, Time};
+use dumbbell_network::{Random, Rate, Span, Stepped, Time};
 
 use crate::bursts::Bursts;
 use crate::flow::Udp;
@@ -8,9 +8,12 @@ use crate::flow::Udp;
 /// When a flow sends its datagrams: the first at once, each other as soon as the one before has
 /// taken its time at the flow's rate. Time passes only while the flow sends: what a datagram has
 /// not taken before a silence, it takes after it, so that the rate holds however short bursts are.
+/// A rate may change while a datagram takes its time.
 #[derive(Debug)]
 pub struct Datagrams {
     rate: Rate,
+    /// Absent where the rate is constant.
+    changes: Option<Stepped>,
     packet_bytes: u16,
     /// Time of the next datagram, and its fraction in units of one over the rate.
     next: Time,
@@ -29,7 +32,9 @@ impl Datagrams {
         let mut bursts = udp.on_off.map(|pattern| Bursts::new(pattern, random));
         let turns = bursts.as_mut().map_or(Time::NEVER, |bursts| start + bursts.turn());
         let (rate, left) = (udp.rate_bps, Span::ZERO);
-        Self { rate, packet_bytes, next: start, remainder: 0, left, bursts, turns }
+        let changes = udp.changes_bps.as_ref().map(Stepped::new);
+        let next = changes.as_ref().map_or(start, |changes| changes.begins(start));
+        Self { rate, changes, packet_bytes, next, remainder: 0, left, bursts, turns }
     }
 
     /// When [`Self::act`] is to be called.
@@ -67,6 +72,11 @@ impl Datagrams {
     }
 
     fn step(&mut self) {
+        if let Some(changes) = &mut self.changes {
+            changes.send(self.next, self.packet_bytes.into());
+            self.next = changes.begins(self.next);
+            return;
+        }
         let rate = self.rate.0.get();
         let bit_ns = u64::from(self.packet_bytes) * 8 * 1_000_000_000 + self.remainder;
         self.next += Span(bit_ns / rate);
@@ -78,6 +88,7 @@ impl Datagrams {
 mod tests {
     use super::*;
     use crate::flow::OnOff;
+    use dumbbell_network::Steps;
     use proptest::prelude::*;
     use std::num::NonZeroU64;
 
@@ -90,7 +101,7 @@ mod tests {
             off_ns: some(off_ns),
             random,
         });
-        let udp = Udp { rate_bps: Rate(some(rate_bps)), on_off };
+        let udp = Udp { rate_bps: Rate(some(rate_bps)), changes_bps: None, on_off };
         Datagrams::new(&udp, bytes, Time(5), Random::new(1, 1))
     }
 
@@ -113,6 +124,20 @@ mod tests {
         assert!(sent(&mut all, 4).is_empty());
         assert_eq!(sent(&mut all, 12 * SECOND + 4).len(), 7_000);
         assert_eq!(all.due(), Time(12 * SECOND + 5));
+    }
+
+    #[test]
+    fn a_rate_changes_while_a_datagram_takes_its_time() {
+        // A datagram takes 1 ms, then 2 ms from 1.5 ms on, and none leaves from 4.5 to 6 ms.
+        let ms = |at: f64| Time((at * 1e6) as u64);
+        let steps = [(0.0, 12), (1.5, 6), (4.5, 0), (6.0, 12)];
+        let steps = steps.map(|(at, mbit)| (ms(at), mbit * 1_000_000));
+        let rate_bps = Rate(NonZeroU64::new(12_000_000).unwrap());
+        let udp = Udp { rate_bps, changes_bps: Some(Steps(steps.into())), on_off: None };
+        let mut all = Datagrams::new(&udp, 1_500, Time::ZERO, Random::new(1, 1));
+        // The second takes 0.5 ms of the first rate and half of its bits at the second.
+        let times = [0.0, 1.0, 2.5, 6.0, 7.0].map(|at| ms(at).0);
+        assert_eq!(sent(&mut all, 7_500_000), times);
     }
 
     #[test]

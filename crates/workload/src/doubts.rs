@@ -105,7 +105,10 @@ impl FlowOutline {
     fn of(flow: &Flow) -> Self {
         let wants_bps = match &flow.transport {
             Transport::Tcp(tcp) => matches!(tcp.demand, Demand::Endless).then_some(u64::MAX),
-            Transport::Udp(udp) => udp.on_off.is_none().then_some(udp.rate_bps.0.get()),
+            Transport::Udp(udp) => {
+                let is_constant = udp.on_off.is_none() && udp.changes_bps.is_none();
+                is_constant.then_some(udp.rate_bps.0.get())
+            }
         };
         let path = flow.forward.hops.iter().map(|hop| hop.link).collect();
         Self { label: flow.label.clone(), path, wants_bps }

@@ -73,12 +73,7 @@ pub enum Demand {
     /// This many bytes of payload.
     Transfer(NonZeroU64),
     /// Requests one after the other.
-    Requests {
-        /// Payload of each.
-        bytes: NonZeroU64,
-        /// Time between the reply to one and the next.
-        pause_ns: Span,
-    },
+    Requests(Requests),
     /// Data in bursts.
     OnOff(OnOff),
     /// Data as it comes about, a full segment at a time.
@@ -86,6 +81,24 @@ pub enum Demand {
         /// Bits of payload per second and the times of the run from which they hold.
         rate_bps: Steps<u64>,
     },
+}
+
+/// Requests one after the other.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Requests {
+    /// Payload of each.
+    pub bytes: NonZeroU64,
+    /// Time, or mean time, between the reply to one and the next.
+    pub pause_ns: Span,
+    /// Times between them are exponentially distributed.
+    #[serde(default)]
+    pub random: bool,
+    /// They begin at multiples of this time, counted from the start; none: after a pause.
+    pub period_ns: Option<NonZeroU64>,
+    /// Number of the queries that it answers with other flows, so that all wait for the last
+    /// reply; none: it waits for its own alone.
+    pub query: Option<u32>,
 }
 
 /// Times of sending and of silence in turn, beginning with the former.
@@ -100,12 +113,14 @@ pub struct OnOff {
     pub random: bool,
 }
 
-/// Datagrams at a constant rate.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+/// Datagrams at a rate.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Udp {
-    /// Rate while sending, at the IP layer.
+    /// Rate while sending, at the IP layer; the highest of those that change.
     pub rate_bps: Rate,
+    /// Bits per second and the times of the run from which they hold; none: `rate_bps` throughout.
+    pub changes_bps: Option<Steps<u64>>,
     /// Bursts; none: without a pause.
     pub on_off: Option<OnOff>,
 }
@@ -121,7 +136,7 @@ impl Flow {
     fn check_transport(&self) -> Result<(), (String, String)> {
         let within = |key: &str, (inner, problem)| (format!("{key}.{inner}"), problem);
         match &self.transport {
-            Transport::Udp(Udp { rate_bps, on_off }) => {
+            Transport::Udp(Udp { rate_bps, changes_bps, on_off }) => {
                 let (rate, fastest) = (rate_bps.0.get(), Udp::fastest_bps(self.packet_bytes));
                 if rate > fastest {
                     let problem = format!(
@@ -130,10 +145,20 @@ impl Flow {
                     );
                     return Err(("udp.rate_bps".into(), problem));
                 }
+                if let Some(changes) = changes_bps {
+                    check_changes(changes, rate).map_err(|e| within("udp", e))?;
+                    if on_off.is_some() {
+                        let problem = "with a rate that changes, where 0 is silence".into();
+                        return Err(("udp.on_off".into(), problem));
+                    }
+                }
                 on_off.map_or(Ok(()), |pattern| pattern.check()).map_err(|e| within("udp", e))
             }
             Transport::Tcp(tcp) => match &tcp.demand {
                 Demand::OnOff(pattern) => pattern.check().map_err(|e| within("tcp.demand", e)),
+                Demand::Requests(requests) => {
+                    requests.check().map_err(|e| within("tcp.demand.requests", e))
+                }
                 Demand::AppLimited { rate_bps } => check_pace(rate_bps, self.mss_bytes())
                     .map_err(|e| within("tcp.demand.app_limited", e)),
                 _ => Ok(()),
@@ -166,12 +191,38 @@ impl Flow {
     }
 }
 
+/// What is wrong with rates of which this is to be the highest.
+fn check_changes(changes: &Steps<u64>, highest_bps: u64) -> Result<(), (String, String)> {
+    changes.check("changes_bps")?;
+    let highest = changes.values().max().unwrap_or(0);
+    if highest == highest_bps {
+        return Ok(());
+    }
+    Err(("changes_bps".into(), format!("at most {highest}, but rate_bps is {highest_bps}")))
+}
+
+impl Requests {
+    fn check(&self) -> Result<(), (String, String)> {
+        let Some(period) = self.period_ns else { return Ok(()) };
+        if self.pause_ns != Span::ZERO {
+            return Err(("pause_ns".into(), format!("{}, with a period", self.pause_ns.0)));
+        }
+        if period.get() > Span::LONGEST.0 {
+            return Err(("period_ns".into(), too_long(period.get())));
+        }
+        Ok(())
+    }
+}
+
+fn too_long(time: u64) -> String {
+    format!("{time}, but the longest is 2^60 ns (36 years)")
+}
+
 impl OnOff {
     fn check(&self) -> Result<(), (String, String)> {
         for (key, time) in [("on_ns", self.on_ns), ("off_ns", self.off_ns)] {
             if time.get() > Span::LONGEST.0 {
-                let problem = format!("{time}, but the longest is 2^60 ns (36 years)");
-                return Err((format!("on_off.{key}"), problem));
+                return Err((format!("on_off.{key}"), too_long(time.get())));
             }
         }
         Ok(())

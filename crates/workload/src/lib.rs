@@ -14,6 +14,7 @@ mod doubts;
 mod flow;
 mod pace;
 mod queues;
+mod requests;
 
 use std::collections::BTreeMap;
 
@@ -22,14 +23,17 @@ use dumbbell_record::RecordConfig;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::requests::check_queries;
+
 pub use bursts::Bursts;
 pub use contract::describe_contract;
 pub use datagrams::Datagrams;
 pub use delays::{datagram_sample, one_way_buckets, queue_buckets, summarise_delays};
 pub use doubts::Outline;
-pub use flow::{Demand, Flow, OnOff, Tcp, Transport, Udp};
+pub use flow::{Demand, Flow, OnOff, Requests, Tcp, Transport, Udp};
 pub use pace::Pace;
 pub use queues::{queue_samples, summarise_queue};
+pub use requests::{Pauses, Queries};
 
 /// One run, in full.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -124,7 +128,9 @@ impl Scenario {
                 return refuse(&format!("flows.{index}.{key}"), problem);
             }
         }
-        Ok(())
+        check_queries(&self.flows).or_else(|(index, problem)| {
+            refuse(&format!("flows.{index}.transport.tcp.demand.requests.query"), problem)
+        })
     }
 }
 
@@ -183,6 +189,26 @@ mod tests {
     }
 
     #[test]
+    fn flows_that_answer_the_same_queries_need_the_same_way() {
+        let mut scenario = valid();
+        let requests = json!({"bytes": 1, "pause_ns": 1, "query": 0});
+        scenario["flows"][0]["transport"]["tcp"]["demand"] = json!({"requests": requests});
+        let flow = scenario["flows"][0].clone();
+        scenario["flows"].as_array_mut().unwrap().push(flow);
+        assert!(Scenario::from_json(&scenario.to_string()).is_ok());
+        for (pointer, value) in [
+            ("/flows/1/reverse/delay_ns", json!(1)),
+            ("/flows/1/start_ns", json!(1)),
+            ("/flows/1/transport/tcp/demand/requests/bytes", json!(2)),
+        ] {
+            let mut scenario = scenario.clone();
+            *scenario.pointer_mut(pointer).expect("an existing key") = value;
+            let refused = Scenario::from_json(&scenario.to_string()).expect_err(pointer);
+            assert_eq!(refused.key, "flows.1.transport.tcp.demand.requests.query");
+        }
+    }
+
+    #[test]
     fn impossible_scenarios_are_refused_by_key() {
         assert_eq!(refused_key("/duration_ns", json!(0)), "duration_ns");
         assert_eq!(refused_key("/flows", json!([])), "flows");
@@ -194,6 +220,23 @@ mod tests {
         );
         assert_eq!(refused_key("/flows/0/reverse/hops", json!([])), "flows.0.reverse.hops");
         assert_eq!(refused_key("/flows/0/transport/tcp/demand/transfer", json!(0)), "scenario");
+        let requests = |changes: Value| {
+            let mut requests = json!({"bytes": 1, "pause_ns": 1});
+            requests.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+            refused_key("/flows/0/transport/tcp/demand", json!({"requests": requests}))
+        };
+        let demand = "flows.0.transport.tcp.demand.requests";
+        assert_eq!(requests(json!({"period_ns": 5})), format!("{demand}.pause_ns"));
+        let udp = |changes: Value, on_off: Value| {
+            let udp = json!({"rate_bps": 9, "changes_bps": changes, "on_off": on_off});
+            refused_key("/flows/0/transport", json!({"udp": udp}))
+        };
+        assert_eq!(udp(json!([[0, 8]]), json!(null)), "flows.0.transport.udp.changes_bps");
+        assert_eq!(udp(json!([[1, 9]]), json!(null)), "flows.0.transport.udp.changes_bps");
+        let bursts = json!({"on_ns": 1, "off_ns": 1, "random": false});
+        assert_eq!(udp(json!([[0, 9]]), bursts), "flows.0.transport.udp.on_off");
+        let long = json!({"pause_ns": 0, "period_ns": u64::MAX});
+        assert_eq!(requests(long), format!("{demand}.period_ns"));
         let loss = json!([{"kind": "bernoulli", "probability": [[0, 1.1]]}]);
         assert_eq!(refused_key("/links/0/loss", loss), "links.0.loss.0.probability.0.1");
         assert_eq!(refused_key("/links/0/rate/constant", json!(0)), "scenario");

@@ -669,7 +669,17 @@ class Requests(Part, frozen=True, kw_only=True):
     """Payload of each."""
 
     pause_ns: int
-    """Time between the reply to one and the next."""
+    """Time, or mean time, between the reply to one and the next."""
+
+    random: bool = False
+    """Times between them are exponentially distributed."""
+
+    period_ns: int | None = None
+    """They begin at multiples of this time, counted from the start; none: after a pause."""
+
+    query: int | None = None
+    """Number of the queries that it answers with other flows, so that all wait for the last reply;
+    none: it waits for its own alone."""
 
 
 class OnOff(Part, frozen=True, kw_only=True):
@@ -712,10 +722,14 @@ class TcpBpf(Part, frozen=True, kw_only=True):
 
 
 class Udp(Part, frozen=True, kw_only=True):
-    """Datagrams at a constant rate."""
+    """Datagrams at a rate."""
 
     rate_bps: int
-    """Rate while sending, at the IP layer."""
+    """Rate while sending, at the IP layer; the highest of those that change."""
+
+    changes_bps: tuple[tuple[int, int], ...] | None = None
+    """Bits per second and the times of the run from which they hold; none: `rate_bps`
+    throughout."""
 
     on_off: OnOff | None = None
     """Bursts; none: without a pause."""

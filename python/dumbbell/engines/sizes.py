@@ -16,6 +16,7 @@ from dumbbell.contract.scenario import (
     LossConfig,
     Requests,
     Scenario,
+    Udp,
 )
 from dumbbell.scenario import facts
 
@@ -69,15 +70,27 @@ def offered(scenario: Scenario, flow: Flow, start_ns: int, end_ns: int) -> float
     active_ns = max(0, stop_ns - max(start_ns, flow.start_ns))
     if flow.transport.udp is not None:
         bits_per_packet = 8 * flow.packet_bytes
-        return flow.transport.udp.rate_bps * active_ns / NS_PER_S / bits_per_packet
+        bits = _datagram_bits(flow.transport.udp, max(start_ns, flow.start_ns), stop_ns)
+        return bits / bits_per_packet
     payload = flow.packet_bytes - flow.header_bytes
     match flow.transport.tcp and flow.transport.tcp.demand:
         case Demand(transfer=int(size)):
             return float(math.ceil(size / payload))
-        case Demand(requests=Requests(bytes=size, pause_ns=pause_ns)):
-            each_ns = max(1, facts.base_rtt_ns(scenario, flow) + pause_ns)
+        case Demand(requests=Requests(bytes=size, pause_ns=pause_ns, period_ns=period_ns)):
+            each_ns = max(1, facts.base_rtt_ns(scenario, flow) + pause_ns, period_ns or 0)
             return float(math.ceil(size / payload) * (1 + active_ns // each_ns))
     return math.inf
+
+
+def _datagram_bits(udp: Udp, start_ns: int, stop_ns: int) -> float:
+    """Return how much datagrams come to between two times."""
+    steps = udp.changes_bps or ((0, udp.rate_bps),)
+    ends = [at for at, _ in steps[1:]] + [max(stop_ns, steps[-1][0])]
+    parts = (
+        rate_bps * max(0, min(end, stop_ns) - max(at, start_ns))
+        for (at, rate_bps), end in zip(steps, ends, strict=True)
+    )
+    return sum(parts) / NS_PER_S
 
 
 def link_rate_bps(scenario: Scenario, link: int, start_ns: int, end_ns: int) -> float:

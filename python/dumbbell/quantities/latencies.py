@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 import polars as pl
 
 from dumbbell.engines.result import Run
 from dumbbell.plan.windows import Window
-from dumbbell.quantities import latency
+from dumbbell.quantities import latency, queries
 from dumbbell.quantities.spans import Span
 from dumbbell.quantities.subjects import Flow
 from dumbbell.quantities.view import FlowsView, RunView
@@ -26,6 +27,16 @@ _TAKEN: Final = (
 )
 
 
+_OF_QUERIES: Final = {
+    "requests_per_s": queries.queries_per_s,
+    "latency_mean_ms": queries.query_mean_ms,
+    "latency_p50_ms": queries.query_p50_ms,
+    "latency_p90_ms": queries.query_p90_ms,
+    "latency_p99_ms": queries.query_p99_ms,
+    "latency_max_ms": queries.query_max_ms,
+}
+
+
 def latencies(run: Run) -> pl.DataFrame:
     """Return what the requests and transfers of a run took, one row for each kind of flow.
 
@@ -33,10 +44,11 @@ def latencies(run: Run) -> pl.DataFrame:
     (their label), ``algorithm``, ``count`` of flows, ``finished`` and ``unfinished`` requests or
     transfers, and the quantities of ``quantities.latency``. These are from the first start of such
     a flow to the end of the run. Of requests, each flow has one unfinished at most, which is not
-    counted. A transfer over several connections ends with the last of them.
+    counted. A transfer over several connections ends with the last of them. Flows that answer
+    queries together have a second row for these, which end with their last answer.
     """
     view = RunView(run, {"main": Window()}, {})
-    rows = [_row(view, flows) for flows in kinds(view.flows)]
+    rows = [row for flows in kinds(view.flows) for row in _rows(view, flows)]
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
@@ -50,19 +62,29 @@ def kinds(flows: tuple[Flow, ...]) -> list[tuple[Flow, ...]]:
     return [tuple(each) for each in found.values()]
 
 
-def _row(run: RunView, flows: tuple[Flow, ...]) -> dict[str, Any]:
+def _rows(run: RunView, flows: tuple[Flow, ...]) -> Iterator[dict[str, Any]]:
     start_ns = min(flow.life.start_ns for flow in flows)
     view = FlowsView(run, flows, Span(start_ns, run.scenario.duration_ns))
-    finished = latency.finished(view).height
+    finished = view.once(latency.finished).height
     first = flows[0]
-    return {
-        "flows": facts.family(first.label) if len(flows) > 1 else first.label,
+    label = facts.family(first.label) if len(flows) > 1 else first.label
+    row = {
+        "flows": label,
         "algorithm": facts.choice(first.first),
         "count": len(flows),
         "finished": finished,
         "unfinished": len(flows) - finished if first.is_transfer else None,
         **{taken.__name__: taken(view) for taken in _TAKEN},
     }
+    yield row
+    if queries.query_of(first.first) is not None:
+        yield {
+            **row,
+            "flows": f"{label}, whole queries",
+            "finished": view.once(queries.times_ms).size,
+            **{taken.__name__: None for taken in _TAKEN},
+            **{name: taken(view) for name, taken in _OF_QUERIES.items()},
+        }
 
 
 _SCHEMA: Final = {

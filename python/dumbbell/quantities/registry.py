@@ -254,6 +254,7 @@ CHAPTERS: Final = (
     "queues",
     "fairness",
     "latency",
+    "queries",
     "datagrams",
     "packet_delays",
 )

@@ -25,19 +25,25 @@ from dumbbell.base.units import (
     Count,
     Integer,
     Number,
-    Rate,
     Share,
     Time,
     Volume,
     WholeDelay,
-    format_rate,
     format_time,
 )
 from dumbbell.scenario import facts
+from dumbbell.scenario.model_rates import AppRateSpec, app_rate_steps, check_app_rate
 from dumbbell.scenario.model_sizes import SizeSpec
 from dumbbell.scenario.model_stack import Stack, Switches
 from dumbbell.scenario.model_tcp_bpf import TcpBpf
-from dumbbell.scenario.model_workloads import AppLimited, Bulk, OnOff, Start, WorkloadSpec
+from dumbbell.scenario.model_workloads import (
+    AppLimited,
+    Bulk,
+    Incast,
+    OnOff,
+    Start,
+    WorkloadSpec,
+)
 from dumbbell.scenario.tables import NAME_MAX, Name, Table
 from dumbbell.scenario.traces import read_arrivals
 
@@ -225,10 +231,14 @@ class _FlowKind(Table):
     file is named by its path, relative to this file."""
 
     transport: Literal["tcp", "udp"] = Field("tcp", examples=["udp"])
-    """Its protocol; `udp` sends at a constant `rate`."""
+    """Its protocol; `udp` sends at its `rate`."""
 
-    rate: Rate | None = Field(None, examples=["200mbit"])
-    """At which `udp` sends, IP headers counted."""
+    rate: AppRateSpec | None = Field(
+        None,
+        examples=["200mbit", [{"at": "0s", "rate": "2mbit"}, {"at": "5s", "rate": "500kbit"}]],
+    )
+    """At which `udp` sends, IP headers counted; or how it changes over the time of the run, with
+    `0bit` for silence; or a file of such changes."""
 
     count: Integer = Field(1, examples=[2])
     """Number of such flows."""
@@ -252,6 +262,7 @@ class _FlowKind(Table):
         None,
         examples=[
             {"kind": "rpc", "bytes": "10kb"},
+            {"kind": "incast", "bytes": "32kb", "pause": "1ms"},
             {"kind": "on-off", "on": "1s", "off": "2s"},
             {"kind": "app-limited", "rate": "5mbit"},
         ],
@@ -321,7 +332,22 @@ class Flow(Traffic, _FlowKind):
             )
         if isinstance(self.workload, AppLimited):
             self.workload.check_segment(self.packet - HEADER_BYTES)
+        if isinstance(self.workload, Incast):
+            self._check_incast()
         self._check_parallel()
+
+    def _check_incast(self) -> None:
+        if self.count == 1:
+            raise InputError(
+                "one flow has no others to answer with",
+                key="count",
+                value=1,
+                valid="2 or more; or the workload rpc",
+            )
+        if self.start.earliest != self.start.latest:
+            raise InputError(
+                "the flows of an incast start together", key="start", valid='a time, such as "1s"'
+            )
 
     def _check_parallel(self) -> None:
         if self.parallel == 1:
@@ -351,18 +377,19 @@ class Flow(Traffic, _FlowKind):
             )
         if self.rate is None:
             raise InputError("is missing", key="rate", valid='for example "200mbit"')
-        if self.rate > self.packet * 8 * NS_PER_S:
-            raise InputError(
-                f"a packet of {self.packet} bytes takes less than a nanosecond",
-                key="rate",
-                value=format_rate(self.rate),
-                valid=f"at most {format_rate(self.packet * 8 * NS_PER_S)}",
-            )
+        problem = f"a packet of {self.packet} bytes takes less than a nanosecond"
+        check_app_rate(self.rate, "rate", self.packet * 8 * NS_PER_S, problem)
         for key in ("algorithm", "bytes", "parameters", "stack", "switches", "tcp_bpf"):
             if getattr(self, key):
                 raise InputError("not for UDP", key=key, valid="no such key here")
         if not isinstance(self.workload, Bulk | OnOff | None):
             raise InputError("not for UDP", key="workload.kind", valid='"bulk", "on-off"')
+        if isinstance(self.workload, OnOff) and len(app_rate_steps(self.rate)) > 1:
+            raise InputError(
+                "the rate changes already",
+                key="workload",
+                valid="a constant rate; or silences in the rate, as 0bit",
+            )
 
 
 class _ArrivalsKind(Table):

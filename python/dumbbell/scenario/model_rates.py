@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
 from pydantic import (
     AfterValidator,
     Discriminator,
     Field,
+    PrivateAttr,
     Tag,
+    ValidationInfo,
     model_validator,
 )
 
-from dumbbell.base.errors import InputError
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.keys import numbered
 from dumbbell.base.units import (
     Delay,
     EdgeRate,
@@ -28,6 +32,7 @@ from dumbbell.base.units import (
 )
 from dumbbell.scenario.model_traces import DelayTrace, LossTrace, Trace
 from dumbbell.scenario.tables import Table
+from dumbbell.scenario.traces import read_rates
 
 
 class RateStep(Table):
@@ -158,11 +163,66 @@ OpenRateSpec = Annotated[
 ]
 """The same, or `unlimited`, which is None."""
 
+
+class RateFile(Table):
+    """Rates that a file lists."""
+
+    file: str = Field(examples=["media.txt"])
+    """The file, relative to the one that names it. Each line has a time of the run and the rate
+    from then on, such as `2.5s 3mbit`. The first time is `0s`, and `0bit` is silence."""
+
+    _steps: tuple[tuple[int, int], ...] = PrivateAttr()
+
+    @model_validator(mode="after")
+    def _read(self, info: ValidationInfo) -> Self:
+        path = ((info.context or {}).get("folder", Path()) / self.file).absolute()
+        with placed(key="file"):
+            self._steps = read_rates(path)
+        object.__setattr__(self, "file", str(path))
+        return self
+
+    @property
+    def steps(self) -> tuple[tuple[int, int], ...]:
+        """Times in ns, and bits per second from then on."""
+        return self._steps
+
+
+def _app_kind(value: Any) -> str:
+    return "file" if isinstance(value, RateFile | Mapping) else _kind(value)
+
+
 AppRateSpec = Annotated[
-    Annotated[Rate, Tag("constant")] | Annotated[RateSteps, Tag("schedule")],
-    Discriminator(_kind),
+    Annotated[Rate, Tag("constant")]
+    | Annotated[RateSteps, Tag("schedule")]
+    | Annotated[RateFile, Tag("file")],
+    Discriminator(_app_kind),
 ]
-"""A rate at which data comes about: constant or a schedule."""
+"""A rate at which data comes about: constant, a schedule or a file."""
+
+AnyAppRate = int | tuple[RateStep, ...] | RateFile
+"""The same once it has been read."""
+
+
+def app_rate_steps(rate: AnyAppRate) -> tuple[tuple[int, int], ...]:
+    """Return a rate as it changes: times of the run in ns, and bits per second from then on."""
+    match rate:
+        case int():
+            return ((0, rate),)
+        case RateFile():
+            return rate.steps
+        case _:
+            return tuple((step.at, step.rate) for step in rate)
+
+
+def check_app_rate(rate: AnyAppRate, key: str, most: int, problem: str) -> None:
+    """Raise InputError for a rate of more than so many bits per second."""
+    for place, (_, found) in numbered(key, app_rate_steps(rate)):
+        if found > most:
+            where = {int: key, RateFile: f"{key}.file"}.get(type(rate), f"{place}.rate")
+            raise InputError(
+                problem, key=where, value=format_rate(found), valid=f"at most {format_rate(most)}"
+            )
+
 
 AnyRate = int | tuple[RateStep, ...] | Trace | TokenBucket | None
 """A rate once it has been read."""

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from dumbbell.base.errors import InputError
-from dumbbell.base.keys import numbered
 from dumbbell.base.units import (
     NS_PER_S,
     Duration,
     Time,
     Volume,
-    format_rate,
     format_time,
     parse_time,
 )
-from dumbbell.scenario.model_rates import AppRateSpec
+from dumbbell.scenario.model_rates import AppRateSpec, app_rate_steps, check_app_rate
 from dumbbell.scenario.tables import Abbreviable, Table
 
 
@@ -63,16 +61,45 @@ class Bulk(Table):
     kind: Literal["bulk"]
 
 
-class Rpc(Table):
-    """Requests, each after the last was acknowledged; for several at once there is `count`."""
-
-    kind: Literal["rpc"]
-
+class _Requests(Table):
     bytes: Volume = Field(examples=["10kb"])
     """Size of a request."""
 
     pause: Time = Field("0s", validate_default=True, examples=["10ms"])
-    """Time between the end of a request and the next one."""
+    """Time between the end of a request and the next one, in which the application thinks."""
+
+    random: bool = False
+    """True if these times are random, exponential with this mean."""
+
+    period: Duration | None = Field(None, examples=["100ms"])
+    """Instead of a pause: requests begin at multiples of this time, counted from the start of the
+    flow. One that is under way lets the multiples pass."""
+
+    @model_validator(mode="after")
+    def _one_rhythm(self) -> Self:
+        if self.period is not None and (self.pause or self.random):
+            key = "pause" if self.pause else "random"
+            raise InputError("a period has no pause", key=key, valid="no such key here")
+        if self.random and not self.pause:
+            raise InputError(
+                "random pauses need a mean", key="pause", value="0s", valid="more than 0s"
+            )
+        return self
+
+
+class Rpc(_Requests):
+    """Requests, each after the last was acknowledged; for several at once there is `count`."""
+
+    kind: Literal["rpc"]
+
+
+class Incast(_Requests):
+    """Queries that all flows of the table answer at the same time, each with so many bytes.
+
+    The next query begins when all answers to the last were acknowledged.
+    """
+
+    kind: Literal["incast"]
 
 
 class OnOff(Table):
@@ -104,29 +131,22 @@ class AppLimited(Table):
     rate: AppRateSpec = Field(
         examples=["5mbit", [{"at": "0s", "rate": "2mbit"}, {"at": "30s", "rate": "8mbit"}]]
     )
-    """Payload per second; or how it changes over the time of the run, with `0bit` for silence."""
+    """Payload per second; or how it changes over the time of the run, with `0bit` for silence; or
+    a file of such changes."""
 
     @property
     def steps(self) -> tuple[tuple[int, int], ...]:
         """The rate as it changes: times of the run in ns, and bits per second from then on."""
-        if isinstance(self.rate, int):
-            return ((0, self.rate),)
-        return tuple((step.at, step.rate) for step in self.rate)
+        return app_rate_steps(self.rate)
 
     def check_segment(self, payload_bytes: int) -> None:
         """Raise InputError for a rate at which a full segment takes no time."""
         most = 8 * payload_bytes * NS_PER_S
-        for key, (_, rate) in numbered("workload.rate", self.steps):
-            if rate > most:
-                changes = not isinstance(self.rate, int)
-                raise InputError(
-                    "a segment must take a nanosecond at least",
-                    key=f"{key}.rate" if changes else "workload.rate",
-                    value=format_rate(rate),
-                    valid=f"at most {format_rate(most)}",
-                )
+        check_app_rate(
+            self.rate, "workload.rate", most, "a segment must take a nanosecond at least"
+        )
 
 
-AnyWorkload = Bulk | Rpc | OnOff | AppLimited
+AnyWorkload = Bulk | Rpc | Incast | OnOff | AppLimited
 
 WorkloadSpec = Annotated[AnyWorkload, Field(discriminator="kind")]

@@ -24,8 +24,9 @@ from dumbbell.scenario.model_flows import (
     Flow,
 )
 from dumbbell.scenario.model_hosts import OVERHEAD_BYTES
+from dumbbell.scenario.model_rates import app_rate_steps
 from dumbbell.scenario.model_stack import Stack
-from dumbbell.scenario.model_workloads import AnyWorkload, AppLimited, OnOff, Rpc
+from dumbbell.scenario.model_workloads import AnyWorkload, AppLimited, Incast, OnOff, Rpc
 from dumbbell.scenario.routes import Topology
 from dumbbell.scenario.sizing import nominal_rate_bps
 
@@ -205,6 +206,7 @@ class FlowResolver:
     def __init__(self, scenario: Scenario) -> None:
         self._stack = scenario.stack
         self._alike: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+        self._queries: dict[str, int] = {}
 
     def resolve(self, source: Source) -> dict[str, Any]:
         """Return a flow in base units, but for its routes."""
@@ -213,7 +215,12 @@ class FlowResolver:
         alike, transport = self._alike[source.key]
         if source.is_tcp:
             workload = source.traffic.workload if isinstance(source.traffic, Flow) else None
-            transport = {"tcp": {**transport, "demand": _demand(workload, source.bytes)}}
+            demand = _demand(workload, source.bytes)
+            if isinstance(workload, Incast):
+                # The flows of one table answer the same queries.
+                number = self._queries.setdefault(source.key, len(self._queries))
+                demand = {"requests": {**demand["requests"], "query": number}}
+            transport = {"tcp": {**transport, "demand": demand}}
         return {
             "label": source.label,
             "start_ns": source.start_ns,
@@ -244,8 +251,13 @@ def _tcp_header_bytes(stack: Stack, traffic: AnyTraffic) -> int:
 
 def _udp(flow: AnyTraffic) -> dict[str, Any]:
     assert isinstance(flow, Flow)
+    assert flow.rate is not None, "datagrams have a rate"
     on_off = _on_off(flow.workload) if isinstance(flow.workload, OnOff) else None
-    return {"udp": {"rate_bps": flow.rate, "on_off": on_off}}
+    steps = app_rate_steps(flow.rate)
+    highest_bps = max(rate_bps for _, rate_bps in steps)
+    # Left out where there are none: that keeps the keys of runs that were stored without.
+    changes = {"changes_bps": [list(step) for step in steps]} if len(steps) > 1 else {}
+    return {"udp": {"rate_bps": highest_bps, **changes, "on_off": on_off}}
 
 
 def _tcp(stack: Stack, source: Source) -> dict[str, Any]:
@@ -279,13 +291,23 @@ def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:
 
 def _demand(workload: AnyWorkload | None, size: int | None) -> Any:
     match workload:
-        case Rpc():
-            return {"requests": {"bytes": workload.bytes, "pause_ns": workload.pause}}
+        case Rpc() | Incast():
+            return {"requests": _requests(workload)}
         case OnOff():
             return {"on_off": _on_off(workload)}
         case AppLimited():
             return {"app_limited": {"rate_bps": [list(step) for step in workload.steps]}}
     return "endless" if size is None else {"transfer": size}
+
+
+def _requests(workload: Rpc | Incast) -> dict[str, Any]:
+    # Left out where they are not set: that keeps the keys of runs that were stored without.
+    return {
+        "bytes": workload.bytes,
+        "pause_ns": workload.pause,
+        **({"random": True} if workload.random else {}),
+        **({} if workload.period is None else {"period_ns": workload.period}),
+    }
 
 
 def _on_off(workload: OnOff) -> dict[str, Any]:

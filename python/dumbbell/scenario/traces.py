@@ -18,6 +18,7 @@ from dumbbell.base.units import (
     parse_bytes,
     parse_delay,
     parse_fraction,
+    parse_rate,
     parse_share,
     parse_time,
 )
@@ -184,6 +185,30 @@ def read_arrivals(path: Path, most: int) -> tuple[tuple[int, int], ...]:
             "nothing arrives", value=str(path), valid="a time and a size on each line: 12.5ms 10kb"
         )
     return tuple(flows)
+
+
+def read_rates(path: Path) -> tuple[tuple[int, int], ...]:
+    """Read rates in bits per second with the times in ns from which they hold: a line each."""
+    steps: list[tuple[int, int]] = []
+    for number, line in _lines(path):
+        try:
+            time, rate = line.split()
+            step = parse_time(time), parse_rate(rate)
+        except ValueError:
+            valid = "a time and a rate: 2.5s 3mbit"
+            raise _wrong(path, number, line, "not a rate from a time on", valid) from None
+        least = steps[-1][0] + 1 if steps else 0
+        if step[0] < least or (not steps and step[0] > 0):
+            valid = f"at least {format_time(least)}" if steps else "0s, for the beginning"
+            raise _wrong(path, number, line, "not in order", valid)
+        if len(steps) == STEPS_MAX:
+            raise _wrong(path, number, line, "too many rates", f"at most {STEPS_MAX}")
+        steps.append(step)
+    if not any(rate for _, rate in steps):
+        raise InputError(
+            "nothing is ever sent", value=str(path), valid="on some line a rate of more than 0bit"
+        )
+    return tuple(steps)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:

@@ -22,7 +22,7 @@ impl AllHosts<'_> {
         let Ends::Tcp(connection) = &mut self.flows[index].ends else { return };
         let is_fast = connection.sender.is_fast();
         if let Some(message) = connection.complete(time) {
-            self.completed(time, index, message);
+            self.completed(time, index, message, network);
         }
         if is_fast {
             self.transmit(time, index, network);
@@ -77,7 +77,7 @@ impl AllHosts<'_> {
     }
 
     #[cold]
-    fn completed(&mut self, now: Time, index: usize, message: Message) {
+    fn completed(&mut self, now: Time, index: usize, message: Message, network: &mut Network) {
         self.recorder.request(Request {
             time_ns: message.issued.0,
             flow: index as u32,
@@ -87,11 +87,25 @@ impl AllHosts<'_> {
         });
         let flow = &mut self.flows[index];
         let Some(connection) = flow.connection() else { return };
+        if let Some(number) = connection.app.query() {
+            return self.answered(now, number, network);
+        }
         if connection.app.due() == Time::NEVER {
             self.recorder.event_of(now, EventKind::Done, index as u32, &connection.sender);
             flow.ended.get_or_insert(now);
             if !flow.spec.sampled {
                 self.done.push(index as u32);
+            }
+        }
+    }
+
+    /// Lets the next query begin if this was the last answer to the one before.
+    fn answered(&mut self, now: Time, number: u32, network: &mut Network) {
+        let Some((begins, flows)) = self.queries.answer(number, now) else { return };
+        for index in flows {
+            if let Ends::Tcp(connection) = &mut self.flows[index].ends {
+                connection.app.ask(begins);
+                self.plan_sender(index, network);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What the application at the sending end of a connection wants to send, and when.
 
 use dumbbell_network::{Random, Time};
-use dumbbell_workload::{Bursts, Demand, Pace};
+use dumbbell_workload::{Bursts, Demand, Pace, Pauses, Requests};
 
 /// Random streams of flows begin here, as in the simulator.
 const FLOW_STREAMS: u64 = 1 << 32;
@@ -17,6 +17,7 @@ pub struct App {
     demand: Demand,
     mss_bytes: u32,
     bursts: Option<Bursts>,
+    pauses: Option<Box<Pauses>>,
     /// Absent until data begins to come about at a rate.
     pace: Option<Pace>,
     /// The message that is under way or was last, where data comes in messages.
@@ -41,14 +42,31 @@ pub struct Message {
 }
 
 impl App {
-    /// An application that has done nothing.
-    pub fn new(demand: Demand, mss_bytes: u32, random: impl FnOnce() -> Random) -> Self {
-        let bursts = match &demand {
-            Demand::OnOff(pattern) => Some(Bursts::new(*pattern, random())),
-            _ => None,
+    /// An application that begins at `start`.
+    pub fn new(
+        demand: Demand,
+        mss_bytes: u32,
+        start: Time,
+        random: impl FnOnce() -> Random,
+    ) -> Self {
+        let (bursts, pauses) = match &demand {
+            Demand::OnOff(pattern) => (Some(Bursts::new(*pattern, random())), None),
+            Demand::Requests(requests) => {
+                (None, Some(Box::new(Pauses::new(requests, start, random()))))
+            }
+            _ => (None, None),
         };
-        let (due, unwritten) = (Time::NEVER, 0);
-        Self { demand, mss_bytes, bursts, pace: None, message: None, waits: false, due, unwritten }
+        Self {
+            demand,
+            mss_bytes,
+            bursts,
+            pauses,
+            pace: None,
+            message: None,
+            waits: false,
+            due: Time::NEVER,
+            unwritten: 0,
+        }
     }
 
     /// Does what was due at `planned`, and at first what comes first.
@@ -56,7 +74,7 @@ impl App {
         self.due = Time::NEVER;
         match &self.demand {
             Demand::Endless => self.unwritten = u64::MAX,
-            Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => {
+            Demand::Transfer(bytes) | Demand::Requests(Requests { bytes, .. }) => {
                 self.issue(now, bytes.get());
             }
             Demand::AppLimited { rate_bps } => {
@@ -84,10 +102,26 @@ impl App {
     /// The reply has come: gives the message that it completes, and whether it was the last.
     pub fn complete(&mut self, now: Time) -> Option<(Message, bool)> {
         let message = self.message.filter(|_| std::mem::take(&mut self.waits))?;
-        if let Demand::Requests { pause_ns, .. } = self.demand {
-            self.due = now + pause_ns;
+        if let Demand::Requests(Requests { query: None, .. }) = &self.demand {
+            let pauses = self.pauses.as_mut().expect("pauses between requests");
+            self.due = pauses.next(now);
         }
-        Some((message, self.due == Time::NEVER))
+        Some((message, self.due == Time::NEVER && self.query().is_none()))
+    }
+
+    /// The queries that it answers with other flows, if it does.
+    pub const fn query(&self) -> Option<u32> {
+        match &self.demand {
+            Demand::Requests(requests) => requests.query,
+            _ => None,
+        }
+    }
+
+    /// The next query is to be answered from `begins` on.
+    pub const fn ask(&mut self, begins: Time) {
+        if self.query().is_some() {
+            self.due = begins;
+        }
     }
 
     /// Hands over nothing any more.
@@ -107,7 +141,7 @@ impl App {
 /// Payload of each message of a demand; none: data comes without end.
 pub fn message_bytes(demand: &Demand) -> Option<u64> {
     match demand {
-        Demand::Transfer(bytes) | Demand::Requests { bytes, .. } => Some(bytes.get()),
+        Demand::Transfer(bytes) | Demand::Requests(Requests { bytes, .. }) => Some(bytes.get()),
         Demand::Endless | Demand::OnOff(_) | Demand::AppLimited { .. } => None,
     }
 }
@@ -120,13 +154,18 @@ mod tests {
     use std::num::NonZeroU64;
 
     fn app(demand: Demand) -> App {
-        App::new(demand, 1_000, || random_of(1, 1))
+        App::new(demand, 1_000, Time(5), || random_of(1, 1))
+    }
+
+    fn requests(bytes: u64, query: Option<u32>) -> Demand {
+        let bytes = NonZeroU64::new(bytes).unwrap();
+        let (pause_ns, random, period_ns) = (Span(7), false, None);
+        Demand::Requests(Requests { bytes, pause_ns, random, period_ns, query })
     }
 
     #[test]
     fn requests_follow_each_other_after_their_pause() {
-        let bytes = NonZeroU64::new(2_500).unwrap();
-        let mut app = app(Demand::Requests { bytes, pause_ns: Span(7) });
+        let mut app = app(requests(2_500, None));
         app.act(Time(10), Time(11));
         assert_eq!((app.unwritten, app.due), (2_500, Time::NEVER));
         app.wrote(2_500);
@@ -138,9 +177,19 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_to_a_query_waits_to_be_asked_again() {
+        let mut app = app(requests(10, Some(3)));
+        app.act(Time(5), Time(6));
+        app.wrote(10);
+        let (_, last) = app.complete(Time(30)).unwrap();
+        assert_eq!((last, app.due), (false, Time::NEVER));
+        app.ask(Time(50));
+        assert_eq!(app.due, Time(50));
+    }
+
+    #[test]
     fn what_is_under_way_at_a_stop_may_still_be_answered_as_the_last() {
-        let bytes = NonZeroU64::new(10).unwrap();
-        let mut app = app(Demand::Requests { bytes, pause_ns: Span(7) });
+        let mut app = app(requests(10, None));
         app.act(Time(1), Time(1));
         app.wrote(10);
         app.stop();

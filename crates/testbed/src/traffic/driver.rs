@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dumbbell_network::{EventQueue, Span, Time};
+use dumbbell_workload::Queries;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
 use nix::time::{ClockId, clock_gettime};
@@ -50,6 +51,8 @@ impl Driver {
         let flows = connections.iter().zip(ends);
         let flows: Vec<_> =
             flows.map(|(connection, ends)| FlowState::new(connection, ends, plan.seed)).collect();
+        let specs = connections.iter().map(|connection| connection.spec);
+        let queries = Queries::new(specs, plan.seed);
         let mut agenda = EventQueue::new(flows.len() + 2);
         for (leaf, flow) in flows.iter().enumerate() {
             agenda.set(leaf, flow.due());
@@ -60,7 +63,7 @@ impl Driver {
         let (epoll, alarm) = watch(&flows).map_err(cannot_wait)?;
         Ok(Self {
             flows,
-            common: Common::new(Recorder::new(plan.record), plan.look),
+            common: Common::new(Recorder::new(plan.record), plan.look, queries),
             epoll,
             alarm,
             agenda,
@@ -138,6 +141,10 @@ impl Driver {
             self.unfinished.push(token);
         }
         self.plan(leaf);
+        for (leaf, begins) in std::mem::take(&mut self.common.asked) {
+            self.flows[leaf].ask(begins);
+            self.plan(leaf);
+        }
         Ok(())
     }
 

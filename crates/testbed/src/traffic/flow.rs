@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use dumbbell_network::Time;
 use dumbbell_record::EventKind;
-use dumbbell_workload::{Datagrams, Flow, Tcp, Transport};
+use dumbbell_workload::{Datagrams, Flow, Queries, Tcp, Transport};
 
 use crate::error::Error;
 use crate::traffic::app::{App, random_of};
@@ -62,15 +62,20 @@ pub struct Common {
     pub recorder: Recorder,
     pub look: Look,
     pub late: Vec<usize>,
+    /// Flows whose next answer is to begin, and when.
+    pub asked: Vec<(usize, Time)>,
+    /// What several flows answer together.
+    queries: Queries,
     zeros: Vec<u8>,
     /// Where payload is not copied to; it says how much may be read at once.
     sink: Vec<u8>,
 }
 
 impl Common {
-    pub fn new(recorder: Recorder, look: Look) -> Self {
+    pub fn new(recorder: Recorder, look: Look, queries: Queries) -> Self {
         let (zeros, sink) = (vec![0; CHUNK_BYTES], Vec::with_capacity(CHUNK_BYTES));
-        Self { recorder, look, late: Vec::new(), zeros, sink }
+        let (late, asked) = (Vec::new(), Vec::new());
+        Self { recorder, look, late, asked, queries, zeros, sink }
     }
 }
 
@@ -81,7 +86,8 @@ impl FlowState {
         let transport = match &spec.transport {
             Transport::Tcp(tcp) => {
                 let mss = spec.mss_bytes();
-                let app = App::new(tcp.demand.clone(), mss, || random_of(seed, index).split());
+                let random = || random_of(seed, index).split();
+                let app = App::new(tcp.demand.clone(), mss, spec.start_ns, random);
                 Carrier::Stream(Stream::new(index, ends, app, mss, &connection.tuning))
             }
             Transport::Udp(udp) => {
@@ -159,6 +165,13 @@ impl FlowState {
             Carrier::Stream(stream) => stream.app.due,
         };
         if planned <= now { self.proceed(planned, now, common) } else { Ok(Progress::Done) }
+    }
+
+    /// Its next answer is to begin.
+    pub fn ask(&mut self, begins: Time) {
+        if let Carrier::Stream(stream) = &mut self.transport {
+            stream.app.ask(begins);
+        }
     }
 
     /// Takes what a socket has to say.
@@ -284,6 +297,10 @@ impl FlowState {
         let Carrier::Stream(stream) = &mut self.transport else { return Ok(()) };
         let Some((message, is_last)) = stream.app.complete(now) else { return Ok(()) };
         common.recorder.request(now, self.index as u32, message);
+        let answered = stream.app.query().and_then(|number| common.queries.answer(number, now));
+        if let Some((begins, flows)) = answered {
+            common.asked.extend(flows.into_iter().map(|flow| (flow, begins)));
+        }
         if is_last {
             self.ended.get_or_insert(now);
             self.event(now, EventKind::Done, common)?;

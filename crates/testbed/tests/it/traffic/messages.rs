@@ -41,6 +41,25 @@ fn requests_take_a_round_trip_and_follow_after_their_pause() {
 }
 
 #[test]
+fn a_query_begins_when_all_answers_to_the_last_are_in() {
+    undisturbed(|| {
+        let requests = json!({"bytes": 30_000, "pause_ns": 30 * MS, "query": 0});
+        let answer = tcp(0, None, json!({"requests": requests}));
+        let output = run(&Path::new(DISTANT), &scenario(800, 100, &[answer.clone(), answer]));
+        let of_query = |number| output.requests.iter().filter(move |row| row.number == number);
+        let whole = (0..).take_while(|&number| of_query(number).count() == 2).count() as u64;
+        assert!(whole >= 3, "{:?}", output.requests);
+        for number in 1..whole {
+            let ends = of_query(number - 1).map(|row| row.time_ns + row.latency_ns);
+            let begins = ends.max().expect("answers") + 30 * MS;
+            // Later on a busy machine, never earlier.
+            assert!(of_query(number).all(|row| row.time_ns >= begins), "{:?}", output.requests);
+        }
+        assert!(times(&output, EventKind::Done).is_empty());
+    });
+}
+
+#[test]
 fn a_transfer_is_exactly_its_bytes_and_is_done() {
     undisturbed(|| {
         let sizes = [1, 1_448, 100_000, 1_000_001];

@@ -1,0 +1,85 @@
+"""Durations of the queries that several flows answer at the same time (incast).
+
+A query takes as long as the longest of its answers. Each of these is from its issue to the
+acknowledgement of its last byte. Only queries count of which all answers began and ended in the
+window, and only if the flows are all that answer them. Percentiles are those of `latency`.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from dumbbell.contract.scenario import Flow
+from dumbbell.quantities.counters import Values, percentile
+from dumbbell.quantities.latency import finished
+from dumbbell.quantities.registry import Best, of_flows
+from dumbbell.quantities.view import FlowsView
+
+_NS_PER_MS = 10**6
+
+
+def query_of(flow: Flow) -> int | None:
+    """Return the number of the queries that a flow answers with others; None if it answers none."""
+    tcp = flow.transport.tcp
+    if tcp is None or isinstance(tcp.demand, str) or tcp.demand.requests is None:
+        return None
+    return tcp.demand.requests.query
+
+
+def times_ms(view: FlowsView) -> Values:
+    """Return how long each query took, in the order of their numbers."""
+    numbers = {index: query_of(flow) for index, flow in enumerate(view.run.scenario.flows)}
+    answering = {index: number for index, number in numbers.items() if number is not None}
+    sizes = pl.Series(list(answering.values()), dtype=pl.Int64).value_counts(name="answers")
+    rows = view.once(finished).select("flow", "number", "latency_ns").cast(pl.Int64)
+    answers = rows.filter(pl.col("flow").is_in(list(answering)))
+    if answers.is_empty():
+        return answers["latency_ns"].cast(pl.Float64).to_numpy()
+    queries = answers.with_columns(
+        query=pl.col("flow").replace_strict(answering, return_dtype=pl.Int64)
+    )
+    taken = queries.group_by("query", "number").agg(pl.len(), pl.col("latency_ns").max())
+    whole = taken.join(sizes, left_on="query", right_on="").filter(
+        pl.col("len") == pl.col("answers")
+    )
+    return whole.sort("query", "number")["latency_ns"].cast(pl.Float64).to_numpy() / _NS_PER_MS
+
+
+@of_flows("queries", "1/s", best=Best.HIGHEST)
+def queries_per_s(view: FlowsView) -> float | None:
+    """Count per second of the queries all of whose answers began and ended in the window."""
+    if not any(query_of(flow.first) is not None for flow in view.flows):
+        return None
+    return view.once(times_ms).size / view.span.seconds
+
+
+@of_flows("mean query time", "ms", best=Best.LOWEST)
+def query_mean_ms(view: FlowsView) -> float | None:
+    """Mean time of a query, which several flows answer, until its last answer is in."""
+    values = view.once(times_ms)
+    return float(values.mean()) if values.size else None
+
+
+@of_flows("median query time", "ms", best=Best.LOWEST)
+def query_p50_ms(view: FlowsView) -> float | None:
+    """Median time of a query until its last answer is in, by nearest rank."""
+    return percentile(view.once(times_ms), 500)
+
+
+@of_flows("90 % query time", "ms", best=Best.LOWEST)
+def query_p90_ms(view: FlowsView) -> float | None:
+    """90 % of the queries took no longer until their last answer was in; of 100 at least."""
+    return percentile(view.once(times_ms), 900)
+
+
+@of_flows("99 % query time", "ms", best=Best.LOWEST)
+def query_p99_ms(view: FlowsView) -> float | None:
+    """99 % of the queries took no longer until their last answer was in; of 1000 at least."""
+    return percentile(view.once(times_ms), 990)
+
+
+@of_flows("largest query time", "ms", best=Best.LOWEST)
+def query_max_ms(view: FlowsView) -> float | None:
+    """Longest that a query took until its last answer was in."""
+    values = view.once(times_ms)
+    return float(values.max()) if values.size else None
