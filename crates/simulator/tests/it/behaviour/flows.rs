@@ -36,6 +36,13 @@ fn single() -> Vec<(&'static str, Value)> {
     let requests = |bytes: u64, pause_ms: u64| {
         beside("/demand", json!({"requests": {"bytes": bytes, "pause_ns": pause_ms * MILLISECOND}}))
     };
+    let thinking = |rhythm: &Value| beside("/demand", requests_of(20_000, rhythm));
+    let together = |rhythm: &Value| {
+        let mut requests = requests_of(20_000, rhythm);
+        requests["requests"]["query"] = json!(0);
+        let answers = |_| with(cubic(30), "/demand", requests.clone());
+        resolve(&over_a_path((0..12).map(answers).chain([cubic(20)]).collect()))
+    };
     let bursts = |random: bool| json!({"on_ns": 400 * MILLISECOND, "off_ns": 900 * MILLISECOND, "random": random});
     let datagrams = |on_off: Value| {
         let whole = beside("/packet_bytes", json!(1_200));
@@ -49,6 +56,16 @@ fn single() -> Vec<(&'static str, Value)> {
         ("a transfer", beside("/demand", json!({"transfer": 1_500_001}))),
         ("requests one upon the other", requests(20_000, 0)),
         ("requests with pauses", requests(200_000, 300)),
+        (
+            "requests after random pauses",
+            thinking(&json!({"pause_ns": 300 * MILLISECOND, "random": true})),
+        ),
+        (
+            "requests at a period",
+            thinking(&json!({"pause_ns": 0, "random": false, "period_ns": 400 * MILLISECOND})),
+        ),
+        ("queries", together(&json!({"pause_ns": 30 * MILLISECOND, "random": true}))),
+        ("queries one upon the other", together(&json!({"pause_ns": 0}))),
         ("bursts", beside("/demand", json!({"on_off": bursts(false)}))),
         ("random bursts", beside("/demand", json!({"on_off": bursts(true)}))),
         (
@@ -65,9 +82,22 @@ fn single() -> Vec<(&'static str, Value)> {
         ("short headers", bare),
         ("datagrams", datagrams(json!(null))),
         ("datagrams in bursts", datagrams(bursts(false))),
+        ("datagrams of changing rates", {
+            let steps = json!([[0, 4_000_001], [2 * SECOND, 0], [3 * SECOND, 2_500_000]]);
+            let mut whole = datagrams(json!(null));
+            whole["flows"][0]["transport"]["udp"]["changes_bps"] = steps;
+            whole
+        }),
         ("a group", grouped),
         ("not sampled", with(beside("/label", json!("one")), "/flows/0/sampled", json!(false))),
     ]
+}
+
+/// Requests with pauses or periods.
+fn requests_of(bytes: u64, rhythm: &Value) -> Value {
+    let mut requests = rhythm.clone();
+    requests["bytes"] = json!(bytes);
+    json!({"requests": requests})
 }
 
 fn told() -> Vec<(&'static str, Value)> {
