@@ -7,6 +7,11 @@ from pathlib import Path
 import pytest
 
 from command_line import Command
+from dumbbell.engines import engines
+from dumbbell.execution.executor import Outcome
+from dumbbell.results.campaign import Campaign
+from dumbbell.store.store import Store
+from dumbbell.study.model import Study
 
 STUDY = """
 [study]
@@ -80,3 +85,21 @@ def test_a_claim_out_of_reach_gets_none_and_is_named(dumbbell: Command) -> None:
     said = dumbbell("run", "sharing", "--runs", "20", "--until-decided", "--at-most", "21")
     assert runs() == 20
     assert "Not within 21 repetitions: A02 (" in said.err
+
+
+@pytest.mark.parametrize("field", ["failed", "invalid"])
+def test_no_repetition_follows_a_run_that_failed_or_is_invalid(
+    dumbbell: Command, field: str
+) -> None:
+    dumbbell("run", "sharing")
+    campaign = Campaign(Study.load("sharing"), Store("results"), engines.named("simulator"))
+    assert campaign.deciding() is not None
+    outcome = Outcome(**{field: [object()]})  # type: ignore[arg-type]
+    asked: list[Campaign] = []
+
+    def run(part: Campaign) -> Outcome:
+        asked.append(part)
+        return outcome
+
+    assert campaign.run_until_decided(run) == (campaign, outcome)
+    assert asked == [campaign]

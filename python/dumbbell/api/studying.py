@@ -16,7 +16,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.engines import engines
 from dumbbell.engines.choices import AT_MOST, RETRIES, EngineName
 from dumbbell.engines.engine import Engine
-from dumbbell.execution.executor import Progress
+from dumbbell.execution.executor import Outcome, Progress
 from dumbbell.execution.pools import Pool
 from dumbbell.plan.grid import Selection
 from dumbbell.results.campaign import Campaign
@@ -89,19 +89,24 @@ def run_study(
     """
     if runs is not None:
         number(runs, "runs", 1)
-    campaign: Campaign | None = Campaign(
+    asked = Campaign(
         arguments.study(study),
         arguments.store(results),
         engines.named(engine),
         Plan.asked(quick=quick, runs=runs, seed=number(seed, "seed", 0)),
         arguments.selection(where),
     )
-    while campaign is not None:
-        done = campaign
+
+    def stage(campaign: Campaign) -> Outcome:
         outcome, _ = campaign.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
         outcome.raise_for_failed(campaign.places)
-        campaign = campaign.deciding(at_most) if until_decided else None
-    return Results.holding(done.results())
+        return outcome
+
+    if until_decided:
+        asked.run_until_decided(stage, number(at_most, "at_most", 1))
+    else:
+        stage(asked)
+    return Results.holding(asked.results())
 
 
 @renamed("folder", "results")

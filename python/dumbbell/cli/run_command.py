@@ -25,6 +25,7 @@ from dumbbell.cli.parameters import (
 from dumbbell.engines.choices import AT_MOST, RETRIES, EngineName
 
 if TYPE_CHECKING:
+    from dumbbell.execution.executor import Outcome
     from dumbbell.judging.judging import ClaimResult
     from dumbbell.results.campaign import Campaign
 
@@ -121,16 +122,19 @@ def run(
         _say_extent(campaign)
         return
     with workers(jobs, dask) as working:
-        outcome = shown.run(campaign, jobs=working, retries=retries, large=large)
-        while until_decided and not (outcome.failed or outcome.invalid):
-            further = campaign.deciding(at_most or AT_MOST)
-            if further is None:
-                break
-            campaign = further
-            say.print(f"{len(campaign.ordered) - len(campaign.stored)} more runs to decide claims")
-            outcome = shown.run(campaign, jobs=working, retries=retries, large=large)
+
+        def stage(asked: Campaign) -> Outcome:
+            if asked is not campaign:
+                more = len(asked.ordered) - len(asked.stored)
+                say.print(f"{more} more runs to decide claims")
+            return shown.run(asked, jobs=working, retries=retries, large=large)
+
+        if until_decided:
+            last, outcome = campaign.run_until_decided(stage, at_most or AT_MOST)
+        else:
+            last, outcome = campaign, stage(campaign)
     if until_decided:
-        left = [claim for claim in campaign.undecided() if beyond(claim, at_most or AT_MOST)]
+        left = [claim for claim in last.undecided() if beyond(claim, at_most or AT_MOST)]
         _say_undecided(left, at_most or AT_MOST)
     if outcome.failed or outcome.invalid:
         raise typer.Exit(1)

@@ -160,6 +160,22 @@ class Campaign:
         """Return what the results folder holds of the study by this engine."""
         return Results(self.study, self.store, engine=self.engine)
 
+    def run_until_decided(
+        self, run: Callable[[Campaign], Outcome], at_most: int = AT_MOST
+    ) -> tuple[Campaign, Outcome]:
+        """Run the campaign, then the repetitions that are expected to decide its claims.
+
+        Stop as soon as a run fails or is invalid: a claim cannot be judged by such runs. Return
+        the last campaign that ran, and its outcome.
+        """
+        campaign, outcome = self, run(self)
+        while not (outcome.failed or outcome.invalid):
+            further = campaign.deciding(at_most)
+            if further is None:
+                break
+            campaign, outcome = further, run(further)
+        return campaign, outcome
+
     def deciding(self, at_most: int = AT_MOST) -> Campaign | None:
         """Return a campaign with the repetitions that are expected to decide undecided claims.
 
