@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-import jinja2
 import vl_convert
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base import labels, user_cache
 from dumbbell.base.labels import listing, number
+from dumbbell.base.lazy import jinja2
 from dumbbell.figures import drawing, style
 from dumbbell.judging.evidence import STATEMENTS, Verdict
 from dumbbell.plan.grid import Selection, wanted_values
