@@ -14,6 +14,7 @@ from hypothesis import settings
 import held_up
 import small_study
 from command_line import Command, caller
+from dumbbell.base import lazy
 from dumbbell.reports import site
 from dumbbell.results.results import Results
 
@@ -22,6 +23,8 @@ settings.register_profile("fixed", deadline=None, derandomize=True, print_blob=T
 settings.register_profile("fuzz", deadline=None, max_examples=1_000, print_blob=True)
 """Others every time (`make fuzz`)."""
 settings.load_profile("fixed")
+
+lazy.check_charts_once()
 
 
 @pytest.fixture

@@ -20,9 +20,26 @@ else:
             self._name = name
 
         def __getattr__(self, name: str) -> Any:
-            return getattr(import_module(self._name), name)
+            module = import_module(self._name)
+            if self._name == "altair" and _checks_once:
+                import_module("altair.utils.schemapi").disable_debug_mode()
+            value = getattr(module, name)
+            setattr(self, name, value)
+            return value
 
     altair = _Lazy("altair")
     jinja2 = _Lazy("jinja2")
 
-__all__ = ["altair", "jinja2"]
+__all__ = ["altair", "check_charts_once", "jinja2"]
+
+_checks_once = False
+
+
+def check_charts_once() -> None:
+    """Have Altair validate only whole charts, when they become Vega-Lite.
+
+    By default it also validates each part when that is made. This takes two fifths of a figure's
+    time and helps only those who write charts, so notebooks keep it and the command does not.
+    """
+    global _checks_once  # noqa: PLW0603 - as Altair's own setting
+    _checks_once = True

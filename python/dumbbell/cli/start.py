@@ -50,8 +50,10 @@ def main() -> None:
         signal.signal(signal.SIGINT, _interrupt)
         watch()
     try:
-        from dumbbell.cli import commands  # noqa: PLC0415 - Ctrl-C is answered from here on
+        from dumbbell.base import lazy  # noqa: PLC0415 - Ctrl-C is answered from here on
+        from dumbbell.cli import commands  # noqa: PLC0415
 
+        lazy.check_charts_once()
         commands.main()
     except KeyboardInterrupt:
         print(SAID, file=sys.stderr)

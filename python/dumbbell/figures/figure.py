@@ -95,12 +95,12 @@ def assembled(
     tables: Iterable[TextTable] = (),
     frame: pl.DataFrame | None = None,
 ) -> Figure:
-    """Give a chart its title, and notes below that; without numbers there are no tables."""
+    """Give a new chart its title, and notes below that; without numbers there are no tables."""
     said = tuple(notes)
     subtitle = [line for note in said for line in textwrap.wrap(note, _NOTE_CHARACTERS)]
-    with_title: Chart = chart.properties(
-        title=alt.TitleParams(textwrap.wrap(spec.title, _TITLE_CHARACTERS), subtitle=subtitle)
-    ).configure(**style.config())
+    # Set, as `properties` and `configure` copy the chart with all its parts, once each.
+    chart.title = alt.TitleParams(textwrap.wrap(spec.title, _TITLE_CHARACTERS), subtitle=subtitle)
+    chart.config = alt.Config(**style.config())
     if frame is None or frame.is_empty():
-        return Figure(spec, with_title, said)
-    return Figure(spec, with_title, said, tuple(tables), frame)
+        return Figure(spec, chart, said)
+    return Figure(spec, chart, said, tuple(tables), frame)
