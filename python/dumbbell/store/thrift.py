@@ -11,23 +11,34 @@ _DEPTH_MAX: Final = 10
 _VARINT_BITS_MAX: Final = 63
 
 
-def struct(content: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int]:
+def struct(content: bytes, at: int) -> tuple[dict[int, Any], int]:
     """Return a structure by the numbers of its fields, and where it ends; ValueError: it is none.
 
     Texts are bytes, and floating-point numbers are left out.
     """
+    try:
+        return _struct(content, at, 0)
+    except IndexError:
+        raise ValueError("it ends too soon") from None
+
+
+# Every table of every run is read here, mostly integers of a byte: no function is called for these.
+def _struct(content: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
     if depth > _DEPTH_MAX:
         raise ValueError("nested too deeply")
     fields: dict[int, Any] = {}
     field = 0
-    while head := _byte(content, at):
+    while head := content[at]:
         at += 1
         kind = head & 15
-        if head >> 4:
+        if head > 15:
             field += head >> 4
         else:
             field, at = _integer(content, at)
-        if kind in (1, 2):
+        if 4 <= kind <= 6 and (byte := content[at]) < 128:
+            fields[field] = (byte >> 1) ^ -(byte & 1)
+            at += 1
+        elif kind in (1, 2):
             fields[field] = kind == 1
         else:
             fields[field], at = _value(content, at, kind, depth)
@@ -35,30 +46,28 @@ def struct(content: bytes, at: int, depth: int = 0) -> tuple[dict[int, Any], int
 
 
 def _value(content: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
-    match kind:
-        case 1 | 2 | 3:
-            return _byte(content, at), at + 1
-        case 4 | 5 | 6:
-            return _integer(content, at)
-        case 7:
-            return None, at + 8
-        case 8:
-            size, at = _varint(content, at)
-            if at + size > len(content):
-                raise ValueError("it ends within a text")
-            return content[at : at + size], at + size
-        case 9 | 10:
-            return _list(content, at, depth)
-        case 12:
-            return struct(content, at, depth + 1)
-        case _:
-            raise ValueError("it holds what no Parquet file describes itself with")
+    if kind == 12:
+        return _struct(content, at, depth + 1)
+    if kind == 8:
+        size, at = _varint(content, at)
+        if at + size > len(content):
+            raise ValueError("it ends within a text")
+        return content[at : at + size], at + size
+    if 4 <= kind <= 6:
+        return _integer(content, at)
+    if kind in (9, 10):
+        return _list(content, at, depth)
+    if kind == 7:
+        return None, at + 8
+    if 1 <= kind <= 3:
+        return content[at], at + 1
+    raise ValueError("it holds what no Parquet file describes itself with")
 
 
 def _list(content: bytes, at: int, depth: int) -> tuple[list[Any], int]:
     if depth > _DEPTH_MAX:
         raise ValueError("nested too deeply")
-    head = _byte(content, at)
+    head = content[at]
     size, at = (head >> 4, at + 1) if head >> 4 < 15 else _varint(content, at + 1)
     values = []
     for _ in range(size):
@@ -74,9 +83,14 @@ def _integer(content: bytes, at: int) -> tuple[int, int]:
 
 
 def _varint(content: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
+    value = content[at]
+    at += 1
+    if value < 128:
+        return value, at
+    value &= 127
+    shift = 7
     while True:
-        byte = _byte(content, at)
+        byte = content[at]
         at += 1
         value |= (byte & 127) << shift
         if byte < 128:
@@ -84,9 +98,3 @@ def _varint(content: bytes, at: int) -> tuple[int, int]:
         shift += 7
         if shift > _VARINT_BITS_MAX:
             raise ValueError("a number of more than 64 bits")
-
-
-def _byte(content: bytes, at: int) -> int:
-    if at >= len(content):
-        raise ValueError("it ends too soon")
-    return content[at]
