@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -222,17 +223,34 @@ def gather(name: str, test: TestRuns, quantity: str, chosen: Callable[[Place], b
         raise Lack("none of the grid points belongs to the chosen runs", is_quick=test.is_quick)
     keys = pl.DataFrame(selected, schema=dict.fromkeys(test.axes, pl.String))
     runs = test.runs.join(keys, on=list(test.axes), how="semi", maintain_order="left")
-    samples = [_sample(test, runs, point, quantity) for point in selected]
+    made = _by_place(runs, test.axes, quantity)
+    places = (tuple(point[axis] for axis in test.axes) for point in selected)
+    samples = [
+        _sample(test, point, made.get(place, ()))
+        for point, place in zip(selected, places, strict=True)
+    ]
     _complain(name, test, runs, samples)
     return Points(name, test, runs, tuple(samples))
 
 
-def _sample(test: TestRuns, runs: pl.DataFrame, point: Place, quantity: str) -> Sample:
-    made = runs.filter(*(pl.col(axis) == value for axis, value in point.items()))
-    here = made.filter(pl.col(quantity).is_finite())
-    seeds = tuple(here["seed"].to_list()) if "seed" in here.columns else ()
-    planned = test.repetitions - (made.height - here.height)
-    return Sample(point, tuple(here[quantity].to_list()), seeds, planned)
+def _by_place(
+    runs: pl.DataFrame, axes: Iterable[str], quantity: str
+) -> Mapping[tuple[str, ...], list[tuple[float | None, int | None]]]:
+    """Return the value and the seed of each run, by its place on the axes."""
+    seed = "seed" if "seed" in runs.columns else pl.lit(None).alias("seed")
+    found: dict[tuple[str, ...], list[tuple[float | None, int | None]]] = defaultdict(list)
+    for *place, value, seed_of_run in runs.select(*axes, quantity, seed).iter_rows():
+        found[tuple(place)].append((value, seed_of_run))
+    return found
+
+
+def _sample(
+    test: TestRuns, point: Place, made: Sequence[tuple[float | None, int | None]]
+) -> Sample:
+    here = [(value, seed) for value, seed in made if value is not None and math.isfinite(value)]
+    seeds = tuple(seed for _, seed in here if seed is not None)
+    planned = test.repetitions - (len(made) - len(here))
+    return Sample(point, tuple(value for value, _ in here), seeds, planned)
 
 
 def _complain(name: str, test: TestRuns, runs: pl.DataFrame, samples: Sequence[Sample]) -> None:
