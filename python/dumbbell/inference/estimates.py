@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Final, Self
+from functools import cache
+from typing import Any, Final, Self
 
 import numpy as np
-from scipy import special  # type: ignore[import-untyped]
 
 CONFIDENCE: Final = 0.95
 """Confidence of all intervals that are shown, unless another one is named."""
@@ -171,7 +171,7 @@ class Student(Estimate):
             return float(not (gap > 0 or (or_at and gap == 0)))
         if math.isinf(self.error):
             return 0.5
-        return float(special.stdtr(self.freedom, -gap / self.error))
+        return float(_special().stdtr(self.freedom, -gap / self.error))
 
     def with_runs(self, runs: int) -> Self:
         """Let the error shrink with the root of the number of runs."""
@@ -255,8 +255,8 @@ class Share(Estimate):
     def interval(self) -> tuple[float, float]:
         """The exact interval; with few runs it is wide even where all runs are equal."""
         count, runs, tail = self._count, self.runs, (1 - self.confidence) / 2
-        low = special.betaincinv(count, runs - count + 1, tail) if count else 0.0
-        high = special.betaincinv(count + 1, runs - count, 1 - tail) if count < runs else 1.0
+        low = _special().betaincinv(count, runs - count + 1, tail) if count else 0.0
+        high = _special().betaincinv(count + 1, runs - count, 1 - tail) if count < runs else 1.0
         return float(low), float(high)
 
     def above(self, bound: float, *, or_at: bool = False) -> float:
@@ -294,8 +294,8 @@ class Quantile(Estimate):
         """The values of two runs; infinite where too few lie on a side (below 6 for a median)."""
         tail = (1 - self.confidence) / 2
         ranks = np.arange(self.runs)
-        fewer = special.bdtr(ranks, self.runs, self.share) <= tail
-        more = special.bdtrc(ranks, self.runs, self.share) <= tail
+        fewer = _special().bdtr(ranks, self.runs, self.share) <= tail
+        more = _special().bdtrc(ranks, self.runs, self.share) <= tail
         low = self.sample[int(fewer.sum()) - 1] if fewer.any() else -math.inf
         high = self.sample[int(np.argmax(more))] if more.any() else math.inf
         return low, high
@@ -359,7 +359,7 @@ class Resampled(Estimate):
 
 def t_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     """Return how many standard errors Student's interval reaches to each side."""
-    return float(special.stdtrit(freedom, (1 + confidence) / 2))
+    return float(_special().stdtrit(freedom, (1 + confidence) / 2))
 
 
 def _exp(power: float) -> float:
@@ -369,8 +369,16 @@ def _exp(power: float) -> float:
 
 def _at_most(count: float, runs: int, share: float) -> float:
     """Return the chance that at most so many runs show what each shows with this chance."""
-    return float(special.bdtr(count, runs, share)) if count >= 0 else 0.0
+    return float(_special().bdtr(count, runs, share)) if count >= 0 else 0.0
 
 
 def _at_least(count: float, runs: int, share: float) -> float:
-    return float(special.bdtrc(count - 1, runs, share)) if count > 0 else 1.0
+    return float(_special().bdtrc(count - 1, runs, share)) if count > 0 else 1.0
+
+
+@cache
+def _special() -> Any:
+    """Import `scipy.special`, which takes a fifth of a second, when something of it is needed."""
+    from scipy import special  # type: ignore[import-untyped]  # noqa: PLC0415
+
+    return special
