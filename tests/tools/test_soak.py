@@ -25,7 +25,7 @@ from schema_keys import Keys
 SCHEMA = Path(__file__).parents[2] / "docs" / "scenario.schema.json"
 
 SEED = 1
-BATCHES_MAX = 100
+BATCHES_MAX = 200
 
 
 class Enough(Exception):  # noqa: N818 - it ends a batch, and is no error
