@@ -16,6 +16,7 @@ from dumbbell.scenario.model_sizes import PUBLISHED
 SIZES_FILE: Final = Path(__file__).with_name("drawn_sizes.cdf")
 
 _EXTRA_SWITCHES: Final[Mapping[str, Sequence[Any]]] = {
+    "handshake": [True],
     "pacing": ["fq"],
     "slow_start": ["hystart++", "limited"],
     "ecn": ["classic", "dctcp"],

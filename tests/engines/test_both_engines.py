@@ -114,3 +114,62 @@ def test_what_a_full_host_refuses_is_congestion_and_no_loss_in_both() -> None:
         assert sum(flow.dropped_packets for flow in flows) == 0
         # A late ACK may cost a timeout.
         assert sum(flow.retransmitted_segs for flow in flows) < refused / 20
+
+
+def _opening(place: str, lost: str, **flow: Any) -> Scenario:
+    """Return a flow of 40 ms that opens its connection, over a way that loses all for a time."""
+    losses = [{"at": "0s", "probability": 1}, {"at": lost, "probability": 0}]
+    loss = {"place": place, "probability": losses}
+    tables: Any = {
+        "duration": "4s",
+        "stack": {"profile": "linux-6", "switches": {"handshake": True}},
+        "network": {"rate": "100mbit", "rtt": "40ms", "queue": "1bdp", "loss": [loss]},
+        "flow": [{"algorithm": "reno", "bytes": "14480b", **flow}],
+        "record": {"events": ["start"]},
+    }
+    return Scenario.parse(tables, "opening.toml")
+
+
+@pytest.mark.parametrize(
+    ("place", "lost", "made_ms", "done_ms"),
+    [
+        ("bottleneck", "1us", 40, 80),
+        ("bottleneck", "500ms", 1_040, 1_080),
+        # The second loss leaves a window of one segment: 1, 2, 4 and 3 segments.
+        ("bottleneck", "1500ms", 2_040, 2_200),
+        # The SYN-ACK answers the first SYN, so nothing was lost but time.
+        ("reverse", "500ms", 1_040, 1_080),
+    ],
+)
+def test_a_lost_handshake_is_repeated_alike_in_both(
+    place: str, lost: str, made_ms: int, done_ms: int
+) -> None:
+    start = {"start": "100us"} if lost == "1us" else {}
+    scenario = _opening(place, lost, **start)
+    for engine in ("simulator", "testbed"):
+        run = api.simulate(scenario, engine=engine, retries=0)
+        judge_unless_held_up("; ".join(validity.reasons(run.summary)))
+        (made_ns,) = run.scan("events").collect()["time_ns"]
+        (latency_ns,) = run.scan("requests").collect()["latency_ns"]
+        # Linux's timers end with a tick, of which eight are up to 80 ms.
+        assert made_ms <= made_ns / 1e6 <= made_ms + 90, engine
+        assert done_ms <= latency_ns / 1e6 <= done_ms + 90, engine
+        assert latency_ns - made_ns == pytest.approx(1e6 * (done_ms - made_ms), rel=0.1), engine
+
+
+def test_a_late_flow_waits_for_the_queue_of_others_in_both() -> None:
+    late = {"algorithm": "reno", "start": "2s", "switches": {"handshake": True}}
+    tables: Any = {
+        "duration": "3s",
+        "network": {"rate": "20mbit", "rtt": "20ms", "queue": "100p"},
+        "flow": [{"algorithm": "cubic", "label": "early"}, {**late, "label": "late"}],
+        "record": {"events": ["start"], "interval": "10ms"},
+    }
+    for engine in ("simulator", "testbed"):
+        run = api.simulate(Scenario.parse(tables, "late.toml"), engine=engine, retries=0)
+        judge_unless_held_up("; ".join(validity.reasons(run.summary)))
+        waited_ms = run.scan("events").collect()["time_ns"][-1] / 1e6 - 2_000
+        # The queue holds 60 ms, of which CUBIC leaves a part.
+        assert 30 < waited_ms < 85, engine
+        samples = run.scan("flows").collect().filter(flow=1)
+        assert samples["srtt_us"][0] / 1e3 == pytest.approx(waited_ms, rel=0.2), engine

@@ -281,6 +281,14 @@ def repair_s(run: Run) -> float:
     return float(again[0]) / NS_PER_S if again.len() else NOTHING
 
 
+def handshake_s(run: Run) -> float:
+    """Mean time from a flow's start to that of its connection, for flows that send data."""
+    opened = _events(run, "start")
+    starts_ns = [run.scenario.flows[flow].start_ns for flow in opened["flow"]]
+    waits_ns = opened["time_ns"].to_numpy().astype(np.int64) - np.array(starts_ns, dtype=np.int64)
+    return float(np.mean(waits_ns)) / NS_PER_S if waits_ns.size else NOTHING
+
+
 def sent_in_recovery(run: Run) -> float:
     """Segments sent from the first inferred loss to the end of its recovery."""
     begin, end = (_events(run, kind)["time_ns"] for kind in ("congestion", "recovered"))

@@ -15,6 +15,19 @@ import numpy as np
 
 from dumbbell.theory import fluid, responses
 
+# Handshakes
+
+
+def mean_syn_wait_s(p: float, linear: int = 0, first_s: float = 1.0, attempts: int = 40) -> float:
+    """Return the mean time that lost SYNs or SYN-ACKs cost a connection, if p of the attempts fail.
+
+    The k-th timeout is waited for with the probability p^k. It is `first_s` long and doubles (RFC
+    6298, sections 2 and 5.5), in Linux 6.5 and later after `linear` more (tcp_syn_linear_timeouts).
+    """
+    waits = (math.ldexp(first_s, max(0, k - linear)) for k in range(attempts))
+    return math.fsum(math.pow(p, k + 1) * wait for k, wait in enumerate(waits))
+
+
 # Windows
 
 

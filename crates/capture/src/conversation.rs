@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 
 use crate::packet::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps};
+use crate::writer::Handshake;
 
 /// Flows that have addresses of their own.
 pub const FLOWS_MAX: u32 = (1 << 23) - 2;
@@ -128,27 +129,38 @@ impl Conversation {
     /// SYN, SYN/ACK and ACK of a connection that begins at `start_ns`.
     pub(crate) fn handshake(&self, start_ns: u64) -> [TcpPacket; 3] {
         let value = Timestamps::clock(start_ns);
+        Handshake::ALL.map(|step| {
+            let echo = if step == Handshake::Syn { 0 } else { value };
+            self.opening(step, Ecn::NotEct, Timestamps { value, echo })
+        })
+    }
+
+    /// A packet of the handshake.
+    #[must_use]
+    pub fn opening(&self, step: Handshake, marks: Ecn, timestamps: Timestamps) -> TcpPacket {
+        let ack = TcpPacket { ecn: marks, ..self.forward(0, timestamps) };
         let ecn = self.flow.ecn;
         let timestamps_bytes = if self.flow.timestamps { TIMESTAMPS_BYTES } else { 0 };
         let syn = TcpPacket {
             sequence: INITIAL_SEQUENCE,
+            acknowledgement: 0,
             flags: TcpFlags { syn: true, ece: ecn, cwr: ecn, ..TcpFlags::default() },
             max_segment_bytes: Some(self.flow.mss_bytes.saturating_add(timestamps_bytes)),
             sack_permitted: self.flow.sack,
             window_scale: Some(WINDOW_SCALE),
-            ..self.forward(0, Timestamps { value, echo: 0 })
+            ..ack
         };
-        let timestamps = Timestamps { value, echo: value };
-        let syn_ack = TcpPacket {
-            source: syn.destination,
-            destination: syn.source,
-            acknowledgement: self.sequence(0),
-            flags: TcpFlags { syn: true, ack: true, ece: ecn, ..TcpFlags::default() },
-            timestamps: self.flow.timestamps.then_some(timestamps),
-            ..syn
-        };
-        let syn = TcpPacket { acknowledgement: 0, ..syn };
-        [syn, syn_ack, self.forward(0, timestamps)]
+        match step {
+            Handshake::Syn => syn,
+            Handshake::SynAck => TcpPacket {
+                source: syn.destination,
+                destination: syn.source,
+                acknowledgement: self.sequence(0),
+                flags: TcpFlags { syn: true, ack: true, ece: ecn, ..TcpFlags::default() },
+                ..syn
+            },
+            Handshake::Ack => ack,
+        }
     }
 
     /// A data segment.

@@ -22,6 +22,9 @@ pub const CLOCK_AT_START_NS: u64 = 1_000_000_000;
 /// What a reader of a file has to know.
 const NOTE: &str = "Simulated. Headers only: payload is not stored, and zero for checksums. \
     The clock shows 1 s when the run begins; handshakes were not simulated.";
+/// The same of a file that has simulated handshakes.
+const NOTE_WITH_HANDSHAKES: &str = "Simulated. Headers only: payload is not stored, and zero for \
+    checksums. The clock shows 1 s when the run begins; handshakes that take 1 ns were not simulated.";
 
 /// Initial round-trip time that a handshake shows, in nanoseconds. Wireshark takes what
 /// fills a gap within that time, or within 3 ms where it is zero, for reordered. Here it
@@ -69,11 +72,23 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// When writing fails, or a text does not fit in a pcapng option.
     pub fn new(out: W, comment: &str, interfaces: &[&str]) -> io::Result<Self> {
+        Self::noting(NOTE, out, comment, interfaces)
+    }
+
+    /// As [`Self::new`], for a file in which some handshakes were simulated.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_handshakes(out: W, comment: &str, interfaces: &[&str]) -> io::Result<Self> {
+        Self::noting(NOTE_WITH_HANDSHAKES, out, comment, interfaces)
+    }
+
+    fn noting(note: &str, out: W, comment: &str, interfaces: &[&str]) -> io::Result<Self> {
         let section = SectionHeaderBlock {
             endianness: Endianness::Little,
             options: vec![
                 SectionHeaderOption::Comment(text(comment)?),
-                SectionHeaderOption::Comment(NOTE.into()),
+                SectionHeaderOption::Comment(text(note)?),
                 SectionHeaderOption::UserApplication(
                     concat!("Dumbbell ", env!("CARGO_PKG_VERSION")).into(),
                 ),

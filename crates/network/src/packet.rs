@@ -43,6 +43,9 @@ impl Flags {
     /// More is known of the packet where its note says.
     pub const PARKED: Self = Self(1 << 7);
 
+    /// The packet makes a connection. No data is parked, and no acknowledgement pushed.
+    pub const OPENS: Self = Self::PSH.and(Self::PARKED);
+
     /// This flag if `condition` holds, else none.
     #[inline]
     #[must_use]

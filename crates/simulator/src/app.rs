@@ -56,6 +56,16 @@ impl App {
         self.due
     }
 
+    /// Does all that was due from `start`, when the flow began, until `now`, when its connection is
+    /// there. Gives the segment up to which there is data.
+    pub fn begin(&mut self, start: Time, now: Time) -> u64 {
+        let mut end = self.act(start, 0);
+        while self.due <= now {
+            end = self.act(self.due, 0);
+        }
+        end
+    }
+
     /// Does what is due, and at first what comes first; `next` is the next segment never
     /// sent. Gives the segment up to which there is data.
     pub fn act(&mut self, now: Time, next: u64) -> u64 {

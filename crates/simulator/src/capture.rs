@@ -89,7 +89,7 @@ impl Capture {
         }
     }
 
-    /// A connection begins.
+    /// A connection begins, of whose handshake nothing was sent.
     #[cold]
     pub fn begins(&mut self, now: Time, flow: usize) {
         self.echoes[flow] = clock(now);
@@ -125,6 +125,18 @@ impl Capture {
         }
         let timestamps = Timestamps { value: clock(now), echo: ack.echo };
         self.departs(Side::Receiver, now, packet, Headers { timestamps, blocks: place })
+    }
+
+    /// A host sends a packet of a handshake; gives what goes into the network.
+    #[cold]
+    pub fn sends_step(&mut self, now: Time, packet: Packet) -> Packet {
+        match packet.direction() {
+            Direction::Forward => self.sends_data(now, packet),
+            Direction::Reverse => {
+                let timestamps = Timestamps { value: clock(now), echo: packet.number() as u32 };
+                self.departs(Side::Receiver, now, packet, Headers { timestamps, blocks: 0 })
+            }
+        }
     }
 
     /// A packet is at its host; gives it as it was sent.
@@ -175,13 +187,16 @@ impl Capture {
     /// The files of both sides, the senders' first.
     pub fn finish(mut self, flows: &[FlowState]) -> [Vec<u8>; 2] {
         let conversations: Vec<_> = (0..).zip(flows).map(conversation).collect();
+        let mut choices = flows.iter().filter_map(|flow| flow.choice.as_ref());
+        let opens = choices.any(|choice| choice.stack.handshake);
         let mut files = ["senders", "receivers"].into_iter().zip(std::mem::take(&mut self.seen));
         std::array::from_fn(|_| {
             let (name, mut seen) = files.next().expect("two sides");
             // Hosts ran ahead of each other.
             seen.sort_by_key(|seen| (seen.clock_ns, seen.flow()));
             let comment = comment(flows);
-            let mut writer = Writer::new(Vec::new(), &comment, &[name]).expect("short texts");
+            let begin = if opens { Writer::with_handshakes } else { Writer::new };
+            let mut writer = begin(Vec::new(), &comment, &[name]).expect("short texts");
             for seen in seen {
                 self.write(&mut writer, seen, flows, &conversations).expect("memory takes it");
             }
@@ -260,6 +275,10 @@ impl Capture {
         packet: Packet,
         Headers { timestamps, blocks }: Headers,
     ) -> wire::TcpPacket {
+        if packet.has(Flags::OPENS) {
+            let step = Handshake::ALL[packet.note() as usize];
+            return conversation.opening(step, ecn(packet), timestamps);
+        }
         match packet.direction() {
             Direction::Forward => conversation.data(&wire::Data {
                 segment: packet.number(),

@@ -2,7 +2,8 @@
 //! before the run.
 
 use dumbbell_algorithm::{Algorithms, Instance, Need};
-use dumbbell_tcp::Stack;
+use dumbbell_network::Ecn;
+use dumbbell_tcp::{Ecn as EcnMode, Stack};
 use dumbbell_workload::{Flow, Tcp, Transport};
 
 /// The algorithm of a connection, with its parameters, and the stack that serves it.
@@ -41,6 +42,17 @@ impl Choice {
     /// Whether the algorithm needs something of the stack.
     pub fn needs(&self, need: Need) -> bool {
         self.algorithm.algorithm().flags.contains(&need)
+    }
+
+    /// What packets say that may be marked.
+    pub fn capable(&self) -> Ecn {
+        if self.stack.ecn == EcnMode::L4s { Ecn::Ect1 } else { Ecn::Ect0 }
+    }
+
+    /// What those say that the sender sends while it opens its connection. Linux lets them be marked
+    /// where the algorithm needs marks.
+    pub fn opening_ecn(&self) -> Ecn {
+        if self.needs(Need::Ecn) { self.capable() } else { Ecn::NotEct }
     }
 
     /// Whether the sender wants the receiver's timestamps.

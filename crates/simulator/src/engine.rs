@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dumbbell_network::{
-    Direction, Drive, Event, LinkId, Network, NetworkConfig, Outcome, Span, Time,
+    Direction, Drive, Event, Flags, LinkId, Network, NetworkConfig, Outcome, Span, Time,
 };
 use dumbbell_record::{FlowSummary, Output, QueueSummary, Summary};
 use dumbbell_workload::{Outline, Scenario, Transport, summarise_delays, summarise_queue};
@@ -113,7 +113,7 @@ impl<'a> Engine<'a> {
         let end = self.end;
         let mut in_flight = vec![0; self.hosts.flows.len()];
         for packet in self.network.under_way() {
-            if packet.direction() == Direction::Forward {
+            if packet.direction() == Direction::Forward && !packet.has(Flags::OPENS) {
                 in_flight[packet.flow() as usize] += 1;
             }
         }

@@ -1,7 +1,9 @@
 //! Both ends of one flow, and what the simulator counts about it.
 
 use dumbbell_network::{Ecn, LinkId, Network, OneWay, Periods, Random, Route, Span, Time};
-use dumbbell_tcp::{Ecn as EcnMode, Receiver, RttSummary, Sender, SenderConfig, SenderCounters};
+use dumbbell_tcp::{
+    Accepter, Handshake, Opener, Receiver, RttSummary, Sender, SenderConfig, SenderCounters,
+};
 use dumbbell_workload::{Datagrams, Flow, Scenario, Transport};
 
 use crate::app::{App, Message};
@@ -31,6 +33,8 @@ pub struct FlowState {
     pub interface: Option<LinkId>,
     /// The same, where its sender keeps the segments for which the queue has no room.
     pub full_host: Option<FullHost>,
+    /// The receiving end, while it waits to hear that its SYN-ACK has arrived.
+    pub accepter: Option<Box<Accepter>>,
     pub ended: Option<Time>,
     pub stop_pending: bool,
     pub counters: Counters,
@@ -75,6 +79,8 @@ pub struct Ahead {
     host: Host,
     shortcuts: Shortcuts,
     random: Random,
+    /// Its SYN is under way, or to be sent again.
+    pub opener: Option<Box<Opener>>,
 }
 
 /// The ends of a TCP connection.
@@ -90,7 +96,7 @@ pub struct Connection {
 }
 
 /// What the summary says of a connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ConnectionTotals {
     pub counters: SenderCounters,
     pub rtt: Option<RttSummary>,
@@ -114,7 +120,7 @@ pub struct Host {
     pub full_host: Option<FullHost>,
     /// What its first link adds to each packet.
     pub overhead_bytes: u32,
-    /// Round-trip propagation time, as the handshake would measure.
+    /// Round-trip propagation time, as a handshake over the empty path would measure.
     pub base_rtt: Span,
 }
 
@@ -148,12 +154,14 @@ impl Host {
         if let Some(link) = interface {
             network.report_departures(link);
         }
+        let opens = choice.is_some_and(|choice| choice.stack.handshake);
         let full_host = choice
             .filter(|choice| choice.stack.local_drops)
             .and_then(|_| interface_of(flow, scenario))
             .filter(|&link| network.has_tail_drop(link))
             .map(|link| {
-                let is_alone = routes[link] == 1;
+                // The ACK of a handshake may wait in front of data.
+                let is_alone = routes[link] == 1 && !opens;
                 let holds =
                     if is_alone { network.room(link, Time::ZERO, flow.packet_bytes) } else { 0 };
                 FullHost { link, holds }
@@ -168,7 +176,7 @@ impl Ends {
     #[cold]
     fn due_without_connection(&self, start: Time) -> Time {
         match self {
-            Self::Ahead(_) => start,
+            Self::Ahead(ahead) => ahead.opener.as_ref().map_or(start, |opener| opener.due()),
             Self::Udp(datagrams) => datagrams.schedule.due(),
             Self::Tcp(_) | Self::Over(_) => Time::NEVER,
         }
@@ -186,7 +194,7 @@ impl FlowState {
         periods: Periods,
     ) -> Self {
         let ends = match &spec.transport {
-            Transport::Tcp(_) => Ends::Ahead(Ahead { host, shortcuts, random }),
+            Transport::Tcp(_) => Ends::Ahead(Ahead { host, shortcuts, random, opener: None }),
             Transport::Udp(udp) => {
                 let one_way = OneWay::new(periods);
                 let (packet_bytes, start) = (spec.packet_bytes, spec.start_ns);
@@ -197,7 +205,8 @@ impl FlowState {
         };
         let Host { interface, full_host, .. } = host;
         let (stop_pending, counters) = (spec.stop_ns.is_some(), Counters::default());
-        Self { spec, choice, ends, interface, full_host, ended: None, stop_pending, counters }
+        let (accepter, ended) = (None, None);
+        Self { spec, choice, ends, interface, full_host, accepter, ended, stop_pending, counters }
     }
 
     /// Whether each of its packets says more than its number, or is followed by its host.
@@ -265,8 +274,19 @@ impl FlowState {
 }
 
 impl Ahead {
-    /// Establishes the connection.
-    pub fn begin(&mut self, now: Time, spec: &Flow, choice: &Choice) -> Connection {
+    /// The handshake that nobody sees: over the empty path.
+    pub const fn unseen(&self) -> Handshake {
+        Handshake::of(self.host.base_rtt)
+    }
+
+    /// Gives the connection, which is established by `handshake`.
+    pub fn begin(
+        &mut self,
+        now: Time,
+        handshake: Handshake,
+        spec: &Flow,
+        choice: &Choice,
+    ) -> Connection {
         let Transport::Tcp(tcp) = &spec.transport else { unreachable!("a connection is TCP") };
         let (algorithm, stack) = (choice.algorithm.clone(), &choice.stack);
         let config = SenderConfig {
@@ -275,19 +295,19 @@ impl Ahead {
             overhead_bytes: self.host.overhead_bytes,
             has_interface: self.host.interface.is_some(),
             tcp_bpf: tcp.tcp_bpf,
-            handshake_rtt: self.host.base_rtt,
+            handshake,
         };
         let mut app = App::new(tcp.demand.clone(), spec.mss_bytes(), now, self.random.split());
         let mut sender = Sender::new(stack, config, algorithm, now, self.random.next_u64());
         if !self.shortcuts.sender {
             sender.predict_nothing();
         }
-        let mut receiver = Receiver::new(stack, self.host.base_rtt);
+        let mut receiver = Receiver::new(stack, handshake.rtt);
         if !self.shortcuts.receiver {
             receiver.predict_nothing();
         }
-        sender.supply(app.act(now, 0));
-        let capable = if stack.ecn == EcnMode::L4s { Ecn::Ect1 } else { Ecn::Ect0 };
+        sender.supply(app.begin(spec.start_ns, now));
+        let capable = choice.capable();
         Connection { sender, receiver, app, parks_acks: choice.parks_acks(), capable }
     }
 }

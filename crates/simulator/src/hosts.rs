@@ -4,6 +4,7 @@
 //! Whatever may go on for long looks at every step whether the run was cancelled, and then
 //! leaves its work half done: nothing will come of it any more.
 
+mod opening;
 mod receiving;
 mod sending;
 mod train;
@@ -12,9 +13,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_network::{
-    Arrival, Direction, DropCause, GroupId, Network, Outcome, Packet, Random, Span, Time,
+    Arrival, Direction, DropCause, Flags, GroupId, Network, Outcome, Packet, Random, Span, Time,
 };
 use dumbbell_record::EventKind;
+use dumbbell_tcp::Handshake;
 use dumbbell_workload::{Flow, Queries, Scenario};
 
 use self::train::SharedPaths;
@@ -203,9 +205,7 @@ impl<'a> AllHosts<'a> {
         let flow = &mut self.flows[index];
         match &mut flow.ends {
             Ends::Tcp(_) => self.connection_acts(now, index, stops, network),
-            Ends::Ahead(_) if flow.spec.start_ns <= now => {
-                self.connection_begins(now, index, network);
-            }
+            Ends::Ahead(_) if flow.spec.start_ns <= now => self.open(now, index, network),
             Ends::Udp(_) => self.datagrams_act(now, index, network),
             Ends::Ahead(_) | Ends::Over(_) => {}
         }
@@ -213,18 +213,21 @@ impl<'a> AllHosts<'a> {
     }
 
     #[cold]
-    fn connection_begins(&mut self, now: Time, index: usize, network: &mut Network) {
+    fn connection_begins(
+        &mut self,
+        now: Time,
+        index: usize,
+        handshake: Handshake,
+        network: &mut Network,
+    ) {
         let flow = &mut self.flows[index];
         let (Ends::Ahead(ahead), Some(choice)) = (&mut flow.ends, &flow.choice) else { return };
-        let connection = Box::new(ahead.begin(now, &flow.spec, choice));
+        let connection = Box::new(ahead.begin(now, handshake, &flow.spec, choice));
         self.recorder.event_of(now, EventKind::Start, index as u32, &connection.sender);
         if flow.spec.sampled {
             self.recorder.note_mode(now, index as u32, &connection.sender);
         }
         flow.ends = Ends::Tcp(connection);
-        if let Some(capture) = &mut self.capture {
-            capture.begins(now, index);
-        }
         self.transmit(now, index, network);
     }
 
@@ -288,9 +291,9 @@ impl<'a> AllHosts<'a> {
                 let sender = &connection.sender;
                 self.recorder.event_of(now, EventKind::Stop, index as u32, sender);
             }
-            Ends::Ahead(_) | Ends::Over(_) => {
-                unreachable!("a flow stops after its start, and once")
-            }
+            // Its SYN was not answered in time.
+            Ends::Ahead(_) => flow.ends = Ends::Over(Box::default()),
+            Ends::Over(_) => unreachable!("a flow stops once"),
         }
     }
 
@@ -300,6 +303,9 @@ impl<'a> AllHosts<'a> {
             None => packet,
             Some(capture) => capture.doubles(packet),
         };
+        if packet.has(Flags::OPENS) {
+            return;
+        }
         self.parked.share(packet);
         if packet.direction() == Direction::Forward {
             let flow = &mut self.flows[packet.flow() as usize];
@@ -316,6 +322,9 @@ impl<'a> AllHosts<'a> {
             None => packet,
             Some(capture) => capture.loses(packet),
         };
+        if packet.has(Flags::OPENS) {
+            return;
+        }
         if packet.direction() == Direction::Reverse {
             self.parked.forget(packet);
             return;

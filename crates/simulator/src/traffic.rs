@@ -1,8 +1,8 @@
 //! What is known of the packets on each link before the run.
 
 use dumbbell_algorithm::Need;
-use dumbbell_network::{LinkId, Span, Traffic};
-use dumbbell_tcp::{Ecn, SACK_BYTES_MAX};
+use dumbbell_network::{Ecn, LinkId, Span, Traffic};
+use dumbbell_tcp::{Ecn as EcnMode, SACK_BYTES_MAX, syn_bytes};
 use dumbbell_workload::{Flow, Scenario};
 
 use crate::choice::Choice;
@@ -16,7 +16,11 @@ pub fn traffic_of_links(scenario: &Scenario, choices: &[Option<Box<Choice>>]) ->
     for (flow, choice) in scenario.flows.iter().zip(choices) {
         let (has_ecn, has_other) = ecn_of_data(choice.as_deref());
         let ack_bytes = flow.header_bytes + SACK_BYTES_MAX;
-        let data = (&flow.forward, flow.packet_bytes, has_ecn, has_other);
+        let opens = choice.as_deref().filter(|choice| choice.stack.handshake);
+        let syn_bytes = opens.map_or(0, |choice| syn_bytes(&choice.stack, flow.header_bytes));
+        let has_other =
+            has_other || opens.is_some_and(|choice| choice.opening_ecn() == Ecn::NotEct);
+        let data = (&flow.forward, flow.packet_bytes.max(syn_bytes), has_ecn, has_other);
         let acks = (&flow.reverse, ack_bytes, false, true);
         for (route, bytes, has_ecn, has_other) in [data, acks] {
             for hop in &route.hops {
@@ -50,7 +54,7 @@ pub fn routes_over_links(scenario: &Scenario) -> Vec<u32> {
 /// Whether some of a flow's data is ECN-capable, and whether some is not.
 fn ecn_of_data(choice: Option<&Choice>) -> (bool, bool) {
     let Some(choice) = choice else { return (false, true) };
-    let has_ecn = choice.stack.ecn != Ecn::Off;
+    let has_ecn = choice.stack.ecn != EcnMode::Off;
     // Others send again what may not be marked.
     (has_ecn, !(has_ecn && choice.needs(Need::Ecn)))
 }

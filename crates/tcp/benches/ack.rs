@@ -10,7 +10,9 @@ use std::time::Instant;
 
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Span, Time};
-use dumbbell_tcp::{Ack, Congestion, Observer, PROFILES, SackBlocks, Sender, SenderConfig};
+use dumbbell_tcp::{
+    Ack, Congestion, Handshake, Observer, PROFILES, SackBlocks, Sender, SenderConfig,
+};
 
 struct Silent;
 
@@ -33,7 +35,7 @@ fn sender(algorithm: &str, now: &mut Time) -> Sender {
         overhead_bytes: 0,
         has_interface: false,
         tcp_bpf: None,
-        handshake_rtt: Span::from_millis(10),
+        handshake: Handshake::of(Span::from_millis(10)),
     };
     let stack = (PROFILES.iter().find(|profile| profile.name == "linux-6").unwrap().stack)();
     let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).unwrap();

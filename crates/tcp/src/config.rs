@@ -1,7 +1,6 @@
 //! What a connection is given.
 
-use dumbbell_network::Span;
-
+use crate::handshake::Handshake;
 use crate::tcp_bpf::TcpBpf;
 
 /// What is fixed about a connection.
@@ -17,6 +16,6 @@ pub struct SenderConfig {
     pub has_interface: bool,
     /// What was set of it while it was set up; none: nothing.
     pub tcp_bpf: Option<TcpBpf>,
-    /// Round-trip time of the handshake.
-    pub handshake_rtt: Span,
+    /// How it was made.
+    pub handshake: Handshake,
 }

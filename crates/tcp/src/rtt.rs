@@ -6,6 +6,8 @@
 
 use dumbbell_network::{Span, Time};
 
+use crate::arrival::clock;
+use crate::handshake::Handshake;
 use crate::recent_min::RecentMin;
 use crate::stack::{RtoRule, Stack};
 use crate::tick::Tick;
@@ -57,6 +59,11 @@ pub fn rtt_us(rtt: Span) -> u32 {
     rtt.as_micros().min(RTT_US_MAX) as u32
 }
 
+/// The round-trip time that an echoed timestamp tells, in microseconds.
+pub fn rtt_of_echo(now: Time, echo: u32) -> u32 {
+    clock(now).wrapping_sub(echo).clamp(1, RTT_US_MAX as u32 / 1_000) * 1_000
+}
+
 impl RttEstimator {
     /// An estimator that has the handshake's sample, taken at `now`; the statistics leave
     /// it out.
@@ -85,6 +92,16 @@ impl RttEstimator {
             latest_us: None,
         };
         estimator.update_rto();
+        estimator
+    }
+
+    /// As [`Self::new`], with the timeout that the handshake leaves.
+    #[must_use]
+    pub fn after(handshake: &Handshake, stack: &Stack, now: Time) -> Self {
+        let mut estimator = Self::new(stack, now, handshake.rtt);
+        if let Some(rto) = handshake.timeout(stack) {
+            estimator.rto = estimator.tick.set_for(rto).min(estimator.rto_max);
+        }
         estimator
     }
 

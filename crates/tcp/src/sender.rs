@@ -140,9 +140,9 @@ impl Sender {
         let algorithm = Controller::new(algorithm, seed);
         let tcp_bpf = config.tcp_bpf.unwrap_or_default();
         let limits = tcp_bpf.limits(stack, config.mss_bytes);
-        let rtt = RttEstimator::new(stack, now, config.handshake_rtt);
+        let rtt = RttEstimator::after(&config.handshake, stack, now);
         let mut conn = Conn {
-            cwnd_segs: stack.initial_window_segs.get(),
+            cwnd_segs: config.handshake.initial_window_segs(stack),
             srtt_us: rtt.srtt_us(),
             min_rtt_us: rtt.min_us(),
             mss_bytes: config.mss_bytes,

@@ -337,6 +337,7 @@ mod tests {
     use dumbbell_network::Span;
 
     use super::*;
+    use crate::handshake::Handshake;
     use crate::stack::linux_6;
 
     /// What is to leave of so many segments, from a host that lets 6000 bytes of a flow wait.
@@ -354,7 +355,7 @@ mod tests {
             overhead_bytes: 0,
             has_interface: true,
             tcp_bpf: None,
-            handshake_rtt: Span::from_millis(10),
+            handshake: Handshake::of(Span::from_millis(10)),
         };
         Shaper::new(&stack, &config, false)
     }

@@ -23,6 +23,16 @@ pub(crate) use profiles::linux_6;
 pub struct Stack {
     /// Window of a new connection in segments.
     pub initial_window_segs: NonZeroU32,
+    /// A flow begins with a SYN: it knows its round-trip time, and sends data, once that is
+    /// answered. If not, it begins with a connection and the time of the empty path.
+    pub handshake: bool,
+    /// How long a SYN or SYN-ACK waits for its answer until it is sent again, in ns.
+    pub syn_timeout_ns: Span,
+    /// Timeouts of the SYN before they double, as in Linux since 6.5.
+    pub syn_linear_timeouts: u32,
+    /// Losses of the SYN after which the initial window is still whole and not one segment
+    /// (RFC 5681, section 3.1); none: any.
+    pub syn_retries_free: Option<u32>,
     /// What congestion avoidance and slow start count.
     pub growth: Growth,
     /// Segments that an ACK adds in slow start at most, where `growth` is by bytes (RFC 3465's

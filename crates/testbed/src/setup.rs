@@ -182,7 +182,7 @@ impl<'a> Setup<'a> {
             backlog_bytes,
             write_bytes: backlog_bytes / calls,
             flows: self.scenario.flows.len() as u32,
-            lead: self.lead_of(flow),
+            lead: (!self.stack(flow).handshake).then(|| self.lead_of(flow)),
         }
     }
 

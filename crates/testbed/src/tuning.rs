@@ -21,6 +21,9 @@ const MIN_RTT_WINDOW_MAX: Span = Span::from_millis(86_400_000);
 /// The stack's pacing rate relative to a window per round trip, in percent.
 const PACING_RATIO_MAX: u32 = 1_000;
 
+/// The kernel counts no more timeouts of a SYN.
+const SYN_TIMEOUTS_MAX: u32 = 127;
+
 /// How a host is set up for a stack.
 #[derive(Clone, Debug)]
 pub struct Tuning {
@@ -54,6 +57,7 @@ impl Tuning {
         };
         sysctls.set("net.ipv4.tcp_ecn", u8::from(kernel.ecn != Ecn::Off));
         tune_sender(stack, &mut kernel, &mut sysctls);
+        tune_handshake(stack, &mut kernel, &mut sysctls);
         Self {
             sysctls,
             initial_window_segs: stack.initial_window_segs.get(),
@@ -195,6 +199,22 @@ fn tune_sender(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     sysctls.set("net.ipv4.tcp_limit_output_bytes", limit);
 }
 
+/// Connections that are made before the run lose no SYN.
+fn tune_handshake(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
+    kernel.handshake = stack.handshake;
+    kernel.syn_linear_timeouts = stack.syn_linear_timeouts.min(SYN_TIMEOUTS_MAX);
+    if !stack.handshake {
+        kernel.syn_linear_timeouts = stack.syn_linear_timeouts;
+        kernel.syn_timeout_ns = stack.syn_timeout_ns;
+        kernel.syn_retries_free = stack.syn_retries_free;
+        return;
+    }
+    sysctls.set("net.ipv4.tcp_syn_linear_timeouts", kernel.syn_linear_timeouts);
+    // A run is over before its hosts give up.
+    sysctls.set("net.ipv4.tcp_syn_retries", SYN_TIMEOUTS_MAX);
+    sysctls.set("net.ipv4.tcp_synack_retries", SYN_TIMEOUTS_MAX);
+}
+
 fn differences(asked: &Stack, kernel: &Stack) -> Vec<String> {
     let (asked, kernel) = (json!(asked), json!(kernel));
     let switches = asked.as_object().expect("switches by name");
@@ -269,6 +289,19 @@ mod tests {
         assert_eq!(lacks(Map::from_iter([("tsq_bytes".into(), json!(null))])), [refusals]);
         let neither = [("tsq_bytes".into(), json!(null)), ("local_drops".into(), json!(false))];
         assert_eq!(lacks(Map::from_iter(neither)), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_lost_syn_costs_is_the_kernels_and_named_where_it_matters() {
+        let old = |handshake: bool| tuning("rfc", json!({"handshake": handshake})).not_offered;
+        let lacks = |all: &[String]| all.iter().any(|text| text.starts_with("syn_"));
+        assert!(!lacks(&old(false)));
+        assert!(old(true).contains(&"syn_retries_free = 0 (is 1)".into()), "{:?}", old(true));
+        let here = tuning("linux-6", json!({"handshake": true, "syn_linear_timeouts": 2}));
+        assert_eq!(here.not_offered, [""; 0]);
+        assert!(
+            format!("{:?}", here.sysctls).contains(r#""net.ipv4.tcp_syn_linear_timeouts", "2""#)
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-"""Durations of requests and transfers, and the repair of single losses."""
+"""Durations of handshakes, requests and transfers, and the repair of single losses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from fidelity import measures, oracles
 from fidelity.check import Check, Table, about, within
-from fidelity.checks.tables import EVERY_SEGMENT, flow, scenario, stack
+from fidelity.checks.tables import EVERY_SEGMENT, flow, scenario, stack, udp
 
 MSS: Final = 1448
 FAST_PATH: Final = {"rate": "10gbit", "rtt": "100ms", "queue": "1bdp"}
@@ -16,6 +16,7 @@ LINUX: Final = {"stack": "linux-6"}
 
 def checks() -> Iterator[Check]:
     """Yield them."""
+    yield from _handshakes()
     yield from _rounds()
     yield from _transfers()
     yield from _tails()
@@ -26,6 +27,49 @@ def checks() -> Iterator[Check]:
 
 def _segs(size: int) -> int:
     return -(-size // MSS)
+
+
+def _handshakes() -> Iterator[Check]:
+    opening = stack("rfc", handshake=True)
+    yield Check(
+        name="request of 10 kB with its handshake",
+        oracle="a round trip of 100 ms for SYN and SYN-ACK, then one for the request",
+        scenarios=(scenario("5s", FAST_PATH, flow("reno", bytes=10_000), stack=opening),),
+        expected=0.2,
+        measure=measures.mean(measures.taken("latency_mean_ms@run", per=1000)),
+        band=within(0.001),
+        why="serialisation of 9 packets",
+        unit="s",
+    )
+    full = {"rate": "12mbit", "rtt": "100ms", "queue": "unlimited"}
+    late = flow("reno", start="2s", bytes=1)
+    yield Check(
+        name="handshake over a queue of 200 ms",
+        oracle="a stream of 110 % fills 2 s times a tenth of the link, which the SYN waits for",
+        scenarios=(scenario("5s", full, udp("13.2mbit"), late, events=["start"], stack=opening),),
+        expected=0.1 + 2 * 0.1,
+        measure=measures.mean(measures.handshake_s),
+        band=within(0.01),
+        why="a packet takes 1 ms",
+        unit="s",
+    )
+    short = {"algorithm": "reno", "rate": 100, "size": "1kb", "stop": "200s"}
+    for profile, p, linear, tolerance in (("rfc", 0.1, 0, 0.05), ("linux-6", 0.2, 4, 0.04)):
+        lossy = {**FAST_PATH, "loss": [{"place": "receiver", "probability": p}]}
+        opening = stack(profile, handshake=True)
+        table = scenario("260s", lossy, events=["start"], arrivals=[short], stack=opening)
+        yield Check(
+            name=f"handshake if SYNs are lost at {p}, {profile}",
+            oracle="a round trip, and p^k times the k-th timeout: 1 s, then doubling (RFC 6298), "
+            "in Linux 6 after four more of 1 s",
+            scenarios=(table,),
+            expected=0.1 + oracles.mean_syn_wait_s(p, linear),
+            measure=measures.mean(measures.handshake_s),
+            band=within(tolerance),
+            why="20,000 flows: three standard errors",
+            unit="s",
+            needs=("handshake",),
+        )
 
 
 def _rounds() -> Iterator[Check]:

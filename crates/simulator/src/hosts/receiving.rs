@@ -1,6 +1,6 @@
 //! The receiving ends: data that arrives, and acknowledgements that leave.
 
-use dumbbell_network::{Arrival, Network, Packet, Time};
+use dumbbell_network::{Arrival, Flags, Network, Packet, Time};
 use dumbbell_tcp::{Ack, clock};
 
 use super::AllHosts;
@@ -48,6 +48,9 @@ impl AllHosts<'_> {
     /// Takes data that is not the next full segment, says something else, or is a datagram.
     #[inline(never)]
     fn take_other_data(&mut self, now: Time, packet: Packet, network: &mut Network) {
+        if packet.has(Flags::OPENS) {
+            return self.take_step(now, packet, network);
+        }
         let index = packet.flow() as usize;
         let packet = match &mut self.capture {
             None => packet,
@@ -95,13 +98,17 @@ impl AllHosts<'_> {
 
     /// Lets a receiver do what is due at `now`.
     pub(super) fn receiver_acts(&mut self, index: usize, now: Time, network: &mut Network) {
+        let answers = match &self.flows[index].accepter {
+            None => Time::NEVER,
+            Some(_) => self.accepter_acts(now, index, network),
+        };
         if let Ends::Tcp(connection) = &mut self.flows[index].ends
             && let Some(ack) = connection.receiver.on_timer(now)
         {
             self.send_acks(now, index, ack, network);
         }
         let due = self.flows[index].connection().map_or(Time::NEVER, |ends| ends.receiver.due());
-        self.timers.set(receiver_of(index), due, network);
+        self.timers.set(receiver_of(index), due.min(answers), network);
     }
 
     /// Makes sure that a receiver is not late for what it wants.

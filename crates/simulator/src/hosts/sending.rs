@@ -17,6 +17,9 @@ impl AllHosts<'_> {
         let index = packet.flow() as usize;
         self.get_to(sender_of(index), time, network);
         if self.is_watched || !self.take_predicted_ack(time, packet) {
+            if packet.has(Flags::OPENS) {
+                return self.take_step(time, packet, network);
+            }
             self.take_other_ack(time, packet);
         }
         let Ends::Tcp(connection) = &mut self.flows[index].ends else { return };
@@ -379,7 +382,10 @@ impl AllHosts<'_> {
         let Arrival { time, packet } = arrival;
         let index = packet.flow() as usize;
         let flow = &mut self.flows[index];
-        if packet.direction() == Direction::Reverse || flow.interface != Some(link) {
+        if packet.direction() == Direction::Reverse
+            || flow.interface != Some(link)
+            || packet.has(Flags::OPENS)
+        {
             return;
         }
         if let Ends::Tcp(connection) = &mut flow.ends

@@ -1,6 +1,6 @@
 //! Captured runs are the runs that they would have been, and nothing is missing in them.
 
-use crate::common::{MILLISECOND, flow, resolve, run_resolved, scenario, with};
+use crate::common::{MILLISECOND, SECOND, flow, resolve, run_resolved, scenario, with};
 use dumbbell_record::Output;
 use serde_json::{Value, json};
 
@@ -19,6 +19,7 @@ fn eventful() -> Value {
         with_demand(json!({"requests": {"bytes": 10_000, "pause_ns": MILLISECOND}})),
         datagrams,
         with(with_demand(json!("endless")), "/start_ns", json!(700 * MILLISECOND)),
+        with(with_demand(json!({"transfer": 500_000})), "/switches", json!({"handshake": true})),
     ];
     let short = scenario(20_000_000, 25, 5, flows);
     let short =
@@ -56,6 +57,8 @@ struct Seen {
     clock_ns: u64,
     /// The flow, if it carries data.
     data_of: Option<u32>,
+    /// Its flags of TCP.
+    flags: u8,
     /// For TCP, the byte of the stream at which its payload ends, counted from one.
     end_byte: u32,
     psh: bool,
@@ -73,8 +76,9 @@ fn packets(file: &[u8]) -> Vec<Seen> {
             let data_of = (length > captured).then(|| wire(ip + 12) - (10 << 24) - 1);
             let end_byte =
                 (wire(tcp + 4).wrapping_add(length - captured)).wrapping_sub(1_000_000_001);
-            let psh = file[tcp + 13] & 8 != 0;
-            found.push(Seen { clock_ns, data_of, end_byte, psh });
+            let flags = file[tcp + 13];
+            let psh = flags & 8 != 0;
+            found.push(Seen { clock_ns, data_of, flags, end_byte, psh });
         }
         at += word(at + 4) as usize;
     }
@@ -101,6 +105,23 @@ fn a_captured_run_is_the_run_without_capture_and_nothing_is_missing() {
     assert!(total(|flow| flow.marked_packets) > 10);
     assert!(total(|flow| flow.duplicated_packets) > 10);
     assert!(total(|flow| flow.dropped_packets) > 10);
+}
+
+#[test]
+fn a_handshake_is_captured_where_and_when_it_passes() {
+    let opening =
+        with(flow("cubic", None, 20 * MILLISECOND), "/switches", json!({"handshake": true}));
+    let short = scenario(1_000_000, 25, 1, vec![opening]);
+    let (_, files) = both(&resolve(&short));
+    let [sender, receiver] = files.each_ref().map(|file| {
+        let seen = packets(file).into_iter().take(4);
+        seen.map(|packet| (packet.flags, (packet.clock_ns - SECOND) / 10_000)).collect::<Vec<_>>()
+    });
+    // 60 bytes take 0.48 ms either way, in units of 10 us; data follows the ACK at once.
+    let [syn, syn_ack, ack] = [0b10, 0b1_0010, 0b1_0000];
+    assert_eq!(sender[..3], [(syn, 0), (syn_ack, 2_096), (ack, 2_096)]);
+    assert_eq!(receiver[..3], [(syn, 1_048), (syn_ack, 1_048), (ack, 2_096 + 1_041)]);
+    assert_eq!(sender[3], (ack, 2_096));
 }
 
 #[test]

@@ -19,12 +19,21 @@ fn any_flow() -> impl Strategy<Value = Value> {
         1 => paced,
     ];
     let stop = prop_oneof![Just(None), (2_500u64..6_000).prop_map(Some)];
-    let ways = (0..registry().len(), 0u8..8, any::<bool>());
+    let ways = (0..registry().len(), 0u8..8, any::<[bool; 2]>());
     (ways, preset, 10u64..300, 0u64..2_000, stop, demand, 200u16..2_000).prop_map(
-        |((algorithm, turn, ecn), preset, rtt_ms, start_ms, stop_ms, demand, packet_bytes)| {
+        |(
+            (algorithm, turn, [ecn, handshake]),
+            preset,
+            rtt_ms,
+            start_ms,
+            stop_ms,
+            demand,
+            packet_bytes,
+        )| {
             let algorithm = &registry()[algorithm];
             let has = |preset: &&str| algorithm.presets.iter().any(|known| known.name == *preset);
-            let switches = if ecn { json!({"ecn": "classic"}) } else { json!({}) };
+            let ecn = if ecn { "classic" } else { "off" };
+            let switches = json!({"ecn": ecn, "handshake": handshake});
             json!({
                 "label": algorithm.name, "algorithm": algorithm.name,
                 "preset": preset.filter(has), "switches": switches,

@@ -8,6 +8,7 @@ mod common;
 mod delays;
 mod extremes;
 mod full;
+mod handshakes;
 mod hosts;
 mod invariants;
 mod model_based;

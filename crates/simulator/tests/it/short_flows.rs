@@ -48,6 +48,7 @@ proptest! {
         reverse_loss in prop_oneof![Just(0.0), 0.0f64..0.1],
         duplicate in 0.0f64..0.2,
         late_ms in 1u64..100,
+        handshake: bool,
         seed: u64,
     ) {
         let network = json!({
@@ -57,6 +58,9 @@ proptest! {
         });
         let mut short = short_flows(3_000, gap_us * 1_000, &sizes, &network);
         short["seed"] = json!(seed);
+        for flow in short["flows"].as_array_mut().unwrap() {
+            flow["switches"]["handshake"] = json!(handshake);
+        }
         prop_assert_eq!(summary(&with_samples(&short, false)), summary(&with_samples(&short, true)));
     }
 }

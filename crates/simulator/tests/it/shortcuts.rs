@@ -77,8 +77,10 @@ prop_compose! {
         receive_window in one_of(&[None, Some(30_000), Some(60_000)]),
         receive_buffer in one_of(&[(0u64, 0u64), (100_000, 100_000), (100_000, 6_000_000)]),
         ecn in one_of(&["off", "classic"]),
+        handshake in prop::bool::weighted(0.3),
     ) -> Value {
         let mut switches = json!({
+            "handshake": handshake,
             "delayed_ack": delayed_ack, "delayed_ack_ns": delayed_ack_ms * MILLISECOND,
             "timer_tick_ns": timer_tick_ms.map(|ms| ms * MILLISECOND),
             "quick_acks": quick_acks, "growth": growth, "ecn": ecn,

@@ -5,11 +5,10 @@ use dumbbell_network::{Span, Time};
 
 use super::{Observer, Sender};
 use crate::ack::{Ack, SackBlocks};
-use crate::arrival::clock;
 use crate::rack::Moment;
 use crate::rate::Acknowledged;
 use crate::recovery::Progress;
-use crate::rtt::{RTT_US_MAX, rtt_us};
+use crate::rtt::{rtt_of_echo, rtt_us};
 use crate::scoreboard::{Delivery, NewLosses};
 use crate::slow_start::Round;
 use crate::stack::Growth;
@@ -375,9 +374,4 @@ const fn ack_flags(delivery: &Delivery, has_blocks: bool, ece: bool) -> u32 {
         (_, false) => ACK_SLOWPATH,
         (_, true) => ACK_SLOWPATH | ACK_ECE,
     }
-}
-
-/// The round-trip time that an echoed timestamp tells, in microseconds.
-fn rtt_of_echo(now: Time, echo: u32) -> u32 {
-    clock(now).wrapping_sub(echo).clamp(1, RTT_US_MAX as u32 / 1_000) * 1_000
 }

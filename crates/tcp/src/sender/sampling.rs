@@ -38,6 +38,7 @@ mod tests {
 
     use super::*;
     use crate::config::SenderConfig;
+    use crate::handshake::Handshake;
     use crate::rate::RateSampler;
     use crate::sender::{Burst, Congestion, Observer};
     use crate::stack::{PROFILES, Stack};
@@ -84,7 +85,7 @@ mod tests {
             overhead_bytes: 0,
             has_interface: false,
             tcp_bpf: None,
-            handshake_rtt: Span::from_millis(10),
+            handshake: Handshake::of(Span::from_millis(10)),
         };
         let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
         let mut sender = Sender::new(&linux(), config, reno, Time::ZERO, 1);

@@ -1,5 +1,6 @@
 //! How a scenario chooses a stack: a profile's name, and single switches set otherwise.
 
+use dumbbell_network::Span;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -7,8 +8,23 @@ use serde_json::{Map, Value, json};
 use super::{LossDetection, PROFILES, Stack};
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 48] = [
+pub const SWITCHES: [(&str, &str); 52] = [
     ("initial_window_segs", "window of a new connection, in segments"),
+    (
+        "handshake",
+        "a flow begins with a SYN and sends data once that is answered, so that it learns the RTT \
+         of a full path; if not, its connection is there and knows the RTT of the empty path",
+    ),
+    ("syn_timeout_ns", "how long a SYN or SYN-ACK waits until it is sent again, in ns"),
+    (
+        "syn_linear_timeouts",
+        "timeouts of the SYN before they double (tcp_syn_linear_timeouts of Linux since 6.5)",
+    ),
+    (
+        "syn_retries_free",
+        "losses of the SYN after which the initial window is still whole and not one segment \
+         (RFC 5681); none: any",
+    ),
     ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
     (
         "byte_counting_segs",
@@ -138,6 +154,10 @@ impl StackChoice {
                 format!("sack = false needs loss_detection = \"new-reno\", which is {detection}");
             return Err(("switches.sack".into(), problem));
         }
+        if stack.syn_timeout_ns == Span::ZERO {
+            let problem = "0 ns, but a SYN waits for its answer: give a longer time".into();
+            return Err(("switches.syn_timeout_ns".into(), problem));
+        }
         Ok(stack)
     }
 }
@@ -204,6 +224,7 @@ mod tests {
             ("growth", json!("ack")),
             ("initial_window_segs", json!(0)),
             ("reordering_segs", json!(0)),
+            ("syn_timeout_ns", json!(0)),
         ] {
             let (key, _) = choice(json!({switch: value})).resolve().unwrap_err();
             assert_eq!(key, format!("switches.{switch}"));

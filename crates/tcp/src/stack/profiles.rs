@@ -82,6 +82,10 @@ pub const PROFILES: [Profile; 6] = [
 fn linux_2_6_6() -> Stack {
     Stack {
         initial_window_segs: segments(3),
+        // Both came with 3.1.
+        syn_timeout_ns: Span::from_millis(3_000),
+        syn_retries_free: None,
+        syn_linear_timeouts: 0,
         growth: Growth::Bytes,
         slow_start_inclusive: true,
         reduction: Reduction::RateHalving,
@@ -142,6 +146,7 @@ fn linux_3_16() -> Stack {
 
 fn linux_4_14() -> Stack {
     Stack {
+        syn_linear_timeouts: 0,
         reduction: Reduction::PrrCautious,
         loss_detection: LossDetection::FackRack,
         ack_event_first: true,
@@ -159,6 +164,8 @@ fn linux_4_14() -> Stack {
 
 fn rfc() -> Stack {
     Stack {
+        syn_linear_timeouts: 0,
+        syn_retries_free: Some(0),
         growth: Growth::Bytes,
         loss_detection: LossDetection::Sacked,
         tail_probe: ProbeRule::Off,
@@ -190,6 +197,10 @@ const fn segments(count: u32) -> NonZeroU32 {
 pub(crate) const fn linux_6() -> Stack {
     Stack {
         initial_window_segs: segments(10),
+        handshake: false,
+        syn_timeout_ns: Span::from_millis(1_000),
+        syn_linear_timeouts: 4,
+        syn_retries_free: Some(1),
         growth: Growth::Segments,
         byte_counting_segs: segments(2),
         slow_start_inclusive: false,

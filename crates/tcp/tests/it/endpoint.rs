@@ -6,8 +6,8 @@ use crate::wire::segments;
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Random, Span, Time};
 use dumbbell_tcp::{
-    Ack, Arrival, Congestion, Observer, PROFILES, ProbeRule, Receiver, SackBlocks, Sender,
-    SenderConfig, Stack,
+    Ack, Arrival, Congestion, Handshake, Observer, PROFILES, ProbeRule, Receiver, SackBlocks,
+    Sender, SenderConfig, Stack,
 };
 use proptest::prelude::*;
 
@@ -127,7 +127,7 @@ const CONFIG: SenderConfig = SenderConfig {
     overhead_bytes: 0,
     has_interface: false,
     tcp_bpf: None,
-    handshake_rtt: RTT,
+    handshake: Handshake::of(RTT),
 };
 const RTT: Span = Span::from_millis(20);
 

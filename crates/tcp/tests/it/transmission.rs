@@ -7,7 +7,8 @@ use crate::wire::{Segment, segments};
 use dumbbell_algorithm::Instance;
 use dumbbell_network::{Rate, Serializer, Span, Time};
 use dumbbell_tcp::{
-    Ack, Congestion, Observer, PROFILES, Pacing, SackBlocks, Sender, SenderConfig, SlowStart, Stack,
+    Ack, Congestion, Handshake, Observer, PROFILES, Pacing, SackBlocks, Sender, SenderConfig,
+    SlowStart, Stack,
 };
 use proptest::prelude::*;
 
@@ -59,7 +60,7 @@ impl Bench {
             overhead_bytes: 0,
             has_interface: host_bps.is_some(),
             tcp_bpf: None,
-            handshake_rtt: rtt,
+            handshake: Handshake::of(rtt),
         };
         let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).unwrap();
         Self {

@@ -1,4 +1,5 @@
-//! The packets that make connections. They travel as long as data on an empty path, but
+//! The packets that make connections, where a scenario does not say that they are a part of it
+//! (`handshake`). They travel as long as data on an empty path, but
 //! past queues and losses: a run begins with connections that know their round-trip time.
 
 use std::cmp::Reverse;

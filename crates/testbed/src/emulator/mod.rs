@@ -43,12 +43,14 @@ pub use self::wire::Wire;
 /// Rounds between two looks at the flag that ends a run early.
 const ROUNDS_PER_LOOK: u32 = 1 << 10;
 
-/// What the packets of a flow say that may be marked: no socket of the kernel's sends ECT(1), so
-/// the emulator says it for those that ask for L4S.
-fn capable(flow: &Flow) -> Ecn {
-    let Transport::Tcp(tcp) = &flow.transport else { return Ecn::Ect0 };
-    let asks = tcp.stack.resolve().is_ok_and(|stack| stack.ecn == dumbbell_tcp::Ecn::L4s);
-    if asks { Ecn::Ect1 } else { Ecn::Ect0 }
+/// What the packets of a flow say that may be marked, and whether its handshake passes queues and
+/// losses. No socket of the kernel's sends ECT(1), so the emulator says it for those that ask for
+/// L4S.
+fn opening(flow: &Flow) -> (Ecn, bool) {
+    let Transport::Tcp(tcp) = &flow.transport else { return (Ecn::Ect0, false) };
+    let Ok(stack) = tcp.stack.resolve() else { return (Ecn::Ect0, false) };
+    let capable = if stack.ecn == dumbbell_tcp::Ecn::L4s { Ecn::Ect1 } else { Ecn::Ect0 };
+    (capable, stack.handshake)
 }
 
 /// The two hosts between which flows with the same stack run.
@@ -153,7 +155,8 @@ impl<'a> Emulator<'a> {
         let wire = |flow: &Flow| {
             let is_datagrams = matches!(flow.transport, Transport::Udp(_));
             let one_way = is_datagrams.then(|| OneWay::new(scenario.delay_periods()));
-            Wire::new(flow.mss_bytes(), one_way, capable(flow))
+            let (capable, opens) = opening(flow);
+            Wire::new(flow.mss_bytes(), one_way, capable, opens)
         };
         let kinds = scenario.record.events.iter().fold(0, |kinds, kind| kinds | 1 << *kind as u8);
         Self {
@@ -299,7 +302,7 @@ impl<'a> Emulator<'a> {
         let (direction, sent) = if device % 2 == 0 {
             (Direction::Forward, self.wires[flow].sends(headers.content, bytes))
         } else {
-            (Direction::Reverse, receiver_sends(headers))
+            (Direction::Reverse, self.wires[flow].receiver_sends(headers.content))
         };
         let left = Time(now_ns.max(0) as u64);
         self.slots.fill(slot, bytes, matches!(sent, Sent::Data { .. }), left);
@@ -314,6 +317,8 @@ impl<'a> Emulator<'a> {
         };
         let (number, again) = match sent {
             Sent::Data { segment, again } => (segment % Packet::NUMBERS, again),
+            // No segment has this number, which a loss may name.
+            Sent::Opening => (Packet::NUMBERS - 1, false),
             Sent::Greeting | Sent::Answer => (0, false),
         };
         if again {
@@ -459,12 +464,4 @@ fn next_sample(scenario: &Scenario, time: Time) -> Time {
 fn sampled_links(scenario: &Scenario) -> impl Iterator<Item = LinkId> {
     let links = scenario.links.iter().enumerate();
     links.filter(|(_, link)| link.sampled).map(|(link, _)| link)
-}
-
-/// What a receiver sends is an answer, but for what makes the connection.
-fn receiver_sends(headers: Headers) -> Sent {
-    match headers.content {
-        headers::Content::Segment { opens: true, .. } => Sent::Greeting,
-        _ => Sent::Answer,
-    }
 }

@@ -38,6 +38,8 @@ pub struct Wire {
     pub one_way: Option<OneWay>,
     /// What its packets say that the kernel calls ECN-capable.
     pub capable: Ecn,
+    /// Its handshake passes queues and losses.
+    opens: bool,
     mss_bytes: u64,
     /// Sequence number of the first byte of payload.
     first: u32,
@@ -50,8 +52,10 @@ pub struct Wire {
 /// How a packet of the sender is to be treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// It makes the connection.
+    /// It makes the connection, past queues and losses.
     Greeting,
+    /// It makes the connection like any other packet.
+    Opening,
     /// It acknowledges something.
     Answer,
     /// It is this segment of the data, perhaps not for the first time.
@@ -65,11 +69,12 @@ pub enum Sent {
 
 impl Wire {
     /// A flow that has sent nothing.
-    pub fn new(mss_bytes: u32, one_way: Option<OneWay>, capable: Ecn) -> Self {
+    pub fn new(mss_bytes: u32, one_way: Option<OneWay>, capable: Ecn, opens: bool) -> Self {
         Self {
             counters: WireCounters::default(),
             one_way,
             capable,
+            opens,
             mss_bytes: u64::from(mss_bytes),
             first: 0,
             sent_to: 0,
@@ -91,9 +96,9 @@ impl Wire {
         match content {
             Content::Segment { opens: true, sequence, .. } => {
                 self.first = sequence.wrapping_add(1);
-                Sent::Greeting
+                self.greeting()
             }
-            Content::Segment { payload: 0, .. } if !self.in_use => Sent::Greeting,
+            Content::Segment { payload: 0, .. } if !self.in_use => self.greeting(),
             Content::Segment { payload: 0, .. } => Sent::Answer,
             Content::Segment { sequence, payload, .. } => self.sends_data(sequence, payload),
             Content::Datagram => {
@@ -102,6 +107,18 @@ impl Wire {
                 Sent::Data { segment, again: false }
             }
         }
+    }
+
+    /// The receiver sent a packet: an answer, but for what makes the connection.
+    pub const fn receiver_sends(&self, content: Content) -> Sent {
+        match content {
+            Content::Segment { opens: true, .. } => self.greeting(),
+            _ => Sent::Answer,
+        }
+    }
+
+    const fn greeting(&self) -> Sent {
+        if self.opens { Sent::Opening } else { Sent::Greeting }
     }
 
     fn sends_data(&mut self, sequence: u32, payload: u16) -> Sent {
@@ -132,10 +149,12 @@ mod tests {
 
     #[test]
     fn segments_are_numbered_from_the_first_even_across_the_end_of_the_numbers() {
-        let mut wire = Wire::new(1_000, None, Ecn::Ect0);
+        let mut wire = Wire::new(1_000, None, Ecn::Ect0, false);
         let syn = Content::Segment { sequence: u32::MAX - 999, payload: 0, opens: true };
         assert_eq!(wire.sends(syn, 60), Sent::Greeting);
         assert_eq!(wire.sends(segment(u32::MAX - 998, 0), 52), Sent::Greeting);
+        let mut opening = Wire::new(1_000, None, Ecn::Ect0, true);
+        assert_eq!([opening.sends(syn, 60), opening.receiver_sends(syn)], [Sent::Opening; 2]);
         let first = u32::MAX - 998;
         let data = |wire: &mut Wire, number: u32| {
             wire.sends(segment(first.wrapping_add(number * 1_000), 1_000), 1_052)
@@ -152,7 +171,7 @@ mod tests {
 
     #[test]
     fn datagrams_are_numbered_as_they_come() {
-        let mut wire = Wire::new(1_472, None, Ecn::Ect0);
+        let mut wire = Wire::new(1_472, None, Ecn::Ect0, false);
         assert_eq!(wire.sends(Content::Datagram, 1_500), Sent::Data { segment: 0, again: false });
         assert_eq!(wire.sends(Content::Datagram, 1_500), Sent::Data { segment: 1, again: false });
         assert_eq!(wire.counters.sent_bytes, 2 * 1_472);

@@ -23,6 +23,8 @@ pub struct FlowState {
     pub spec: Flow,
     pub transport: Carrier,
     paced: bool,
+    /// Its handshake is a part of the run.
+    opens: bool,
     stage: Stage,
     /// When it connects, unless it has.
     connects: Option<Time>,
@@ -99,13 +101,14 @@ impl FlowState {
         };
         let connects = match transport {
             Carrier::Stream(_) => {
-                Some(Time(spec.start_ns.0.saturating_sub(connection.tuning.lead.0)))
+                let lead_ns = connection.tuning.lead.map_or(0, |lead| lead.0);
+                Some(Time(spec.start_ns.0.saturating_sub(lead_ns)))
             }
             Carrier::Datagrams(_) => None,
         };
-        let (paced, stops) = (connection.tuning.paced, spec.stop_ns);
-        let stage = Stage::Waiting;
-        Self { index, spec, transport, paced, stage, connects, stops, ended: None }
+        let (paced, opens) = (connection.tuning.paced, connection.tuning.lead.is_none());
+        let (stage, stops) = (Stage::Waiting, spec.stop_ns);
+        Self { index, spec, transport, paced, opens, stage, connects, stops, ended: None }
     }
 
     /// When it next wants to act of itself.
@@ -138,7 +141,7 @@ impl FlowState {
 
     /// Connects before the run if that is early enough for it.
     pub fn connect_early(&mut self) -> Result<(), Error> {
-        if self.connects == Some(Time::ZERO) { self.connect() } else { Ok(()) }
+        if self.connects == Some(Time::ZERO) && !self.opens { self.connect() } else { Ok(()) }
     }
 
     /// Does what is due.
@@ -238,7 +241,9 @@ impl FlowState {
         let start = self.spec.start_ns;
         match &self.transport {
             Carrier::Stream(stream) if !stream.established => {
-                common.late.push(self.index);
+                if !self.opens {
+                    common.late.push(self.index);
+                }
                 self.stage = Stage::Late;
                 return Ok(Progress::Done);
             }
@@ -247,7 +252,8 @@ impl FlowState {
         match &self.transport {
             Carrier::Stream(_) => {
                 self.event(now, EventKind::Start, common)?;
-                self.proceed(start, now, common)
+                // A flow waits for its own handshake as for any round trip.
+                self.proceed(start, if self.opens { start } else { now }, common)
             }
             Carrier::Datagrams(_) => self.act(now, common),
         }

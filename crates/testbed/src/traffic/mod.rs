@@ -67,8 +67,9 @@ pub struct SocketTuning {
     pub write_bytes: u32,
     /// How many flows the scenario has.
     pub flows: u32,
-    /// How long before its start the flow connects.
-    pub lead: Span,
+    /// How long before its start the flow connects; none: at its start, and it begins once its
+    /// SYN is answered.
+    pub lead: Option<Span>,
 }
 
 /// How a run is to be conducted.

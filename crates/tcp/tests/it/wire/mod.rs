@@ -8,7 +8,7 @@ use std::ops::Range;
 use dumbbell_algorithm::{Algorithm, CaState, Instance, find};
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{
-    Ack, Burst, Congestion, Observer, PROFILES, SackBlocks, Sender, SenderConfig, Stack,
+    Ack, Burst, Congestion, Handshake, Observer, PROFILES, SackBlocks, Sender, SenderConfig, Stack,
 };
 
 pub use self::segment::{Segment, segments};
@@ -176,7 +176,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
             overhead_bytes: 0,
             has_interface: false,
             tcp_bpf: None,
-            handshake_rtt: rtt,
+            handshake: Handshake::of(rtt),
         };
         let algorithm = Instance::of(algorithm, None, &BTreeMap::new()).expect("defaults");
         let established = || {

@@ -190,7 +190,7 @@ fn a_refused_connection_is_a_clear_error_and_ends_the_thread() {
 fn a_connection_that_is_late_is_reported_and_serves_all_the_same() {
     undisturbed(|| {
         let path = Path::new(Conditions { delay: Duration::from_millis(60), ..FREE });
-        let tuning = SocketTuning { lead: Span(20 * MS), ..PLAIN };
+        let tuning = SocketTuning { lead: Some(Span(20 * MS)), ..PLAIN };
         let scenario = scenario(700, 100, &[tcp(0, None, json!("endless"))]);
         let traffic = start_with(path.hosts(), &scenario, tuning, &Arc::default()).unwrap();
         let output = traffic.finish().unwrap();

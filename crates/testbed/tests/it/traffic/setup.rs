@@ -24,7 +24,7 @@ pub const PLAIN: SocketTuning = SocketTuning {
     paced: false,
     backlog_bytes: 1 << 18,
     write_bytes: 1 << 13,
-    lead: Span(200 * MS),
+    lead: Some(Span(200 * MS)),
 };
 
 /// A flow over TCP, from a time in milliseconds on.
@@ -131,7 +131,7 @@ pub fn start_as_planned(
             tuning,
         })
         .collect();
-    Prepared::new(&connections, plan)?.start(Clock::starting_in(tuning.lead))
+    Prepared::new(&connections, plan)?.start(Clock::starting_in(tuning.lead.unwrap_or(Span::ZERO)))
 }
 
 /// What the applications of a scenario did.

@@ -1,0 +1,136 @@
+//! Handshakes: SYN, SYN-ACK and the ACK of that, as packets of their own.
+//!
+//! The lower half of a SYN's number is its sender's clock, that of a SYN-ACK the clock that it
+//! echoes; the note says which of the three it is.
+
+use dumbbell_capture::Handshake as Step;
+use dumbbell_network::{Direction, Ecn, Flags, Network, Packet, Time};
+use dumbbell_tcp::{Accepter, Opener, clock, syn_bytes};
+
+use super::AllHosts;
+use crate::flow::{Ends, FlowState, receiver_of};
+
+/// No segment has such a number, which a loss may name.
+const NUMBERS: u64 = Packet::NUMBERS / 2;
+
+impl AllHosts<'_> {
+    /// Lets a connection begin, or does what is due until it can.
+    #[cold]
+    pub(super) fn open(&mut self, now: Time, index: usize, network: &mut Network) {
+        let FlowState { ends: Ends::Ahead(ahead), choice: Some(choice), .. } =
+            &mut self.flows[index]
+        else {
+            return;
+        };
+        match &mut ahead.opener {
+            None if !choice.stack.handshake => {
+                if let Some(capture) = &mut self.capture {
+                    capture.begins(now, index);
+                }
+                let unseen = ahead.unseen();
+                return self.connection_begins(now, index, unseen, network);
+            }
+            opener @ None => *opener = Some(Box::new(Opener::new(&choice.stack, now))),
+            Some(opener) => {
+                if !opener.on_timer(now) {
+                    return;
+                }
+            }
+        }
+        self.send_step(now, index, Step::Syn, clock(now), network);
+    }
+
+    /// Answers again if the answer may be lost; gives when that is due.
+    #[cold]
+    pub(super) fn accepter_acts(&mut self, now: Time, index: usize, network: &mut Network) -> Time {
+        let FlowState { accepter, ends, counters, .. } = &mut self.flows[index];
+        // Data comes only from a sender that has the answer.
+        let is_heard = counters.received_packets > 0 || matches!(ends, Ends::Over(_));
+        accepter.take_if(|_| is_heard);
+        let Some(accepter) = accepter else { return Time::NEVER };
+        let (is_over, due, echo) = (accepter.on_timer(now), accepter.due(), accepter.echo());
+        if is_over {
+            self.send_step(now, index, Step::SynAck, echo, network);
+        }
+        due
+    }
+
+    /// Takes a packet of a handshake.
+    #[cold]
+    pub(super) fn take_step(&mut self, now: Time, packet: Packet, network: &mut Network) {
+        let index = packet.flow() as usize;
+        let packet = match &mut self.capture {
+            None => packet,
+            Some(capture) => capture.arrives(now, packet),
+        };
+        match Step::ALL[packet.note() as usize] {
+            Step::Syn => self.take_syn(now, index, packet.number() as u32, network),
+            Step::SynAck => self.take_syn_ack(now, index, packet.number() as u32, network),
+            Step::Ack => self.flows[index].accepter = None,
+        }
+    }
+
+    fn take_syn(&mut self, now: Time, index: usize, stamp: u32, network: &mut Network) {
+        let FlowState { accepter, ends, choice: Some(choice), .. } = &mut self.flows[index] else {
+            return;
+        };
+        let accepter = match accepter {
+            Some(accepter) => {
+                accepter.on_syn(now);
+                accepter
+            }
+            None if matches!(ends, Ends::Ahead(_)) => {
+                accepter.insert(Box::new(Accepter::new(&choice.stack, now, stamp)))
+            }
+            // A copy of what has been answered.
+            None => return,
+        };
+        let (echo, due) = (accepter.echo(), accepter.due());
+        self.send_step(now, index, Step::SynAck, echo, network);
+        self.timers.at_latest(receiver_of(index), due, network);
+    }
+
+    fn take_syn_ack(&mut self, now: Time, index: usize, echo: u32, network: &mut Network) {
+        let FlowState { ends, choice: Some(choice), .. } = &self.flows[index] else { return };
+        let handshake = match ends {
+            Ends::Ahead(ahead) => {
+                ahead.opener.as_ref().map(|it| it.answered(now, echo, &choice.stack))
+            }
+            Ends::Tcp(_) => None,
+            // The flow stopped meanwhile.
+            Ends::Over(_) | Ends::Udp(_) => return,
+        };
+        self.send_step(now, index, Step::Ack, 0, network);
+        if let Some(handshake) = handshake {
+            self.connection_begins(now, index, handshake, network);
+            self.plan_sender(index, network);
+        }
+    }
+
+    fn send_step(
+        &mut self,
+        now: Time,
+        index: usize,
+        step: Step,
+        number: u32,
+        network: &mut Network,
+    ) {
+        let FlowState { spec, choice: Some(choice), .. } = &self.flows[index] else { return };
+        let syn_bytes = syn_bytes(&choice.stack, spec.header_bytes);
+        let (direction, ecn, bytes) = match step {
+            Step::Syn => (Direction::Forward, choice.opening_ecn(), syn_bytes),
+            Step::SynAck => (Direction::Reverse, Ecn::NotEct, syn_bytes),
+            Step::Ack => (Direction::Forward, choice.opening_ecn(), spec.header_bytes),
+        };
+        let packet = Packet::new(index as u32, direction, bytes, NUMBERS + u64::from(number))
+            .with_flags(Flags::OPENS)
+            .with_ecn(ecn)
+            .with_note(step as u32);
+        let packet = match &mut self.capture {
+            None => packet,
+            Some(capture) => capture.sends_step(now, packet),
+        };
+        let outcome = network.send(now, packet);
+        self.follow_further(outcome, network);
+    }
+}
