@@ -12,6 +12,7 @@ pub fn cases() -> Vec<(String, Value)> {
         named("flow", single()),
         named("tcp-bpf", told()),
         named("way", ways()),
+        named("handshake", handshakes()),
         named("record", records()),
     ]
     .concat()
@@ -118,6 +119,57 @@ fn told() -> Vec<(&'static str, Value)> {
         ("a send buffer", having(json!({"send_buffer_bytes": 30_000}))),
         ("a receive buffer", having(json!({"receive_buffer_bytes": 40_000}))),
         ("a round-trip time", having(json!({"base_rtt_us": 30_000}))),
+    ]
+}
+
+/// Flows that open their connections, over ways that are full or lose much.
+fn handshakes() -> Vec<(&'static str, Value)> {
+    let opening = |start_ms: u64, demand: Value, switches: Value| {
+        let mut flow = with(cubic(20 + start_ms / 100), "/start_ns", json!(start_ms * MILLISECOND));
+        (flow["demand"], flow["switches"]) = (demand, switches);
+        flow["switches"]["handshake"] = json!(true);
+        flow
+    };
+    let paced = json!({"app_limited": {"rate_bps": [[0, 400_000]]}});
+    let bursts =
+        json!({"on_off": {"on_ns": 30 * MILLISECOND, "off_ns": 50 * MILLISECOND, "random": false}});
+    let all = || {
+        let mut dctcp = opening(700, json!("endless"), json!({}));
+        dctcp["algorithm"] = json!("dctcp");
+        let mut stopped = opening(2_000, json!("endless"), json!({}));
+        stopped["stop_ns"] = json!(2_001 * MILLISECOND);
+        let requests = json!({"requests": {"bytes": 20_000, "pause_ns": 0}});
+        vec![
+            cubic(30),
+            opening(0, json!("endless"), json!({})),
+            opening(1_000, json!({"transfer": 50_000}), json!({"rto_rule": "rfc6298"})),
+            opening(1_500, requests, json!({"tso": true, "pacing": "fq"})),
+            opening(1_700, paced.clone(), json!({"timer_tick_ns": 4 * MILLISECOND})),
+            opening(1_800, bursts.clone(), json!({"rtt_from_timestamps": false})),
+            dctcp,
+            stopped,
+        ]
+    };
+    let lossy = |there: f64, back: f64| {
+        let mut short = over_a_path(all());
+        short["network"]["loss"]["bottleneck"] = json!(there);
+        short["network"]["loss"]["reverse"] = json!(back);
+        short
+    };
+    let mut marked = lossy(0.0, 0.0);
+    marked["network"]["discipline"] = json!({"kind": "step", "threshold": {"packets": 10}});
+    let mut twice = lossy(0.2, 0.2);
+    twice["network"]["duplicate"] = json!([0.3, 0.3]);
+    let mut hosts = lossy(0.0, 0.0);
+    hosts["network"]["edge_rate_bps"] = json!(11_000_000);
+    hosts["network"]["edge_queue"]["limit"] = json!({"packets": 12});
+    vec![
+        ("a full way", resolve(&lossy(0.0, 0.0))),
+        ("a lossy way", resolve(&lossy(0.3, 0.3))),
+        ("a lossy way back", resolve(&lossy(0.0, 0.5))),
+        ("a way that marks", resolve(&marked)),
+        ("packets that come twice", resolve(&twice)),
+        ("full hosts", resolve(&hosts)),
     ]
 }
 

@@ -21,7 +21,12 @@ pub fn cases() -> Vec<(String, Value)> {
             if switch == "byte_counting_segs" {
                 set["growth"] = json!("bytes");
             }
-            (format!("stack/{switch} {value}"), under("linux-6", &set))
+            let opens = switch == "handshake" || switch.starts_with("syn_");
+            if switch.starts_with("syn_") {
+                set["handshake"] = json!(true);
+            }
+            let case = under("linux-6", &set);
+            (format!("stack/{switch} {value}"), if opens { without_beginning(case) } else { case })
         })
     });
     profiles.chain(switches).collect()
@@ -70,6 +75,12 @@ fn under(profile: &str, switches: &Value) -> Value {
     whole
 }
 
+/// The same over a path that loses all until two SYNs are lost.
+fn without_beginning(whole: Value) -> Value {
+    let losses = json!([[0, 1.0], [1_100 * MILLISECOND, 0.002]]);
+    with(whole, "/links/0/loss", json!([{"kind": "bernoulli", "probability": losses}]))
+}
+
 /// Values of each switch, of which one at least is not that of linux-6.
 fn values() -> Vec<(&'static str, Vec<Value>)> {
     let words = |words: &[&str]| words.iter().map(|word| json!(word)).collect();
@@ -78,6 +89,10 @@ fn values() -> Vec<(&'static str, Vec<Value>)> {
     let numbers = |numbers: &[u64]| numbers.iter().map(|number| json!(number)).collect();
     vec![
         ("initial_window_segs", numbers(&[2])),
+        ("handshake", both()),
+        ("syn_timeout_ns", times(&[300])),
+        ("syn_linear_timeouts", numbers(&[0])),
+        ("syn_retries_free", vec![json!(null), json!(0)]),
         ("growth", words(&["acks", "segments", "bytes"])),
         ("byte_counting_segs", numbers(&[1, 4])),
         ("slow_start_inclusive", both()),
