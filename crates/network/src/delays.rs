@@ -1,6 +1,8 @@
 //! How long packets are held outside the queue: propagation that changes, a busy host
 //! before the queue, batches and reordering behind it.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -10,29 +12,59 @@ use crate::random::Random;
 use crate::schedule::{Schedule, Steps};
 use crate::units::{Span, Time};
 
-/// Propagation delay by time; the order of packets is kept when it falls.
+/// Propagation delay by time. The order of packets is kept when it falls, unless they take another
+/// route.
 #[derive(Clone, Debug)]
 pub struct Delays {
     schedule: Schedule<Span>,
     latest: Time,
+    routes: Option<Box<Routes>>,
+}
+
+/// Routes by time, and when the latest packet of each that is not taken arrives.
+#[derive(Clone, Debug)]
+struct Routes {
+    schedule: Schedule<u32>,
+    current: u32,
+    left: BTreeMap<u32, Time>,
 }
 
 impl Delays {
-    /// Delays and the times from which they hold.
+    /// Delays and routes, and the times from which they hold.
     ///
     /// # Panics
     /// If there is no step.
     #[must_use]
-    pub fn new(steps: &Steps<Span>) -> Self {
-        Self { schedule: Schedule::new(steps), latest: Time::ZERO }
+    pub fn new(steps: &Steps<Span>, routes: Option<&Steps<u32>>) -> Self {
+        let routes = routes.map(|steps| {
+            let mut schedule = Schedule::new(steps);
+            let current = schedule.at(Time::ZERO);
+            Box::new(Routes { schedule, current, left: BTreeMap::new() })
+        });
+        Self { schedule: Schedule::new(steps), latest: Time::ZERO, routes }
     }
 
     /// When a packet that leaves at `departs`, which never goes back, reaches the far
-    /// end: after the delay of that time, but never before one that left earlier.
+    /// end: after the delay of that time, but never before one that left earlier on its route.
     #[inline]
     pub fn arrives(&mut self, departs: Time) -> Time {
+        if let Some(routes) = &mut self.routes {
+            routes.change(departs, &mut self.latest);
+        }
         self.latest = self.latest.max(departs + self.schedule.at(departs));
         self.latest
+    }
+}
+
+impl Routes {
+    /// Puts `latest` aside where another route is taken from now on, and fetches its own.
+    fn change(&mut self, now: Time, latest: &mut Time) {
+        let next = self.schedule.at(now);
+        if next != self.current {
+            self.left.insert(self.current, *latest);
+            *latest = self.left.remove(&next).unwrap_or(Time::ZERO);
+            self.current = next;
+        }
     }
 }
 
@@ -134,10 +166,24 @@ mod tests {
     #[test]
     fn order_is_kept_when_the_delay_falls() {
         let steps = Steps(vec![(Time(0), Span(100)), (Time(50), Span(10)), (Time(200), Span(30))]);
-        let mut delays = Delays::new(&steps);
+        let mut delays = Delays::new(&steps, None);
         let arrives =
             [0, 49, 50, 120, 139, 140, 200].map(|departs| delays.arrives(Time(departs)).0);
         assert_eq!(arrives, [100, 149, 149, 149, 149, 150, 230]);
+    }
+
+    #[test]
+    fn only_packets_of_another_route_overtake() {
+        let delays = Steps(vec![(Time(0), Span(100)), (Time(50), Span(10)), (Time(70), Span(100))]);
+        let arrives = |routes: &[(u64, u32)]| {
+            let routes = routes.iter().map(|&(at, route)| (Time(at), route)).collect();
+            let mut delays = Delays::new(&delays, Some(&Steps(routes)));
+            [0, 49, 50, 60, 70, 75].map(|departs| delays.arrives(Time(departs)).0)
+        };
+        assert_eq!(arrives(&[(0, 1)]), [100, 149, 149, 149, 170, 175]);
+        // The first two finish on their route, and those that return to it come behind them.
+        assert_eq!(arrives(&[(0, 1), (50, 2), (70, 1)]), [100, 149, 60, 70, 170, 175]);
+        assert_eq!(arrives(&[(0, 1), (50, 2), (55, 1)]), [100, 149, 60, 149, 170, 175]);
     }
 
     #[test]

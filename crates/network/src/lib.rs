@@ -14,6 +14,7 @@ mod delays;
 mod drops;
 mod event_queue;
 mod fifo;
+mod held;
 mod link;
 mod link_config;
 mod loss;
@@ -35,6 +36,7 @@ mod traffic;
 mod train;
 mod transmitter;
 mod units;
+mod variation;
 
 pub use check::Check;
 pub use delay_histograms::{DelayCount, Periods, QueueDelays};

@@ -1,5 +1,7 @@
 //! A link as the resolved scenario describes it.
 
+use std::num::NonZeroU32;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -12,6 +14,7 @@ use crate::queue::QueueConfig;
 use crate::schedule::Steps;
 use crate::transmitter::RateConfig;
 use crate::units::Span;
+use crate::variation::VariationConfig;
 
 /// A link, in base units.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -23,6 +26,16 @@ pub struct LinkConfig {
     pub rate: Option<RateConfig>,
     /// One-way propagation delay by time; packets keep their order when it falls.
     pub delay: Steps<Span>,
+    /// The route that packets take, by time; those of one keep their order and may overtake those
+    /// of another. None: all take the same.
+    #[serde(default)]
+    pub route: Option<Steps<u32>>,
+    /// Delay that differs from packet to packet, beside the other.
+    #[serde(default)]
+    pub variation: Option<VariationConfig>,
+    /// Packets that it holds at most, in its queue and under its delays.
+    #[serde(default)]
+    pub holds: Option<NonZeroU32>,
     /// Bytes on the wire beyond those of the IP packet.
     pub overhead_bytes: u16,
     /// The queue in front of the transmitter.
@@ -60,7 +73,8 @@ impl LinkConfig {
     pub fn longest(&self) -> Span {
         let delay = self.delay.values().max().unwrap_or(Span::ZERO);
         let late = self.reorder.map_or(Span::ZERO, |reorder| reorder.delay_ns);
-        [late, self.jitter, self.batch].into_iter().fold(delay, Span::saturating_add)
+        let varied = self.variation.as_ref().map_or(Span::ZERO, VariationConfig::longest);
+        [late, self.jitter, self.batch, varied].into_iter().fold(delay, Span::saturating_add)
     }
 
     /// What the types do not ensure: the key at fault and what is wrong with it.
@@ -70,6 +84,8 @@ impl LinkConfig {
     pub fn check(&self) -> Check {
         self.rate.as_ref().map_or(Ok(()), |rate| within("rate", rate.check()))?;
         self.delay.check("delay")?;
+        self.route.as_ref().map_or(Ok(()), |route| route.check("route"))?;
+        self.variation.as_ref().map_or(Ok(()), |it| within("variation", it.check()))?;
         within("queue", self.queue.check())?;
         self.policer.as_ref().map_or(Ok(()), |policer| within("policer", policer.check()))?;
         for (index, loss) in self.loss.iter().enumerate() {

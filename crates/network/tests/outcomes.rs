@@ -45,6 +45,11 @@ prop_compose! {
         jitter_ns in prop_oneof![3 => Just(0u64), 1 => 1u64..2_000_000],
         batch_ns in prop_oneof![3 => Just(0u64), 1 => 1u64..2_000_000],
         memory in sometimes(Just(json!({"switch": 0, "bytes": 900, "alpha": 0.7}))),
+        variation in sometimes((any::<bool>(), 0u64..2_000_000).prop_map(|(overtaken, deviation)| json!({
+            "mean_ns": 500_000, "deviation_ns": deviation, "distribution": "pareto", "overtaken": overtaken,
+        }))),
+        routes in sometimes((0u64..5_000_000).prop_map(|at| json!([[0, 1], [at + 1, 2]]))),
+        holds in sometimes((1u32..20).prop_map(Value::from)),
     ) -> LinkConfig {
         // Nothing waits where there is no rate.
         let memory = if rate.is_null() { Value::Null } else { memory };
@@ -52,7 +57,7 @@ prop_compose! {
             "name": "link", "rate": rate, "delay": [[0, delay_ns]], "overhead_bytes": 0,
             "queue": queue, "policer": policer, "loss": if loss.is_null() { json!([]) } else { loss },
             "duplicate": duplicate, "reorder": reorder, "jitter_ns": jitter_ns,
-            "batch_ns": batch_ns, "sampled": false, "memory": memory,
+            "batch_ns": batch_ns, "sampled": false, "memory": memory, "variation": variation, "route": routes, "holds": holds,
         });
         let link: LinkConfig = serde_json::from_value(link).unwrap();
         link.check().unwrap();

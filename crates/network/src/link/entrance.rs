@@ -1,6 +1,7 @@
 //! Impairments before the queue.
 
 use super::DropCause;
+use super::exit::VARIATION;
 use crate::chance::Chance;
 use crate::delays::Jitter;
 use crate::link_config::LinkConfig;
@@ -9,6 +10,7 @@ use crate::packet::Packet;
 use crate::policer::Policer;
 use crate::random::Random;
 use crate::units::{Span, Time};
+use crate::variation::Variation;
 
 /// What happens to packets before the queue.
 #[derive(Debug)]
@@ -17,6 +19,7 @@ pub(super) struct Entrance {
     losses: LossModels,
     duplicate: Option<Chance>,
     jitter: Option<Jitter>,
+    variation: Option<Variation>,
 }
 
 /// The losses of a link.
@@ -28,20 +31,29 @@ pub(super) fn losses(config: &LinkConfig, random: impl Fn(u64) -> Random) -> Los
 
 /// Whether nothing but losses happens before the queue of a link.
 pub(super) fn only_loses(config: &LinkConfig) -> bool {
-    config.policer.is_none() && config.duplicate == 0.0 && config.jitter == Span::ZERO
+    config.policer.is_none()
+        && config.duplicate == 0.0
+        && config.jitter == Span::ZERO
+        && config.variation.is_none()
 }
 
 impl Entrance {
-    /// None if nothing happens there.
-    pub fn new(config: &LinkConfig, random: impl Fn(u64) -> Random) -> Option<Box<Self>> {
+    /// None if nothing happens there; nothing varies before a queue that is `scheduled`.
+    pub fn new(
+        config: &LinkConfig,
+        scheduled: bool,
+        random: impl Fn(u64) -> Random,
+    ) -> Option<Box<Self>> {
         if only_loses(config) && config.loss.is_empty() {
             return None;
         }
+        let variation = config.variation.as_ref().filter(|it| !it.overtaken && !scheduled);
         Some(Box::new(Self {
             policer: config.policer.as_ref().map(Policer::new),
             losses: losses(config, &random),
             duplicate: (config.duplicate > 0.0).then(|| Chance::new(config.duplicate, random(2))),
             jitter: Jitter::up_to(config.jitter, || random(3)),
+            variation: variation.map(|it| Variation::new(it, random(VARIATION))),
         }))
     }
 
@@ -64,6 +76,7 @@ impl Entrance {
         if self.losses.lost(now, packet) {
             return Err(DropCause::Random);
         }
-        Ok(self.jitter.as_mut().map_or(now, |jitter| jitter.ready(now)))
+        let ready = self.jitter.as_mut().map_or(now, |jitter| jitter.ready(now));
+        Ok(self.variation.as_mut().map_or(ready, |variation| variation.ready(ready)))
     }
 }

@@ -4,9 +4,13 @@ use crate::delays::{Batch, Delays, Jitter, Reorder};
 use crate::link_config::LinkConfig;
 use crate::random::Random;
 use crate::units::{Span, Time};
+use crate::variation::Variation;
 
 /// The stream of a link's random numbers that its processing jitter is drawn from.
 const JITTER: u64 = 5;
+
+/// That of its varying delays, be they before the queue or behind the transmitter.
+pub(super) const VARIATION: u64 = 6;
 
 /// What happens to packets behind the transmitter.
 #[derive(Debug)]
@@ -22,7 +26,10 @@ pub(super) enum Exit {
 pub(super) struct General {
     delays: Delays,
     jitter: Option<Jitter>,
+    variation: Option<Variation>,
     reorder: Option<Reorder>,
+    /// Packets of one route may overtake those of another, or early ones late ones.
+    overtakes: bool,
     batch: Option<Batch>,
 }
 
@@ -31,28 +38,38 @@ pub(super) fn plain(
     config: &LinkConfig,
     random: impl Fn(u64) -> Random,
 ) -> Option<(Span, Option<Jitter>)> {
-    let is_plain =
-        config.delay.0.len() == 1 && config.reorder.is_none() && config.batch == Span::ZERO;
+    let is_plain = config.delay.0.len() == 1
+        && config.route.is_none()
+        && config.variation.is_none()
+        && config.reorder.is_none()
+        && config.batch == Span::ZERO;
     let jitter = || Jitter::up_to(config.exit_jitter, || random(JITTER));
     is_plain.then(|| (config.delay.0[0].1, jitter()))
 }
 
 impl Exit {
-    pub fn new(config: &LinkConfig, random: impl Fn(u64) -> Random) -> Self {
+    /// What happens behind a transmitter that picks packets, if it is `scheduled`; else what varies
+    /// in order does so before the queue.
+    pub fn new(config: &LinkConfig, scheduled: bool, random: impl Fn(u64) -> Random) -> Self {
         if let Some((delay, jitter)) = plain(config, &random) {
             return Self::Plain(delay, jitter);
         }
+        let variation = config.variation.as_ref().filter(|it| it.overtaken || scheduled);
         Self::General(Box::new(General {
-            delays: Delays::new(&config.delay),
+            delays: Delays::new(&config.delay, config.route.as_ref()),
             jitter: Jitter::up_to(config.exit_jitter, || random(JITTER)),
+            variation: variation.map(|variation| Variation::new(variation, random(VARIATION))),
             reorder: config.reorder.as_ref().map(|reorder| Reorder::new(reorder, random(4))),
+            overtakes: config.reorder.is_some()
+                || config.route.is_some()
+                || variation.is_some_and(|variation| variation.overtaken),
             batch: Batch::new(config.batch),
         }))
     }
 
     /// Whether late packets are overtaken.
     pub const fn reorders(&self) -> bool {
-        matches!(self, Self::General(exit) if exit.reorder.is_some())
+        matches!(self, Self::General(exit) if exit.overtakes)
     }
 
     /// When a packet that leaves the transmitter at `end` is at the far end.
@@ -70,6 +87,7 @@ impl General {
     fn far_end(&mut self, end: Time) -> Time {
         let arrives = self.delays.arrives(end);
         let arrives = self.jitter.as_mut().map_or(arrives, |jitter| jitter.ready(arrives));
+        let arrives = self.variation.as_mut().map_or(arrives, |it| it.ready(arrives));
         let late = self.reorder.as_mut().and_then(Reorder::late_by).unwrap_or(Span::ZERO);
         let arrives = arrives + late;
         self.batch.map_or(arrives, |batch| batch.delivers(arrives))

@@ -5,10 +5,11 @@ use super::exit::Exit;
 use super::meter::{Meter, Waiting};
 use super::{DropCause, Passage};
 use crate::drops::Refusal;
+use crate::held::Held;
 use crate::link_config::LinkConfig;
 use crate::memory::Port;
 use crate::packet::{Ecn, Packet};
-use crate::queue::{Admission, Backlog, Limit, Verdict};
+use crate::queue::{Admission, Backlog, Verdict};
 use crate::random::Random;
 use crate::transmitter::Transmitter;
 use crate::units::{Span, Time};
@@ -27,6 +28,7 @@ pub struct GeneralLink {
     exit: Exit,
     /// To the memory that it shares with other links, if it does.
     port: Option<Port>,
+    held: Option<Box<Held>>,
 }
 
 impl GeneralLink {
@@ -47,11 +49,12 @@ impl GeneralLink {
         Self {
             meter,
             overhead_bytes,
-            entrance: Entrance::new(config, &random),
+            entrance: Entrance::new(config, false, &random),
             admission: admission.expect("a discipline schedules or admits"),
             transmitter: Transmitter::new(config.rate.as_ref()),
-            exit: Exit::new(config, &random),
+            exit: Exit::new(config, false, &random),
             port,
+            held: Held::new(config.holds).map(Box::new),
         }
     }
 
@@ -108,19 +111,24 @@ impl GeneralLink {
 
     /// How many packets of `bytes` the queue has room for at `now`, which never goes back.
     pub(super) fn room(&mut self, now: Time, bytes: u16) -> u32 {
-        let Some(limit) = self.admission.limit() else { return u32::MAX };
+        let held = self.held.as_mut().map_or(u32::MAX, |held| held.room(now, 0));
+        let Some(limit) = self.admission.limit() else { return held };
         let occupancy = &mut self.meter.occupancy;
         occupancy.depart(now);
         let wire_bytes = u32::from(bytes) + self.overhead_bytes;
-        limit.room(occupancy.packets(), occupancy.waiting_bytes(), wire_bytes)
+        limit.room(occupancy.packets(), occupancy.waiting_bytes(), wire_bytes).min(held)
     }
 
-    /// The room of the queue, if that is limited.
-    pub(super) const fn limit(&self) -> Option<Limit> {
-        self.admission.limit()
+    /// Whether there is room for so many packets only.
+    pub(super) const fn is_limited(&self) -> bool {
+        self.admission.limit().is_some() || self.held.is_some()
     }
 
     fn join(&mut self, now: Time, ready: Time, packet: Packet, wire_bytes: u32) -> Passage {
+        if self.held.as_mut().is_some_and(|held| held.room(now, 0) == 0) {
+            self.meter.turn_away(now, packet.flow(), None);
+            return Passage::Lost(DropCause::Overflow);
+        }
         let verdict = self.admit(now, packet, wire_bytes);
         if verdict == Verdict::Drop {
             let refusal = self.refusal();
@@ -137,6 +145,9 @@ impl GeneralLink {
             delays.record(start, waited, packet);
         }
         let at = self.exit.far_end(end);
+        if let Some(held) = &mut self.held {
+            held.hold(at);
+        }
         if verdict == Verdict::Accept {
             return Passage::Leaves(at);
         }

@@ -165,7 +165,7 @@ impl Link {
     pub fn has_tail_drop(&self) -> bool {
         match self {
             Self::Plain(link) => link.limit.is_some() && link.serializer.is_some(),
-            Self::General(link) => link.limit().is_some(),
+            Self::General(link) => link.is_limited(),
             Self::Scheduled(_) => false,
         }
     }

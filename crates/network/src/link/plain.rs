@@ -53,7 +53,7 @@ impl PlainLink {
             }
         };
         let (delay, jitter) = exit::plain(config, &random)?;
-        only_loses(config).then(|| Self {
+        (only_loses(config) && config.holds.is_none()).then(|| Self {
             meter,
             serializer,
             limit,

@@ -5,6 +5,7 @@ use super::entrance::Entrance;
 use super::exit::Exit;
 use super::meter::{LinkCounters, Meter, Waiting};
 use crate::drops::Refusal;
+use crate::held::Held;
 use crate::link_config::LinkConfig;
 use crate::memory::Port;
 use crate::packet::Packet;
@@ -26,6 +27,7 @@ pub struct ScheduledLink {
     transmitter: Transmitter,
     exit: Exit,
     entrance: Option<Box<Entrance>>,
+    held: Option<Box<Held>>,
     /// What the scheduler refused, pushed out or gave up, until it is asked for.
     given_up: Vec<Packet>,
     /// As [`Self::serves_one_flow`]. Those that do not wait long leave as from a first-in,
@@ -55,10 +57,11 @@ impl ScheduledLink {
             }
             None => transmitter,
         };
-        let entrance = Entrance::new(config, &random);
+        let entrance = Entrance::new(config, true, &random);
         let serves_one_flow = !config.sampled
             && entrance.is_none()
             && port.is_none()
+            && config.holds.is_none()
             && matches!(transmitter, Transmitter::Constant(_))
             && waiting_max
                 .is_some_and(|packets| scheduler.holds(packets, u64::from(packets) * BYTES_MAX));
@@ -68,7 +71,8 @@ impl ScheduledLink {
             packets_max: 0,
             scheduler,
             transmitter,
-            exit: Exit::new(config, &random),
+            exit: Exit::new(config, true, &random),
+            held: Held::new(config.holds).map(Box::new),
             entrance,
             given_up: Vec::new(),
             serves_one_flow,
@@ -157,6 +161,12 @@ impl ScheduledLink {
 
     #[inline]
     fn enqueue(&mut self, now: Time, packet: Packet, wire_bytes: u32) {
+        let waiting = self.scheduler.packets();
+        if self.held.as_mut().is_some_and(|held| held.room(now, waiting) == 0) {
+            self.meter.occupancy.depart(now);
+            self.given_up.push(packet);
+            return;
+        }
         let queued = Queued { packet, wire_bytes, since: now };
         if self.port.is_some() {
             self.enqueue_in_shared_memory(now, queued);
@@ -209,7 +219,11 @@ impl ScheduledLink {
         if let Some(delays) = &mut self.meter.delays {
             delays.record(start, waited, packet);
         }
-        Some((self.exit.far_end(end), packet))
+        let at = self.exit.far_end(end);
+        if let Some(held) = &mut self.held {
+            held.hold(at);
+        }
+        Some((at, packet))
     }
 
     /// Whether the scheduler gave something up that nobody has asked for.

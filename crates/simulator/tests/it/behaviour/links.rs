@@ -10,7 +10,8 @@ pub type Feature = (&'static str, Value);
 
 pub fn cases() -> Vec<(String, Value)> {
     let mut cases = Vec::new();
-    for (name, feature) in [features(), classes_of_flows(), shares_of_hosts()].concat() {
+    let apart = [classes_of_flows(), shares_of_hosts(), lines()].concat();
+    for (name, feature) in [features(), apart].concat() {
         cases.push((format!("link/{name}"), having(&feature, 0)));
         if feature.get("queue").is_none() {
             cases.push((format!("link/{name}, on the way back"), having(&feature, 1)));
@@ -63,7 +64,7 @@ fn having(feature: &Value, link: usize) -> Value {
     whole
 }
 
-/// Every feature, with other settings where they matter.
+/// What scenarios are drawn from, which the digests of the drawn ones rest on.
 pub fn features() -> Vec<Feature> {
     [queues(), rates(), troubles()].concat()
 }
@@ -104,6 +105,34 @@ fn shares_of_hosts() -> Vec<Feature> {
         ("CAKE, a queue for each pair of hosts", cake("hosts")),
         ("CAKE, equal shares of destinations", cake("dual-destination")),
         ("CAKE, equal shares of sources and destinations", cake("triple")),
+    ]
+}
+
+/// Delays as lines of netem and paths with epochs have them.
+fn lines() -> Vec<Feature> {
+    let varying = |distribution: Value, overtaken: bool| {
+        let variation = json!({
+            "mean_ns": 4 * MILLISECOND, "deviation_ns": 2 * MILLISECOND,
+            "distribution": distribution, "overtaken": overtaken,
+        });
+        json!({"variation": variation})
+    };
+    let delays = json!([[0, 30 * MILLISECOND], [2 * SECOND, 5 * MILLISECOND], [4 * SECOND, 0]]);
+    let routes = json!([[0, 1], [2 * SECOND, 2], [4 * SECOND, 1]]);
+    let (_, fair) = queues().into_iter().find(|(name, _)| *name == "FQ-CoDel").expect("its name");
+    let mut scheduled = varying(json!("normal"), false);
+    scheduled["queue"] = fair["queue"].clone();
+    scheduled["holds"] = json!(12);
+    vec![
+        ("delays by a uniform distribution", varying(json!("uniform"), false)),
+        ("delays by a normal distribution", varying(json!("normal"), false)),
+        ("delays by a normal distribution, overtaken", varying(json!("normal"), true)),
+        ("delays by a Pareto distribution", varying(json!("pareto"), true)),
+        ("delays by a Pareto-normal distribution", varying(json!("pareto-normal"), false)),
+        ("delays by a table", varying(json!({"table": [-8192, 0, 0, 20000]}), false)),
+        ("delays behind a scheduler", scheduled),
+        ("routes", json!({"delay": delays, "route": routes})),
+        ("a limit on what it holds", json!({"delay": [[0, 20 * MILLISECOND]], "holds": 15})),
     ]
 }
 

@@ -59,6 +59,7 @@ pub fn link(name: &str, rate_bps: Option<u64>, more: &Value) -> Value {
         "policer": null, "loss": [], "duplicate": 0.0, "reorder": null, "jitter_ns": 0,
         "batch_ns": 0, "sampled": false, "interface": false, "exit_jitter_ns": 0,
         "memory": null,
+        "route": null, "variation": null, "holds": null,
     });
     for (key, value) in more.as_object().expect("keys of a link") {
         assert!(link.get(key).is_some(), "no key {key}");

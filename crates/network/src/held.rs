@@ -1,0 +1,51 @@
+//! Packets that a link holds, in its queue and under its delay: netem's limit counts them all.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::num::NonZeroU32;
+
+use crate::units::Time;
+
+/// When each packet that is on its way will be at the far end, as far as room for more is limited.
+#[derive(Clone, Debug)]
+pub struct Held {
+    most: u32,
+    until: BinaryHeap<Reverse<Time>>,
+}
+
+impl Held {
+    /// None where a link holds any number of packets.
+    #[must_use]
+    pub fn new(most: Option<NonZeroU32>) -> Option<Self> {
+        most.map(|most| Self { most: most.get(), until: BinaryHeap::new() })
+    }
+
+    /// How many more packets there is room for at `now`, which never goes back, next to those that
+    /// wait for their turn.
+    pub fn room(&mut self, now: Time, waiting: u32) -> u32 {
+        while self.until.peek().is_some_and(|first| first.0 <= now) {
+            self.until.pop();
+        }
+        self.most.saturating_sub(waiting).saturating_sub(self.until.len() as u32)
+    }
+
+    /// A packet is held until it is at the far end.
+    pub fn hold(&mut self, until: Time) {
+        self.until.push(Reverse(until));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_is_for_so_many_packets_until_each_is_at_the_far_end() {
+        let mut held = Held::new(NonZeroU32::new(2)).unwrap();
+        held.hold(Time(30));
+        held.hold(Time(20));
+        assert_eq!([0, 19, 20, 29, 30].map(|now| held.room(Time(now), 0)), [0, 0, 1, 1, 2]);
+        assert_eq!((held.room(Time(30), 1), held.room(Time(30), 9)), (1, 0));
+        assert!(Held::new(None).is_none());
+    }
+}
