@@ -27,7 +27,8 @@ def rates(scale: Scale) -> st.SearchStrategy[Any]:
         {"rate": constant, "burst": st.sampled_from(["9000b", "70kb"])},
         optional={"peak": multiples(scale, 1, 2, 50)},
     )
-    traces = [st.just({"trace": str(EXAMPLES / "radio.trace")})] if scale.has_files else []
+    files = [EXAMPLES / "radio.trace", TRACES / "path.csv"] if scale.has_files else []
+    traces = [st.just({"trace": str(file)}) for file in files]
     silences = multiples(scale, 0.2, 2) | st.just("0bit")
     others = [changing(scale, "rate", constant, silences), bucket, *traces]
     return st.one_of(constant, constant, constant, *others)
@@ -37,7 +38,12 @@ def delays(scale: Scale, *shares: float) -> st.SearchStrategy[Any]:
     """Draw a delay of these parts of the run, constant or changing."""
     constant = st.sampled_from(["0s", "1ns", *(scale.time(share) for share in shares)])
     changes = changing(scale, "delay", constant, constant)
-    return st.one_of(constant, constant, changes, *traces(scale, "delay.txt"))
+    routed = st.builds(
+        lambda steps, route: [steps[0], {**steps[1], "route": route}],
+        changes,
+        st.sampled_from([1, 7]),
+    )
+    return st.one_of(constant, constant, changes, routed, *traces(scale, "delay.txt"))
 
 
 def traces(scale: Scale, name: str) -> list[st.SearchStrategy[Table]]:
@@ -45,7 +51,11 @@ def traces(scale: Scale, name: str) -> list[st.SearchStrategy[Table]]:
     if not scale.has_files:
         return []
     interval = parts(scale, 0.01, 0.1, 2)
-    return [st.fixed_dictionaries({"trace": st.just(str(TRACES / name)), "interval": interval})]
+    whole = st.just({"trace": str(TRACES / "path.csv")})
+    return [
+        whole,
+        st.fixed_dictionaries({"trace": st.just(str(TRACES / name)), "interval": interval}),
+    ]
 
 
 @functools.cache
@@ -162,9 +172,20 @@ def impairments(scale: Scale) -> Options:
         "reorder": st.fixed_dictionaries(
             {"probability": shares, "delay": parts(scale, 1e-3, 0.05)}
         ),
-        "jitter": parts(scale, 1e-5, 1e-3),
+        "jitter": parts(scale, 1e-5, 1e-3) | _varying(scale),
+        "holds": st.sampled_from(["1000p", "40p", "1p"]),
         "batch": parts(scale, 1e-5, 1e-3),
     }
+
+
+def _varying(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw a jitter by a distribution."""
+    names = st.sampled_from(["uniform", "normal", "pareto", "pareto-normal"])
+    tables = [st.just({"table": str(TRACES / "some.dist")})] if scale.has_files else []
+    return some(
+        {"mean": parts(scale, 1e-5, 1e-3) | st.just("0s"), "deviation": parts(scale, 1e-5, 1e-3)},
+        {"distribution": st.one_of(names, *tables), "overtaken": st.booleans()},
+    )
 
 
 @functools.cache

@@ -90,7 +90,30 @@ BUCKET = {"rate": {"rate": "10mbit", "burst": "10240b"}}
             {
                 "rate": "1mbit",
                 "queue": "1000p",
+                "holds": "1000p",
                 "reorder": {"probability": 0.75, "delay": "10ms"},
+            },
+        ),
+        (
+            # With a rate packets keep their order; a normal number is -4 at least.
+            f"{ADD}netem rate 1mbit delay 30ms 5ms distribution normal limit 50",
+            {
+                "rate": "1mbit", "delay": "10ms", "queue": "50p", "holds": "50p",
+                "reverse": {"delay": "0s"},
+                "jitter": {
+                    "mean": "20ms", "deviation": "5ms", "distribution": "normal",
+                    "overtaken": False,
+                },
+            },
+        ),
+        (
+            f"{LIMITED}{BELOW}netem delay 1ms 2ms distribution paretonormal",
+            {
+                **BUCKET, "queue": "60240b", "holds": "1000p",
+                "jitter": {
+                    "mean": "1ms", "deviation": "2ms", "distribution": "pareto-normal",
+                    "overtaken": True,
+                },
             },
         ),
         (
@@ -164,7 +187,10 @@ BUCKET = {"rate": {"rate": "10mbit", "burst": "10240b"}}
         ),
         (
             "qdisc netem 8001: dev eth0 root refcnt 2 limit 90 delay 5ms rate 2Mbit",
-            {"rate": "2mbit", "queue": "90p"},
+            {
+                "rate": "2mbit", "delay": "5ms", "queue": "90p", "holds": "90p",
+                "reverse": {"delay": "0s"},
+            },
         ),
         (
             f"{ADD}handle 1: htb default 10\n"
@@ -197,7 +223,8 @@ def test_a_round_trip_is_the_delay_unless_one_is_given(tmp_path: Path) -> None:
     described = Described.read(file, {}, "bbr")
     assert described is not None
     assert described.scenario["network"]["rtt"] == "20ms"
-    assert described.scenario["network"]["jitter"] == "20ms"
+    assert described.scenario["network"]["jitter"]["mean"] == "10ms"
+    assert described.scenario["network"]["delay"] == "20ms"
     assert described.scenario["flow"] == [{"algorithm": "bbr"}]
     file.write_text(f"{ADD}netem rate 1mbit")
     with pytest.raises(InputError, match=r"gives no delay.*`rtt`"):
@@ -257,6 +284,7 @@ def test_a_trace_of_theaterq_becomes_values_as_they_change(read: Read) -> None:
             {"at": "1.5s", "delay": "20ms"},
         ],
         "queue": "100p",
+        "holds": "100p",
         "loss": [
             {
                 "place": "bottleneck",
@@ -276,6 +304,8 @@ def test_a_trace_of_theaterq_becomes_values_as_they_change(read: Read) -> None:
         ("10000000,0,100", "fast,0,100", "line 2: RATE is no whole number"),
         ("4294967295", "4294967296", "line 4: LOSS is no whole number"),
         ("5000000,0,100", "5000000,0", "line 3: has 4 values"),
+        ("500000,", "0,", "line 3: KEEP is 0"),
+        (",10000000,0", ",0,0", "a RATE of 0 is no limit in TheaterQ"),
     ],
 )
 def test_a_wrong_trace_is_an_error_at_its_place(
@@ -284,6 +314,35 @@ def test_a_wrong_trace_is_an_error_at_its_place(
     with pytest.raises(InputError) as raised:
         read(TRACE.replace(old, new, 1), "trace.csv")
     assert message in place_and_problem(raised.value)
+
+
+def test_routes_of_theaterq_are_taken_and_its_route_0_is_noted(read: Read) -> None:
+    def delays(*routes: int) -> tuple[Any, tuple[str, ...]]:
+        rows = [f"{row},{route}" for row, route in zip(TRACE.split()[1:], routes, strict=True)]
+        described = read("\n".join([f"{TRACE.split(maxsplit=1)[0]},ROUTE_ID", *rows]), "trace.csv")
+        return network(described)["delay"], described.notes
+
+    steps, notes = delays(1, 2, 1)
+    assert [step["route"] for step in steps] == [1, 2, 1]
+    assert not any("order" in note for note in notes)
+    assert any("keep their order" in note for note in delays(0, 0, 0)[1])
+
+
+def test_a_table_of_netem_is_taken_from_next_to_the_file(read: Read, tmp_path: Path) -> None:
+    line = f"{ADD}netem rate 1mbit delay 30ms 5ms distribution experimental"
+    with pytest.raises(InputError, match=r"experimental\.dist is not next to the file"):
+        read(line)
+    (tmp_path / "experimental.dist").write_text("# ours\n-8192 0\n4096\n")
+    jitter = network(read(line))["jitter"]
+    assert jitter["mean"] == "30ms"
+    assert jitter["distribution"] == {"table": str(tmp_path / "experimental.dist")}
+
+
+def test_an_unknown_file_names_what_can_be_imported(dumbbell: Command, tmp_path: Path) -> None:
+    (tmp_path / "some.txt").write_text("nothing\n")
+    said = dumbbell("import", "some.txt")
+    assert said.code == 2
+    assert all(word in said.err for word in ("iperf3", "tc qdisc", "TheaterQ")), said.err
 
 
 def test_a_described_network_can_be_simulated(dumbbell: Command, tmp_path: Path) -> None:

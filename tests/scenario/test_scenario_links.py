@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from dumbbell.base.errors import InputError
-from dumbbell.contract.scenario import Fifo, Limit, QueueConfig, RateConfig, TraceConfig
+from dumbbell.contract.scenario import (
+    Bernoulli,
+    Fifo,
+    Limit,
+    LinkConfig,
+    QueueConfig,
+    RateConfig,
+    TraceConfig,
+)
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
 from sample_runs import links, passed, plain_links, resolved, table
@@ -422,3 +430,104 @@ BOTTLENECK = {"place": "bottleneck"}
 )
 def test_a_wrong_link_is_refused(path: str, value: Any, key: str, problem: str) -> None:
     assert_refused(table({f"network.{path}": value}), f"network.{key}", problem)
+
+
+PATH = """KEEP,LATENCY,RATE,LOSS,LIMIT,ROUTE_ID
+1000,2000000,8000000,0,10,1
+3000,1000000,4000000,4294967295,10,{}
+"""
+
+
+def test_a_trace_of_a_path_gives_rate_delay_losses_and_routes(tmp_path: Path) -> None:
+    trace = {"trace": "leo.csv"}
+    loss = [{"place": "bottleneck", "probability": trace}]
+    keys = {"network.rate": trace, "network.delay": trace, "network.loss": loss}
+    data = table({**keys, "network.queue": "1s", "duration": "6ms"})
+
+    def link(route: int) -> LinkConfig:
+        (tmp_path / "leo.csv").write_text(PATH.format(route))
+        scenario = Scenario.parse(data, str(tmp_path / "a.toml")).resolve()
+        assert_accepted(scenario)
+        return links(scenario)["forward"]
+
+    ms = 1_000_000
+    assert link(2).rate == RateConfig(
+        steps=((0, 8 * ms), (ms, 4 * ms), (4 * ms, 8 * ms), (5 * ms, 4 * ms))
+    )
+    assert link(2).delay == ((0, 2 * ms), (ms, ms), (4 * ms, 2 * ms), (5 * ms, ms))
+    assert link(2).route == ((0, 1), (ms, 2), (4 * ms, 1), (5 * ms, 2))
+    assert link(1).route is None
+    # 1 ms of 8 and 3 ms of 4 Mbit/s are 5 Mbit/s: 416 packets in a second.
+    assert link(1).queue.limit == Limit(packets=416)
+    assert links(Scenario.parse(data, str(tmp_path)).resolve())["forward"].loss[0] == Bernoulli(
+        probability=((0, 0.0), (ms, 1.0), (4 * ms, 0.0), (5 * ms, 1.0))
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "trace", "content", "problem"),
+    [
+        ("delay.interval", {"interval": "10ms"}, PATH.format(1), "has its own times"),
+        ("delay.interval", {}, "1\n", "is missing"),
+        ("delay.trace", {}, PATH.format("x"), "ROUTE_ID is no whole number"),
+        ("delay.trace", {}, PATH.format(1).replace("3000,", "0,"), "KEEP is 0"),
+        ("delay.trace", {}, PATH.format(1).split("\n")[0], "has no line of values"),
+        ("rate.trace", {}, PATH.format(1).replace("4000000", "0"), "a RATE of 0 is no limit"),
+    ],
+)
+def test_a_wrong_trace_of_a_path_is_refused(
+    key: str, trace: dict[str, str], content: str, problem: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text(content)
+    data = table(
+        {f"network.{key.split('.', maxsplit=1)[0]}": {"trace": str(tmp_path / "a.csv"), **trace}}
+    )
+    assert_refused(data, f"network.{key}", problem)
+
+
+def test_a_delay_may_take_another_route() -> None:
+    steps = [{"at": "0s", "delay": "3ms"}, {"at": "1s", "delay": "1ms", "route": 4}]
+    assert link_of({"network.delay": steps})["route"] == [[0, 0], [10**9, 4]]
+    del steps[1]["route"]
+    assert "route" not in link_of({"network.delay": steps})
+
+
+def test_a_jitter_may_have_a_distribution_and_a_link_a_limit(tmp_path: Path) -> None:
+    jitter: dict[str, Any] = {"mean": "2ms", "deviation": "1ms"}
+    link = link_of({"network.jitter": jitter, "network.holds": "9p"})
+    assert link["variation"] == {
+        "mean_ns": 2_000_000, "deviation_ns": 1_000_000, "distribution": "normal",
+        "overtaken": False,
+    }  # fmt: skip
+    assert (link["jitter_ns"], link["holds"]) == (0, 9)
+    assert {"variation", "holds"} & set(link_of({"network.jitter": "1ms"})) == set()
+    (tmp_path / "a.dist").write_text("-8192 0\n4096 # more\n")
+    jitter["distribution"] = {"table": str(tmp_path / "a.dist")}
+    assert link_of({"network.jitter": jitter})["variation"]["distribution"] == {
+        "table": [-8192, 0, 4096]
+    }
+
+
+@pytest.mark.parametrize(
+    ("jitter", "key", "problem"),
+    [
+        ({"mean": "1ms"}, "deviation", "is missing"),
+        ({"mean": "1ms", "deviation": "0s"}, "deviation", "must be more than 0"),
+        ({"mean": "1ms", "deviation": "1ms", "distribution": "weibull"}, "distribution", "weibull"),
+        ("1 32768", "distribution.table", "not a number of a table in line 1"),
+        ("1 2.5", "distribution.table", "not a number of a table in line 1"),
+        ("# none", "distribution.table", "0 numbers"),
+        ("0 0", "distribution.table", "never varies"),
+        ("1 " * 16_385, "distribution.table", "16385 numbers"),
+    ],
+)
+def test_a_wrong_distribution_is_refused(
+    jitter: dict[str, str] | str, key: str, problem: str, tmp_path: Path
+) -> None:
+    given: dict[str, Any] = {}
+    if isinstance(jitter, str):
+        (tmp_path / "a.dist").write_text(jitter)
+        given = {"mean": "1ms", "deviation": "1ms"}
+        given["distribution"] = {"table": str(tmp_path / "a.dist")}
+    data = table({"network.jitter": given or jitter})
+    assert_refused(data, f"network.jitter.{key}", problem)

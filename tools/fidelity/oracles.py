@@ -259,6 +259,45 @@ def bit_error_loss(probability: float, packet_bytes: int) -> float:
     return -math.expm1(8 * packet_bytes * math.log1p(-probability))
 
 
+def netem_pareto(exponent: float = 3, most: float = 4) -> float:
+    """Return the mean of iproute2's Pareto numbers, x = 4/3 (u^(-1/a) - 1.5), at most `most`.
+
+    The integral over u from 0 to 1; x reaches `most` where u = (3/4 most + 1.5)^-a.
+    """
+    cut = (0.75 * most + 1.5) ** -exponent
+    root = exponent / (exponent - 1)
+    free = 4 / 3 * (root * (1 - cut ** (1 / root)) - 1.5 * (1 - cut))
+    return free + most * cut
+
+
+def normal_differences(deviation: float) -> float:
+    """Return the mean difference of two independent normal numbers: 2/sqrt(pi) deviations."""
+    return 2 * deviation / math.sqrt(math.pi)
+
+
+def held_mbit(packets: int, packet_bits: int, held_s: float) -> float:
+    """Return what passes where so many packets are held for so long each (Little 1961)."""
+    return packets * packet_bits / held_s / 1e6
+
+
+def handover_ms(
+    before_ms: int, after_ms: int, at_ms: int, end_ms: int, *, overtaken: bool
+) -> float:
+    """Return the mean delay of a packet each ms, until `end_ms`, if the delay falls at `at_ms`.
+
+    Packets that are not overtaken hold those behind them until they are there.
+    """
+    delays = []
+    for sent_ms in range(end_ms):
+        is_after = sent_ms >= at_ms
+        arrives_ms = sent_ms + (after_ms if is_after else before_ms)
+        if is_after and not overtaken:
+            arrives_ms = max(arrives_ms, at_ms - 1 + before_ms)
+        if arrives_ms <= end_ms:
+            delays.append(arrives_ms - sent_ms)
+    return sum(delays) / len(delays)
+
+
 def trace_mbit(chances: int, period_ms: int) -> float:
     """Return the rate of a trace of mahimahi in Mbit/s.
 

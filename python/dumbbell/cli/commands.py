@@ -37,6 +37,7 @@ from dumbbell.cli.serve_command import serve
 from dumbbell.cli.simulate_command import simulate
 from dumbbell.cli.start import SAID, STOPPED, leave
 from dumbbell.cli.store_command import store_app
+from dumbbell.cli.trace_command import trace
 from dumbbell.cli.tune_command import tune
 
 app = typer.Typer(
@@ -79,6 +80,7 @@ for each in (
     advise,
     tune,
     new,
+    trace,
     check,
     doctor,
     serve,

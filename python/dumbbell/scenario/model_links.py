@@ -15,6 +15,7 @@ from dumbbell.base.units import (
     Count,
     Delay,
     Integer,
+    Packets,
     Probability,
     Rate,
     Share,
@@ -23,6 +24,7 @@ from dumbbell.base.units import (
     format_time,
 )
 from dumbbell.scenario.model_rates import ProbabilitySpec
+from dumbbell.scenario.model_variations import JitterSpec
 from dumbbell.scenario.tables import Table
 
 
@@ -198,8 +200,17 @@ class Impairments(Table):
     reorder: Reorder | None = Field(None, examples=[{"probability": 0.01, "delay": "1ms"}])
     """Packets that others overtake."""
 
-    jitter: Delay = Field("0s", validate_default=True, examples=["100us"])
-    """Longest delay of a packet before the queue, drawn uniformly and in order."""
+    jitter: JitterSpec = Field(
+        "0s",
+        validate_default=True,
+        examples=["100us", {"mean": "20ms", "deviation": "5ms", "distribution": "normal"}],
+    )
+    """Longest delay of a packet before the queue, drawn uniformly and in order; or a
+    distribution."""
+
+    holds: Packets | None = Field(None, examples=["1000p"])
+    """Packets that the link holds at most, in its queue and under its delays together. One more is
+    dropped, as by netem's `limit`."""
 
     batch: Delay = Field("0s", validate_default=True, examples=["1ms"])
     """Packets reach the far end only at multiples of this, several at once, as where a radio link
@@ -209,4 +220,5 @@ class Impairments(Table):
     def is_idle(self) -> bool:
         """True if the link has none of these effects."""
         late = self.reorder is not None and self.reorder.probability > 0
-        return self.policer is None and not (self.duplicate or late or self.jitter or self.batch)
+        limited = self.policer is not None or self.holds is not None
+        return not (limited or self.duplicate or late or self.jitter or self.batch)

@@ -21,6 +21,7 @@ from dumbbell.base.keys import numbered
 from dumbbell.base.units import (
     Delay,
     EdgeRate,
+    Integer,
     Probability,
     Rate,
     Share,
@@ -53,6 +54,10 @@ class DelayStep(Table):
 
     delay: Delay = Field(examples=["10ms"])
     """One-way propagation time from then on; packets keep their order when it falls."""
+
+    route: Integer = Field(0, examples=[1])
+    """Number of the route that packets take from then on. Those of one route keep their order, and
+    may overtake those of another. Packets under way finish on their route."""
 
 
 class LossStep(Table):
@@ -250,6 +255,23 @@ def delay_steps(delay: AnyDelay, duration_ns: int = 0) -> list[list[int]]:
             return delay.steps(duration_ns)
         case _:
             return [[step.at, step.delay] for step in delay]
+
+
+def route_steps(delay: AnyDelay, duration_ns: int = 0) -> list[list[int]] | None:
+    """Return the routes of a delay as they change; None if packets always take the same."""
+    match delay:
+        case int():
+            return None
+        case DelayTrace():
+            routes = delay.routes(duration_ns)
+        case _:
+            steps = [(step.at, step.route) for step in delay]
+            routes = [
+                [at, route]
+                for number, (at, route) in enumerate(steps)
+                if number == 0 or route != steps[number - 1][1]
+            ]
+    return routes if len(routes) > 1 else None
 
 
 def first_delay_ns(delay: AnyDelay) -> int:

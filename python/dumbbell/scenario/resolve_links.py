@@ -13,9 +13,10 @@ from dumbbell.scenario.disciplines import AnyQueue
 from dumbbell.scenario.disciplines.base import Passing
 from dumbbell.scenario.disciplines.drop_tail import UNLIMITED
 from dumbbell.scenario.model_links import Impairments, LinkLoss
-from dumbbell.scenario.model_rates import AnyDelay, AnyRate, TokenBucket, delay_steps
+from dumbbell.scenario.model_rates import AnyDelay, AnyRate, TokenBucket, delay_steps, route_steps
 from dumbbell.scenario.model_switches import Memory
 from dumbbell.scenario.model_traces import LossTrace, Trace
+from dumbbell.scenario.model_variations import Varying
 from dumbbell.scenario.resolve_queues import resolve_queue
 from dumbbell.scenario.sizing import Sizing, nominal_rate_bps
 from dumbbell.scenario.traces import OPPORTUNITY_BYTES
@@ -121,7 +122,7 @@ def _alike(wire: Wire, common: Common) -> dict[str, Any]:
         return {
             **memory,
             "rate": _rate(wire, common),
-            "delay": _delay(wire, common),
+            **_delay(wire, common),
             "overhead_bytes": common.overhead_bytes,
             "queue": _queue(wire, common),
             **_impairments(wire.impairments, common),
@@ -131,9 +132,11 @@ def _alike(wire: Wire, common: Common) -> dict[str, Any]:
         }
 
 
-def _delay(wire: Wire, common: Common) -> list[list[int]]:
+def _delay(wire: Wire, common: Common) -> dict[str, Any]:
     with placed(key="delay"):
-        return delay_steps(wire.delay, common.duration_ns)
+        steps = delay_steps(wire.delay, common.duration_ns)
+        routes = route_steps(wire.delay, common.duration_ns)
+    return {"delay": steps} if routes is None else {"delay": steps, "route": routes}
 
 
 def _rate(wire: Wire, common: Common) -> dict[str, Any] | None:
@@ -146,6 +149,8 @@ def _rate(wire: Wire, common: Common) -> dict[str, Any] | None:
             return {"steps": [[step.at, step.rate] for step in wire.rate]}
         case Trace():
             opportunities = wire.rate.opportunities
+            if opportunities is None:
+                return {"steps": _rates(wire.rate, common)}
             times_ns = list(opportunities.times_ns)
             trace = {
                 "times_ns": times_ns,
@@ -158,6 +163,11 @@ def _rate(wire: Wire, common: Common) -> dict[str, Any] | None:
             peak = {"peak_bps": wire.rate.peak}
             bucket = {"rate_bps": wire.rate.rate, "burst_bytes": wire.rate.burst, **peak}
             return {"token_bucket": bucket}
+
+
+def _rates(trace: Trace, common: Common) -> list[list[int]]:
+    with placed(key="rate"):
+        return trace.steps(common.duration_ns)
 
 
 def _fits(key: str, size_bytes: int, common: Common, what: str) -> None:
@@ -223,16 +233,22 @@ def _by_chance(loss: LinkLoss, duration_ns: int) -> dict[str, Any]:
 
 def _impairments(found: Impairments, common: Common) -> dict[str, Any]:
     policer = reorder = None
+    more: dict[str, Any] = {}
     if found.policer is not None:
         _fits("policer.burst", found.policer.burst, common, "a policer that lets one packet pass")
         policer = {"rate_bps": found.policer.rate, "burst_bytes": found.policer.burst}
     if found.reorder is not None and found.reorder.probability > 0:
         late = found.reorder
         reorder = {"probability": late.probability, "delay_ns": late.delay}
+    if isinstance(found.jitter, Varying):
+        more["variation"] = found.jitter.resolved()
+    if found.holds is not None:
+        more["holds"] = found.holds
     return {
         "policer": policer,
         "duplicate": found.duplicate,
         "reorder": reorder,
-        "jitter_ns": found.jitter,
+        "jitter_ns": found.jitter if isinstance(found.jitter, int) else 0,
         "batch_ns": found.batch,
+        **more,
     }

@@ -29,7 +29,7 @@ def nominal_rate_bps(rate: AnyRate) -> int | None:
         return rate
     if isinstance(rate, tuple):
         return max(step.rate for step in rate)
-    return rate.rate if isinstance(rate, TokenBucket) else rate.opportunities.rate_bps
+    return rate.rate if isinstance(rate, TokenBucket) else rate.mean_bps
 
 
 def queue_limit(size: QueueSize, sizing: Sizing) -> dict[str, int]:

@@ -22,6 +22,8 @@ from dumbbell.base.units import (
     parse_share,
     parse_time,
 )
+from dumbbell.scenario import path_traces
+from dumbbell.scenario.path_traces import Epoch
 
 OPPORTUNITY_BYTES: Final = 1504
 """Bytes that may depart at each line of a mahimahi trace."""
@@ -37,6 +39,10 @@ _BYTES_MAX: Final = 64_000_000
 _LINES_MAX: Final = 2_000_000
 _NS_PER_MS: Final = 10**6
 _MS_MAX: Final = 10**12
+_TABLE_ENTRIES_MAX: Final = 16_384
+"""More a kernel does not take."""
+_TABLE_MOST: Final = 2**15 - 1
+_TABLE_DIGITS: Final = 5
 _TIME: Final = "a whole number of milliseconds"
 
 
@@ -83,6 +89,33 @@ def read_trace(path: Path) -> Opportunities:
             valid=f"at most {format_rate(RATE_MAX_BPS)}: fewer lines, or a longer period",
         )
     return opportunities
+
+
+def read_epochs(path: Path) -> tuple[Epoch, ...] | None:
+    """Read a trace of a whole path, as TheaterQ has them; None if the file is another one."""
+    text = _text(path)
+    if not path_traces.is_path_trace(text):
+        return None
+    return path_traces.parse(text, lambda line: f"{printable(str(path))}, line {line}")
+
+
+def read_table(path: Path) -> tuple[int, ...]:
+    """Read a table of netem (*.dist): numbers of which 8192 is one deviation."""
+    valid = f"whole numbers from {-_TABLE_MOST - 1} to {_TABLE_MOST}, apart by blanks"
+    numbers: list[int] = []
+    for number, line in _lines(path):
+        for word in line.split():
+            digits = word.removeprefix("-")
+            is_number = digits.isascii() and digits.isdecimal() and len(digits) <= _TABLE_DIGITS
+            if not is_number or not -_TABLE_MOST - 1 <= int(word) <= _TABLE_MOST:
+                raise _wrong(path, number, word, "not a number of a table", valid)
+            numbers.append(int(word))
+    if not 1 <= len(numbers) <= _TABLE_ENTRIES_MAX:
+        raise InputError(
+            f"{len(numbers)} numbers in {printable(str(path))}", value=str(path),
+            valid=f"from 1 to {_TABLE_ENTRIES_MAX} numbers",
+        )  # fmt: skip
+    return tuple(numbers)
 
 
 def read_delays(path: Path) -> tuple[int, ...]:
@@ -213,14 +246,18 @@ def read_rates(path: Path) -> tuple[tuple[int, int], ...]:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that say something, with their numbers."""
+    for number, line in enumerate(_text(path).splitlines(), start=1):
+        content = line.partition("#")[0].strip()
+        if content:
+            yield number, content
+
+
+def _text(path: Path) -> str:
     valid = "a file, relative to the one that names it"
     text = documents.read_text(path, _BYTES_MAX, named=str(path), valid=valid)
     if text.count("\n") > _LINES_MAX:
         raise InputError("too long", value=str(path), valid=f"at most {_LINES_MAX} lines")
-    for number, line in enumerate(text.splitlines(), start=1):
-        content = line.partition("#")[0].strip()
-        if content:
-            yield number, content
+    return text
 
 
 def _wrong(path: Path, number: int, line: str, problem: str, valid: str) -> InputError:

@@ -19,6 +19,8 @@ def checks() -> Iterator[Check]:
     yield from _shaping()
     yield from _losses()
     yield from _waiting()
+    yield from _lines()
+    yield from _handovers()
 
 
 def _serialisation() -> Iterator[Check]:
@@ -220,4 +222,70 @@ def _waiting() -> Iterator[Check]:
             why=f"{4 * 1000 * load * seconds:,.0f} arrivals whose waiting times are correlated: "
             "three standard errors",
             unit="packets",
+        )
+
+
+DELAY_MS: Final = "one_way_delay_mean_ms[1]@run"
+"""Of hosts that are 1 ms apart, over a link on which a packet takes 12 us."""
+HOSTS_MS: Final = 1.012
+
+
+def _lines() -> Iterator[Check]:
+    """Yield checks of what lines of netem do."""
+
+    def stream(rate: str, **network: Any) -> Table:
+        path = {"rate": "1gbit", "rtt": "2ms", "queue": "1000p", **network}
+        return scenario("100s", path, udp(rate), interval="10s", events=[])
+
+    pareto = {"mean": "20ms", "deviation": "5ms", "distribution": "pareto", "overtaken": True}
+    yield Check(
+        name="mean delay by netem's Pareto distribution, 20 ms and 5 ms",
+        oracle="20 ms + 5 ms times the mean of min(4, 4/3 (u^(-1/3) - 1.5)) (iproute2's pareto.c)",
+        scenarios=seeds(2, stream("12mbit", jitter=pareto)),
+        expected=HOSTS_MS + 20 + 5 * oracles.netem_pareto(),
+        measure=measures.mean(measures.taken(DELAY_MS)),
+        band=about(0.03),
+        why="200,000 packets of a deviation of 4.1 ms: three standard errors",
+        unit="ms",
+    )
+    normal = {"mean": "5ms", "deviation": "1ms", "distribution": "normal"}
+    yield Check(
+        name="differences of delays by a normal distribution of 1 ms",
+        oracle="2/√π deviations, of two independent normal numbers",
+        scenarios=seeds(4, stream("1.2mbit", jitter=normal)),
+        expected=oracles.normal_differences(1),
+        measure=measures.mean(measures.taken("jitter_ms[1]@run")),
+        band=within(0.015),
+        why="40,000 differences of a deviation of 0.85 ms: three standard errors",
+        unit="ms",
+    )
+    yield Check(
+        name="rate of a delay of 40 ms that holds 100 packets",
+        oracle="Little 1961: packets over the time that each is held",
+        scenarios=(stream("100mbit", delay="40ms", rtt="80ms", holds="100p"),),
+        expected=oracles.held_mbit(100, 12_000, 0.040012),
+        measure=measures.mean(measures.departed_mbit(10, 90)),
+        band=within(0.005),
+        why="packets come each 120 us, and one in its place each 400 us: up to one gap later",
+        unit="Mbit/s",
+    )
+
+
+def _handovers() -> Iterator[Check]:
+    """Yield checks of a delay that falls from 60 to 20 ms."""
+    for name, route in (("on one route", 0), ("to another route", 1)):
+        fall = [
+            {"at": "0s", "delay": "60ms"},
+            {"at": "501ms", "delay": "20ms", "route": route},
+        ]
+        path = {"rate": "1gbit", "rtt": "122ms", "queue": "1000p", "delay": fall}
+        yield Check(
+            name=f"mean delay over a handover {name}",
+            oracle="each packet takes its route's delay; on one route those under way come first",
+            scenarios=(scenario("1s", path, udp("12mbit"), events=[]),),
+            expected=HOSTS_MS - 1 + oracles.handover_ms(61, 21, 500, 1000, overtaken=bool(route)),
+            measure=measures.mean(measures.taken(DELAY_MS)),
+            band=about(0.1),
+            why="a packet more or less before the handover and at the end: 0.04 ms each",
+            unit="ms",
         )

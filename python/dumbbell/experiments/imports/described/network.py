@@ -103,7 +103,11 @@ def _network(draft: Draft, given: Mapping[str, str]) -> dict[str, Any]:
     if "queue" in given:
         network["queue"] = given["queue"]
     network["rtt"] = given.get("rtt") or _rtt(draft)
-    order = ("rate", "rtt", "delay", "queue")
+    if "holds" in network and draft.delay_ns:
+        # The packets that it holds are those under this delay.
+        here_ns = min(draft.delay_ns, parse_time(network["rtt"]))
+        network |= {"delay": format_time(here_ns), "reverse": {"delay": "0s"}}
+    order = ("rate", "rtt", "delay", "queue", "holds")
     return {
         key: network[key] for key in (*order, *sorted(set(network) - set(order))) if key in network
     }

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from dumbbell.base.units import format_rate, format_time
+from dumbbell.experiments.imports.described import netem
 from dumbbell.experiments.imports.described.cake import cake
 from dumbbell.experiments.imports.described.draft import Draft
 from dumbbell.experiments.imports.described.tc_words import Words
@@ -20,96 +21,6 @@ _PFIFO_FAST_PACKETS: Final = 1000
 _PIE_SCALE: Final = 16
 """What tc-pie(8) calls 2 is 0.125 in RFC 8033, section 4.2."""
 _WEIGHT_LOG_MAX: Final = 31
-
-
-def netem(words: Words, draft: Draft) -> None:
-    """Take delay, loss, duplicates, order and rate of netem."""
-    delay_ns, fast = 0, 0.0
-    while words:
-        match word := words.next():
-            case "delay":
-                delay_ns = _netem_delay(words, draft)
-            case "limit":
-                draft.own_queue = f"{words.count()}p"
-                draft.note(
-                    "netem's limit also counts what is delayed; here the queue alone", words.line
-                )
-            case "loss" | "drop":
-                _put_loss(draft, _netem_loss(words, draft))
-            case "corrupt":
-                _put_loss(draft, {"place": "receiver", **_random_loss(words, draft)})
-                draft.note(
-                    "a corrupted packet is lost at the receiver, by its checksum", words.line
-                )
-            case "duplicate":
-                draft.put("duplicate", words.share(), words.line)
-                _skip_correlation(words, draft, "duplicates")
-            case "reorder":
-                fast = words.share()
-                _skip_correlation(words, draft, "reordering")
-            case "rate":
-                draft.put("rate", format_rate(words.rate_bps()), words.line)
-                if words.has_number():
-                    draft.note(f"a packet overhead of {words.next()} has no equal", words.line)
-            case "ecn" | "seed" | "distribution" | "slot" | "gap" as option:
-                value = f" {words.next()}" if option != "ecn" and words else ""
-                draft.note(f"`{option}{value}` has no equal", words.line)
-            case _:
-                raise words.unknown(word, "netem")
-    if fast:
-        # The share that goes at once overtakes the others, which are late by the delay.
-        late = {"probability": 1 - fast, "delay": format_time(delay_ns)}
-        draft.put("reorder", late, words.line)
-        delay_ns = 0
-    draft.delay_ns += delay_ns
-
-
-def _netem_delay(words: Words, draft: Draft) -> int:
-    """Return the smallest delay in ns; the jitter is a key of its own."""
-    delay_ns = words.time_ns()
-    if not words.has_number():
-        return delay_ns
-    jitter_ns = min(words.time_ns(), delay_ns)
-    _skip_correlation(words, draft, "jitter")
-    if jitter_ns:
-        draft.put("jitter", format_time(2 * jitter_ns), words.line)
-        draft.note("jitter keeps the order of packets, which netem's does not", words.line)
-    return delay_ns - jitter_ns
-
-
-def _netem_loss(words: Words, draft: Draft) -> dict[str, Any]:
-    if words.has("gemodel"):
-        to_bad = words.share()
-        to_good = words.share() if words.has_number() else 1 - to_bad
-        loss_bad = words.share() if words.has_number() else 1.0
-        loss_good = words.share() if words.has_number() else 0.0
-        model = {"to_bad": to_bad, "to_good": to_good, "loss_good": loss_good, "loss_bad": loss_bad}
-        return {"place": "bottleneck", "gilbert_elliott": model}
-    if words.has("state"):
-        to_bad = words.share()
-        to_good = words.share() if words.has_number() else 1 - to_bad
-        while words.has_number():
-            draft.note(f"`{words.next()}` of the loss states has no equal", words.line)
-        return {"place": "bottleneck", "gilbert_elliott": {"to_bad": to_bad, "to_good": to_good}}
-    words.has("random")
-    return {"place": "bottleneck", **_random_loss(words, draft)}
-
-
-def _random_loss(words: Words, draft: Draft) -> dict[str, Any]:
-    loss: dict[str, Any] = {"probability": words.share()}
-    if words.has_number():
-        loss["correlation"] = words.share()
-        draft.note("netem correlates random numbers, `correlation` here losses", words.line)
-    return loss
-
-
-def _put_loss(draft: Draft, loss: dict[str, Any]) -> None:
-    draft.network.setdefault("loss", []).append(loss)
-
-
-def _skip_correlation(words: Words, draft: Draft, what: str) -> None:
-    if words.has_number():
-        draft.note(f"a correlation of {what} ({words.next()}) has no equal", words.line)
 
 
 def tbf(words: Words, draft: Draft) -> None:
@@ -373,7 +284,7 @@ def _queue(
 
 
 KNOWN: Final[dict[str, Callable[[Words, Draft], None]]] = {
-    "netem": netem, "tbf": tbf, "htb": htb, "fq_codel": fq_codel, "codel": codel, "pie": pie,
+    "netem": netem.netem, "tbf": tbf, "htb": htb, "fq_codel": fq_codel, "codel": codel, "pie": pie,
     "fq": fq, "fq_pie": fq_pie, "dualpi2": dualpi2, "cake": cake, "red": red, "pfifo": pfifo,
     "bfifo": bfifo, "pfifo_fast": pfifo_fast,
 }  # fmt: skip

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from dumbbell.base.errors import InputError
 from dumbbell.base.units import format_rate, format_time
 from dumbbell.experiments.imports.described.draft import Draft
+from dumbbell.scenario.path_traces import ALL, Epoch, check_rates, is_path_trace, parse
 
-_COLUMNS: Final = ("KEEP", "LATENCY", "RATE", "LOSS", "LIMIT")
-_WITHOUT_EQUAL: Final = ("JITTER", "DUP_PROB", "DUP_DELAY", "ROUTE_ID")
-_ALL: Final = 2**32 - 1
-"""The loss at which everything is lost."""
-_NS_PER_US: Final = 1000
-
-
-def is_theaterq(text: str) -> bool:
-    """Return True if the first line names TheaterQ's columns."""
-    names = _names(text.split("\n", 1)[0])
-    return names[:2] == ["KEEP", "LATENCY"]
+is_theaterq = is_path_trace
 
 
 def read(file: Path, text: str) -> Draft:
     """Return the network of a trace: its values as they change, and the largest limit.
-
-    `KEEP` is in us, `LATENCY` in ns, `RATE` in bit/s, `LOSS` a share of 2^32 - 1, and `LIMIT` in
-    packets.
 
     Raises
     ------
@@ -36,78 +23,58 @@ def read(file: Path, text: str) -> Draft:
         A column that is missing, or a value that is none.
     """
     draft = Draft(file)
-    rows = [_row(file, number, row) for number, row in _rows(file, text)]
-    if not rows:
-        raise InputError("has no line of values", source=str(file))
+    epochs = parse(text, lambda line: f"{file}, line {line}")
+    check_rates(epochs, str(file))
     at_ns, rates, delays, losses = 0, [], [], []
-    for row in rows:
+    for epoch in epochs:
         at = format_time(at_ns)
-        rates.append({"at": at, "rate": format_rate(row["RATE"])})
-        delays.append({"at": at, "delay": format_time(row["LATENCY"])})
-        losses.append({"at": at, "probability": row["LOSS"] / _ALL})
-        at_ns += row["KEEP"] * _NS_PER_US
+        rates.append({"at": at, "rate": format_rate(epoch.rate_bps)})
+        route = {"route": epoch.route} if epoch.route else {}
+        delays.append({"at": at, "delay": format_time(epoch.latency_ns), **route})
+        losses.append({"at": at, "probability": epoch.loss / ALL})
+        at_ns += epoch.keep_ns
     draft.network["rate"] = _changes(rates, "rate")
     draft.network["delay"] = _changes(delays, "delay")
-    if any(row["LOSS"] for row in rows):
+    if any(epoch.loss for epoch in epochs):
         changing = _changes(losses, "probability")
         draft.network["loss"] = [{"place": "bottleneck", "probability": changing}]
-    limits = [row["LIMIT"] for row in rows]
-    draft.network["queue"] = f"{max(limits)}p"
-    if min(limits) < max(limits):
-        draft.note(f"a limit that changes has no equal; the largest is taken, {max(limits)}", 1)
-    for name in _WITHOUT_EQUAL:
-        if any(row.get(name, 0) for row in rows):
-            draft.note(f"{name} has no equal", 1)
+    _put_limit(draft, epochs)
+    _note_order(draft, epochs)
+    for name in dict.fromkeys(name for epoch in epochs for name, _ in epoch.others):
+        draft.note(f"{name} has no equal", 1)
     draft.note(f"the trace is {format_time(at_ns)} long and does not begin again", 1)
     return draft
 
 
-def _names(line: str) -> list[str]:
-    return [name.strip().lstrip("#").strip().upper() for name in line.split(",")]
+def _put_limit(draft: Draft, epochs: Sequence[Epoch]) -> None:
+    """Set the largest limit, which counts what is under delay, too; 0 is none."""
+    limits = {epoch.limit for epoch in epochs}
+    most = "unlimited" if 0 in limits else f"{max(limits)}p"
+    draft.network["queue"] = most
+    if most != "unlimited":
+        draft.network["holds"] = most
+    if len(limits) > 1:
+        draft.note(f"a limit that changes has no equal; the largest is taken, {most}", 1)
 
 
-def _rows(file: Path, text: str) -> list[tuple[int, dict[str, str]]]:
-    lines = text.splitlines()
-    names = _names(lines[0])
-    missing = [name for name in _COLUMNS if name not in names]
-    if missing:
-        raise InputError(
-            f"has no column {missing[0]}", source=f"{file}, line 1", valid=",".join(_COLUMNS)
-        )
-    found = []
-    for number, cells in enumerate(csv.reader(lines[1:]), start=2):
-        if not cells:
-            continue
-        if len(cells) != len(names):
-            raise InputError(
-                f"has {len(cells)} values", source=f"{file}, line {number}", valid=str(len(names))
-            )
-        found.append((number, dict(zip(names, cells, strict=True))))
-    return found
-
-
-def _row(file: Path, number: int, row: Mapping[str, str]) -> dict[str, int]:
-    values = {}
-    for name, text in row.items():
-        try:
-            value = int(text.strip() or "0")
-        except ValueError:
-            value = -1
-        most = _ALL if name == "LOSS" else 2**63 - 1
-        if not 0 <= value <= most:
-            raise InputError(
-                f"{name} is no whole number", source=f"{file}, line {number}", value=text,
-                valid=f"from 0 to {most}",
-            )  # fmt: skip
-        values[name] = value
-    return values
+def _note_order(draft: Draft, epochs: Sequence[Epoch]) -> None:
+    falls = (
+        after.latency_ns < before.latency_ns and not before.route
+        for before, after in pairwise(epochs)
+    )
+    if any(falls):
+        draft.note("packets keep their order when the delay falls; in TheaterQ's route 0 not", 1)
 
 
 def _changes(steps: list[dict[str, Any]], key: str) -> Any:
-    """Return the steps that change the value; the value alone if there is one."""
+    """Return the steps that change anything; the value alone if there is one."""
+
+    def values(step: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in step.items() if name != "at"}
+
     changes = [
         step
         for number, step in enumerate(steps)
-        if number == 0 or step[key] != steps[number - 1][key]
+        if number == 0 or values(step) != values(steps[number - 1])
     ]
     return changes if len(changes) > 1 else changes[0][key]

@@ -1,0 +1,1 @@
+"""Traces of paths drawn from published models and measurements."""
