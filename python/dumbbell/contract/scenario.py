@@ -46,6 +46,16 @@ class LinkConfig(Part, frozen=True, kw_only=True):
     delay: tuple[tuple[int, int], ...]
     """One-way propagation delay by time; packets keep their order when it falls."""
 
+    route: tuple[tuple[int, int], ...] | None = None
+    """The route that packets take, by time; those of one keep their order and may overtake those of
+    another. None: all take the same."""
+
+    variation: VariationConfig | None = None
+    """Delay that differs from packet to packet, beside the other."""
+
+    holds: int | None = None
+    """Packets that it holds at most, in its queue and under its delays."""
+
     overhead_bytes: int
     """Bytes on the wire beyond those of the IP packet."""
 
@@ -123,6 +133,43 @@ class TokenBucketConfig(Part, frozen=True, kw_only=True):
 
     peak_bps: int | None = None
     """Rate at which a burst is sent; none: at once."""
+
+
+class VariationConfig(Part, frozen=True, kw_only=True):
+    """Delays by a distribution, part of a link's delay."""
+
+    mean_ns: int
+    """The delay of a packet whose number is zero."""
+
+    deviation_ns: int
+    """By how much a number of one is later. No packet is earlier than at once."""
+
+    distribution: (
+        Distribution
+        | Literal["uniform"]
+        | Literal["normal"]
+        | Literal["pareto"]
+        | Literal["pareto-normal"]
+    )
+    """What the numbers are drawn from."""
+
+    overtaken: bool
+    """Late packets are overtaken. Otherwise packets keep their order, and wait before the queue
+    unless that is scheduled."""
+
+
+class Distribution(Part, frozen=True, kw_only=True):
+    """A distribution of numbers.
+
+    The built-in ones are those of the tables of iproute2. The text "uniform" in its place: uniform
+    from -1 to 1. The text "normal" in its place: standard normal, of which nothing is below -4. The
+    text "pareto" in its place: pareto with the exponent 3, less 1.5 and times 4/3, at most 4. The
+    text "pareto-normal" in its place: a quarter of the normal number of a rank and three quarters
+    of the Pareto one.
+    """
+
+    table: tuple[int, ...] | None = None
+    """Numbers in parts of 8192, each as likely as the others."""
 
 
 class QueueConfig(Part, frozen=True, kw_only=True):

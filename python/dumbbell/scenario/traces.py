@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -96,7 +96,12 @@ def read_epochs(path: Path) -> tuple[Epoch, ...] | None:
     text = _text(path)
     if not path_traces.is_path_trace(text):
         return None
-    return path_traces.parse(text, lambda line: f"{printable(str(path))}, line {line}")
+    try:
+        return path_traces.parse(text, lambda line: f"line {line} of {printable(str(path))}")
+    except InputError as error:
+        # The source of an error is the scenario.
+        problem = f"{error.problem} in {error.source}"
+        raise replace(error, problem=problem, source=None) from None
 
 
 def read_table(path: Path) -> tuple[int, ...]:
