@@ -264,7 +264,7 @@ def netem_pareto(exponent: float = 3, most: float = 4) -> float:
 
     The integral over u from 0 to 1; x reaches `most` where u = (3/4 most + 1.5)^-a.
     """
-    cut = (0.75 * most + 1.5) ** -exponent
+    cut: float = (0.75 * most + 1.5) ** -exponent
     root = exponent / (exponent - 1)
     free = 4 / 3 * (root * (1 - cut ** (1 / root)) - 1.5 * (1 - cut))
     return free + most * cut
