@@ -155,7 +155,8 @@ class _Writer:
             return self._type(schema, name)
         self.waiting.append((name, schema))
         texts = [] if _is_texts(schema) else _texts(schema)
-        return " | ".join([name, *(f'Literal["{text["const"]}"]' for text in texts)])
+        words = ", ".join(f'"{text["const"]}"' for text in texts)
+        return f"{name} | Literal[{words}]" if words else name
 
 
 def _is_object(schema: Schema) -> bool:

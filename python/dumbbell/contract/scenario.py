@@ -144,13 +144,7 @@ class VariationConfig(Part, frozen=True, kw_only=True):
     deviation_ns: int
     """By how much a number of one is later. No packet is earlier than at once."""
 
-    distribution: (
-        Distribution
-        | Literal["uniform"]
-        | Literal["normal"]
-        | Literal["pareto"]
-        | Literal["pareto-normal"]
-    )
+    distribution: Distribution | Literal["uniform", "normal", "pareto", "pareto-normal"]
     """What the numbers are drawn from."""
 
     overtaken: bool
