@@ -485,7 +485,10 @@ def test_a_wrong_trace_of_a_path_is_refused(
 
 
 def test_a_delay_may_take_another_route() -> None:
-    steps = [{"at": "0s", "delay": "3ms"}, {"at": "1s", "delay": "1ms", "route": 4}]
+    steps: list[dict[str, Any]] = [
+        {"at": "0s", "delay": "3ms"},
+        {"at": "1s", "delay": "1ms", "route": 4},
+    ]
     assert link_of({"network.delay": steps})["route"] == [[0, 0], [10**9, 4]]
     del steps[1]["route"]
     assert "route" not in link_of({"network.delay": steps})
