@@ -266,7 +266,7 @@ def netem_pareto(exponent: float = 3, most: float = 4) -> float:
     """
     cut: float = (0.75 * most + 1.5) ** -exponent
     root = exponent / (exponent - 1)
-    free = 4 / 3 * (root * (1 - cut ** (1 / root)) - 1.5 * (1 - cut))
+    free: float = 4 / 3 * (root * (1 - cut ** (1 / root)) - 1.5 * (1 - cut))
     return free + most * cut
 
 
