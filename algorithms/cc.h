@@ -69,6 +69,8 @@ enum cc_stack {
 	CC_STACK_SLOW_START_INCLUSIVE = 1,
 	/* Growth counts ACKs, not acknowledged segments (until 3.18). */
 	CC_STACK_COUNT_ACKS = 2,
+	/* The stack has a slow start of its own (cc_start.h): HyStart gives way. */
+	CC_STACK_ENDS_SLOW_START = 4,
 };
 
 /*
@@ -108,7 +110,7 @@ struct cc_conn {
 	CC_VIEW u8 state;   /* enum cc_ca_state */
 	CC_VIEW u8 cwnd_limited; /* the window, not the application, held sending back */
 	CC_VIEW u8 stack;	 /* enum cc_stack */
-	CC_VIEW u8 reserved;
+	CC_VIEW u8 is_marked;	 /* in ssthresh: congestion marks are the only sign */
 	CC_VIEW u32 base_rtt_us;    /* RTT of the empty path, TCP-BPF; 0: not told */
 	CC_VIEW u32 pacing_wait_us; /* until pacing lets the next segment leave */
 	/*
@@ -295,6 +297,12 @@ static inline u8 cc_in_slow_start(const struct cc_conn *conn)
 	return conn->cwnd_segs < conn->ssthresh_segs;
 }
 
+/* Whether the stack, not HyStart, says when slow start ends. */
+static inline u8 cc_stack_ends_slow_start(const struct cc_conn *conn)
+{
+	return conn->stack & CC_STACK_ENDS_SLOW_START ? 1 : 0;
+}
+
 /* Slow start as a mode: while a stack repairs losses the window is its own. */
 static inline u8 cc_shows_slow_start(const struct cc_conn *conn)
 {
@@ -407,6 +415,15 @@ static inline u32 cc_half_window(const struct cc_conn *conn)
 }
 
 /*
+ * The fraction of the window to keep: `ecn` where congestion marks are the only sign, if
+ * it is set (ABE, RFC 8511), else `loss`.
+ */
+static inline u32 cc_kept(const struct cc_conn *conn, u32 loss, u32 ecn)
+{
+	return conn->is_marked && ecn ? ecn : loss;
+}
+
+/*
  * What an algorithm is and can be told.
  */
 
@@ -425,6 +442,8 @@ enum cc_flag {
 	CC_NEEDS_ECN = 4,
 	CC_NEEDS_RATES = 8, /* cc_ack_sample.in_flight_bytes; implied by cong_control */
 	CC_NEEDS_ONE_WAY = 16, /* cc_conn.stamp_ms and echo_ms */
+	/* cc_conn.is_marked */
+	CC_NEEDS_MARKED = 64,
 	/*
 	 * No need, but history: Linux 2.6.13 to 3.1 let its window fall to half of
 	 * ssthresh while losses were repaired, as Reno's, and not to ssthresh (min_cwnd).

@@ -338,7 +338,7 @@ static void cdg_cong_avoid(const struct cdg_params *params, struct cdg_state *cd
 		cdg_end_reduction(cdg, conn);
 		round_over = 0;
 	}
-	if (cc_in_slow_start(conn))
+	if (cc_in_slow_start(conn) && !cc_stack_ends_slow_start(conn))
 		cdg_hystart(params, cdg, conn);
 	if (round_over && cdg->rtt_max_us && cdg_end_round(params, cdg, conn))
 		return;

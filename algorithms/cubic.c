@@ -29,6 +29,10 @@
  * the curve a round trip later. Otherwise it is concave until t + RTT reaches K, and
  * convex from then on.
  *
+ * With ABE (RFC 8511, the preset `abe`) a cut keeps more of the window where congestion
+ * marks are its only cause. Such marks come from short queues, which a deeper cut would
+ * leave empty. Growth that follows standard TCP still has the slope of `kept`.
+ *
  * HyStart leaves slow start before the queue overflows. It does so when a train of
  * ACKs lasts as long as the path's RTT, or when the RTT has risen by an eighth, within
  * 4 to 16 ms. The parameter `hystart` chooses among Linux's versions. They differ in
@@ -48,17 +52,16 @@
  * at the rate of pacing, depends on the window. Linux's rate depends on the
  * outstanding data where that is more.
  */
-#include "cc.h"
-
-#define CUBIC_HYSTART_OFF 0
-#define CUBIC_HYSTART_US 1
-#define CUBIC_HYSTART_MS 2
-#define CUBIC_HYSTART_MS_SIXTEENTH 3
+#include "cc_hystart.h"
 
 #define cubic_parameters(P)                                                             \
 	P(kept, "1/1024", 717, CC_RANGE(512, 1000),                                     \
 	  "fraction of the window kept on congestion",                                  \
 	  "Linux 0.7; RFC 9438 section 4.6")                                            \
+	P(kept_ecn, "1/1024", 0, CC_RANGE(0, 1000),                                     \
+	  "the same where congestion marks are the only sign, 0.85 with ABE; 0: as "    \
+	  "for losses",                                                                 \
+	  "RFC 8511 section 3.1")                                                       \
 	P(scale, "1/102.4", 41, CC_RANGE(1, 1000),                                      \
 	  "C, in segments per cubic second: how steep the cubic is",                    \
 	  "Linux bic_scale, about 0.4; RFC 9438 section 5.1")                           \
@@ -85,30 +88,32 @@
 #define cubic_presets(S)                                                            \
 	S("linux-2.6.26",                                                           \
 	  "Linux 2.6.26 (CUBIC 2.2): kept 0.8, no HyStart, ACKs counted",           \
-	  CC_SET(cubic, kept, 819), CC_SET(cubic, hystart, CUBIC_HYSTART_OFF),      \
+	  CC_SET(cubic, kept, 819), CC_SET(cubic, hystart, CC_HYSTART_OFF),      \
 	  CC_SET(cubic, ack_ratio_correction, 1))                                   \
 	S("linux-3.16", "Linux 3.16: HyStart in milliseconds, ACKs counted",        \
-	  CC_SET(cubic, hystart, CUBIC_HYSTART_MS_SIXTEENTH),                       \
+	  CC_SET(cubic, hystart, CC_HYSTART_MS_SIXTEENTH),                       \
 	  CC_SET(cubic, ack_ratio_correction, 1))                                   \
 	S("linux-4.14", "Linux 4.14: HyStart in milliseconds",                      \
-	  CC_SET(cubic, hystart, CUBIC_HYSTART_MS))                                 \
+	  CC_SET(cubic, hystart, CC_HYSTART_MS))                                 \
 	S("lukaseder2016",                                                          \
 	  "Lukaseder et al. 2016, Table I: beta 717/1024, standard TCP where "      \
 	  "it is faster; Linux 3.16",                                               \
 	  CC_SET(cubic, kept, 717), CC_SET(cubic, tcp_friendliness, 1),             \
-	  CC_SET(cubic, hystart, CUBIC_HYSTART_MS_SIXTEENTH),                       \
+	  CC_SET(cubic, hystart, CC_HYSTART_MS_SIXTEENTH),                       \
 	  CC_SET(cubic, ack_ratio_correction, 1))                                   \
 	S("brakmo2017",                                                             \
 	  "Brakmo 2017: cut by 30 %, standard TCP where it is faster; Linux 4.14",  \
 	  CC_SET(cubic, kept, 717), CC_SET(cubic, tcp_friendliness, 1),             \
-	  CC_SET(cubic, hystart, CUBIC_HYSTART_MS))                                 \
+	  CC_SET(cubic, hystart, CC_HYSTART_MS))                                 \
 	S("kumazoe2012",                                                            \
 	  "Kumazoe et al. 2012: Linux 2.6.26, kept 0.8, no HyStart, ACKs counted; " \
 	  "C and beta by their symbols only",                                       \
-	  CC_SET(cubic, kept, 819), CC_SET(cubic, hystart, CUBIC_HYSTART_OFF),      \
+	  CC_SET(cubic, kept, 819), CC_SET(cubic, hystart, CC_HYSTART_OFF),      \
 	  CC_SET(cubic, ack_ratio_correction, 1))                                   \
 	S("mani2012",                                                               \
-	  "Mani and Mbarek 2012: C and beta by their symbols only, thus Linux's")
+	  "Mani and Mbarek 2012: C and beta by their symbols only, thus Linux's")   \
+	S("abe", "RFC 8511 (ABE): 0.85 of the window kept on congestion marks",     \
+	  CC_SET(cubic, kept_ecn, 870))
 
 #define cubic_hooks(H)       \
 	H(cubic, init)       \
@@ -119,12 +124,6 @@
 	H(cubic, set_state)  \
 	H(cubic, info)
 
-/* Samples of the RTT that a round needs before its delay is judged. */
-#define CUBIC_HYSTART_SAMPLES 8
-#define CUBIC_HYSTART_DELAY_LOW_US 4000u
-#define CUBIC_HYSTART_DELAY_HIGH_US 16000u
-/* Largest burst that segmentation offload sends as one. */
-#define CUBIC_GSO_BYTES_MAX 65536u
 /* Bits after the point of the ratio of segments to ACKs. */
 #define CUBIC_RATIO_SHIFT 4
 #define CUBIC_RATIO_MAX (32u << CUBIC_RATIO_SHIFT)
@@ -157,46 +156,30 @@ struct cubic_state {
 	u32 tcp_cwnd;	 /* what standard TCP would have, segments */
 	u32 ack_ratio;	 /* segments per ACK << CUBIC_RATIO_SHIFT */
 
-	u32 round_start_us;
-	u32 round_end_seq;
-	u32 train_end_us; /* last ACK of the train */
-	u32 round_rtt_us; /* smallest of the round; 0: none */
-	u8 round_samples;
-	u8 found; /* what ended slow start, bits of hystart_detect */
+	struct cc_hystart hystart;
 	u8 in_epoch;
 };
 
-/* Time as this version of HyStart sees it, modulo 2^32. */
-static u32 cubic_hystart_clock(const struct cubic_params *params,
-			       const struct cc_conn *conn)
-{
-	if (params->hystart == CUBIC_HYSTART_US)
-		return (u32)conn->now_us;
-	return (u32)(conn->now_us / CC_USEC_PER_MSEC * CC_USEC_PER_MSEC);
-}
-
-static void cubic_hystart_new_round(const struct cubic_params *params,
-				    struct cubic_state *cubic, const struct cc_conn *conn)
-{
-	cubic->round_start_us = cubic_hystart_clock(params, conn);
-	cubic->train_end_us = cubic->round_start_us;
-	cubic->round_end_seq = conn->snd_nxt;
-	cubic->round_rtt_us = 0;
-	cubic->round_samples = 0;
-}
+#define CUBIC_HYSTART(params)                                                 \
+	((struct cc_hystart_options){.version = (params)->hystart,            \
+				     .detect = (params)->hystart_detect,      \
+				     .low_window = (params)->hystart_low_window, \
+				     .ack_delta_us = (params)->hystart_ack_delta})
 
 static void cubic_reset(const struct cubic_params *params, struct cubic_state *cubic,
 			const struct cc_conn *conn)
 {
+	struct cc_hystart_options options = CUBIC_HYSTART(params);
+
 	*cubic = (struct cubic_state){.ack_ratio = 2 << CUBIC_RATIO_SHIFT};
-	cubic_hystart_new_round(params, cubic, conn);
+	cc_hystart_new_round(&options, &cubic->hystart, conn);
 }
 
 static void cubic_init(const struct cubic_params *params, struct cubic_state *cubic,
 		       struct cc_conn *conn)
 {
 	cubic_reset(params, cubic, conn);
-	if (params->initial_ssthresh && params->hystart == CUBIC_HYSTART_OFF)
+	if (params->initial_ssthresh && params->hystart == CC_HYSTART_OFF)
 		conn->ssthresh_segs = params->initial_ssthresh;
 }
 
@@ -204,13 +187,14 @@ static u32 cubic_ssthresh(const struct cubic_params *params, struct cubic_state 
 			  const struct cc_conn *conn)
 {
 	u32 cwnd = conn->cwnd_segs;
+	u32 kept = cc_kept(conn, params->kept, params->kept_ecn);
 
 	cubic->in_epoch = 0;
 	if (cwnd < cubic->last_max && params->fast_convergence)
-		cubic->last_max = cc_scale(cwnd, CC_ONE + params->kept, 2 * CC_ONE);
+		cubic->last_max = cc_scale(cwnd, CC_ONE + kept, 2 * CC_ONE);
 	else
 		cubic->last_max = cwnd;
-	return cc_max(cc_scale(cwnd, params->kept, CC_ONE), CC_CWND_MIN);
+	return cc_max(cc_scale(cwnd, kept, CC_ONE), CC_CWND_MIN);
 }
 
 static void cubic_begin_epoch(const struct cubic_params *params,
@@ -232,7 +216,7 @@ static void cubic_begin_epoch(const struct cubic_params *params,
 /* The smallest RTT, jiffies. Kept in milliseconds it had been rounded down. */
 static u32 cubic_rtt(const struct cubic_params *params, const struct cubic_state *cubic)
 {
-	u8 is_in_ms = params->hystart > CUBIC_HYSTART_US;
+	u8 is_in_ms = params->hystart > CC_HYSTART_US;
 	u32 rest_us = is_in_ms ? cubic->rtt_min_us % CC_USEC_PER_MSEC : 0;
 
 	return cc_us_to_jiffies(cubic->rtt_min_us - rest_us);
@@ -323,86 +307,17 @@ static void cubic_cong_avoid(const struct cubic_params *params, struct cubic_sta
 	if (!cc_may_grow(conn))
 		return;
 	if (cc_in_slow_start(conn)) {
-		if (params->hystart > CUBIC_HYSTART_US &&
-		    cc_seq_after(conn->snd_una, cubic->round_end_seq))
-			cubic_hystart_new_round(params, cubic, conn);
+		struct cc_hystart_options options = CUBIC_HYSTART(params);
+
+		if (params->hystart > CC_HYSTART_US &&
+		    cc_seq_after(conn->snd_una, cubic->hystart.round_end_seq))
+			cc_hystart_new_round(&options, &cubic->hystart, conn);
 		acked = cc_slow_start(conn, acked);
 		if (!acked)
 			return;
 	}
 	cubic_update(params, cubic, conn, conn->stack & CC_STACK_COUNT_ACKS ? 1 : acked);
 	cc_additive_increase(conn, cubic->divisor, acked);
-}
-
-/* Longest train of ACKs that a path without a queue gives, us. */
-static u32 cubic_hystart_train_max(const struct cubic_params *params,
-				   const struct cubic_state *cubic,
-				   const struct cc_conn *conn)
-{
-	u64 rate = conn->pacing_rate_bytes_per_s;
-	u32 percent = conn->cwnd_segs < conn->ssthresh_segs / 2 ? 200 : 120;
-	u32 slack = 0;
-
-	if (params->hystart != CUBIC_HYSTART_US)
-		return cubic->rtt_min_us / 2;
-	/* The rate at which Linux would pace. */
-	if (!rate && conn->srtt_us && conn->srtt_us != CC_NO_RTT)
-		rate = (u64)conn->mss_bytes * conn->cwnd_segs * CC_USEC_PER_SEC / 100 *
-		       percent / conn->srtt_us;
-	if (rate)
-		slack = cc_min(CC_USEC_PER_MSEC, cc_saturate(4ull * CUBIC_GSO_BYTES_MAX *
-							     CC_USEC_PER_SEC / rate));
-	slack = cc_saturate((u64)cubic->rtt_min_us + slack);
-	return conn->pacing_rate_bytes_per_s ? slack : slack / 2;
-}
-
-/* A longer and longer ACK train has reached the length of the path. */
-static u8 cubic_hystart_train(const struct cubic_params *params,
-			      struct cubic_state *cubic, const struct cc_conn *conn)
-{
-	u32 now = cubic_hystart_clock(params, conn);
-
-	if (now - cubic->train_end_us > params->hystart_ack_delta)
-		return 0;
-	cubic->train_end_us = now;
-	return now - cubic->round_start_us > cubic_hystart_train_max(params, cubic, conn);
-}
-
-/* The smallest RTT of this round has left that of the path behind. */
-static u8 cubic_hystart_delay(const struct cubic_params *params,
-			      struct cubic_state *cubic, u32 rtt_us)
-{
-	u32 part = params->hystart == CUBIC_HYSTART_MS_SIXTEENTH ? 16 : 8;
-	u32 rise = cc_clamp(cubic->rtt_min_us / part, CUBIC_HYSTART_DELAY_LOW_US,
-			    CUBIC_HYSTART_DELAY_HIGH_US);
-	u8 judged = cubic->round_samples >= CUBIC_HYSTART_SAMPLES;
-
-	if (!judged || params->hystart == CUBIC_HYSTART_US)
-		cubic->round_rtt_us = cubic->round_rtt_us
-					      ? cc_min(cubic->round_rtt_us, rtt_us)
-					      : rtt_us;
-	if (!judged) {
-		cubic->round_samples++;
-		return 0;
-	}
-	return cubic->round_rtt_us > cc_saturate((u64)cubic->rtt_min_us + rise);
-}
-
-static void cubic_hystart(const struct cubic_params *params, struct cubic_state *cubic,
-			  struct cc_conn *conn, u32 rtt_us)
-{
-	/* Since 5.16 rounds also begin while the window is too small to be judged. */
-	if (params->hystart == CUBIC_HYSTART_US &&
-	    cc_seq_after(conn->snd_una, cubic->round_end_seq))
-		cubic_hystart_new_round(params, cubic, conn);
-	if (conn->cwnd_segs < params->hystart_low_window)
-		return;
-	if (params->hystart_detect & 1 && cubic_hystart_train(params, cubic, conn))
-		cubic->found |= 1;
-	if (params->hystart_detect & 2 && cubic_hystart_delay(params, cubic, rtt_us))
-		cubic->found |= 2;
-	if (cubic->found)
-		conn->ssthresh_segs = conn->cwnd_segs;
 }
 
 static void cubic_pkts_acked(const struct cubic_params *params, struct cubic_state *cubic,
@@ -422,13 +337,17 @@ static void cubic_pkts_acked(const struct cubic_params *params, struct cubic_sta
 	if (cubic->in_epoch && cc_jiffies(conn) - cubic->epoch_start < CC_HZ)
 		return;
 	rtt_us = cc_max((u32)sample->rtt_us, 1);
-	if (params->hystart > CUBIC_HYSTART_US) /* kept in 1/8 ms */
+	if (params->hystart > CC_HYSTART_US) /* kept in 1/8 ms */
 		rtt_us = cc_max(rtt_us / 125, 1) * 125;
 	if (!cubic->rtt_min_us || rtt_us < cubic->rtt_min_us)
 		cubic->rtt_min_us = rtt_us;
-	if (params->hystart != CUBIC_HYSTART_OFF && !cubic->found &&
-	    cc_in_slow_start(conn))
-		cubic_hystart(params, cubic, conn, rtt_us);
+	if (params->hystart != CC_HYSTART_OFF && !cubic->hystart.found &&
+	    cc_in_slow_start(conn) && !cc_stack_ends_slow_start(conn)) {
+		struct cc_hystart_options options = CUBIC_HYSTART(params);
+
+		cc_hystart_sample(&options, &cubic->hystart, conn, cubic->rtt_min_us,
+				  rtt_us);
+	}
 }
 
 static void cubic_cwnd_event(const struct cubic_params *params, struct cubic_state *cubic,
@@ -486,6 +405,7 @@ static void cubic_info(const struct cubic_params *params, const struct cubic_sta
 
 /* In figures: CUBIC, #56b4e9, triangle-right. */
 CC_ALGORITHM(cubic, .title = "CUBIC", .family = CC_FAMILY_LOSS, .year = 2008,
+	     .flags = CC_NEEDS_MARKED,
 	     .source = "S. Ha, I. Rhee, L. Xu, CUBIC: A New TCP-Friendly High-Speed TCP "
 		       "Variant, SIGOPS OSR 42(5), 2008; RFC 9438",
 	     .summary = "Grows as a cubic function of the time since the last cut, with "

@@ -16,6 +16,12 @@
  *
  *     w = sqrt(3 / (2 p))
  *
+ * With ABE (RFC 8511, the preset `abe`) a cut keeps a larger part b of the window where
+ * congestion marks are its only cause: 0.8 rather than 0.5. Marked with probability p,
+ * the mean window then is about
+ *
+ *     w = sqrt((1 + b) / (2 (1 - b) p))
+ *
  * As in Linux: windows are whole. Acknowledged segments add up until they earn one.
  * The stack decides what to count. It counts acknowledged segments (RFC 3465, Linux
  * since 4.0) or ACKs (until 3.18). Delayed ACKs halve the number of ACKs, and so the
@@ -23,7 +29,11 @@
  */
 #include "cc.h"
 
-#define reno_parameters(P)
+#define reno_parameters(P)                                                            \
+	P(kept_ecn, "1/1024", 0, CC_RANGE(0, 1000),                                   \
+	  "fraction of the window kept where congestion marks are the only sign, 0.8 " \
+	  "with ABE; 0: half, as for losses",                                         \
+	  "RFC 8511 section 3.1")
 #define reno_presets(S)                                                                \
 	S("li2007", "Li, Leith, Shorten 2007, Table II: standard TCP; counts "         \
 		    "acknowledged segments as their kernel did (RFC 3465)")            \
@@ -32,7 +42,9 @@
 	S("brakmo2017",                                                                \
 	  "Brakmo 2017: Reno of Linux 4.14, whose stack counts acknowledged segments") \
 	S("kumazoe2012",                                                               \
-	  "Kumazoe et al. 2012: Reno of Linux 2.6.26, whose stack counts ACKs")
+	  "Kumazoe et al. 2012: Reno of Linux 2.6.26, whose stack counts ACKs")        \
+	S("abe", "RFC 8511 (ABE): 0.8 of the window kept on congestion marks",         \
+	  CC_SET(reno, kept_ecn, 819))
 #define reno_hooks(H) H(reno, ssthresh) H(reno, cong_avoid)
 
 CC_PARAMS(reno);
@@ -43,7 +55,9 @@ struct reno_state {
 static u32 reno_ssthresh(const struct reno_params *params, struct reno_state *state,
 			 const struct cc_conn *conn)
 {
-	return cc_half_window(conn);
+	return cc_max(cc_scale(conn->cwnd_segs, cc_kept(conn, CC_ONE / 2, params->kept_ecn),
+			       CC_ONE),
+		      CC_CWND_MIN);
 }
 
 static void reno_cong_avoid(const struct reno_params *params, struct reno_state *state,
@@ -55,7 +69,7 @@ static void reno_cong_avoid(const struct reno_params *params, struct reno_state 
 /* In figures: Standard TCP, #1a1a1a, circle. */
 CC_ALGORITHM(
 	reno, .title = "Standard TCP (NewReno)", .family = CC_FAMILY_LOSS, .year = 1990,
-	.flags = CC_RENOS_BOUND,
+	.flags = CC_RENOS_BOUND | CC_NEEDS_MARKED,
 	.source = "V. Jacobson, Congestion Avoidance and Control, SIGCOMM 1988; RFC 5681",
 	.summary =
 		"Adds one segment per round trip and halves the window on congestion.");

@@ -18,7 +18,6 @@ SIZES_FILE: Final = Path(__file__).with_name("drawn_sizes.cdf")
 _EXTRA_SWITCHES: Final[Mapping[str, Sequence[Any]]] = {
     "handshake": [True],
     "pacing": ["fq"],
-    "slow_start": ["hystart++", "limited"],
     "ecn": ["classic", "dctcp"],
     "tso": [True],
     "receive_window_bytes": [60_000],
@@ -33,6 +32,13 @@ _EXTRA_SWITCHES: Final[Mapping[str, Sequence[Any]]] = {
     "byte_counting_segs": [1],
 }
 """Values that no profile has."""
+
+SLOW_STARTS: Final[Sequence[Table]] = [
+    *({"slow_start": name} for name in ("standard", "hystart", "hystart++", "search")),
+    {"slow_start": "limited", "limited_slow_start_segs": 20},
+    {"slow_start": "careful-resume", "resume_window_segs": 60, "resume_rtt_ns": 20_000_000},
+]
+"""Slow starts that a stack gives to algorithms without one of their own."""
 
 
 def _switches() -> Mapping[str, st.SearchStrategy[Any]]:
@@ -69,6 +75,8 @@ def algorithms(draw: st.DrawFn) -> Table:
     table: Table = {"algorithm": f"{name}{preset}"}
     if algorithm.needs_ecn and draw(st.booleans()):
         table["switches"] = {"ecn": "l4s"}
+    elif "cong_control" not in algorithm.hooks and draw(st.sampled_from([False, False, True])):
+        table["switches"] = draw(st.sampled_from(SLOW_STARTS))
     if algorithm.parameters and draw(st.sampled_from([False, False, True])):
         parameter = draw(st.sampled_from(algorithm.parameters))
         value = draw(st.sampled_from([parameter.initial, parameter.low, parameter.high]))

@@ -154,6 +154,8 @@ def test_mixes_are_read() -> None:
         ({"stack": "windows"}, "stack"),
         ({"runs": 0}, "runs"),
         ({"loss": "1.5"}, "loss"),
+        ({"slow_start": "serach"}, "slow_start"),
+        ({"slow_start": "careful-resume"}, "resume_window_segs"),
     ],
 )
 def test_impossible_comparisons_are_input_errors(

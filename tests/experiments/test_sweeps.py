@@ -34,6 +34,7 @@ from dumbbell.store.store import Store
         ("buffer", "0.25bdp..1bdp*2", ("0.25bdp", "0.5bdp", "1bdp")),
         ("loss", "1e-5..1e-3*10", ("1e-05", "0.0001", "0.001")),
         ("flows", "1..4*2", ("1", "2", "4")),
+        ("slow_start", "own,search", ("own", "search")),
     ],
 )
 def test_an_axis_is_a_list_or_a_range(name: str, text: str, values: tuple[str, ...]) -> None:
@@ -53,6 +54,7 @@ def test_an_axis_is_a_list_or_a_range(name: str, text: str, values: tuple[str, .
         ("buffer", "10p..100p*2", "not a share of the BDP"),
         ("loss", "a..b*2", '"a"'),
         ("rtt", ",", "no value"),
+        ("slow_start", "own..search", "not a range"),
     ],
 )
 def test_a_wrong_axis_is_refused(name: str, text: str, problem: str) -> None:
@@ -80,6 +82,7 @@ def table(**axes: tuple[str, ...]) -> dict[str, Any]:
         {"rtt": ("10ms", "20ms")},
         {"loss": ("0", "1e-3")},
         {"flows": ("1", "2")},
+        {"slow_start": ("own", "hystart++", "search")},
         {"rate": ("5mbit", "9mbit"), "rtt": ("10ms", "20ms"), "buffer": ("1bdp", "2bdp")},
     ],
 )
@@ -176,6 +179,21 @@ def test_the_command_writes_pages_and_a_study_that_runs_on(dumbbell: Command) ->
     assert again.code == 0
     assert "4 reused" in again.err
     assert folder.name in dumbbell("list", "studies").out
+
+
+def test_slow_starts_are_an_axis(dumbbell: Command) -> None:
+    path = ("--rate", "5mbit", "--rtt", "10ms", "--duration", "1s", "--runs", "1")
+    said = dumbbell("compare", "reno", *path, "--slow-start", "own,hystart++")
+    assert said.code == 0
+    assert "slow_start" in said.out
+    assert "hystart++" in said.out
+    for wrong, problem in [
+        ("own,serach", "unknown variant"),
+        ("careful-resume", "resume_window_segs"),
+    ]:
+        said = dumbbell("compare", "reno", *path, "--slow-start", wrong)
+        assert said.code == 2
+        assert problem in said.err
 
 
 def test_a_wrong_algorithm_is_refused(dumbbell: Command) -> None:

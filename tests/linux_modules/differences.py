@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from dumbbell.algorithms.head_comments import Kind, parse
 from linux_modules.package import MODULES
-from linux_modules.places import DIFFERENCES
+from linux_modules.places import ALGORITHMS, DIFFERENCES
 
 _WORD: Final = re.compile(r"[a-z]{2,}[\s,;:.-]")
 
@@ -121,8 +121,13 @@ def of(algorithm: str, declared: Iterable[Difference]) -> tuple[Difference, ...]
     return tuple(difference for difference in declared if difference.algorithm == algorithm)
 
 
+_FAMILY: Final = re.compile(r'#include "(cc_\w+\.h)"\n')
+"""A header that several algorithms share, which edits may concern."""
+
+
 def as_linux(source: str, differences: Sequence[Difference]) -> str:
-    """Return a file of ours with the edits of these differences."""
+    """Return a file of ours and its family's headers, with the edits of these differences."""
+    source = _FAMILY.sub(lambda found: (ALGORITHMS / found[1]).read_text(), source)
     for difference in differences:
         for edit in difference.edits:
             count = source.count(edit.find)

@@ -260,6 +260,21 @@ WRONG = [
     ("stack", {"switches": {"growth": "none"}}, "stack.switches.growth", "invalid type", None),
     ("stack", {"switches": {"ecn": "l4s"}}, "stack.switches.ecn", "answers a mark as a loss", None),
     ("flow.1.switches", {"ecn": "l4s"}, "flow.1.switches.ecn", "answers a mark as a loss", None),
+    ("stack", {"switches": {"slow_start": "serach"}}, "stack.switches.slow_start", "search", None),
+    (
+        "stack",
+        {"switches": {"slow_start": "careful-resume", "resume_rtt_ns": 40_000_000}},
+        "stack.switches.resume_window_segs",
+        "needs resume_window_segs",
+        None,
+    ),
+    (
+        "flow.1.switches",
+        {"resume_window_segs": 400},
+        "flow.1.switches.resume_window_segs",
+        "alone uses resume_window_segs",
+        None,
+    ),
     ("stack", {"profil": "rfc"}, "stack.profil", "unknown key", "profile"),
     ("flow", [], "flow", "no flows", None),
     ("flow", {}, "flow", "not an array", None),
@@ -285,6 +300,14 @@ WRONG = [
     ("record.events", ["drops"], "record.events", "unknown kind of event", "drop"),
     ("record.algorithm_state", "maybe", "record.algorithm_state", "neither true nor", None),
 ]
+
+
+@pytest.mark.parametrize("key", ["stack.switches.slow_start", "flow.1.switches.slow_start"])
+def test_an_algorithm_with_a_start_of_its_own_has_no_other(key: str) -> None:
+    with pytest.raises(InputError, match="bbr sets its window itself") as caught:
+        scenario({"flow.1.algorithm": "bbr", key: "search"})
+    assert caught.value.key == key
+    scenario({"flow.1.algorithm": "bbr", key: "own"})
 
 
 @pytest.mark.parametrize(("path", "value", "key", "problem", "near"), WRONG)

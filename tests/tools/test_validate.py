@@ -148,6 +148,26 @@ WRONG = [
         "scalable@li2007",
     ),
     ("window at which HyStart ends slow start", "flow.1.parameters", {"hystart": 0}),
+    *(
+        (
+            f"window at which {name} of the stack ends slow start, reno",
+            "flow.1.switches.slow_start",
+            "standard",
+        )
+        for name in ("hystart", "hystart++", "search")
+    ),
+    (
+        "transfer of 1500 segments in limited slow start",
+        "flow.1.switches.limited_slow_start_segs",
+        300,
+    ),
+    (
+        "transfer of 400 segments with Careful Resume from 1000",
+        "flow.1.switches.resume_window_segs",
+        700,
+    ),
+    ("window times the root of the reductions per segment, ABE", "flow.1.algorithm", "reno"),
+    ("window kept on a mark, cubic@abe", "flow.1.algorithm", "cubic"),
     ("ACKs per segment with delayed ACKs", "stack.switches", dict(EVERY_SEGMENT)),
     ("long flow's share of a parking lot of 4 hops, Reno", "flow.1.hops", [1, 1]),
     ("utilisation of one BBR flow", "flow.1.parameters", {"probe_rtt_time": 0}),

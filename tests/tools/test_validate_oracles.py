@@ -74,6 +74,22 @@ def test_slow_start_rounds(segs: int, rounds: int) -> None:
     assert oracles.slow_start_rounds(segs) == rounds
 
 
+def test_limited_slow_start_adds_half_of_its_threshold_per_round_trip() -> None:
+    # 10, 20, 40, 80, then from 100: 60 ACKs at K = 2.
+    assert [oracles.limited_rounds(segs, 100) for segs in (150, 151, 280, 281)] == [4, 5, 5, 6]
+    assert oracles.limited_rounds(691, 10_000) == oracles.slow_start_rounds(691)
+
+
+def test_search_misses_a_quarter_once_the_link_has_been_full_for_some_round_trips() -> None:
+    # By hand it is 20.9 % after 3.5 RTTs and 27.4 % after 4.
+    assert 1 / math.log(2) + 3.8 < oracles.search_exit_bdp() < 1 / math.log(2) + 4.2
+
+
+def test_the_aimd_factor_of_standard_tcp_is_the_root_of_three_halves() -> None:
+    assert oracles.aimd_factor(0.5) == pytest.approx(math.sqrt(1.5))
+    assert oracles.aimd_factor(0.8) == pytest.approx(math.sqrt(4.5))
+
+
 def test_transfers_end_with_serialisation() -> None:
     # A tiny service time: round trips alone; a long one: the link never stands still.
     assert oracles.transfer_s(70, 0.1, 0) == pytest.approx(0.3)

@@ -320,6 +320,22 @@ def first_ssthresh(run: Run) -> float:
     return float(found[0]) if found.len() else NOTHING
 
 
+def kept_share(run: Run) -> float:
+    """Share of the window that is kept at a reduction, mean of all."""
+    cuts = _events(run, "congestion")
+    shares = cuts["ssthresh_segs"] / cuts["cwnd_segs"]
+    return float(shares.to_numpy().mean()) if cuts.height else NOTHING
+
+
+def law_factor(run: Run) -> float:
+    """Mean window times the root of the reductions per segment that is sent."""
+    view = flows_of(run, "1")
+    cuts = view.events("congestion")
+    if cuts is None or not cuts.height:
+        return NOTHING
+    return window_segs(run) * math.sqrt(cuts.height / sum(view.grown("sent_segs")))
+
+
 def acks_per_segment(run: Run) -> float:
     """Packets on the way back per data packet that arrived."""
     arrived = run.summary.flows[0].received_packets

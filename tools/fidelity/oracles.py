@@ -198,6 +198,90 @@ def hystart_exit_segs(rtt_s: float, service_s: float, initial: int = 10) -> int:
     return burst + acks
 
 
+def hystart_pp_exit_segs(rtt_s: float, service_s: float, initial: int = 10) -> float:
+    """Return the window at which HyStart++ ends slow start (RFC 9406).
+
+    Rounds are windows, which double from `initial`. A window that is larger than the path leaves
+    a queue before the next round. The first round whose RTTs are an eighth longer by that, within 4
+    and 16 ms, begins conservative slow start with its eighth ACK. From there each ACK adds a
+    quarter of a segment: for the rest of that round and for four more.
+    """
+    rise_s = min(max(rtt_s / 8, 0.004), 0.016)
+    window = float(initial)
+    while (window - rtt_s / service_s) * service_s < rise_s:
+        window *= 2
+    grown = window + 8 + (window - 8) / 4
+    return grown * 1.25**4
+
+
+SEARCH_WINDOW_RTTS: Final = 3.5
+SEARCH_THRESHOLD: Final = 0.26
+
+
+def search_exit_bdp() -> float:
+    """Return the window at which SEARCH ends slow start, in BDPs (draft-chung-ccwg-search-09).
+
+    In fluid slow start an ACK lets two segments go, so that the window is all that was ever
+    delivered: 1 / ln 2 when the link is full, and 1 more for each RTT of the path after that. The
+    RTT is how long ago what is now delivered was sent. SEARCH compares what was sent in 3.5 RTTs
+    until then with what was delivered in 3.5 RTTs until now, once in 0.35 RTT, so half of that
+    later than at the threshold on average.
+    """
+    base = 1 / math.log(2)
+
+    def delivered(time: float) -> float:
+        return base * 2**time if time < 0 else base + time
+
+    def when_sent(amount: float) -> float:
+        """Return the time until which so much was sent: twice what was delivered."""
+        half = amount / 2
+        return math.log2(half / base) if half < base else half - base
+
+    time = 0.0
+    while True:
+        sent_at = when_sent(delivered(time))
+        sent = delivered(time) - 2 * delivered(sent_at - SEARCH_WINDOW_RTTS)
+        missing = sent - (delivered(time) - delivered(time - SEARCH_WINDOW_RTTS))
+        if missing / sent >= SEARCH_THRESHOLD:
+            return delivered(time + 0.05 * SEARCH_WINDOW_RTTS)
+        time += 1e-3
+
+
+def limited_rounds(segs: int, from_segs: int, initial: int = 10) -> int:
+    """Return the round trips in which limited slow start sends `segs` (RFC 3742).
+
+    Above `from_segs` an ACK adds 1 / K of a segment, with K = int(cwnd / (from_segs / 2)).
+    """
+    window, sent, rounds = float(initial), 0, 0
+    while sent < segs:
+        rounds += 1
+        burst = int(window)
+        sent += burst
+        for _ in range(burst):
+            part = int(window / (from_segs / 2)) if window > from_segs else 1
+            window += 1 / part
+    return rounds
+
+
+def resume_s(segs: int, saved_segs: int, rtt_s: float, initial: int = 10) -> float:
+    """Return how long a transfer takes with Careful Resume (RFC 9959).
+
+    The initial window is acknowledged after one round trip, and slow start sends twice as much
+    then. From its last ACK on half of the saved window leaves per round trip, evenly.
+    """
+    rest = segs - initial - 2 * initial
+    return rtt_s * (2 + rest / (saved_segs / 2))
+
+
+def aimd_factor(kept: float) -> float:
+    """Return mean window times root of the losses per segment, where `kept` of it survives one.
+
+    A window that grows by one segment per round trip from `kept` W to W sends (1 - kept^2) W^2 / 2
+    segments meanwhile, and is (1 + kept) W / 2 on average.
+    """
+    return math.sqrt((1 + kept) / (2 * (1 - kept)))
+
+
 def transfer_s(segs: int, rtt_s: float, service_s: float, initial: int = 10) -> float:
     """Return the time to send `segs` and hear of the last (Kurose and Ross, static windows).
 

@@ -9,6 +9,8 @@ pub const NO_RTT: u32 = u32::MAX;
 pub const STACK_SLOW_START_INCLUSIVE: u8 = 1;
 /// Bit of [`Conn::stack`]: growth counts ACKs, not segments (Linux until 3.18).
 pub const STACK_COUNT_ACKS: u8 = 2;
+/// Bit of [`Conn::stack`]: the stack has a slow start of its own, before which HyStart gives way.
+pub const STACK_ENDS_SLOW_START: u8 = 4;
 
 /// Flag of `in_ack_event`: the ACK carries SACK blocks or ECE, or advances nothing.
 pub const ACK_SLOWPATH: u32 = 1;
@@ -119,8 +121,8 @@ pub struct Conn {
     pub cwnd_limited: u8,
     /// How the stack differs from today's Linux: `STACK_*` bits.
     pub stack: u8,
-    /// Zero.
-    pub reserved: u8,
+    /// 1: congestion marks are the only sign of the congestion that `ssthresh` is asked about.
+    pub is_marked: u8,
     /// RTT of the empty path as somebody told (TCP-BPF), microseconds; 0: nobody did.
     pub base_rtt_us: u32,
     /// Time until pacing lets the next segment leave, microseconds.
@@ -160,7 +162,7 @@ impl Default for Conn {
             state: CaState::Open,
             cwnd_limited: 1,
             stack: 0,
-            reserved: 0,
+            is_marked: 0,
             base_rtt_us: 0,
             pacing_wait_us: 0,
             stamp_ms: 0,

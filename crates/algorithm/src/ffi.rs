@@ -125,7 +125,7 @@ macro_rules! layout {
 layout!(CONN: Conn {
     cwnd_segs cwnd_cnt ssthresh_segs cwnd_clamp_segs pacing_rate_bytes_per_s app_limited_segs
     prior_cwnd_segs now_us delivered_segs delivered_ce_segs lost_segs resent_segs in_flight_segs
-    srtt_us min_rtt_us mss_bytes snd_una snd_nxt random state cwnd_limited stack reserved
+    srtt_us min_rtt_us mss_bytes snd_una snd_nxt random state cwnd_limited stack is_marked
     base_rtt_us pacing_wait_us stamp_ms echo_ms last_sent_ms
 });
 layout!(ACK_SAMPLE: AckSample { pkts_acked rtt_us in_flight_bytes });

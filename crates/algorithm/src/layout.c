@@ -34,7 +34,7 @@ const u32 dumbbell_layout[] = {
 	AT(cc_conn, state),
 	AT(cc_conn, cwnd_limited),
 	AT(cc_conn, stack),
-	AT(cc_conn, reserved),
+	AT(cc_conn, is_marked),
 	AT(cc_conn, base_rtt_us),
 	AT(cc_conn, pacing_wait_us),
 	AT(cc_conn, stamp_ms),

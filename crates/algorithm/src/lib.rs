@@ -31,13 +31,16 @@ pub mod own;
 pub mod programs;
 mod registry;
 pub mod scratch;
+#[allow(unsafe_code)]
+mod slow_start;
 
 pub use algorithms::Algorithms;
 pub use conn::{
     ACK_ECE, ACK_SLOWPATH, ACK_WIN_UPDATE, AckSample, CaState, Conn, CwndEvent, NO_RTT, RateSample,
-    SSTHRESH_INFINITE, STACK_COUNT_ACKS, STACK_SLOW_START_INCLUSIVE,
+    SSTHRESH_INFINITE, STACK_COUNT_ACKS, STACK_ENDS_SLOW_START, STACK_SLOW_START_INCLUSIVE,
 };
 pub use error::AlgorithmError;
 pub use ffi::INTERFACE;
 pub use instance::{INFO_MAX, Instance, SAMPLED_INFO, STATE_BYTES};
 pub use registry::{Algorithm, Family, Need, Parameter, Preset, find, registry};
+pub use slow_start::{SlowStart, StartChoice};

@@ -36,6 +36,9 @@ impl Choice {
             .find(&tcp.algorithm)
             .and_then(|found| Instance::of(found, tcp.preset.as_deref(), &tcp.parameters))
             .map_err(|error| (error.key(), error.to_string()))?;
+        stack
+            .check_start(algorithm.algorithm())
+            .map_err(|(key, problem)| (format!("stack.{key}"), problem))?;
         Ok(Self { stack: stack.serving(algorithm.algorithm()), algorithm })
     }
 

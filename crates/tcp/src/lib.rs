@@ -34,7 +34,6 @@ mod rtt;
 mod scoreboard;
 mod sender;
 mod shaping;
-mod slow_start;
 mod stack;
 mod tail_probe;
 mod tcp_bpf;

@@ -11,7 +11,7 @@ mod sampling;
 mod sending;
 mod timers;
 
-use dumbbell_algorithm::{CaState, Conn, INFO_MAX, Instance, SAMPLED_INFO};
+use dumbbell_algorithm::{CaState, Conn, INFO_MAX, Instance, SAMPLED_INFO, SlowStart, StartChoice};
 use dumbbell_network::Time;
 
 use crate::config::SenderConfig;
@@ -23,7 +23,6 @@ use crate::recovery::Recovery;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::shaping::Shaper;
-use crate::slow_start::SlowStart;
 use crate::stack::Stack;
 use crate::tail_probe::TailProbe;
 use crate::tcp_bpf::Limits;
@@ -118,7 +117,8 @@ pub struct Sender {
     restarted_at: Time,
     usage: WindowUsage,
     shaper: Shaper,
-    slow_start: SlowStart,
+    /// There only if the stack gives the algorithm one.
+    slow_start: Option<Box<SlowStart>>,
     /// There only if the algorithm looks at rates.
     rates: Option<Box<RateSampler>>,
     counters: SenderCounters,
@@ -181,7 +181,10 @@ impl Sender {
             resent_at: now,
             restarted_at: now,
             usage: WindowUsage::default(),
-            slow_start: SlowStart::new(stack.slow_start, stack.limited_slow_start_segs.get()),
+            slow_start: stack
+                .start()
+                .filter(StartChoice::watches_acks)
+                .map(|choice| Box::new(SlowStart::new(choice))),
             counters: SenderCounters::default(),
         };
         sender.equip();
@@ -354,7 +357,7 @@ impl Sender {
             && self.rates.is_none()
             && !self.algorithm.sets_rate()
             && !self.shaper.watches_acks()
-            && matches!(self.slow_start, SlowStart::Standard);
+            && self.slow_start.is_none();
         self.settle();
     }
 }

@@ -8,7 +8,10 @@ mod profiles;
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use dumbbell_algorithm::{Algorithm, Need, STACK_COUNT_ACKS, STACK_SLOW_START_INCLUSIVE};
+use dumbbell_algorithm::{
+    Algorithm, Need, STACK_COUNT_ACKS, STACK_ENDS_SLOW_START, STACK_SLOW_START_INCLUSIVE,
+    StartChoice,
+};
 use dumbbell_network::Span;
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +97,10 @@ pub struct Stack {
     pub slow_start: SlowStart,
     /// Window from which limited slow start slows down, in segments.
     pub limited_slow_start_segs: NonZeroU32,
+    /// Window that Careful Resume knows from an earlier connection, in segments.
+    pub resume_window_segs: Option<NonZeroU32>,
+    /// Smallest round-trip time that it knows from there, in ns.
+    pub resume_rtt_ns: Option<Span>,
     /// An idle time longer than the retransmission timeout costs half of the window,
     /// and as much for each further timeout that it lasts.
     pub slow_start_after_idle: bool,
@@ -194,13 +201,21 @@ pub enum Pacing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlowStart {
-    /// By what is acknowledged.
+    /// As the algorithm has it: CUBIC and CDG leave it by their HyStart.
+    Own,
+    /// By what is acknowledged, until a loss or a mark (RFC 5681).
     Standard,
+    /// Limited slow start (RFC 3742): slower from a certain window on.
+    Limited,
+    /// HyStart, as in Linux's CUBIC.
+    Hystart,
     /// HyStart++ (RFC 9406): slower from when the round-trip time rises.
     #[serde(rename = "hystart++")]
     HystartPlusPlus,
-    /// Limited slow start (RFC 3742): slower from a certain window on.
-    Limited,
+    /// SEARCH (draft-chung-ccwg-search): until less is delivered than was sent.
+    Search,
+    /// Careful Resume (RFC 9959): jumps to half of the window of an earlier connection.
+    CarefulResume,
 }
 
 /// How the window falls during recovery.
@@ -272,7 +287,44 @@ impl Stack {
     pub const fn flags(&self) -> u8 {
         let inclusive = if self.slow_start_inclusive { STACK_SLOW_START_INCLUSIVE } else { 0 };
         let acks = if matches!(self.growth, Growth::Acks) { STACK_COUNT_ACKS } else { 0 };
-        inclusive | acks
+        let ends =
+            if matches!(self.slow_start, SlowStart::Own) { 0 } else { STACK_ENDS_SLOW_START };
+        inclusive | acks | ends
+    }
+
+    /// The slow start that it gives to algorithms; none: their own.
+    #[must_use]
+    pub fn start(&self) -> Option<StartChoice> {
+        match self.slow_start {
+            SlowStart::Own => None,
+            SlowStart::Standard => Some(StartChoice::standard()),
+            SlowStart::Limited => Some(StartChoice::limited(self.limited_slow_start_segs.get())),
+            SlowStart::Hystart => Some(StartChoice::hystart()),
+            SlowStart::HystartPlusPlus => Some(StartChoice::hystart_plus_plus()),
+            SlowStart::Search => Some(StartChoice::search()),
+            SlowStart::CarefulResume => {
+                let window = self.resume_window_segs.map_or(0, NonZeroU32::get);
+                let rtt = self.resume_rtt_ns.unwrap_or(Span::ZERO).as_micros();
+                Some(StartChoice::resume(window, u32::try_from(rtt).unwrap_or(u32::MAX)))
+            }
+        }
+    }
+
+    /// Checks that an algorithm can have this slow start.
+    ///
+    /// # Errors
+    /// If it sets its window itself: the key below `stack`, and what is wrong with it.
+    pub fn check_start(&self, algorithm: &Algorithm) -> Result<(), (String, String)> {
+        if self.slow_start == SlowStart::Own || !algorithm.has_cong_control() {
+            return Ok(());
+        }
+        let problem = format!(
+            "slow_start = {}, but {} sets its window itself, by a start of its own; give this flow \
+             slow_start = \"own\"",
+            serde_json::json!(self.slow_start),
+            algorithm.name
+        );
+        Err(("switches.slow_start".into(), problem))
     }
 
     /// The stack under an algorithm: where that needs congestion marks, Linux negotiates

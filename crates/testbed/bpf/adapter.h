@@ -118,6 +118,10 @@ struct minmax {
 	struct minmax_sample s[3];
 };
 
+struct tcp_rack {
+	u32 rtt_us; /* of the latest sent of what was delivered */
+};
+
 struct tcp_options_received {
 	u32 rcv_tsval;
 	u32 rcv_tsecr;
@@ -147,6 +151,7 @@ struct tcp_sock {
 	u32 max_packets_out;
 	u32 srtt_us; /* in 1/8 */
 	struct minmax rtt_min;
+	struct tcp_rack rack;
 	u32 mss_cache;
 	u32 snd_una;
 	u32 snd_nxt;
@@ -285,6 +290,7 @@ u64 cc_records_lost CC_SECTION(".bss.dumbbell");
 struct cc_settings {
 	u32 keep_state;
 	u32 keep_callbacks;
+	struct cc_start_params start;
 	u32 params[CC_PARAMETERS_MAX];
 };
 
@@ -300,6 +306,14 @@ CC_INLINE const void *cc_params(void)
 
 	asm volatile("" : "+r"(params));
 	return params;
+}
+
+CC_INLINE const struct cc_start_params *cc_start_choice(void)
+{
+	const struct cc_start_params *choice = (const void *)&cc_settings.start;
+
+	asm volatile("" : "+r"(choice));
+	return choice;
 }
 
 /*
@@ -408,8 +422,9 @@ CC_INLINE void cc_read_conn(struct cc_conn *conn, struct tcp_sock *tp)
 	conn->random = cc_this.flags & CC_NEEDS_RANDOM ? cc_random() : 0;
 	conn->state = CC_BITS(&tp->inet_conn, icsk_ca_state);
 	conn->cwnd_limited = cc_is_cwnd_limited(tp);
-	conn->stack = 0;
-	conn->reserved = 0;
+	conn->stack =
+		cc_settings.start.kind == CC_START_OWN ? 0 : CC_STACK_ENDS_SLOW_START;
+	conn->is_marked = 0;
 	conn->pacing_wait_us = cc_pacing_wait_us(tp);
 	conn->stamp_ms = cc_this.flags & CC_NEEDS_ONE_WAY ? tp->rx_opt.rcv_tsval : 0;
 	conn->echo_ms = cc_this.flags & CC_NEEDS_ONE_WAY ? tp->rx_opt.rcv_tsecr : 0;
@@ -464,8 +479,8 @@ CC_INLINE void cc_begin_record(struct cc_call *call, struct tcp_sock *tp, u32 ho
 	record->argument = call->argument;
 }
 
-/* Fills in what the hook sees. call->argument is set already. */
-CC_INLINE void cc_begin(struct cc_call *call, struct tcp_sock *tp, u32 hook)
+/* Fills in what the hook sees. */
+CC_INLINE void cc_look(struct cc_call *call, struct tcp_sock *tp)
 {
 	struct cc_memory *memory = &call->memory;
 
@@ -474,6 +489,12 @@ CC_INLINE void cc_begin(struct cc_call *call, struct tcp_sock *tp, u32 hook)
 		memory->state[word] = tp->inet_conn.icsk_ca_priv[word];
 	call->flow = cc_storage_get(&cc_flows, tp, 0, 0);
 	memory->conn.base_rtt_us = call->flow ? call->flow->base_rtt_us : 0;
+}
+
+/* The same, and keeps it. call->argument is set already. */
+CC_INLINE void cc_begin(struct cc_call *call, struct tcp_sock *tp, u32 hook)
+{
+	cc_look(call, tp);
 	if (cc_settings.keep_callbacks)
 		cc_begin_record(call, tp, hook);
 }
@@ -525,9 +546,17 @@ CC_INLINE u64 cc_on_ssthresh(const u64 *context)
 	CC_CALLED(call, tp, context);
 	u32 segs;
 
-	cc_begin(&call, tp, CC_ON_SSTHRESH);
+	cc_look(&call, tp);
+	if (cc_this.flags & CC_NEEDS_MARKED && call.flow)
+		call.memory.conn.is_marked = call.flow->is_marked &&
+					     call.flow->marked_lost_segs == tp->lost;
+	if (cc_settings.keep_callbacks)
+		cc_begin_record(&call, tp, CC_ON_SSTHRESH);
 	segs = cc_this.ssthresh(cc_params(), call.memory.state, &call.memory.conn);
 	cc_submit(&call, segs);
+	if (cc_settings.start.kind > CC_START_STANDARD && call.flow)
+		segs = cc_start_cut(cc_start_choice(), &call.flow->start,
+				    &call.memory.conn, segs);
 	cc_end(&call, tp, 0);
 	return segs;
 }
@@ -565,9 +594,109 @@ CC_INLINE u64 cc_on_undo_cwnd(const u64 *context)
 		return 0;                                                                \
 	}
 
-CC_ON_NUMBER(cong_avoid, CC_ON_CONG_AVOID, 2)
 CC_ON_NUMBER(set_state, CC_ON_SET_STATE, 1)
-CC_ON_NUMBER(in_ack_event, CC_ON_IN_ACK_EVENT, 1)
+
+/* Notes whether the ACK at hand carries a mark, before it is looked at for losses. */
+CC_INLINE void cc_note_mark(struct tcp_sock *tp, u32 flags)
+{
+	struct cc_flow *flow = cc_storage_get(&cc_flows, tp, 0, 0);
+
+	if (!flow)
+		return;
+	flow->is_marked = flags & CC_ACK_ECE ? 1 : 0;
+	flow->marked_lost_segs = tp->lost;
+}
+
+CC_INLINE u64 cc_on_in_ack_event(const u64 *context)
+{
+	CC_CALLED(call, tp, context);
+	u32 flags = (u32)context[1];
+
+	if (cc_this.flags & CC_NEEDS_MARKED)
+		cc_note_mark(tp, flags);
+	if (!cc_this.in_ack_event)
+		return 0;
+	call.argument.number = flags;
+	cc_begin(&call, tp, CC_ON_IN_ACK_EVENT);
+	cc_this.in_ack_event(cc_params(), call.memory.state, &call.memory.conn, flags);
+	cc_submit(&call, 0);
+	cc_end(&call, tp, 1);
+	return 0;
+}
+
+/*
+ * The stack's slow start, a function of its own as hooks are: how many of the acknowledged
+ * segments the algorithm is told of.
+ */
+u32 cc_start_part_apart(struct cc_start *start, struct cc_conn *conn, u32 acked,
+			u32 rtt_us);
+#define CC_START_APART                                                             \
+	__attribute__((noinline)) u32 cc_start_part_apart(                         \
+		struct cc_start *start, struct cc_conn *conn, u32 acked, u32 rtt_us) \
+	{                                                                          \
+		CC_USED(start);                                                    \
+		CC_USED(conn);                                                     \
+		CC_USED(acked);                                                    \
+		CC_USED(rtt_us);                                                   \
+		if (!start || !conn)                                               \
+			return acked;                                              \
+		return cc_start_part_of(cc_start_choice(), start, conn, acked,     \
+					rtt_us);                                   \
+	}
+
+/* Paces what a slow start that holds the window sends, under an algorithm that does not. */
+CC_INLINE void cc_start_pace(struct cc_flow *flow, struct sock *sk, u64 rate, u8 holds)
+{
+	u32 limit = holds && rate < CC_PACING_LIMIT_MAX ? (u32)rate : ~0u;
+
+	if (cc_this.flags & CC_NEEDS_PACING || (!holds && !flow->start_paces))
+		return;
+	cc_setsockopt(sk, CC_SOL_SOCKET, CC_SO_MAX_PACING_RATE, &limit, sizeof(limit));
+	if (holds && !flow->start_paces)
+		flow->start_paces = 1 + (sk->sk_pacing_status == CC_PACING_NONE);
+	if (holds && sk->sk_pacing_status == CC_PACING_NONE)
+		sk->sk_pacing_status = CC_PACING_NEEDED;
+	if (!holds && flow->start_paces > 1)
+		sk->sk_pacing_status = CC_PACING_NONE;
+	if (!holds)
+		flow->start_paces = 0;
+}
+
+CC_INLINE void cc_call_cong_avoid(struct cc_call *call, struct tcp_sock *tp, u32 acked)
+{
+	call->argument.number = acked;
+	if (cc_settings.keep_callbacks)
+		cc_begin_record(call, tp, CC_ON_CONG_AVOID);
+	cc_this.cong_avoid(cc_params(), call->memory.state, &call->memory.conn, acked);
+	cc_submit(call, 0);
+}
+
+CC_INLINE u64 cc_on_cong_avoid(const u64 *context)
+{
+	CC_CALLED(call, tp, context);
+	struct cc_conn *conn = &call.memory.conn;
+	u32 acked = (u32)context[2];
+	u32 rtt_us = tp->rack.rtt_us ? tp->rack.rtt_us : CC_NO_RTT;
+	struct cc_flow *flow;
+
+	cc_look(&call, tp);
+	flow = call.flow;
+	if (cc_settings.start.kind <= CC_START_STANDARD || !flow ||
+	    !cc_start_rules(cc_start_choice(), &flow->start, conn)) {
+		cc_call_cong_avoid(&call, tp, acked);
+		cc_end(&call, tp, 1);
+		return 0;
+	}
+	acked = cc_start_part_apart(&flow->start, conn, acked, rtt_us);
+	if (acked)
+		cc_call_cong_avoid(&call, tp, acked);
+	cc_start_grown(cc_start_choice(), &flow->start, conn, rtt_us);
+	if (cc_settings.start.kind == CC_START_RESUME)
+		cc_start_pace(flow, (struct sock *)tp, conn->pacing_rate_bytes_per_s,
+			      cc_start_holds(cc_start_choice(), &flow->start));
+	cc_end(&call, tp, 1);
+	return 0;
+}
 
 /*
  * A segment has arrived, marked or not. Where that differs from the one before, what was
@@ -603,12 +732,21 @@ CC_INLINE u64 cc_on_cwnd_event(const u64 *context)
 	if (cc_this.flags & CC_NEEDS_ECN &&
 	    (event == CC_EVENT_ECN_IS_CE || event == CC_EVENT_ECN_NO_CE))
 		cc_echo_mark(tp, event == CC_EVENT_ECN_IS_CE);
-	if (!cc_this.cwnd_event)
+	if (!cc_this.cwnd_event && cc_settings.start.kind != CC_START_RESUME)
 		return 0;
 	call.argument.number = event;
-	cc_begin(&call, tp, CC_ON_CWND_EVENT);
-	cc_this.cwnd_event(cc_params(), call.memory.state, &call.memory.conn, event);
-	cc_submit(&call, 0);
+	cc_look(&call, tp);
+	if (cc_this.cwnd_event) {
+		if (cc_settings.keep_callbacks)
+			cc_begin_record(&call, tp, CC_ON_CWND_EVENT);
+		cc_this.cwnd_event(cc_params(), call.memory.state, &call.memory.conn,
+				   event);
+		cc_submit(&call, 0);
+	}
+	if (cc_settings.start.kind == CC_START_RESUME &&
+	    event == CC_EVENT_COMPLETE_CWR && call.flow)
+		cc_start_repaired(cc_start_choice(), &call.flow->start,
+				  &call.memory.conn);
 	cc_end(&call, tp, 1);
 	return 0;
 }
@@ -666,11 +804,11 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 #define CC_PROGRAM(NAME, hook) CC_PROGRAM_##hook
 #define CC_PROGRAM_init CC_PROGRAM_OF(init)
 #define CC_PROGRAM_ssthresh CC_PROGRAM_OF(ssthresh)
-#define CC_PROGRAM_cong_avoid CC_PROGRAM_OF(cong_avoid)
+#define CC_PROGRAM_cong_avoid CC_START_APART CC_PROGRAM_OF(cong_avoid)
 #define CC_PROGRAM_pkts_acked CC_PROGRAM_OF(pkts_acked)
 #define CC_PROGRAM_cwnd_event
 #define CC_PROGRAM_set_state CC_PROGRAM_OF(set_state)
-#define CC_PROGRAM_in_ack_event CC_PROGRAM_OF(in_ack_event)
+#define CC_PROGRAM_in_ack_event
 #define CC_PROGRAM_undo_cwnd
 #define CC_PROGRAM_cong_control CC_PROGRAM_OF(cong_control)
 #define CC_PROGRAM_info
@@ -682,7 +820,7 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 #define CC_MEMBER_pkts_acked .pkts_acked = on_pkts_acked,
 #define CC_MEMBER_cwnd_event
 #define CC_MEMBER_set_state .set_state = on_set_state,
-#define CC_MEMBER_in_ack_event .in_ack_event = on_in_ack_event,
+#define CC_MEMBER_in_ack_event
 #define CC_MEMBER_undo_cwnd
 #define CC_MEMBER_cong_control .cong_control = on_cong_control,
 #define CC_MEMBER_info
@@ -695,9 +833,11 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 	const volatile struct cc_settings cc_settings = {                                \
 		.params = {NAME##_parameters(CC_INITIAL)}};                              \
 	NAME##_hooks(CC_PROGRAM) CC_PROGRAM_OF(cwnd_event) CC_PROGRAM_OF(undo_cwnd)      \
+		CC_PROGRAM_OF(in_ack_event)                                              \
 		CC_SECTION(".struct_ops.link") struct tcp_congestion_ops cc_ops = {      \
 			NAME##_hooks(CC_MEMBER).cwnd_event = on_cwnd_event,              \
 			.undo_cwnd = on_undo_cwnd,                                       \
+			.in_ack_event = on_in_ack_event,                                 \
 			.flags = (struct cc_algorithm){__VA_ARGS__}.flags & CC_NEEDS_ECN \
 					 ? CC_TCP_CONG_NEEDS_ECN                         \
 					 : 0};                                           \

@@ -6,7 +6,7 @@
 #ifndef DUMBBELL_FLOW_H
 #define DUMBBELL_FLOW_H
 
-#include "cc.h"
+#include "cc_start.h"
 
 struct cc_flow {
 	/* Kept by watch.c. */
@@ -40,11 +40,20 @@ struct cc_flow {
 	/* Kept by the algorithm's adapters, after each call. */
 	struct cc_conn conn;
 	u8 state[CC_STATE_BYTES];
+	/* The latest ACK carried ECN-Echo; what was taken for lost before it. */
+	u32 is_marked;
+	u32 marked_lost_segs;
+	/* The stack's slow start, and whether it began to pace. */
+	union {
+		struct cc_start start;
+		u64 start_room[CC_START_BYTES / sizeof(u64)];
+	};
+	u64 start_paces;
 };
 
 /* The mirror in src/watch/flow.rs reads it field by field. */
 _Static_assert(sizeof(struct cc_conn) == 120, "struct cc_conn is not what is mirrored");
-_Static_assert(sizeof(struct cc_flow) == 64 + 120 + CC_STATE_BYTES,
+_Static_assert(sizeof(struct cc_flow) == 64 + 120 + CC_STATE_BYTES + 8 + CC_START_BYTES + 8,
 	       "struct cc_flow is not what is mirrored");
 
 #endif

@@ -1,7 +1,7 @@
 //! What the flows of a scenario choose: algorithms with their parameters, and stacks. Each
 //! choice is set up once, however many flows share it.
 
-use dumbbell_algorithm::{Algorithm, Algorithms, Need};
+use dumbbell_algorithm::{Algorithm, Algorithms, Need, StartChoice};
 use dumbbell_network::{AckFilter, Discipline, LinkConfig};
 use dumbbell_tcp::Stack;
 use dumbbell_workload::{Flow, Scenario, Tcp, Transport};
@@ -10,13 +10,15 @@ use crate::error::Error;
 use crate::ports::FLOWS_MAX;
 use crate::tuning::linux_6;
 
-/// An algorithm with a value for each of its parameters.
+/// An algorithm with a value for each of its parameters, and its slow start.
 #[derive(Clone, Debug)]
 pub struct AlgorithmChoice {
     /// Which.
     pub algorithm: &'static Algorithm,
     /// Values of its parameters, in their order.
     pub values: Vec<u32>,
+    /// The slow start that the stack gives it.
+    pub start: Option<StartChoice>,
 }
 
 /// Everything that is chosen, and by which flow.
@@ -63,7 +65,7 @@ impl Choices {
                     .map_err(|(key, problem)| (format!("transport.tcp.stack.{key}"), problem))?;
                 let options = if stack.timestamps { TIMESTAMPS_BYTES } else { 0 };
                 check_header(flow, HEADER_BYTES + options)?;
-                let algorithm = self.algorithm(tcp, algorithms)?;
+                let algorithm = self.algorithm(tcp, &stack, algorithms)?;
                 self.algorithm_of.push(Some(algorithm));
                 stack.serving(self.algorithms[algorithm].algorithm)
             }
@@ -97,15 +99,25 @@ impl Choices {
         choice.is_some_and(|choice| self.algorithms[choice].algorithm.flags.contains(&need))
     }
 
-    fn algorithm(&mut self, tcp: &Tcp, algorithms: &Algorithms) -> Result<usize, (String, String)> {
+    fn algorithm(
+        &mut self,
+        tcp: &Tcp,
+        stack: &Stack,
+        algorithms: &Algorithms,
+    ) -> Result<usize, (String, String)> {
         let choice = algorithms.find(&tcp.algorithm).and_then(|algorithm| {
             let values = algorithm.values(tcp.preset.as_deref(), &tcp.parameters)?;
-            Ok(AlgorithmChoice { algorithm, values })
+            Ok(AlgorithmChoice { algorithm, values, start: stack.start() })
         });
         let choice = choice
             .map_err(|error| (format!("transport.tcp.{}", error.key()), error.to_string()))?;
+        stack
+            .check_start(choice.algorithm)
+            .map_err(|(key, problem)| (format!("transport.tcp.stack.{key}"), problem))?;
         let same = |other: &AlgorithmChoice| {
-            other.algorithm.name == choice.algorithm.name && other.values == choice.values
+            other.algorithm.name == choice.algorithm.name
+                && other.values == choice.values
+                && other.start == choice.start
         };
         let known = self.algorithms.iter().position(same);
         if known.is_none() {
@@ -203,6 +215,9 @@ mod tests {
         assert_eq!(found.algorithm_of, [Some(0), None, Some(1), Some(0)]);
         assert_eq!(found.stack_of, [0, 0, 1, 2]);
         assert_eq!(found.algorithms[1].algorithm.name, "reno");
+        let started = |start: &str| flow(tcp("cubic", json!({}), json!({"slow_start": start})), 52);
+        let found = choices(&scenario(&[started("search"), started("own"), started("search")]));
+        assert_eq!(found.unwrap().algorithm_of, [Some(0), Some(1), Some(0)]);
     }
 
     #[test]
@@ -216,6 +231,8 @@ mod tests {
         assert_eq!(one(tcp("cubi", json!({}), json!({})), 52), "flows.0.transport.tcp.algorithm");
         let wrong = tcp("cubic", json!({"betta": 1}), json!({}));
         assert_eq!(one(wrong, 52), "flows.0.transport.tcp.parameters.betta");
+        let own = tcp("bbr", json!({}), json!({"slow_start": "search"}));
+        assert_eq!(one(own, 52), "flows.0.transport.tcp.stack.switches.slow_start");
         let mut captured = scenario(&[flow(tcp("reno", json!({}), json!({})), 52)]);
         captured["record"]["capture"] = json!(true);
         assert_eq!(key(&captured), "record.capture");

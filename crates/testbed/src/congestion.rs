@@ -30,7 +30,7 @@ impl Congestion {
     ) -> Result<Self, Error> {
         let object = compile(choice.algorithm, cancel)?;
         heed(cancel)?;
-        Registered::new(&object, &choice.values, flows, keep).map(Self::Ours)
+        Registered::new(&object, &choice.values, choice.start, flows, keep).map(Self::Ours)
     }
 
     /// Looks for the kernel's own module.
@@ -47,6 +47,10 @@ impl Congestion {
         if !available.split_whitespace().any(|module| module == name) {
             let cause = format!("this kernel has {}", available.trim());
             return refuse(cause, "load the module, or use Dumbbell's build of the algorithm");
+        }
+        if choice.start.is_some() {
+            let cause = "its slow start cannot be set".to_owned();
+            return refuse(cause, "leave slow_start at \"own\", or use Dumbbell's build");
         }
         let initial = choice.algorithm.parameters.iter().map(|parameter| parameter.initial);
         if !initial.eq(choice.values.iter().copied()) {

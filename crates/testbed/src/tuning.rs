@@ -189,6 +189,11 @@ fn tune_sender(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
         sysctls.set("net.ipv4.tcp_pacing_ss_ratio", PACING_RATIO_MAX);
         sysctls.set("net.ipv4.tcp_pacing_ca_ratio", PACING_RATIO_MAX);
     }
+    // The adapters of our builds bring slow starts along.
+    kernel.slow_start = stack.slow_start;
+    kernel.limited_slow_start_segs = stack.limited_slow_start_segs;
+    kernel.resume_window_segs = stack.resume_window_segs;
+    kernel.resume_rtt_ns = stack.resume_rtt_ns;
     kernel.slow_start_after_idle = stack.slow_start_after_idle;
     sysctls.set("net.ipv4.tcp_slow_start_after_idle", u8::from(stack.slow_start_after_idle));
     // A device that hands on everything at once never lets a flow wait in its host.

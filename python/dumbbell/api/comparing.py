@@ -33,6 +33,7 @@ def compare(
     runs: int = 5,
     seed: int = 0,
     stack: str = "linux-6",
+    slow_start: str = "own",
     engine: Engine | str = EngineName.SIMULATOR,
     results: Folder = "results",
     jobs: int | Pool | None = None,
@@ -65,6 +66,9 @@ def compare(
         Source of all seeds.
     stack
         TCP stack of the hosts.
+    slow_start
+        Slow start of all flows: ``"own"`` (the algorithm's), ``"standard"``, ``"limited"``,
+        ``"hystart"``, ``"hystart++"`` or ``"search"``.
     engine, retries, large
         As for `simulate`.
     results
@@ -104,6 +108,7 @@ def compare(
             runs=number(runs, "runs", 1),
             seed=number(seed, "seed", 0),
             stack=stack,
+            slow_start=slow_start,
             engine=engine,
             results=arguments.store(results),
             jobs=jobs,
@@ -122,6 +127,7 @@ def sweep(
     buffer: Names = "1bdp",
     loss: Names = "0",
     flows: Names = "2",
+    slow_start: Names = "own",
     duration: str = "60s",
     runs: int = 5,
     seed: int = 0,
@@ -139,7 +145,7 @@ def sweep(
     ----------
     algorithms, duration, runs, seed, stack
         As for `compare`.
-    rate, rtt, buffer, loss, flows
+    rate, rtt, buffer, loss, flows, slow_start
         As for `compare`, but each may have several values: a list such as ``["10ms", "80ms"]``, or
         a range such as ``"10ms..160ms*2"`` (each twice the one before) or ``"10ms..50ms+10ms"``.
     engine, results, jobs, retries, large, on_progress
@@ -166,8 +172,12 @@ def sweep(
     ['10ms', '20ms']
     """
     given = {"rate": rate, "rtt": rtt, "buffer": buffer, "loss": loss, "flows": flows}
+    if slow_start != "own":
+        given["slow_start"] = slow_start
     axes = [
-        sweeping.axis(key, ",".join(names(values, key, sweeping.RANGES[key].split()[0])))
+        sweeping.axis(
+            key, ",".join(names(values, key, sweeping.RANGES[key].split()[0].split(",")[0]))
+        )
         for key, values in given.items()
     ]
     content = sweeping.sweep(

@@ -43,8 +43,9 @@ def compare(
     rtt: Annotated[
         str,
         typer.Option(
-            help="Two-way propagation time, such as 162ms. Of rate, rtt, buffer, loss and flows "
-            "several values make a sweep: 10ms,80ms or 10ms..160ms*2 or 10ms..50ms+10ms."
+            help="Two-way propagation time, such as 162ms. Of rate, rtt, buffer, loss, flows and "
+            "slow-start several values make a sweep: 10ms,80ms or 10ms..160ms*2 or "
+            "10ms..50ms+10ms."
         ),
     ],
     buffer: Annotated[
@@ -62,6 +63,13 @@ def compare(
     runs: Annotated[int, typer.Option(help="Repetitions with different seeds.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Source of all seeds.")] = 0,
     stack: Annotated[str, typer.Option(help="TCP stack of the hosts.")] = "linux-6",
+    slow_start: Annotated[
+        str,
+        typer.Option(
+            help="Slow start of all flows: own (the algorithm's), standard, limited, hystart, "
+            "hystart++ or search."
+        ),
+    ] = "own",
     engine: ChosenEngine = EngineName.SIMULATOR,
     results: ResultsDir = DEFAULT_RESULTS,
     jobs: Jobs = None,
@@ -88,6 +96,8 @@ def compare(
     from dumbbell.experiments.sweeps import is_sweep
 
     options = {"rate": rate, "rtt": rtt, "buffer": buffer, "loss": loss, "flows": flows}
+    if slow_start != "own":
+        options["slow_start"] = slow_start
     swept = any(
         is_sweep(text) for name, text in options.items() if name != "flows" or ":" not in text
     )
@@ -107,7 +117,7 @@ def compare(
             return
         from dumbbell.experiments.setting import Setting
 
-        setting = Setting(rate, rtt, buffer, loss, duration, stack)
+        setting = Setting(rate, rtt, buffer, loss, duration, stack, slow_start)
         campaign = _asked(names, setting, how, flows=flows, runs=runs, seed=seed)
         _compare(campaign, how, figure)
 

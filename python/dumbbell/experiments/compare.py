@@ -29,7 +29,14 @@ from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments.comparison import Comparison
 from dumbbell.experiments.mixes import Mix, named, parse_mix
-from dumbbell.experiments.setting import SETTLING, Setting, of_setting, scenario_table
+from dumbbell.experiments.setting import (
+    OWN_START,
+    SETTLING,
+    Setting,
+    of_setting,
+    option,
+    scenario_table,
+)
 from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
@@ -51,6 +58,7 @@ def compare(
     runs: int = 5,
     seed: int = 0,
     stack: str = "linux-6",
+    slow_start: str = OWN_START,
     engine: Engine | str = EngineName.SIMULATOR,
     results: Store | str | Path = "results",
     jobs: int | Pool | None = None,
@@ -83,6 +91,8 @@ def compare(
         Source of all seeds.
     stack
         TCP stack of the hosts.
+    slow_start
+        Slow start of all flows: the switch ``slow_start`` of their stack.
     results
         The results folder; runs that it holds are not run again.
     engine
@@ -97,7 +107,7 @@ def compare(
     on_progress
         Is called with what has been done, whenever a run has ended.
     """
-    setting = Setting(rate, rtt, buffer, str(loss), duration, stack)
+    setting = Setting(rate, rtt, buffer, str(loss), duration, stack, slow_start)
     store = results if isinstance(results, Store) else Store(results)
     asked = campaign(
         algorithms, setting, flows, runs=runs, seed=seed, store=store, engine=engines.named(engine)
@@ -220,7 +230,9 @@ def _command(choices: Sequence[_Choice], setting: Setting) -> list[str]:
     mixed = [mix for mix in mixes if len(mix.parts) > 1]
     flows = [f"{typed[name]}:{count}" for mix in mixed for name, count in mix.parts]
     options = {**vars(setting), "flows": ",".join(flows) or str(mixes[0].flows)}
-    return ["compare", *alone, *(word for key in options for word in (f"--{key}", options[key]))]
+    if setting.slow_start == OWN_START:
+        del options["slow_start"]
+    return ["compare", *alone, *(word for key in options for word in (option(key), options[key]))]
 
 
 def _flows(choice: _Choice, setting: Setting) -> list[dict[str, Any]]:

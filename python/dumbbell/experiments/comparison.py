@@ -12,7 +12,7 @@ from dumbbell.base.labels import listing, window
 from dumbbell.engines.engine import Engine
 from dumbbell.experiments.mixes import Mix
 from dumbbell.experiments.mixes import group as of_part
-from dumbbell.experiments.setting import Setting
+from dumbbell.experiments.setting import Setting, of_stack
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities import tables, taking
 from dumbbell.quantities.reference import parse
@@ -100,7 +100,7 @@ class Comparison:
             network["queue"],
             network["loss"][0]["probability"],
             table["duration"],
-            table["stack"],
+            *of_stack(table["stack"]),
         )
 
     @property

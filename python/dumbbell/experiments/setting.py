@@ -27,6 +27,13 @@ _SAMPLES: Final = 500
 _START_RTTS: Final = 10
 
 
+OWN_START: Final = "own"
+"""The value of the switch slow_start that leaves slow start to the algorithm."""
+
+RESUMES: Final = "careful-resume"
+"""The one that needs what an earlier connection measured."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """The path, and how long and how often it is used; quantities as in a scenario file."""
@@ -37,6 +44,7 @@ class Setting:
     loss: str = "0"
     duration: str = "60s"
     stack: str = "linux-6"
+    slow_start: str = OWN_START
 
     def check(self) -> None:
         """Raise InputError, keyed by the attribute, for what is wrong alone or with the others."""
@@ -47,12 +55,24 @@ class Setting:
             "loss": parse_probability,
             "duration": parse_time,
             "stack": catalogue.stack_profile,
+            "slow_start": _slow_start,
         }
         for key, read in readers.items():
             with placed(key=key):
                 read(getattr(self, key))
         with of_setting():
             Scenario.parse(scenario_table(self, Mix((("reno", 1),))))
+
+
+def _slow_start(text: str) -> object:
+    """Refuse what needs more than its name."""
+    if text == RESUMES:
+        raise InputError(
+            "needs the window and the RTT of an earlier connection",
+            value=text,
+            valid="a scenario file with the switches resume_window_segs and resume_rtt_ns",
+        )
+    return text
 
 
 def _buffer(text: str) -> object:
@@ -68,6 +88,7 @@ _KEYS: Final[Mapping[str, str]] = {
     "network.rtt": "rtt",
     "network.queue": "buffer",
     "network.loss": "loss",
+    "stack.switches.slow_start": "slow_start",
     "stack": "stack",
     "flow": "flows",
     "duration": "duration",
@@ -89,6 +110,25 @@ def of_setting() -> Iterator[None]:
         raise replace(error, source=None, key=whole or None, line=None) from None
 
 
+def option(key: str) -> str:
+    """Return the option of the command that sets a key."""
+    return f"--{key.replace('_', '-')}"
+
+
+def _stack(setting: Setting) -> str | dict[str, Any]:
+    """Return the stack of a setting: the name of its profile, unless a switch differs."""
+    if setting.slow_start == OWN_START:
+        return setting.stack
+    return {"profile": setting.stack, "switches": {"slow_start": setting.slow_start}}
+
+
+def of_stack(value: str | Mapping[str, Any]) -> tuple[str, str]:
+    """Return stack and slow start of the setting that a scenario's `stack` is of."""
+    if isinstance(value, str):
+        return value, OWN_START
+    return value["profile"], value["switches"]["slow_start"]
+
+
 def scenario_table(setting: Setting, mix: Mix) -> dict[str, Any]:
     """Return the scenario of a mix on a path, as its file would say it."""
     duration_ns = parse_time(setting.duration)
@@ -96,7 +136,7 @@ def scenario_table(setting: Setting, mix: Mix) -> dict[str, Any]:
     latest_ns = min(_START_RTTS * parse_time(setting.rtt), duration_ns // 10)
     return {
         "duration": setting.duration,
-        "stack": setting.stack,
+        "stack": _stack(setting),
         "network": {
             "rate": setting.rate,
             "rtt": setting.rtt,

@@ -25,7 +25,7 @@ from dumbbell.base.units import (
     parse_time,
 )
 from dumbbell.experiments.mixes import Mix
-from dumbbell.experiments.setting import SETTLING, Setting, scenario_table
+from dumbbell.experiments.setting import OWN_START, SETTLING, Setting, option, scenario_table
 from dumbbell.plan import grid
 from dumbbell.plan.tests import check_count
 from dumbbell.results import experiments
@@ -58,8 +58,9 @@ RANGES: Final[Mapping[str, str]] = {
     "buffer": "0.25bdp..4bdp*2 or 0.5bdp..2bdp+0.5bdp",
     "loss": "1e-6..1e-3*10 or 0.01..0.05+0.01",
     "flows": "1..64*2 or 2..10+2",
+    "slow_start": "own,search,hystart++",
 }
-"""Examples of ranges."""
+"""Examples of ranges, or of several values."""
 
 
 def axis(name: str, text: str) -> Axis:
@@ -85,6 +86,8 @@ def _values(name: str, part: str) -> list[str]:
         if ".." in part:
             raise InputError("not a range", key=name, value=part, valid=RANGES[name])
         return [part] if part else []
+    if name not in _READERS:
+        raise InputError("not a range", key=name, value=part, valid=RANGES[name])
     read, show = _READERS[name]
     grows = match["sign"] == "*"
     with placed(key=name):
@@ -148,7 +151,15 @@ def sweep(
     known = {each.name: each.values for each in axes}
     swept = [each for each in axes if len(each.values) > 1]
     first = {each.name: each.values[0] for each in axes}
-    setting = Setting(first["rate"], first["rtt"], first["buffer"], first["loss"], duration, stack)
+    setting = Setting(
+        first["rate"],
+        first["rtt"],
+        first["buffer"],
+        first["loss"],
+        duration,
+        stack,
+        first.get("slow_start", OWN_START),
+    )
     setting.check()
     for each in axes:
         for value in each.values:
@@ -160,6 +171,8 @@ def sweep(
         for name in algorithms:
             catalogue.split_preset(name)
     table = _templated(setting, int(first["flows"]))
+    if "slow_start" in known:
+        table["stack"] = {"profile": stack, "switches": {"slow_start": "{slow_start}"}}
     who = listing([label_of(catalogue.called(name)) for name in algorithms])
     over = listing([each.name for each in swept]) or "one path"
     test = {
@@ -173,7 +186,7 @@ def sweep(
     }
     command = ["compare", *algorithms]
     for each in axes:
-        command += [f"--{each.name}", ",".join(each.values)]
+        command += [option(each.name), ",".join(each.values)]
     command += ["--duration", duration, "--stack", stack, "--runs", str(runs)]
     return {
         **experiments.head(

@@ -286,6 +286,16 @@ def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:
             value="l4s",
             valid='an algorithm that needs marks, such as prague, or "classic"',
         )
+    slow_start = switches.get("slow_start", "own")
+    if slow_start != "own" and "cong_control" in traffic.chosen.algorithm.hooks:
+        own = "slow_start" in traffic.switches
+        name = traffic.chosen.algorithm.name
+        raise InputError(
+            f"{name} sets its window itself, by a start of its own",
+            key=f"{key}.switches.slow_start" if own else "stack.switches.slow_start",
+            value=slow_start,
+            valid=f'slow_start = "own" among the switches of the flows of {name}',
+        )
     return {"profile": stack.profile, "switches": catalogue.engine_switches(switches)}
 
 

@@ -16,6 +16,7 @@ from fidelity.checks import (
     parallel,
     queues,
     sharing,
+    starts,
     windows,
     workloads,
 )
@@ -32,6 +33,7 @@ SUBJECTS = (
     links,
     messages,
     workloads,
+    starts,
     networks,
 )
 

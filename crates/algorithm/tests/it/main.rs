@@ -32,6 +32,7 @@ mod reno;
 mod response;
 mod sanitized;
 mod scalable;
+mod slow_start;
 mod vegas;
 mod veno;
 mod westwood;

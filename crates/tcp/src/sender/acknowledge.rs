@@ -10,7 +10,6 @@ use crate::rate::Acknowledged;
 use crate::recovery::Progress;
 use crate::rtt::{rtt_of_echo, rtt_us};
 use crate::scoreboard::{Delivery, NewLosses};
-use crate::slow_start::Round;
 use crate::stack::Growth;
 use crate::tail_probe;
 
@@ -137,7 +136,17 @@ impl Sender {
         if !self.algorithm.has_cong_control() {
             self.grow(now, segs as u32, rtt_us);
         }
+        self.follow_rate(now);
+    }
+
+    /// Lets the stack's own rate follow, unless the slow start has its own.
+    #[inline]
+    fn follow_rate(&mut self, now: Time) {
+        let rate = self.conn.pacing_rate_bytes_per_s;
         self.shaper.on_ack(now, &mut self.conn, self.board.outstanding_segs());
+        if self.slow_start.as_ref().is_some_and(|start| start.holds()) {
+            self.conn.pacing_rate_bytes_per_s = rate;
+        }
     }
 
     /// Notes the round-trip time of the latest sent of what was delivered.
@@ -195,7 +204,7 @@ impl Sender {
         if !self.algorithm.has_cong_control() {
             self.control(now, &delivery, losses);
         }
-        self.shaper.on_ack(now, &mut self.conn, self.board.outstanding_segs());
+        self.follow_rate(now);
         self.settle();
     }
 
@@ -314,7 +323,7 @@ impl Sender {
         let acked = self.counted(delivered_segs);
         self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
         self.usage.note_growth(now);
-        if self.is_window_based || !self.in_slow_start() {
+        if self.is_window_based || self.slow_start.is_none() {
             self.algorithm.cong_avoid(&mut self.conn, acked);
         } else {
             self.grow_slowly(rtt_us, acked);
@@ -329,22 +338,18 @@ impl Sender {
             || (delivery.delivered_segs > 0 && self.board.reordering().is_raised())
     }
 
-    /// Growth in a slow start that slows down.
+    /// Growth with a slow start of the stack's.
     #[inline(never)]
     fn grow_slowly(&mut self, rtt_us: Option<u32>, acked_segs: u32) {
-        if self.counters.congestion_events > 0 {
-            self.slow_start.end_initial();
+        let start = self.slow_start.as_mut().filter(|start| start.rules(&self.conn));
+        let Some(start) = start else {
+            return self.algorithm.cong_avoid(&mut self.conn, acked_segs);
+        };
+        let part_segs = start.part_of(&mut self.conn, acked_segs, rtt_us);
+        if part_segs > 0 {
+            self.algorithm.cong_avoid(&mut self.conn, part_segs);
         }
-        let is_paced = self.conn.pacing_rate_bytes_per_s > 0;
-        let share = self.slow_start.share(acked_segs, self.conn.cwnd_segs, is_paced);
-        if share > 0 {
-            self.algorithm.cong_avoid(&mut self.conn, share);
-        }
-        let (una, next) = (self.board.una(), self.board.next());
-        if self.slow_start.is_over(Round { rtt_us, una, next }) {
-            self.conn.ssthresh_segs = self.conn.cwnd_segs;
-            self.slow_start.end_initial();
-        }
+        start.grown(&mut self.conn, rtt_us);
     }
 
     /// Acknowledged segments as the stack's growth counts them.

@@ -156,7 +156,9 @@ impl Sender {
             return;
         }
         if news.ece {
+            self.conn.is_marked = 1;
             self.enter_cwr(observer);
+            self.conn.is_marked = 0;
         } else if self.board.sacked_segs() + self.board.lost_segs() > 0 {
             self.set_state(CaState::Disorder);
         } else {
@@ -250,6 +252,9 @@ impl Sender {
         self.conn.cwnd_cnt = 0;
         self.conn.in_flight_segs = self.in_flight();
         self.conn.ssthresh_segs = self.algorithm.ssthresh(&mut self.conn);
+        if let Some(start) = &mut self.slow_start {
+            self.conn.ssthresh_segs = start.cut(&self.conn, self.conn.ssthresh_segs);
+        }
         self.high_seq = self.board.next();
         self.ecn.on_reduction();
         self.counters.congestion_events += 1;
@@ -281,6 +286,9 @@ impl Sender {
             };
         }
         self.algorithm.cwnd_event(&mut self.conn, CwndEvent::CompleteCwr);
+        if let Some(start) = &mut self.slow_start {
+            start.repaired(&mut self.conn);
+        }
     }
 
     /// A window from which no burst follows, where the stack cares.

@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{LossDetection, PROFILES, Stack};
+use super::{LossDetection, PROFILES, SlowStart, Stack};
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 52] = [
+pub const SWITCHES: [(&str, &str); 54] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     (
         "handshake",
@@ -77,8 +77,15 @@ pub const SWITCHES: [(&str, &str); 52] = [
         "a segment that the full queue of its own host refuses stays with the sender, which reduces \
          its window as after a congestion mark (Linux); if not, it is lost",
     ),
-    ("slow_start", "growth below ssthresh: standard, hystart++ (RFC 9406) or limited (RFC 3742)"),
+    (
+        "slow_start",
+        "growth below ssthresh: own (as the algorithm has it), standard (RFC 5681), limited (RFC \
+         3742), hystart (Linux), hystart++ (RFC 9406), search (draft-chung-ccwg-search) or \
+         careful-resume (RFC 9959)",
+    ),
     ("limited_slow_start_segs", "window from which limited slow start slows down, in segments"),
+    ("resume_window_segs", "window that careful-resume has of an earlier connection, in segments"),
+    ("resume_rtt_ns", "smallest RTT that careful-resume has of that connection, in ns"),
     ("slow_start_after_idle", "each timeout's length of idle time halves the window"),
     (
         "window_validation",
@@ -158,8 +165,28 @@ impl StackChoice {
             let problem = "0 ns, but a SYN waits for its answer: give a longer time".into();
             return Err(("switches.syn_timeout_ns".into(), problem));
         }
+        check_resume(&stack)?;
         Ok(stack)
     }
+}
+
+/// Careful Resume needs what an earlier connection measured, and nothing else uses it.
+fn check_resume(stack: &Stack) -> Result<(), (String, String)> {
+    let resumes = stack.slow_start == SlowStart::CarefulResume;
+    let example = if resumes { "set it, such as" } else { "set that, or take this away:" };
+    for (switch, is_set, value) in [
+        ("resume_window_segs", stack.resume_window_segs.is_some(), "400"),
+        ("resume_rtt_ns", stack.resume_rtt_ns.is_some_and(|rtt| rtt.0 >= 1_000), "40000000"),
+    ] {
+        if is_set != resumes {
+            let given = if resumes { "needs" } else { "alone uses" };
+            let problem = format!(
+                "slow_start = \"careful-resume\" {given} {switch}; {example} {switch} = {value}"
+            );
+            return Err((format!("switches.{switch}"), problem));
+        }
+    }
+    Ok(())
 }
 
 fn with_switch(stack: &Stack, switch: &str, value: &Value) -> Result<Stack, String> {
@@ -232,6 +259,27 @@ mod tests {
         let (key, problem) = choice(json!({"sack": false})).resolve().unwrap_err();
         assert_eq!(key, "switches.sack");
         assert!(problem.contains("loss_detection") && problem.contains("rack"), "{problem}");
+        for (switches, key, said) in [
+            (
+                json!({"slow_start": "careful-resume", "resume_rtt_ns": 40_000_000}),
+                "resume_window_segs",
+                "needs",
+            ),
+            (
+                json!({"slow_start": "careful-resume", "resume_window_segs": 9}),
+                "resume_rtt_ns",
+                "needs",
+            ),
+            (
+                json!({"slow_start": "search", "resume_window_segs": 9}),
+                "resume_window_segs",
+                "alone uses",
+            ),
+        ] {
+            let (found, problem) = choice(switches).resolve().unwrap_err();
+            assert_eq!(found, format!("switches.{key}"));
+            assert!(problem.contains(said), "{problem}");
+        }
         let counting = choice(json!({"sack": false, "loss_detection": "new-reno"}));
         assert!(!counting.resolve().unwrap().sack);
     }

@@ -1,7 +1,7 @@
 //! What a sender lets go and when, over a path of one queue without loss.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use crate::wire::{Segment, segments};
 use dumbbell_algorithm::Instance;
@@ -130,7 +130,8 @@ prop_compose! {
         paced: bool, tso: bool, tso_push: bool, tsq: bool, credit: bool, late_us in 0u64..500,
         window in prop::option::of(1_448u64..400_000),
         slow_start in prop::sample::select(vec![
-            SlowStart::Standard, SlowStart::HystartPlusPlus, SlowStart::Limited,
+            SlowStart::Own, SlowStart::Standard, SlowStart::Limited, SlowStart::Hystart,
+            SlowStart::HystartPlusPlus, SlowStart::Search, SlowStart::CarefulResume,
         ]),
     ) -> Stack {
         Stack {
@@ -142,6 +143,8 @@ prop_compose! {
             tsq_bytes: if tsq { linux().tsq_bytes } else { None },
             receive_window_bytes: window.and_then(NonZeroU64::new),
             slow_start,
+            resume_window_segs: NonZeroU32::new(200),
+            resume_rtt_ns: Some(RTT),
             ..linux()
         }
     }
@@ -389,6 +392,29 @@ fn hystart_plus_plus_leaves_slow_start_before_the_queue_is_long() {
     // The path holds 333 segments; five conservative rounds add half as much again each.
     assert!(hystart < Span::from_millis(320), "{hystart:?}");
     assert!(standard > Span(2 * hystart.0), "{standard:?}");
+}
+
+#[test]
+fn careful_resume_fills_the_path_in_three_round_trips() {
+    let rtt = Span::from_millis(100);
+    let acked = |slow_start| {
+        let resumes = slow_start == SlowStart::CarefulResume;
+        let stack = Stack {
+            slow_start,
+            resume_window_segs: NonZeroU32::new(1_600).filter(|_| resumes),
+            resume_rtt_ns: Some(rtt).filter(|_| resumes),
+            ..linux()
+        };
+        // 833 segments fill the path.
+        let mut bench = Bench::new(&stack, "reno", None, SECOND / 10, rtt);
+        bench.sender.supply(u64::MAX);
+        bench.run(Time(4 * rtt.0), |_| {});
+        bench.sender.acked_segs()
+    };
+    // Three windows of slow start: 10 + 20 + 40; with the jump the third is 800, less the 20.
+    assert!((60..=80).contains(&acked(SlowStart::Standard)), "{}", acked(SlowStart::Standard));
+    let resumed = acked(SlowStart::CarefulResume);
+    assert!((700..=860).contains(&resumed), "{resumed}");
 }
 
 #[test]

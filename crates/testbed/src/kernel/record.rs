@@ -199,7 +199,7 @@ impl Reader<'_> {
             state: ca_state(self.u8()?.into())?,
             cwnd_limited: self.u8()?,
             stack: self.u8()?,
-            reserved: self.u8()?,
+            is_marked: self.u8()?,
             base_rtt_us: self.u32()?,
             pacing_wait_us: self.u32()?,
             stamp_ms: self.u32()?,

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use dumbbell_algorithm::StartChoice;
 use libbpf_rs::{
     ErrorKind, Link, MapCore, MapFlags, MapImpl, OpenMapMut, OpenObject, RingBuffer,
     RingBufferBuilder,
@@ -21,8 +22,9 @@ use crate::error::Error;
 
 /// A name in the kernel has at most 15 characters.
 const NAME_MAX: usize = 15;
-/// Where the parameters are in `struct cc_settings`, after its two switches.
-const PARAMS_AT: usize = 8;
+/// Where slow start and parameters are in `struct cc_settings`, after its two switches.
+const START_AT: usize = 8;
+const PARAMS_AT: usize = START_AT + size_of::<StartChoice>();
 /// Room for 19,000 callbacks.
 const RING_BYTES: u32 = 8 << 20;
 /// At 100,000 callbacks a second, the longest time in which the ring fills is 190 ms.
@@ -55,7 +57,7 @@ impl fmt::Debug for Registered {
 
 impl Registered {
     /// Registers an algorithm under a new name, with these values of its parameters in
-    /// their order (none: those that the source sets); `flows` is the run's map of
+    /// their order (none: those that the source sets) and the stack's slow start; `flows` is the run's map of
     /// `struct cc_flow`.
     ///
     /// # Errors
@@ -63,22 +65,23 @@ impl Registered {
     pub fn new(
         object: &Object,
         values: &[u32],
+        start: Option<StartChoice>,
         flows: BorrowedFd<'_>,
         keep: Keep,
     ) -> Result<Self, Error> {
-        Self::named(new_name(&object.name), object, values, flows, keep)
+        let settings = Settings { values, start, keep };
+        Self::named(new_name(&object.name), object, settings, flows)
     }
 
     fn named(
         name: String,
         object: &Object,
-        values: &[u32],
+        settings: Settings<'_>,
         flows: BorrowedFd<'_>,
-        keep: Keep,
     ) -> Result<Self, Error> {
         let load = || {
             let mut open = libbpf_rs::ObjectBuilder::default().open_memory(&object.bytes)?;
-            prepare(&mut open, &name, values, flows, keep)?;
+            prepare(&mut open, &name, settings, flows)?;
             open.load()
         };
         let (loaded, said) = messages::of(load);
@@ -88,7 +91,7 @@ impl Registered {
         })?;
         let (link, said) = messages::of(|| attach(&mut loaded));
         let link = link.map_err(|error| unregistered(&object.name, &name, &error, &said))?;
-        let recorder = keep.callbacks.then(|| Recorder::start(&loaded)).transpose();
+        let recorder = settings.keep.callbacks.then(|| Recorder::start(&loaded)).transpose();
         let recorder = recorder.map_err(|error| refused(&object.name, &error, ""))?;
         Ok(Self { name, _link: link, recorder, _object: loaded })
     }
@@ -130,33 +133,45 @@ fn base_36(mut number: u32) -> String {
     }
 }
 
+/// What the verifier is to know of an object (`struct cc_settings`).
+#[derive(Clone, Copy)]
+struct Settings<'a> {
+    values: &'a [u32],
+    start: Option<StartChoice>,
+    keep: Keep,
+}
+
 /// All that has to be set before an object is loaded.
 fn prepare(
     open: &mut OpenObject,
     name: &str,
-    values: &[u32],
+    settings: Settings<'_>,
     flows: BorrowedFd<'_>,
-    keep: Keep,
 ) -> libbpf_rs::Result<()> {
     for mut map in open.maps_mut() {
         match map.name().to_string_lossy().as_ref() {
             "cc_ops" => write_at(&mut map, 0, name.as_bytes()),
             "cc_flows" => map.reuse_fd(flows)?,
-            "cc_records" if keep.callbacks => map.set_max_entries(RING_BYTES)?,
+            "cc_records" if settings.keep.callbacks => map.set_max_entries(RING_BYTES)?,
             "cc_records" => map.set_autocreate(false)?,
-            ".rodata.dumbbell" => write_settings(&mut map, values, keep),
+            ".rodata.dumbbell" => settings.write(&mut map),
             _ => {}
         }
     }
     Ok(())
 }
 
-/// `struct cc_settings`.
-fn write_settings(map: &mut OpenMapMut<'_>, values: &[u32], keep: Keep) {
-    write_at(map, 0, &u32::from(keep.state).to_ne_bytes());
-    write_at(map, 4, &u32::from(keep.callbacks).to_ne_bytes());
-    for (index, value) in values.iter().enumerate() {
-        write_at(map, PARAMS_AT + 4 * index, &value.to_ne_bytes());
+impl Settings<'_> {
+    fn write(&self, map: &mut OpenMapMut<'_>) {
+        write_at(map, 0, &u32::from(self.keep.state).to_ne_bytes());
+        write_at(map, 4, &u32::from(self.keep.callbacks).to_ne_bytes());
+        let start = self.start.iter().flat_map(StartChoice::words);
+        for (index, word) in start.enumerate() {
+            write_at(map, START_AT + 4 * index, &word.to_ne_bytes());
+        }
+        for (index, value) in self.values.iter().enumerate() {
+            write_at(map, PARAMS_AT + 4 * index, &value.to_ne_bytes());
+        }
     }
 }
 
@@ -308,8 +323,8 @@ mod tests {
         }
         let flows = flows();
         let reno = compile(dumbbell_algorithm::find("reno").unwrap(), &NEVER).unwrap();
-        let register =
-            |name: &str| Registered::named(name.into(), &reno, &[], flows.as_fd(), Keep::default());
+        let settings = Settings { values: &[], start: None, keep: Keep::default() };
+        let register = |name: &str| Registered::named(name.into(), &reno, settings, flows.as_fd());
         let first = register("dbtaken").unwrap();
         let message = register("dbtaken").unwrap_err().to_string();
         assert!(

@@ -4,8 +4,10 @@ use dumbbell_algorithm::{CaState, Conn};
 
 /// Bytes of an algorithm's own state (`CC_STATE_BYTES`).
 pub const STATE_BYTES: usize = 104;
+/// Bytes behind it that are of use to the kernel's side only: marks, and the stack's slow start.
+const REST_BYTES: usize = 8 + 184 + 8;
 /// Size of `struct cc_flow`.
-pub const FLOW_BYTES: usize = 64 + size_of::<Conn>() + STATE_BYTES;
+pub const FLOW_BYTES: usize = 64 + size_of::<Conn>() + STATE_BYTES + REST_BYTES;
 
 /// What was seen of a socket since its connection was established.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +79,7 @@ fn read_conn(fields: &mut Fields<'_>) -> Conn {
     let [now_us, delivered_segs, delivered_ce_segs, lost_segs] = [(); 4].map(|()| fields.u64());
     let [resent_segs, in_flight_segs, srtt_us, min_rtt_us] = fields.u32s();
     let [mss_bytes, snd_una, snd_nxt, random] = fields.u32s();
-    let [state, cwnd_limited, stack, reserved] = fields.take();
+    let [state, cwnd_limited, stack, is_marked] = fields.take();
     let [base_rtt_us, pacing_wait_us, stamp_ms, echo_ms] = fields.u32s();
     let [last_sent_ms] = fields.u32s();
     Conn {
@@ -103,7 +105,7 @@ fn read_conn(fields: &mut Fields<'_>) -> Conn {
         state: ca_state(state),
         cwnd_limited,
         stack,
-        reserved,
+        is_marked,
         base_rtt_us,
         pacing_wait_us,
         stamp_ms,
@@ -148,7 +150,7 @@ mod tests {
         }
         bytes[64..68].copy_from_slice(&9u32.to_ne_bytes());
         bytes[64 + std::mem::offset_of!(Conn, state)] = CaState::Loss.code();
-        bytes[FLOW_BYTES - 1] = 5;
+        bytes[FLOW_BYTES - REST_BYTES - 1] = 5;
         let flow = FlowWatch::read(&bytes);
         let rtt = RttWatch { samples: 1, latest_us: 2, min_us: 3, max_us: 4, sum_us: 70 };
         assert_eq!(flow.rtt, Some(rtt));

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use dumbbell_algorithm::{Algorithm, CwndEvent, Need, STATE_BYTES, find, registry};
+use dumbbell_algorithm::{
+    Algorithm, Conn, CwndEvent, Need, STATE_BYTES, StartChoice, find, registry,
+};
 use dumbbell_testbed::NEVER;
 use dumbbell_testbed::kernel::parity::{self, Parity};
 use dumbbell_testbed::kernel::{Argument, Hook, Keep, Record, Records, Registered, compile};
@@ -17,16 +19,35 @@ use crate::kernel::transfer::{BASE_RTT_US, PAUSE, RECEIVER_PORT, send};
 
 /// Long enough for timeouts, spurious ones too, and a hundred losses.
 const DURATION: Duration = Duration::from_millis(4_800);
+/// Where the state is in `struct cc_flow`.
+const STATE_AT: usize = 64 + size_of::<Conn>();
 
 fn initial(algorithm: &Algorithm) -> Vec<u32> {
     algorithm.parameters.iter().map(|row| row.initial).collect()
 }
 
+/// Every slow start that a stack can give.
+fn starts() -> [StartChoice; 6] {
+    [
+        StartChoice::standard(),
+        StartChoice::limited(20),
+        StartChoice::hystart(),
+        StartChoice::hystart_plus_plus(),
+        StartChoice::search(),
+        StartChoice::resume(60, BASE_RTT_US),
+    ]
+}
+
 /// The callbacks of a troubled transfer under one algorithm.
-fn recorded(algorithm: &'static Algorithm, values: &[u32], flows: &Flows) -> Records {
+fn recorded(
+    algorithm: &'static Algorithm,
+    values: &[u32],
+    start: Option<StartChoice>,
+    flows: &Flows,
+) -> Records {
     let object = compile(algorithm, &NEVER).unwrap();
     let keep = Keep { state: true, callbacks: true };
-    let registered = Registered::new(&object, values, flows.map(), keep).unwrap();
+    let registered = Registered::new(&object, values, start, flows.map(), keep).unwrap();
     let name = registered.kernel_name().to_owned();
     assert!(available().contains(&name));
 
@@ -35,7 +56,7 @@ fn recorded(algorithm: &'static Algorithm, values: &[u32], flows: &Flows) -> Rec
     let (largest, smallest) = sent.cwnd_segs;
     assert!(largest >= 2 * smallest, "{name}: the window moves: {smallest} to {largest}");
     let records = registered.records().unwrap();
-    let kept = &sent.flow[sent.flow.len() - STATE_BYTES..];
+    let kept = &sent.flow[STATE_AT..STATE_AT + STATE_BYTES];
     assert!(
         records.records.iter().any(|record| record.after.state == kept),
         "{name}: the state that is kept of a flow is one that it was in"
@@ -107,7 +128,7 @@ fn assert_reached(algorithm: &Algorithm, parity: &Parity) {
 /// One algorithm on a path of its own.
 fn compare(algorithm: &'static Algorithm, flows: &Flows) {
     let values = initial(algorithm);
-    let records = recorded(algorithm, &values, flows);
+    let records = recorded(algorithm, &values, None, flows);
     assert_plausible(algorithm, &records);
     if algorithm.code.contains(&format!("H({}, cwnd_event)", algorithm.name)) {
         assert_pause_is_told(algorithm, &records);
@@ -149,10 +170,39 @@ fn every_preset_and_every_bound_is_taken_by_the_verifier() {
             let lowest = algorithm.parameters.iter().map(|row| row.low).collect();
             let highest = algorithm.parameters.iter().map(|row| row.high).collect();
             for values in values.chain([lowest, highest]) {
-                let registered = Registered::new(&object, &values, flows.map(), Keep::default());
+                let keep = Keep::default();
+                let registered = Registered::new(&object, &values, None, flows.map(), keep);
                 registered.unwrap_or_else(|error| panic!("{values:?}: {error}"));
             }
+            for start in starts().into_iter().filter(|_| !algorithm.has_cong_control()) {
+                let (values, keep) = (initial(algorithm), Keep::default());
+                let registered = Registered::new(&object, &values, Some(start), flows.map(), keep);
+                registered.unwrap_or_else(|error| panic!("{start:?}: {error}"));
+            }
         }
+    });
+}
+
+#[test]
+fn an_algorithm_does_what_it_does_here_whatever_its_slow_start_is() {
+    if !is_root() {
+        return;
+    }
+    undisturbed(|| {
+        let flows = Flows::new();
+        let cubic = find("cubic").unwrap();
+        std::thread::scope(|scope| {
+            for start in starts() {
+                let flows = &flows;
+                scope.spawn(move || {
+                    let values = initial(cubic);
+                    let records = recorded(cubic, &values, Some(start), flows);
+                    let parity = parity::replay(cubic, &values, &records);
+                    assert!(parity.total() > 0);
+                    assert_eq!((parity.differing, parity.lost_records), (0, 0), "{start:?}");
+                });
+            }
+        });
     });
 }
 
@@ -172,7 +222,7 @@ fn two_parameterisations_live_side_by_side() {
         });
         let [of_gentle, of_harsh] = std::thread::scope(|scope| {
             [&gentle, &harsh]
-                .map(|values| scope.spawn(|| recorded(cubic, values, &flows)))
+                .map(|values| scope.spawn(|| recorded(cubic, values, None, &flows)))
                 .map(|run| run.join().unwrap())
         });
         let differing = |values, records| parity::replay(cubic, values, records).differing;

@@ -63,7 +63,7 @@ fn records() -> Vec<Record> {
     let object = compile_file(&source).unwrap();
     let (flows, keep) = (Flows::new(), Keep { state: false, callbacks: true });
     let values = [CWND_SEGS, RATE_KB_PER_S];
-    let registered = Registered::new(&object, &values, flows.map(), keep).unwrap();
+    let registered = Registered::new(&object, &values, None, flows.map(), keep).unwrap();
     let sent = send(&Path::new(), registered.kernel_name(), &flows, Duration::from_secs(1));
     assert!(sent.ecn, "what needs congestion marks asks for them");
     assert!(sent.flow.iter().rev().take(104).all(|byte| *byte == 0), "no state is kept");

@@ -21,6 +21,19 @@ pub fn cases() -> Vec<(String, Value)> {
             if switch == "byte_counting_segs" {
                 set["growth"] = json!("bytes");
             }
+            if switch == "limited_slow_start_segs" {
+                set["slow_start"] = json!("limited");
+            }
+            if switch.starts_with("resume_") {
+                set["slow_start"] = json!("careful-resume");
+                for (name, usual) in
+                    [("resume_window_segs", json!(60)), ("resume_rtt_ns", json!(30 * MILLISECOND))]
+                {
+                    if set[name].is_null() {
+                        set[name] = usual;
+                    }
+                }
+            }
             let opens = switch == "handshake" || switch.starts_with("syn_");
             if switch.starts_with("syn_") {
                 set["handshake"] = json!(true);
@@ -49,7 +62,14 @@ pub fn unset() -> Vec<&'static str> {
 fn under(profile: &str, switches: &Value) -> Value {
     let with_demand = |algorithm: &str, rtt_ms: u64, demand: Value| {
         let one = with(flow(algorithm, None, rtt_ms * MILLISECOND), "/demand", demand);
-        with(one, "/switches", switches.clone())
+        let mut switches = switches.clone();
+        if algorithm == "bbr" {
+            // It has a start of its own, and no other.
+            switches.as_object_mut().expect("switches by name").retain(|switch, _| {
+                !["slow_start", "resume_window_segs", "resume_rtt_ns"].contains(&switch.as_str())
+            });
+        }
+        with(one, "/switches", switches)
     };
     let requests = json!({"requests": {"bytes": 60_000, "pause_ns": 250 * MILLISECOND}});
     let bursts = json!({"on_off": {"on_ns": 300 * MILLISECOND, "off_ns": 1_100 * MILLISECOND, "random": false}});
@@ -118,8 +138,10 @@ fn values() -> Vec<(&'static str, Vec<Value>)> {
         ("tso_push", both()),
         ("tsq_bytes", vec![json!(null), json!(4_000)]),
         ("local_drops", both()),
-        ("slow_start", words(&["standard", "hystart++", "limited"])),
+        ("slow_start", words(&["own", "standard", "limited", "hystart", "hystart++", "search"])),
         ("limited_slow_start_segs", numbers(&[8])),
+        ("resume_window_segs", numbers(&[40, 400])),
+        ("resume_rtt_ns", times(&[10, 100])),
         ("slow_start_after_idle", both()),
         ("window_validation", both()),
         ("receive_window_bytes", vec![json!(null), json!(50_000)]),
