@@ -322,9 +322,10 @@ def first_ssthresh(run: Run) -> float:
 
 def kept_share(run: Run) -> float:
     """Share of the window that is kept at a reduction, mean of all."""
-    cuts = _events(run, "congestion")
-    shares = cuts["ssthresh_segs"] / cuts["cwnd_segs"]
-    return float(shares.to_numpy().mean()) if cuts.height else NOTHING
+    cuts = flows_of(run, "1").events("congestion")
+    if cuts is None or not cuts.height:
+        return NOTHING
+    return float((cuts["ssthresh_segs"] / cuts["cwnd_segs"]).to_numpy().mean())
 
 
 def law_factor(run: Run) -> float:

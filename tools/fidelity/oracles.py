@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -199,19 +200,34 @@ def hystart_exit_segs(rtt_s: float, service_s: float, initial: int = 10) -> int:
 
 
 def hystart_pp_exit_segs(rtt_s: float, service_s: float, initial: int = 10) -> float:
-    """Return the window at which HyStart++ ends slow start (RFC 9406).
+    """Return the window at which HyStart++ ends slow start (RFC 9406, section 4.2), by segments.
 
-    Rounds are windows, which double from `initial`. A window that is larger than the path leaves
-    a queue before the next round. The first round whose RTTs are an eighth longer by that, within 4
-    and 16 ms, begins conservative slow start with its eighth ACK. From there each ACK adds a
-    quarter of a segment: for the rest of that round and for four more.
+    One flow has the path for itself, behind a queue without a limit. A round lasts until all that
+    was sent when it began is acknowledged. Its smallest RTT counts from the eighth on.
     """
-    rise_s = min(max(rtt_s / 8, 0.004), 0.016)
-    window = float(initial)
-    while (window - rtt_s / service_s) * service_s < rise_s:
-        window *= 2
-    grown = window + 8 + (window - 8) / 4
-    return grown * 1.25**4
+    window, sent, acked, free_s, now_s = float(initial), 0, 0, 0.0, 0.0
+    last_s = current_s = baseline_s = math.inf
+    samples = end = rounds = 0
+    under_way: deque[tuple[float, float]] = deque()
+    while rounds < 5:
+        while sent - acked < int(window):
+            free_s = max(free_s, now_s) + service_s
+            under_way.append((now_s, free_s + rtt_s))
+            sent += 1
+        sent_s, now_s = under_way.popleft()
+        acked += 1
+        is_conservative = baseline_s < math.inf
+        window += 0.25 if is_conservative else 1
+        if acked >= end:
+            last_s, current_s, samples, end = current_s, math.inf, 0, sent
+            rounds += is_conservative
+        current_s, samples = min(current_s, now_s - sent_s), samples + 1
+        rise_s = min(max(last_s / 8, 0.004), 0.016)
+        if samples >= 8 and not is_conservative and current_s >= last_s + rise_s:
+            baseline_s, rounds = current_s, 0
+        elif samples >= 8 and current_s < baseline_s:
+            baseline_s = math.inf
+    return window
 
 
 SEARCH_WINDOW_RTTS: Final = 3.5

@@ -51,6 +51,16 @@ class Axis:
     name: str
     values: tuple[str, ...]
 
+    @property
+    def slug(self) -> str:
+        """Its name in the names of figures."""
+        return self.name.replace("_", "-")
+
+    @property
+    def word(self) -> str:
+        """Its name in text."""
+        return self.name.replace("_", " ")
+
 
 RANGES: Final[Mapping[str, str]] = {
     "rate": "10mbit..1gbit*10 or 10mbit..50mbit+10mbit",
@@ -174,7 +184,7 @@ def sweep(
     if "slow_start" in known:
         table["stack"] = {"profile": stack, "switches": {"slow_start": "{slow_start}"}}
     who = listing([label_of(catalogue.called(name)) for name in algorithms])
-    over = listing([each.name for each in swept]) or "one path"
+    over = listing([each.word for each in swept]) or "one path"
     test = {
         "name": "sweep",
         "title": "All combinations",
@@ -210,8 +220,8 @@ def _check(setting: Setting, name: str, value: str) -> None:
 
 def _said(axis: Axis) -> str:
     if len(axis.values) == 1:
-        return f"{axis.name} {axis.values[0]}"
-    return f"{axis.name} {axis.values[0]} to {axis.values[-1]} ({len(axis.values)} values)"
+        return f"{axis.word} {axis.values[0]}"
+    return f"{axis.word} {axis.values[0]} to {axis.values[-1]} ({len(axis.values)} values)"
 
 
 def _templated(setting: Setting, flows: int) -> dict[str, Any]:
@@ -234,8 +244,8 @@ def _figures(swept: Sequence[Axis], *, several: bool) -> Any:
         for pair in pairs:
             x, y = pair
             yield {
-                "name": f"map{number}-{x.name}-{y.name}",
-                "title": f"{title} over {x.name} and {y.name}",
+                "name": f"map{number}-{x.slug}-{y.slug}",
+                "title": f"{title} over {x.word} and {y.word}",
                 "kind": "heatmap",
                 "x": x.name,
                 "y": y.name,
@@ -248,8 +258,8 @@ def _figures(swept: Sequence[Axis], *, several: bool) -> Any:
             column = grid.numeric_column(x.name, x.values)
             shape = _map(x.name, quantity) if column is None else _line(x.name, column, quantity)
             yield {
-                "name": f"line{number}-{x.name}",
-                "title": f"{title} against {x.name}",
+                "name": f"line{number}-{x.slug}",
+                "title": f"{title} against {x.word}",
                 **shape,
                 **common,
             }
