@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from fidelity import measures, oracles
-from fidelity.check import Check, about, within
+from fidelity.check import Check, Table, about, within
 from fidelity.checks.tables import EVERY_SEGMENT, flow, scenario, stack
 
 RATE_MBIT: Final = 20
@@ -112,7 +112,7 @@ def _durations() -> Iterator[Check]:
     )
 
 
-def _transfer(path: dict[str, str], segs: int, switches: dict[str, Any]) -> dict[str, Any]:
+def _transfer(path: dict[str, str], segs: int, switches: dict[str, Any]) -> Table:
     bulk = flow("reno", bytes=segs * 1448, switches=switches)
     return scenario("5s", path, bulk, stack=stack("linux-6", **EVERY_SEGMENT))
 
@@ -120,7 +120,7 @@ def _transfer(path: dict[str, str], segs: int, switches: dict[str, Any]) -> dict
 def _marks() -> Iterator[Check]:
     step = {"discipline": "step", "limit": "1000p", "threshold": "5p"}
     path = {"rate": "20mbit", "rtt": "100ms", "queue": step}
-    ecn = {"stack": stack("linux-6", ecn="classic", **EVERY_SEGMENT)}
+    ecn: Mapping[str, Any] = {"stack": stack("linux-6", ecn="classic", **EVERY_SEGMENT)}
     for name, algorithm, kept in (
         ("standard TCP", "reno", 0.5),
         ("ABE", "reno@abe", 0.8),
