@@ -11,6 +11,9 @@
 >>> compared = dumbbell.compare(["reno", "cubic"], rate="100mbit", rtt="40ms")
 >>> compared.summary(), compared.chart("tradeoff")
 
+>>> contest = dumbbell.compete("bbr3:4", "cubic:4", rate="50mbit", rtt="50ms")
+>>> contest.verdict          # who harms whom
+
 >>> results = dumbbell.run_study("li2007", quick=True)
 >>> results.table("fairness", ["ratio_min_max", "goodput_mbit_per_s[2]@late"])
 >>> results.claims().to_frame()
@@ -34,6 +37,7 @@ __all__ = [
     "Checks",
     "Claims",
     "Comparison",
+    "Contest",
     "InputError",
     "Measurement",
     "Results",
@@ -48,6 +52,7 @@ __all__ = [
     "check",
     "claims",
     "compare",
+    "compete",
     "latencies",
     "list_quantities",
     "open_results",

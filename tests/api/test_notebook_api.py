@@ -151,6 +151,11 @@ WRONG: Final[dict[str, tuple[Callable[[Run], object], str]]] = {
         lambda _: dumbbell.compare("reno", rate="1mbit", rtt="1ms", runs=_any("five")),
         "runs",
     ),
+    "compete, one": (lambda _: dumbbell.compete("reno", "", rate="1mbit", rtt="1ms"), "algorithm"),
+    "compete, a rate": (
+        lambda _: dumbbell.compete("reno", "bic", rate=_any(20e6), rtt="1ms"),
+        "rate",
+    ),
     "sweep, a range": (lambda _: dumbbell.sweep("reno", rate="1mbit..", rtt="1ms"), "rate"),
     "sweep, numbers": (lambda _: dumbbell.sweep("reno", rate="1mbit", rtt=_any([1, 2])), "rtt"),
     "advise, among": (lambda _: dumbbell.advise(rate="1mbit", rtt="1ms", among="x"), "among"),
@@ -441,7 +446,9 @@ MODULES: Final = sorted(
 def test_examples_are_true(run: Run, compared: Comparison) -> None:
     """All in one, as later examples use the runs of earlier ones."""
     swept = dumbbell.sweep("reno", rate="10mbit", rtt=["10ms", "20ms"], duration="2s", runs=1)
+    contest = dumbbell.compete("reno", "bic", rate="10mbit", rtt="20ms", duration="5s", runs=1)
     names = {"dumbbell": dumbbell, "run": run, "compared": compared, "swept": swept}
+    names["contest"] = contest
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     count = 0
     for module in MODULES:

@@ -65,6 +65,21 @@ def test_means_of_runs_have_their_intervals(dumbbell: Command, tmp_path: Path) -
     assert goodput == sorted(goodput)
 
 
+def test_contests_are_those_of_json_and_of_the_table(dumbbell: Command) -> None:
+    contest = ("compete", "reno", "bic", "--rate", "10mbit", *COMPARE[3:])
+    found = rows(dumbbell(*contest, "--csv").out)
+    outcomes = dumbbell(*contest, "--json").json["outcomes"]
+    assert [(row["algorithm"], row["starts"]) for row in found] == [
+        (outcome["algorithm"], outcome["starts"]) for outcome in outcomes
+    ]
+    for row, outcome in zip(found, outcomes, strict=True):
+        assert float(row["harm"]) == outcome["harm"]["value"]
+        assert float(row["harm_high"]) == outcome["harm"]["high"]
+    table = dumbbell(*contest).out
+    assert "harm to goodput (%)" in table
+    assert table.rstrip().endswith("more than 20 % is lost.")
+
+
 def test_comparisons_are_those_of_json(dumbbell: Command) -> None:
     found = rows(dumbbell(*COMPARE, "--rate", "10mbit", "--csv").out)
     lines = dumbbell(*COMPARE, "--rate", "10mbit", "--json").json["lines"]

@@ -24,6 +24,7 @@ flow = [{ algorithm = "reno" }]
 """
 
 PATH: Final = ("--rate", "1mbit", "--rtt", "20ms", "--duration", "3s", "--runs", "1")
+COMPETE: Final = ("compete", "reno", "bic", *PATH)
 COMPARE: Final = ("compare", "reno", *PATH)
 ADVISE: Final = ("advise", *PATH, "--among", "reno,bic", "--beside", "reno")
 TUNE: Final = ("tune", "hybla", *PATH, "--candidates", "2")
@@ -32,6 +33,7 @@ RESULTS: Final[dict[str, tuple[str, ...]]] = {
     "simulate": ("simulate", "a.toml"),
     "compare": COMPARE,
     "sweep": (*COMPARE, "--buffer", "1bdp,2bdp"),
+    "compete": COMPETE,
     "import": ("import", "measured.json", "--runs", "1"),
     "run": ("run", "study"),
     "advise": ADVISE,
@@ -114,7 +116,17 @@ def test_a_place_for_output_that_cannot_be(dumbbell: Command, name: str, place: 
     assert_told(said, place)
 
 
-WRITING: Final = ["simulate", "compare", "sweep", "import", "run", "advise", "tune", "merge"]
+WRITING: Final = [
+    "simulate",
+    "compare",
+    "compete",
+    "sweep",
+    "import",
+    "run",
+    "advise",
+    "tune",
+    "merge",
+]
 
 
 @contextmanager

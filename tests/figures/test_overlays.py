@@ -77,6 +77,18 @@ def test_an_overlay_has_all_flows_of_all_runs(compared: Comparison) -> None:
     assert "Strong: first runs; pale: the same again, 2 times." in figure.notes
 
 
+def test_an_overlay_may_have_a_colour_for_each_algorithm(compared: Comparison) -> None:
+    spec = compared.results.study.figure("over-time")
+    figure = spec.model_copy(update={"series": None, "colours": "algorithms"}).draw(
+        compared.results
+    )
+    assert figure.frame is not None
+    assert set(figure.frame["of"]) == {"reno", "cubic", "all flows"}
+    chart = figure.chart.to_dict()
+    assert "Reno" in str(chart)
+    assert all(label in set(figure.frame["flow"]) for label in ("reno 1", "cubic 2"))
+
+
 def test_percentiles_are_those_of_the_samples(compared: Comparison) -> None:
     frame = drawn(compared.results, "delays").frame
     assert frame is not None

@@ -65,6 +65,12 @@ def test_what_runs_share_cancels_in_pairs() -> None:
     assert statistics.ratio(doubled, shared).high > 10
 
 
+def test_one_pair_of_runs_bounds_no_ratio() -> None:
+    for estimate in (statistics.ratio([1.0], [2.0], pairs=True), statistics.harm([1.0], [2.0])):
+        assert estimate.value == 0.5
+        assert not math.isfinite(estimate.high - estimate.low)
+
+
 def test_samples_of_different_sizes_are_compared_as_welch_does() -> None:
     # Equal variances 1 and 10 values each: 18 degrees of freedom, t(0.95, 18) = 1.734.
     one = [float(value) for value in np.linspace(-1, 1, 10)]

@@ -6,6 +6,7 @@ Rates are in Mbit/s and times in seconds, where a name does not say otherwise.
 from dumbbell.api.checking import Checks, check
 from dumbbell.api.comparing import compare, sweep
 from dumbbell.api.comparison import Comparison
+from dumbbell.api.competing import Contest, compete
 from dumbbell.api.importing import Measurement, read_measurement
 from dumbbell.api.measuring import latencies, list_quantities, series, take
 from dumbbell.api.results import Results
@@ -26,6 +27,7 @@ __all__ = [
     "Checks",
     "Claims",
     "Comparison",
+    "Contest",
     "InputError",
     "Measurement",
     "Results",
@@ -40,6 +42,7 @@ __all__ = [
     "check",
     "claims",
     "compare",
+    "compete",
     "latencies",
     "list_quantities",
     "open_results",

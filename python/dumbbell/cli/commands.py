@@ -25,6 +25,7 @@ from dumbbell.cli.algorithms_command import show_algorithm
 from dumbbell.cli.check_command import check
 from dumbbell.cli.claims_command import claims
 from dumbbell.cli.compare_command import compare
+from dumbbell.cli.compete_command import compete
 from dumbbell.cli.doctor_command import doctor
 from dumbbell.cli.import_command import import_measurement
 from dumbbell.cli.list_command import list_things
@@ -77,6 +78,7 @@ for each in (
     claims,
     simulate,
     compare,
+    compete,
     advise,
     tune,
     new,

@@ -15,13 +15,21 @@ from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsCsv,
     AsJson,
+    Buffer,
     ChosenEngine,
     Dask,
+    Duration,
     Jobs,
     Large,
+    Loss,
+    Rate,
     ReportDir,
     ResultsDir,
     Retries,
+    Rtt,
+    Runs,
+    Seed,
+    StackName,
 )
 from dumbbell.engines.choices import RETRIES, EngineName
 
@@ -39,19 +47,10 @@ def compare(
         ),
     ] = None,
     *,
-    rate: Annotated[str, typer.Option(help="Rate of the bottleneck, such as 250mbit.")],
-    rtt: Annotated[
-        str,
-        typer.Option(
-            help="Two-way propagation time, such as 162ms. Of rate, rtt, buffer, loss, flows and "
-            "slow-start several values make a sweep: 10ms,80ms or 10ms..160ms*2 or "
-            "10ms..50ms+10ms."
-        ),
-    ],
-    buffer: Annotated[
-        str, typer.Option(help="Queue of the bottleneck: 175p, 256kb, 10ms or 0.2bdp.")
-    ] = "1bdp",
-    loss: Annotated[str, typer.Option(help="Probability of random loss.")] = "0",
+    rate: Rate,
+    rtt: Rtt,
+    buffer: Buffer = "1bdp",
+    loss: Loss = "0",
     flows: Annotated[
         str,
         typer.Option(
@@ -59,10 +58,10 @@ def compare(
             help="Flows of each algorithm; or a mix such as cubic:1,bic:2 that runs too.",
         ),
     ] = "2",
-    duration: Annotated[str, typer.Option(help="Length of a run.")] = "60s",
-    runs: Annotated[int, typer.Option(help="Repetitions with different seeds.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Source of all seeds.")] = 0,
-    stack: Annotated[str, typer.Option(help="TCP stack of the hosts.")] = "linux-6",
+    duration: Duration = "60s",
+    runs: Runs = 5,
+    seed: Seed = 0,
+    stack: StackName = "linux-6",
     slow_start: Annotated[
         str,
         typer.Option(
@@ -86,7 +85,7 @@ def compare(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Compare algorithms on one path, or on a sweep of paths.
+    """Compare algorithms on one path, or on a sweep of paths: each runs alone, in turn.
 
     Prints a table with 95 % intervals, or which is best where. The results folder keeps all runs,
     and the same command does not run them again; `dumbbell open` shows them.

@@ -59,3 +59,18 @@ ReportDir = Annotated[
         "--report", metavar="DIR", help="Write the pages of it into this folder and say where."
     ),
 ]
+
+Rate = Annotated[str, typer.Option(help="Rate of the bottleneck, such as 250mbit.")]
+Rtt = Annotated[
+    str,
+    typer.Option(
+        help="Two-way propagation time, such as 162ms. Several values, here or of the other keys "
+        "of the path, make a sweep: 10ms,80ms or 10ms..160ms*2 or 10ms..50ms+10ms."
+    ),
+]
+Buffer = Annotated[str, typer.Option(help="Queue of the bottleneck: 175p, 256kb, 10ms or 0.2bdp.")]
+Loss = Annotated[str, typer.Option(help="Probability of random loss.")]
+Duration = Annotated[str, typer.Option(help="Length of a run.")]
+Runs = Annotated[int, typer.Option(help="Repetitions with different seeds.")]
+Seed = Annotated[int, typer.Option(min=0, help="Source of all seeds.")]
+StackName = Annotated[str, typer.Option(help="TCP stack of the hosts.")]

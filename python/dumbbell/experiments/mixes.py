@@ -35,20 +35,20 @@ class Mix:
         return sum(count for _, count in self.parts)
 
 
-def parse_mix(text: str, own: dict[str, Algorithm] | None = None) -> Mix:
-    """Read ``cubic:1,bic:2``; a C file in it is added to `own`."""
+def parse_mix(text: str, own: dict[str, Algorithm] | None = None, *, key: str = "flows") -> Mix:
+    """Read ``cubic:1,bic:2``, the value of a key; a C file in it is added to `own`."""
     own = {} if own is None else own
     parts: list[tuple[str, int]] = []
     for part in text.split(","):
         choice, _, count = part.strip().partition(":")
-        with placed(key="flows"):
+        with placed(key=key):
             algorithm = named(choice, own)
             number = parse_integer(count or "1")
         if number < 1:
-            raise InputError("no flows", key="flows", value=part, valid="cubic:1,bic:2")
+            raise InputError("no flows", key=key, value=part, valid="cubic:1,bic:2")
         if algorithm in dict(parts):
             raise InputError(
-                "twice in the mix", key="flows", value=algorithm, valid="each algorithm once"
+                "twice in the mix", key=key, value=algorithm, valid="each algorithm once"
             )
         parts.append((algorithm, number))
     return Mix(tuple(parts))

@@ -13,6 +13,7 @@ from dumbbell.figures.gathering import values_of
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
 from dumbbell.figures.style import FAINT, flow_colours
+from dumbbell.scenario import facts
 
 
 @dataclass(frozen=True)
@@ -22,16 +23,27 @@ class Colouring:
     known: Mapping[str, tuple[str, str]]
 
     @classmethod
-    def of(cls, source: Views, spec: TestFigure, axis: str | None) -> Colouring:
-        """Colour the values of an axis as everywhere, or the flows of the first run in order."""
+    def of(
+        cls, source: Views, spec: TestFigure, axis: str | None, *, by_algorithm: bool = False
+    ) -> Colouring:
+        """Colour the values of an axis as everywhere, or the flows of the first run in order.
+
+        With `by_algorithm` it is the algorithms of the first run that have colours.
+        """
         if axis is not None:
-            looks = style.looks(values_of(source.test(spec.test), axis, spec))
-            return cls({value: (look.label, look.colour) for value, look in looks.items()})
+            return cls._as_everywhere(values_of(source.test(spec.test), axis, spec))
         for _, view in source.views(spec.test, spec.where):
+            if by_algorithm:
+                return cls._as_everywhere(facts.choice(flow.first) for flow in view.flows)
             labels = [flow.label for flow in view.flows]
             colours = flow_colours(len(labels))
             return cls({label: (label, colours[place]) for place, label in enumerate(labels)})
         return cls({})
+
+    @classmethod
+    def _as_everywhere(cls, values: Iterable[str]) -> Colouring:
+        looks = style.looks(values)
+        return cls({value: (look.label, look.colour) for value, look in looks.items()})
 
     def label(self, line: str) -> str:
         """Return what a line is called."""

@@ -332,7 +332,8 @@ def _log_ratio(
     value, runs = math.log(top / bottom), min(len(one), len(other))
     if pairs:
         relative = np.asarray(one) / top - np.asarray(other) / bottom
-        error, freedom = (0.0, math.inf) if np.ptp(relative) <= _EQUAL else _moments(relative)[1:]
+        are_equal = relative.size >= RUNS_MIN and np.ptp(relative) <= _EQUAL
+        error, freedom = (0.0, math.inf) if are_equal else _moments(relative)[1:]
         return combined(value, [(value, error, freedom)], runs, confidence)
     parts = [(top, first[0] / top, first[1]), (bottom, second[0] / bottom, second[1])]
     return combined(value, parts, runs, confidence)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 import polars as pl
@@ -13,6 +14,8 @@ from dumbbell.base.labels import window
 from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.result import Run
 from dumbbell.experiments.comparison import Comparison
+from dumbbell.experiments.compete import content, words
+from dumbbell.experiments.compete.contest import Contest
 from dumbbell.quantities import run_totals, taking
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.run_totals import Totals
@@ -30,6 +33,10 @@ def of_experiment(results: Results) -> Iterator[Totals]:
     (test, *_) = results.study.tests
     if test.name == "compare" and results.finished(test.name):
         yield compared(Comparison.of(results))
+    elif test.name == content.TEST and results.finished(test.name):
+        contest = Contest.of(results)
+        found = words.table(contest)
+        yield replace(found, note=" ".join([*words.conclusion(contest), found.note]))
     elif test.name == "run":
         runs = []
         for planned in results.finished(test.name):

@@ -29,7 +29,7 @@ from dumbbell.experiments.tune import paths
 from dumbbell.experiments.tune.objectives import BESIDE, TUNED
 from dumbbell.experiments.tune.paths import NetworkPath, Traffic
 from dumbbell.experiments.tune.trying import Entrant, Runs, Trial, all_of
-from dumbbell.inference import statistics
+from dumbbell.inference import known, statistics
 from dumbbell.inference.estimates import Estimate
 from dumbbell.plan.tests import check_count
 from dumbbell.store.store import Store
@@ -203,7 +203,7 @@ class _Made:
     def on_first(self, name: str, quantity: str) -> Estimate | None:
         """Return its mean on the first path alone."""
         here = [each for each in self._trials(name) if each.path is self.places[0]]
-        return _mean([self.runs.value(trial, quantity) for trial in here])
+        return known.mean([self.runs.value(trial, quantity) for trial in here])
 
     def _trials(self, name: str) -> list[Trial]:
         return all_of(Entrant(name), self.places, self.repetitions)
@@ -218,8 +218,8 @@ def _candidate(
         needs_marks,
         alone.on_first(name, GOODPUT),
         alone.on_first(name, RTT),
-        _mean(alone.of(name, AGAIN)),
-        _of_pairs(_RATIO, alone.of(name, AFTER), goodputs),
+        known.mean(alone.of(name, AGAIN)),
+        known.of_pairs(_RATIO, alone.of(name, AFTER), goodputs),
         (
             _meeting(Start.FIRST, name, meetings[Start.FIRST], legacy),
             _meeting(Start.LAST, name, meetings[Start.LAST], legacy),
@@ -231,31 +231,15 @@ def _candidate(
 def _meeting(start: Start, name: str, made: _Made, legacy: str) -> Meeting:
     def harm(quantity: str, *, more_is_better: bool) -> Estimate | None:
         judge = partial(statistics.harm, more_is_better=more_is_better)
-        return _of_pairs(judge, made.of(name, quantity), made.of(legacy, quantity))
+        return known.of_pairs(judge, made.of(name, quantity), made.of(legacy, quantity))
 
     return Meeting(
         start,
-        share=_of_pairs(_RATIO, made.of(name, OWN_GOODPUT), made.of(legacy, OWN_GOODPUT)),
+        share=known.of_pairs(_RATIO, made.of(name, OWN_GOODPUT), made.of(legacy, OWN_GOODPUT)),
         harm=harm(LEGACY_GOODPUT, more_is_better=True),
         delay_harm=harm(LEGACY_RTT, more_is_better=False),
         loss_harm=harm(LEGACY_AGAIN, more_is_better=False),
-        retransmitted=_mean(made.of(name, OWN_AGAIN)),
-        legacy_retransmitted=_mean(made.of(name, LEGACY_AGAIN)),
-        own_kind_retransmitted=_mean(made.of(legacy, LEGACY_AGAIN)),
+        retransmitted=known.mean(made.of(name, OWN_AGAIN)),
+        legacy_retransmitted=known.mean(made.of(name, LEGACY_AGAIN)),
+        own_kind_retransmitted=known.mean(made.of(legacy, LEGACY_AGAIN)),
     )
-
-
-def _mean(values: Sequence[float | None]) -> Estimate | None:
-    there = [value for value in values if value is not None]
-    return statistics.mean(there) if there else None
-
-
-def _of_pairs(
-    judge: Callable[[Sequence[float], Sequence[float]], Estimate],
-    one: Sequence[float | None],
-    other: Sequence[float | None],
-) -> Estimate | None:
-    """Return what pairs of runs say, as far as both have a value."""
-    pairs = zip(one, other, strict=True)
-    there = [(a, b) for a, b in pairs if a is not None and b is not None]
-    return judge([a for a, _ in there], [b for _, b in there]) if there else None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, Self
 
 import polars as pl
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from dumbbell.algorithms.labels import label_of
+from dumbbell.base.errors import InputError
 from dumbbell.base.labels import number
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import means
@@ -45,6 +46,18 @@ class HeatmapFigure(TestFigure):
     """The [quantity](quantities.md) that cells are coloured by. If one end of it is the better one,
     the best plot's cell is outlined at each point, and each that shows the same number."""
 
+    ends: tuple[float, float] | None = Field(None, examples=[[0, 1]])
+    """Ends of the colours' scale, in the unit that is shown; by default the smallest and the
+    largest mean."""
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.ends is not None and self.ends[0] >= self.ends[1]:
+            raise InputError(
+                "ends before it begins", key="ends", value=list(self.ends), valid="[0, 1]"
+            )
+        return self
+
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""
         test = source.test(self.test)
@@ -56,9 +69,9 @@ class HeatmapFigure(TestFigure):
         title = source.title(self.test, self.quantity)
         if quantity.shown_scale != 1:
             title += f" ({quantity.shown_unit})"
-        ends = _ends([found["mean"] for _, found in panes])
+        ends = self.ends or _ends([found["mean"] for _, found in panes])
         plots = [
-            _plot(facet.title, _marked(found, best, ends), values[self.x], values[self.y], self)
+            _plot(facet.title, _marked(found, best, ends), values, self, ends)
             for facet, found in panes
         ]
         chart = alt.concat(*plots, columns=_COLUMNS, spacing=26).resolve_scale(color="shared")
@@ -125,8 +138,13 @@ def _numbers(values: pl.Series) -> pl.Series:
 
 
 def _plot(
-    name: str, found: pl.DataFrame, xs: list[str], ys: list[str], spec: HeatmapFigure
+    name: str,
+    found: pl.DataFrame,
+    values: Mapping[str, Sequence[str]],
+    spec: HeatmapFigure,
+    ends: tuple[float, float],
 ) -> alt.LayerChart | alt.FacetChart:
+    xs, ys = (list(values[axis]) for axis in (spec.x, spec.y))
     angle = 0 if max(map(len, xs)) * _DIGIT <= _CELL else -90
     axis = alt.Axis(labelAngle=angle)
     x = alt.X("x:O", title=spec.x, scale=alt.Scale(domain=xs), sort=None, axis=axis)
@@ -134,7 +152,7 @@ def _plot(
     tooltip = ["x:O", "y:O", alt.Tooltip("mean:Q", title=spec.quantity, format=".4~g")]
     shown = found.select("x", "y", "mean", "text", "is_best", "is_light")
     base = alt.Chart(inline(shown)).encode(x=x, y=y)
-    colour = alt.Color("mean:Q", title=None, scale=alt.Scale(scheme="viridis"))
+    colour = alt.Color("mean:Q", title=None, scale=alt.Scale(scheme="viridis", domain=list(ends)))
     outlined = base.transform_filter("datum.is_best").mark_rect(
         filled=False, stroke=_OUTLINE, strokeWidth=3
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 import polars as pl
@@ -22,6 +22,7 @@ from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
 from dumbbell.quantities import occasions, series
 from dumbbell.quantities.names import OptionalAxis
+from dumbbell.scenario import facts
 
 _WIDTH: Final = 860
 _HEIGHTS: Final = {1: 260, 2: 190, 3: 150}
@@ -50,11 +51,15 @@ class OverlayFigure(TestFigure):
     """Quantities, one below the other."""
 
     series: OptionalAxis = None
-    """Axis of the test whose values get colours; by default flows do."""
+    """Axis of the test whose values get colours; by default `colours` decides."""
+
+    colours: Literal["flows", "algorithms"] = "flows"
+    """Without a `series`: whether each flow or each algorithm has a colour."""
 
     def draw(self, source: Views) -> Figure:
         """Draw the figure with whatever runs there are."""
-        colouring = Colouring.of(source, self, self.series)
+        by_algorithm = self.series is None and self.colours == "algorithms"
+        colouring = Colouring.of(source, self, self.series, by_algorithm=by_algorithm)
         there, runs = _chosen(source, self)
         spans = max(40, _SPANS_OF_ALL // max(1, sum(len(each.flows) for each in runs)))
         plots = [(shown.axis, _lines(runs, shown.quantity, spans)) for shown in self.quantities]
@@ -70,12 +75,29 @@ class OverlayFigure(TestFigure):
 
 @dataclass(frozen=True)
 class _Drawn:
-    """A run whose flows are drawn; `value` is that of the axis with the colours."""
+    """A run whose flows are drawn.
+
+    Attributes
+    ----------
+    run, repetition
+        The run, and its number among those of its grid point, from 0.
+    value
+        Its value of the axis with the colours; None: flows or algorithms have the colours.
+    flows
+        Labels and connections of the flows.
+    colours
+        What has the colour of each label, if algorithms have the colours.
+    """
 
     run: Run
     value: str | None
     repetition: int
     flows: tuple[tuple[str, tuple[int, ...]], ...]
+    colours: Mapping[str, str]
+
+    def of(self, label: pl.Expr) -> pl.Expr:
+        """Return what has the colour of lines with these labels."""
+        return label.replace(self.colours) if self.value is None else pl.lit(self.value)
 
 
 def _chosen(source: Views, spec: OverlayFigure) -> tuple[int, list[_Drawn]]:
@@ -91,7 +113,9 @@ def _chosen(source: Views, spec: OverlayFigure) -> tuple[int, list[_Drawn]]:
         sampled = [flow for flow in view.flows if flow.first.sampled]
         value = None if spec.series is None else axes[spec.series]
         flows = tuple((flow.label, flow.connections) for flow in sampled)
-        found.append(_Drawn(view.run, value, repetition, flows))
+        by_algorithm = spec.colours == "algorithms"
+        colours = {flow.label: facts.choice(flow.first) for flow in sampled if by_algorithm}
+        found.append(_Drawn(view.run, value, repetition, flows, colours))
     if not found:
         return 0, []
     points = len(counted)
@@ -100,7 +124,7 @@ def _chosen(source: Views, spec: OverlayFigure) -> tuple[int, list[_Drawn]]:
     for each in found:
         flows = _spread(each.flows, room)
         if (each.repetition + 1) * max(1, len(flows)) <= room or each.repetition == 0:
-            chosen.append(_Drawn(each.run, each.value, each.repetition, flows))
+            chosen.append(replace(each, flows=flows))
     return len(found), chosen
 
 
@@ -123,7 +147,7 @@ def _lines(runs: Sequence[_Drawn], quantity: str, spans: int) -> pl.DataFrame:
         taken = series.take(each.run, quantity, flows=numbers, spans=spans)
         parts.append(
             taken.select(
-                of=pl.lit(each.value) if each.value is not None else _whose(of_flows),
+                of=each.of(_whose(of_flows)),
                 flow="label",
                 run=pl.lit(each.repetition + 1),
                 time_s="time_s",
@@ -153,7 +177,7 @@ def _happened(runs: Sequence[_Drawn]) -> pl.DataFrame:
     empty = {"of": pl.String, "what": pl.String, "time_s": pl.Float64, "times": pl.Float64}
     parts = [
         occasions.take(each.run, _WIDTH // 2).select(
-            of=pl.lit(each.value) if each.value is not None else pl.col("label"),
+            of=each.of(pl.col("label")),
             what="what",
             time_s="time_s",
             times="times",

@@ -1,0 +1,68 @@
+"""The two sides of a contest: an algorithm each, and its number of flows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from dumbbell.base.errors import InputError
+from dumbbell.experiments.mixes import parse_mix
+
+EXAMPLE: Final = "bbr3:4 cubic:4"
+
+
+class Place(StrEnum):
+    """A side's place in the contest, which is also the group of its flows."""
+
+    ONE = "one"
+    TWO = "two"
+
+    @property
+    def other(self) -> Place:
+        """The other side's place."""
+        return Place.TWO if self is Place.ONE else Place.ONE
+
+
+@dataclass(frozen=True)
+class Side:
+    """Flows of one algorithm.
+
+    Attributes
+    ----------
+    place
+        Its place in the contest.
+    name
+        The algorithm as tables name it, with its preset if any.
+    typed
+        The algorithm as it was typed, such as a path of a C file.
+    flows
+        Number of its flows.
+    """
+
+    place: Place
+    name: str
+    typed: str
+    flows: int
+
+    def __str__(self) -> str:
+        return f"{self.name} × {self.flows}"
+
+    @property
+    def axis_value(self) -> str:
+        """The algorithm as the value of an axis, in which a preset has no meaning."""
+        return self.name.replace("@", "/")
+
+
+def sides(texts: Sequence[str]) -> tuple[Side, Side]:
+    """Read both sides, such as ``bbr3:4`` and ``cubic:4``; without a number it is one flow."""
+    if len(texts) != 2:
+        named = " ".join(texts) or "nothing"
+        raise InputError("needs two algorithms", key="algorithm", value=named, valid=EXAMPLE)
+    mix = parse_mix(",".join(texts), key="algorithm")
+    one, two = (
+        Side(place, name, text.strip().partition(":")[0], flows)
+        for place, text, (name, flows) in zip(Place, texts, mix.parts, strict=True)
+    )
+    return one, two

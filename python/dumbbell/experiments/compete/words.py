@@ -1,0 +1,207 @@
+"""A contest in words and in cells of tables, as terminal and page show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from dumbbell.algorithms.labels import label_of
+from dumbbell.base.labels import number, window
+from dumbbell.experiments.advise.conditions import HARM_MAX, percent
+from dumbbell.experiments.compete.contest import Contest, Outcome, Point
+from dumbbell.experiments.compete.sides import Side
+from dumbbell.inference.estimates import RUNS_MIN, Estimate
+from dumbbell.quantities.run_totals import Totals
+from dumbbell.quantities.shown import Shown, brief_interval
+
+_RULE: Final = f"Dumbbell calls it harm where more than {percent(HARM_MAX)} is lost."
+
+_COLLAPSE_S: Final = 5.0
+"""Of starvation without a break, as the quantity `collapsed` has it by default."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: its title with the unit, and how it is taken of an outcome."""
+
+    title: str
+    taken: Callable[[Outcome], Estimate | None]
+    scale: float = 1.0
+
+    def cell(self, outcome: Outcome) -> Shown:
+        """Return what the table shows of an outcome."""
+        part = self.taken(outcome)
+        if part is None:
+            return brief_interval(None, None, None)
+        return brief_interval(*(self.scale * end for end in (part.value, part.low, part.high)))
+
+
+ROWS: Final = (
+    Row("share of goodput (%)", lambda outcome: outcome.share, 100),
+    Row("goodput a flow (Mbit/s)", lambda outcome: outcome.goodput),
+    Row("harm to goodput (%)", lambda outcome: outcome.harm, 100),
+    Row("harm to RTT (%)", lambda outcome: outcome.delay_harm, 100),
+    Row("harm to loss (%)", lambda outcome: outcome.loss_harm, 100),
+    Row("RTT (ms)", lambda outcome: outcome.rtt),
+    Row("retransmitted (%)", lambda outcome: outcome.retransmitted, 100),
+    Row("longest starved (s)", lambda outcome: outcome.starved),
+)
+"""Rows of the table of a contest."""
+
+
+def table(contest: Contest) -> Totals:
+    """Return both sides of a contest with their intervals; of a sweep a line for each path."""
+    several = len(contest.points) > 1
+    return _overview(contest) if several else _whole(contest, contest.points[0])
+
+
+def _whole(contest: Contest, point: Point) -> Totals:
+    """Return both sides on a path, in both orders of start."""
+    outcomes = contest.of_point(point)
+    heads = tuple(f"{each.side}\n{_place(each)}" for each in outcomes)
+    fair = ("fair share (%)", *(number(100 * each.fair_share) for each in outcomes))
+    rows = [(row.title, *(row.cell(outcome) for outcome in outcomes)) for row in ROWS]
+    return Totals(
+        ("", *heads), (fair, *map(tuple, rows)), intervals=True, note=" ".join(_notes(contest))
+    )
+
+
+def _overview(contest: Contest) -> Totals:
+    """Return a line for each path of a sweep and order of start: the share, and both harms."""
+    one, two = contest.sides
+    axes = [name for name, _ in contest.points[0]]
+    shown = [(ROWS[0], one), (ROWS[2], one), (ROWS[2], two)]
+    rows = []
+    for point in contest.points:
+        for first in contest.sides:
+            of_side = {
+                outcome.side: outcome
+                for outcome in contest.of_point(point)
+                if outcome.first is (outcome.side == first)
+            }
+            cells = (row.cell(of_side[side]) for row, side in shown)
+            rows.append((*(label_of(value) for _, value in point), first.name, *cells))
+    heads = (
+        f"share of\n{one.name} (%)",
+        f"harm to\n{one.name} (%)",
+        f"harm to\n{two.name} (%)",
+    )
+    fair = contest.of_point(contest.points[0])[0].fair_share
+    note = f"A fair share of {one.name} is {number(100 * fair)} %. {' '.join(_notes(contest))}"
+    return Totals(
+        (*axes, "first", *heads), tuple(rows), named=len(axes) + 1, intervals=True, note=note
+    )
+
+
+def _notes(contest: Contest) -> Iterator[str]:
+    """Explain the numbers of the table."""
+    if contest.window is not None:
+        yield f"Taken over {window(*contest.window)}, from when all flows are on."
+    yield (
+        "Harm is what the other side takes (Ware et al. 2019): compared with the same flows among "
+        "as many of their own algorithm. ± reaches to the farther end of the 95 % interval."
+    )
+
+
+def conclusion(contest: Contest) -> list[str]:
+    """Say who harms whom: on one path in sentences, of a sweep on how many of its paths."""
+    if len(contest.points) == 1:
+        return verdict(contest, contest.points[0])
+    lines = []
+    for side in contest.sides:
+        other = next(each for each in contest.sides if each != side)
+        of_side = [_of(contest, point, side) for point in contest.points]
+        harmed = sum(any(map(_is_harmed, outcomes)) for outcomes in of_side)
+        rest = len(of_side) - harmed - sum(map(_is_spared, of_side))
+        undecided = f", and the runs do not decide at {rest}" if rest else ""
+        count = f"{harmed} of {len(of_side)} paths{undecided}"
+        lines.append(f"{label_of(other.name)} harms {label_of(side.name)} at {count}.")
+    return [*lines, _RULE]
+
+
+def _of(contest: Contest, point: Point, side: Side) -> list[Outcome]:
+    return [outcome for outcome in contest.of_point(point) if outcome.side == side]
+
+
+def _worst(outcomes: Sequence[Outcome]) -> Outcome | None:
+    """Return the outcome with the most harm, first of those that are decided."""
+    known = [outcome for outcome in outcomes if outcome.harm is not None]
+    return max(known, key=lambda each: (_is_harmed(each), _value(each.harm)), default=None)
+
+
+def verdict(contest: Contest, point: Point) -> list[str]:
+    """Say who harms whom on a path, in sentences of a line each."""
+    lines: list[str] = []
+    unharmed: list[tuple[Side, Side, Outcome]] = []
+    for side in contest.sides:
+        other = next(each for each in contest.sides if each != side)
+        own = _of(contest, point, side)
+        worst = _worst(own)
+        if worst is None:
+            lines.append(f"No run says what {label_of(side.name)} loses.")
+            continue
+        if _is_spared(own):
+            unharmed.append((other, side, worst))
+        else:
+            lines.append(_harmed(other, side, worst))
+        lines += _further(other, side, own)
+    if len(unharmed) == len(contest.sides):
+        most = max((worst for *_, worst in unharmed), key=lambda outcome: _value(outcome.harm))
+        loss = percent(max(_value(most.harm), 0.0))
+        lines.insert(
+            0, f"Neither harms the other: the goodput of neither falls by more than {loss}."
+        )
+    else:
+        lines += [
+            f"{label_of(side.name)} loses nothing to {label_of(other.name)}."
+            if _value(worst.harm) <= 0
+            else f"{label_of(other.name)} does not harm {label_of(side.name)}."
+            for other, side, worst in unharmed
+        ]
+    return [*lines, _RULE]
+
+
+def _value(part: Estimate | None) -> float:
+    return 0.0 if part is None else part.value
+
+
+def _is_spared(outcomes: Sequence[Outcome]) -> bool:
+    """Return True if no order of start has harm, by the whole interval."""
+    harms = [each.harm for each in outcomes if each.harm is not None]
+    return bool(harms) and all(harm.high <= HARM_MAX for harm in harms)
+
+
+def _is_harmed(outcome: Outcome) -> bool:
+    return outcome.harm is not None and outcome.harm.low > HARM_MAX
+
+
+def _harmed(other: Side, side: Side, worst: Outcome) -> str:
+    """Say how much a side loses, or may lose, in the order of start that is worse for it."""
+    assert worst.harm is not None
+    who, whom = label_of(other.name), label_of(side.name)
+    is_bounded = worst.harm.runs >= RUNS_MIN and worst.harm.low < worst.harm.high
+    low, high = (percent(end) for end in (worst.harm.low, worst.harm.high))
+    between = f" ({low} to {high})" if is_bounded else ""
+    loss = f"{percent(worst.harm.value)}{between} of the goodput that it has among its own"
+    if _is_harmed(worst):
+        return f"{who} harms {whom}, which loses {loss} if it starts {_place(worst)}."
+    why = "more runs would decide" if is_bounded else "one run decides nothing"
+    return f"{who} may harm {whom}, which loses {loss} if it starts {_place(worst)}: {why}."
+
+
+def _further(other: Side, side: Side, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Yield what else the other side does: longer round-trip times, starvation."""
+    who, whom = label_of(other.name), label_of(side.name)
+    slowed = [each for each in outcomes if each.delay_harm is not None]
+    worst = max(slowed, key=lambda each: _value(each.delay_harm), default=None)
+    if worst is not None and worst.delay_harm is not None and worst.delay_harm.low > HARM_MAX:
+        longer = worst.delay_harm.value / (1 - worst.delay_harm.value)
+        yield f"{who} lengthens {whom}'s round-trip time by {percent(longer)}."
+    longest = max((_value(each.starved) for each in outcomes), default=0.0)
+    if longest >= _COLLAPSE_S:
+        yield f"A flow of {whom} starves for {number(longest)} s without a break."
+
+
+def _place(outcome: Outcome) -> str:
+    return "first" if outcome.first else "last"

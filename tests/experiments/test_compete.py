@@ -1,0 +1,104 @@
+"""Contests of two algorithms: what runs, what is compared with what, and the verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from dumbbell.base.errors import InputError
+from dumbbell.experiments.compete import Contest, compete, words
+from dumbbell.experiments.compete.competing import Paths
+from dumbbell.reports import own_tables
+
+
+def held(root: Path, *algorithms: str, runs: int = 3, **path: str) -> Contest:
+    paths = Paths(**{"rate": "10mbit", "rtt": "20ms", "duration": "10s", **path})
+    return compete(algorithms, paths, runs=runs, results=root / "results", jobs=2)
+
+
+@pytest.fixture(scope="module")
+def starved(tmp_path_factory: pytest.TempPathFactory) -> Contest:
+    """Vegas and two flows of CUBIC."""
+    return held(tmp_path_factory.mktemp("compete"), "vegas", "cubic:2", duration="20s")
+
+
+def column(contest: Contest, name: str) -> list[Any]:
+    return contest.frame()[name].to_list()
+
+
+def test_both_sides_start_first_once_and_share_the_goodput(starved: Contest) -> None:
+    assert column(starved, "algorithm") == ["vegas", "cubic", "vegas", "cubic"]
+    assert column(starved, "starts") == ["first", "last", "last", "first"]
+    assert column(starved, "fair_share") == pytest.approx([1 / 3, 2 / 3, 1 / 3, 2 / 3])
+    one, two, three, four = column(starved, "share")
+    assert one + two == pytest.approx(1)
+    assert three + four == pytest.approx(1)
+
+
+def test_harm_compares_with_the_same_flows_among_their_own(starved: Contest) -> None:
+    name = "goodput_mean_mbit_per_s[one]"
+    runs = starved.results.table("compete", name).filter(pl.col("start") == "vegas first")
+    with_cubic, own = (
+        runs.filter(pl.col("flows") == flows)[name].mean() for flows in ("both", "vegas")
+    )
+    assert isinstance(with_cubic, float)
+    assert isinstance(own, float)
+    assert column(starved, "harm")[0] == pytest.approx(1 - with_cubic / own)
+
+
+def test_who_is_starved_and_who_is_not_is_a_sentence(starved: Contest) -> None:
+    first, *rest = words.conclusion(starved)
+    assert first.startswith("CUBIC harms Vegas, which loses ")
+    assert "Vegas loses nothing to CUBIC." not in rest
+    assert "CUBIC loses nothing to Vegas." in rest
+    (totals,) = own_tables.of_experiment(starved.results)
+    assert first in totals.note
+
+
+def test_algorithms_that_differ_in_name_only_do_not_harm_each_other(tmp_path: Path) -> None:
+    contest = held(tmp_path, "reno", "reno@brakmo2017", runs=2)
+    for name in ("harm", "delay_harm", "loss_harm"):
+        assert column(contest, name) == [0, 0, 0, 0], name
+    assert words.conclusion(contest)[0].startswith("Neither harms the other")
+
+
+def test_one_run_decides_nothing(tmp_path: Path) -> None:
+    contest = held(tmp_path, "vegas", "cubic", runs=1, duration="5s")
+    assert "one run decides nothing" in words.conclusion(contest)[0]
+
+
+def test_a_sweep_has_a_line_for_each_path_and_order(tmp_path: Path) -> None:
+    contest = held(tmp_path, "reno", "cubic", runs=1, duration="5s", rtt="10ms,20ms", loss="0,0.01")
+    assert contest.frame().columns[:3] == ["rtt", "loss", "algorithm"]
+    totals = words.table(contest)
+    assert [row[:3] for row in totals.rows[:2]] == [
+        ("10 ms", "0", "reno"),
+        ("10 ms", "0", "cubic"),
+    ]
+    assert len(totals.rows) == 8
+    assert "of 4 paths" in words.conclusion(contest)[0]
+    (figure,) = contest.results.study.figures
+    assert contest.results.figure(figure.name).chart.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "said"),
+    [
+        (["reno"], "needs two algorithms"),
+        (["reno", "cubic", "bic"], "needs two algorithms"),
+        (["reno", "reno:2"], "twice"),
+        (["reno:0", "cubic"], "no flows"),
+        (["rno", "cubic"], 'did you mean "reno"'),
+    ],
+)
+def test_other_than_two_algorithms_with_flows_is_refused(
+    tmp_path: Path, algorithms: list[str], said: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        held(tmp_path, *algorithms)
+    assert said in str(error.value)
+    assert error.value.key == "algorithm"
+    assert not (tmp_path / "results").exists()
