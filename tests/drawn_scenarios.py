@@ -63,6 +63,8 @@ def files(draw: st.DrawFn) -> Table:
     found = [{**placed_in(draw(flows(scale))), "label": label} for label in "abc"[:count]]
     arriving = [placed_in(draw(arrivals(scale))) for _ in range(draw(arrival_counts))]
     data: Table = {"duration": f"{scale.duration_ns}ns", "network": network, "flow": found}
+    if "algorithm" in found[0] and draw(st.booleans()):
+        data["algorithm"] = found[0].pop("algorithm")
     if arriving:
         data["arrivals"] = arriving
     return {**data, **draw(tops(scale))}

@@ -22,7 +22,7 @@ HAS_TESTBED: Final = sys.platform == "linux" and os.geteuid() == 0 and _core.TES
 WIDE: Final = "1000"
 """So many columns that a table's cell is on one line."""
 
-GUIDES: Final = ("quick-start.md", "guides/*.md", "explanation/*.md")
+GUIDES: Final = ("quick-start.md", "scenarios.md", "guides/*.md", "explanation/*.md")
 SHOWN: Final = {("sh", ""), ("toml", ""), ("text", "")}
 """Blocks that a page only shows, such as the commands of a campaign that takes hours."""
 

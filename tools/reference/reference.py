@@ -25,7 +25,7 @@ from dumbbell.execution import bounds
 from dumbbell.scenario.model import Scenario
 from dumbbell.study.model import Study
 from dumbbell.theory import curves, formulas
-from reference import quantities_page
+from reference import quantities_page, scenarios_page
 
 SCHEMA_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -416,3 +416,4 @@ def write(folder: Path) -> None:
         (folder / f"{document.name}.md").write_text(page(document, folder))
     (folder / "results.md").write_text(results_page())
     (folder / "quantities.md").write_text(quantities_page.page())
+    (folder / "scenarios.md").write_text(scenarios_page.page())

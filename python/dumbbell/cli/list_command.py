@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -15,6 +15,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsCsv, AsJson, ResultsDir
 from dumbbell.cli.tables import plain, table
+from dumbbell.scenario import library
 from dumbbell.study import experiment_names, files
 
 
@@ -23,6 +24,7 @@ class Listed(StrEnum):
 
     STUDIES = "studies"
     ALGORITHMS = "algorithms"
+    SCENARIOS = "scenarios"
     FIGURES = "figures"
     STACKS = "stacks"
     QUANTITIES = "quantities"
@@ -30,8 +32,8 @@ class Listed(StrEnum):
     RUNS = "runs"
 
 
-_LONG: Final = ("presets", "source")
-"""Fields that only `dumbbell algorithms show` and --json print."""
+_LONG: Final = ("presets", "source", "file")
+"""Fields that only --json and other commands print."""
 
 _RUNS_SHOWN: Final = 40
 _DIGITS: Final = 8
@@ -44,7 +46,7 @@ def list_things(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """List studies, algorithms, figures, stacks, quantities, series, or runs in the results folder.
+    """List studies, scenarios, algorithms, figures, stacks, quantities, series, or stored runs.
 
     Of runs the newest are shown, with --json and --csv all.
     """
@@ -100,19 +102,16 @@ def _list_runs(results: Path, wanted: Form) -> None:
 
 
 def _entries(what: Listed, results: Path) -> list[dict[str, Any]]:
-    match what:
-        case Listed.STUDIES:
-            return list(_studies(results))
-        case Listed.ALGORITHMS:
-            return _algorithms()
-        case Listed.FIGURES:
-            return list(_figures(results))
-        case Listed.QUANTITIES:
-            return _quantities()
-        case Listed.SERIES:
-            return _series()
-        case _:
-            return _stacks()
+    by_kind: Mapping[Listed, Callable[[], Iterable[dict[str, Any]]]] = {
+        Listed.STUDIES: lambda: _studies(results),
+        Listed.SCENARIOS: library.entries,
+        Listed.ALGORITHMS: _algorithms,
+        Listed.FIGURES: lambda: _figures(results),
+        Listed.STACKS: _stacks,
+        Listed.QUANTITIES: _quantities,
+        Listed.SERIES: _series,
+    }
+    return list(by_kind[what]())
 
 
 def _studies(results: Path) -> Iterator[dict[str, Any]]:

@@ -28,15 +28,21 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="Scenario file.")],
+    scenario: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCENARIO",
+            help="Scenario file, or the name of one that ships: `dumbbell list scenarios`.",
+        ),
+    ],
     *,
     changes: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Another value for a key of the file, such as network.rtt=80ms or "
-            "flow.1.algorithm=cubic, where flow.1 is the first flow; may be repeated.",
+            help="Another value for a key of the file, such as network.rtt=80ms, algorithm=bbr3 "
+            "or, of the first flow, flow.1.algorithm=cubic; may be repeated.",
         ),
     ] = None,
     duration: Annotated[
@@ -107,7 +113,7 @@ def simulate(
     jobs: Jobs = None,
     large: Large = False,
 ) -> None:
-    """Run a single scenario file, or show it again.
+    """Run a single scenario, or show it again.
 
     The results folder keeps all runs, and the same command does not run them again. `dumbbell open`
     shows it: flows and repetitions over time, losses, and how delays are distributed. Of its tables

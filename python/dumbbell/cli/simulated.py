@@ -33,6 +33,7 @@ from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
 from dumbbell.scenario import changes as altering
+from dumbbell.scenario import library
 from dumbbell.scenario.changes import Change
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -75,6 +76,7 @@ def read(file: Path, changes: Sequence[str], duration: str | None) -> Read:
             parse_time(duration)
         parsed.append(Change("duration", duration))
         shown.append(f"duration = {duration}")
+    typed, file = file, library.file(file)
     content = altering.changed(Scenario.table(file), parsed)
     try:
         scenario = Scenario.parse(content, str(file))
@@ -82,7 +84,7 @@ def read(file: Path, changes: Sequence[str], duration: str | None) -> Read:
         raise altering.blamed(error, parsed) from None
     options = [word for text in changes for word in ("--set", text)]
     options += [] if duration is None else ["--duration", duration]
-    return Read(file, content, scenario.seed, tuple(shown), ("simulate", str(file), *options))
+    return Read(file, content, scenario.seed, tuple(shown), ("simulate", str(typed), *options))
 
 
 @dataclass(frozen=True)

@@ -28,13 +28,16 @@ class Colouring:
     ) -> Colouring:
         """Colour the values of an axis as everywhere, or the flows of the first run in order.
 
-        With `by_algorithm` it is the algorithms of the first run that have colours.
+        With `by_algorithm` it is the algorithms of all runs that have colours.
         """
         if axis is not None:
             return cls._as_everywhere(values_of(source.test(spec.test), axis, spec))
+        if by_algorithm:
+            views = (view for _, view in source.views(spec.test, spec.where))
+            return cls._as_everywhere(
+                facts.choice(flow.first) for view in views for flow in view.flows
+            )
         for _, view in source.views(spec.test, spec.where):
-            if by_algorithm:
-                return cls._as_everywhere(facts.choice(flow.first) for flow in view.flows)
             labels = [flow.label for flow in view.flows]
             colours = flow_colours(len(labels))
             return cls({label: (label, colours[place]) for place, label in enumerate(labels)})

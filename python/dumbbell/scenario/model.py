@@ -15,15 +15,17 @@ from pydantic import (
     Field,
     TypeAdapter,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
 
 from dumbbell.algorithms.catalogue import NONE_OWN, Own
 from dumbbell.base import documents, kinds, validation
-from dumbbell.base.errors import InputError
+from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import Duration, Integer
-from dumbbell.scenario.model_flows import Arrivals, Flow
+from dumbbell.scenario import library
+from dumbbell.scenario.model_flows import Arrivals, Flow, choose
 from dumbbell.scenario.model_network import NetworkSpec
 from dumbbell.scenario.model_record import Record
 from dumbbell.scenario.model_stack import Stack
@@ -50,6 +52,10 @@ class Scenario(Table):
     )
     """The TCP stack of all hosts: the name of a profile, or a table with switches."""
 
+    # Not dumped: there each flow names its own.
+    algorithm: str | None = Field(None, exclude=True, examples=["htcp", "htcp@li2007", "./my_cc.c"])
+    """Congestion control of the TCP flows and arrivals that name none."""
+
     network: NetworkSpec = Field(examples=[{"rate": "250mbit", "rtt": "42ms", "queue": "0.2bdp"}])
     """The network: a dumbbell, or another `topology`."""
 
@@ -70,6 +76,13 @@ class Scenario(Table):
         if not 0 <= seed < 2**64:
             raise InputError("not a seed", valid="0 to 2^64 - 1")
         return seed
+
+    @field_validator("algorithm")
+    @classmethod
+    def _known_algorithm(cls, choice: str | None, info: ValidationInfo) -> str | None:
+        if choice is not None:
+            choose(choice, info)
+        return choice
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -95,9 +108,13 @@ class Scenario(Table):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a scenario file; any problem is an InputError naming file, line and key."""
+        """Read a scenario file, or one that ships by its name.
+
+        Any problem is an InputError naming file, line and key.
+        """
+        file = library.file(Path(path))
         try:
-            return cls.parse(cls.table(Path(path)), str(path))
+            return cls.parse(cls.table(file), str(file))
         except InputError as error:
             raise documents.located(error) from None
 
@@ -107,7 +124,9 @@ class Scenario(Table):
 
         Besides those that are built in, it may name the algorithms in `own`.
         """
-        return validation.validate(cls, data, source, {"own": own})
+        with placed(source=source):
+            filled = with_algorithm(data)
+        return validation.validate(cls, filled, source, {"own": own})
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy, with other values if they are given; the copy is resolved again."""
@@ -129,6 +148,39 @@ class Scenario(Table):
         return self.resolution.drawn(self, chosen_seed, capture=capture)
 
 
+def with_algorithm(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give the scenario's `algorithm` to the flows and arrivals that name none.
+
+    Raises InputError if there are none: then the key would mean nothing.
+    """
+    choice = data.get("algorithm")
+    if not isinstance(choice, str):
+        return data
+    filled = {
+        key: _with_algorithm(data[key], choice) for key in ("flow", "arrivals") if key in data
+    }
+    if all(data[key] == found for key, found in filled.items()):
+        raise InputError(
+            "no flow uses it, as each names its own",
+            key="algorithm",
+            value=choice,
+            valid="no such key here, or a [[flow]] without `algorithm`",
+        )
+    return {**data, **filled}
+
+
+def _with_algorithm(flows: Any, choice: Any) -> Any:
+    """Return tables of flows with an algorithm where they need one and name none."""
+    if not isinstance(flows, list | tuple):
+        return flows
+    return [
+        {**flow, "algorithm": choice}
+        if isinstance(flow, Mapping) and "algorithm" not in flow and flow.get("transport") != "udp"
+        else flow
+        for flow in flows
+    ]
+
+
 class Reader:
     """Reads scenarios that have much in common: equal parts are checked once.
 
@@ -146,8 +198,9 @@ class Reader:
 
     def parse(self, data: Mapping[str, Any]) -> Scenario:
         """Validate the content of a scenario; errors do not say where it is from."""
-        parts = {key: self._part(key, data[key]) for key in _PARTS if key in data}
-        return validation.validate(Scenario, {**data, **parts}, context=self._context)
+        filled = with_algorithm(data)
+        parts = {key: self._part(key, filled[key]) for key in _PARTS if key in filled}
+        return validation.validate(Scenario, {**filled, **parts}, context=self._context)
 
     def _part(self, key: str, value: Any) -> Any:
         """Return the model of a part; what is wrong stays, to be refused with its place."""

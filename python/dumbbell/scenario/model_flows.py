@@ -73,7 +73,7 @@ def _check_written_parameters(value: Any, info: ValidationInfo) -> Any:
     """Refuse an unknown name of a parameter before anything that is wrong with its value."""
     choice = info.data.get("algorithm")
     if isinstance(choice, str) and isinstance(value, Mapping) and value:
-        algorithm = _choose(choice, info).algorithm
+        algorithm = choose(choice, info).algorithm
         for name, amount in value.items():
             with placed(key=str(name)):
                 algorithm.check_written(str(name), amount)
@@ -163,7 +163,7 @@ class Traffic(Table):
 
     def _keep_choice(self, choice: str, info: ValidationInfo) -> None:
         try:
-            self._chosen = _choose(choice, info)
+            self._chosen = choose(choice, info)
         except InputError as error:
             if error.value is None:
                 error.value = choice
@@ -203,7 +203,8 @@ class Chosen:
         return None, {**self.algorithm.preset(self.preset).values, **parameters}
 
 
-def _choose(choice: str, info: ValidationInfo) -> Chosen:
+def choose(choice: str, info: ValidationInfo) -> Chosen:
+    """Return the algorithm and preset of a choice; an unknown one is an InputError."""
     context = info.context or {}
     folder, own = context.get("folder", Path()), context.get("own", catalogue.NONE_OWN)
     return Chosen(*catalogue.split_preset(choice, folder, own))
@@ -280,7 +281,7 @@ class Flow(Traffic, _FlowKind):
     @classmethod
     def _known_algorithm(cls, choice: str | None, info: ValidationInfo) -> str | None:
         if choice is not None:
-            _choose(choice, info)
+            choose(choice, info)
         return choice
 
     @field_validator("count")
@@ -472,7 +473,7 @@ class Arrivals(Traffic, _ArrivalsKind):
     @field_validator("algorithm")
     @classmethod
     def _known_algorithm(cls, choice: str, info: ValidationInfo) -> str:
-        _choose(choice, info)
+        choose(choice, info)
         return choice
 
 
