@@ -256,14 +256,17 @@ impl Capture {
             }
             What::Packet(packet, headers) => {
                 let time_ns = clock_ns - CLOCK_AT_START_NS;
+                let header_bytes = flows[packet.flow() as usize].spec.header_bytes;
                 match tcp(packet.flow()) {
                     Some(conversation) => {
-                        writer.tcp(time_ns, 0, &self.segment(conversation, packet, headers))
+                        let mut segment = self.segment(conversation, packet, headers);
+                        if packet.bytes() == header_bytes {
+                            // A probe of a closed window says that of what is acknowledged.
+                            segment.payload_bytes = 0;
+                        }
+                        writer.tcp(time_ns, 0, &segment)
                     }
-                    None => {
-                        let header_bytes = flows[packet.flow() as usize].spec.header_bytes;
-                        writer.udp(time_ns, 0, &datagram(packet, header_bytes))
-                    }
+                    None => writer.udp(time_ns, 0, &datagram(packet, header_bytes)),
                 }
             }
         }

@@ -32,6 +32,10 @@ impl Choice {
     fn of(tcp: &Tcp, algorithms: &Algorithms) -> Result<Self, (String, String)> {
         let stack =
             tcp.stack.resolve().map_err(|(key, problem)| (format!("stack.{key}"), problem))?;
+        if tcp.reading.is_some() && stack.receive_buffer_max_bytes == 0 {
+            let problem = "0, but what a lagging application has not read needs a buffer".into();
+            return Err(("stack.switches.receive_buffer_max_bytes".into(), problem));
+        }
         let algorithm = algorithms
             .find(&tcp.algorithm)
             .and_then(|found| Instance::of(found, tcp.preset.as_deref(), &tcp.parameters))
@@ -59,7 +63,7 @@ impl Choice {
     }
 
     /// Whether the sender wants the receiver's timestamps.
-    pub fn parks_acks(&self) -> bool {
+    pub fn wants_stamps(&self) -> bool {
         self.needs(Need::OneWay) && self.stack.timestamps
     }
 }

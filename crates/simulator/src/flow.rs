@@ -90,7 +90,7 @@ pub struct Connection {
     pub receiver: Receiver,
     pub app: App,
     /// The sender wants the receiver's timestamps.
-    pub parks_acks: bool,
+    pub wants_stamps: bool,
     /// What packets say that may be marked.
     pub capable: Ecn,
 }
@@ -211,8 +211,11 @@ impl FlowState {
 
     /// Whether each of its packets says more than its number, or is followed by its host.
     pub fn needs_packets(&self) -> bool {
-        let parks = self.choice.as_ref().is_some_and(|choice| choice.parks_acks());
-        parks || self.interface.is_some() || self.full_host.is_some()
+        let stamped = self.choice.as_ref().is_some_and(|choice| choice.wants_stamps());
+        stamped
+            || self.spec.reading().is_some()
+            || self.interface.is_some()
+            || self.full_host.is_some()
     }
 
     /// The connection, if the flow is one and under way.
@@ -306,9 +309,15 @@ impl Ahead {
         if !self.shortcuts.receiver {
             receiver.predict_nothing();
         }
+        if let Some(reading) = spec.reading() {
+            receiver.read_as(stack, reading, spec.mss_bytes());
+        }
+        if let Some(segs) = receiver.window() {
+            sender.take_window(0, segs);
+        }
         sender.supply(app.begin(spec.start_ns, now));
         let capable = choice.capable();
-        Connection { sender, receiver, app, parks_acks: choice.parks_acks(), capable }
+        Connection { sender, receiver, app, wants_stamps: choice.wants_stamps(), capable }
     }
 }
 

@@ -19,6 +19,7 @@ use dumbbell_record::EventKind;
 use dumbbell_tcp::Handshake;
 use dumbbell_workload::{Flow, Queries, Scenario};
 
+use self::sending::note_of;
 use self::train::SharedPaths;
 use crate::Control;
 use crate::capture::Capture;
@@ -246,10 +247,29 @@ impl<'a> AllHosts<'a> {
         if !(is_due || supplies || stops) {
             return;
         }
+        let probes_window = sender.take_window_probe();
         if flow.spec.sampled {
             self.recorder.note_mode(now, index as u32, sender);
         }
+        if probes_window {
+            self.probe_window(now, index, network);
+        }
         self.transmit_slowly(now, index, network);
+    }
+
+    /// Sends a packet without payload of what has been acknowledged, to get another
+    /// acknowledgement.
+    #[cold]
+    fn probe_window(&mut self, now: Time, index: usize, network: &mut Network) {
+        let FlowState { spec, ends: Ends::Tcp(connection), counters, .. } = &mut self.flows[index]
+        else {
+            return;
+        };
+        counters.sent_packets += 1;
+        let number = connection.sender.acked_segs().saturating_sub(1);
+        let packet = Packet::new(index as u32, Direction::Forward, spec.header_bytes, number)
+            .with_note(note_of(now));
+        self.send_data(now, packet, network);
     }
 
     /// Forgets the connections that are over and of which nothing is under way.

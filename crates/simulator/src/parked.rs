@@ -1,7 +1,7 @@
 //! What acknowledgements say that their packets have no room for.
 //!
 //! Few carry SACK blocks: those are parked, and the note of the packet names the place. So
-//! are those whose sender wants the receiver's timestamp too.
+//! are those whose sender wants the receiver's timestamp or its window too.
 
 use std::collections::VecDeque;
 
@@ -24,10 +24,19 @@ pub struct ParkedAcks {
 struct Parked {
     ack: Ack,
     blocks: SackBlocks,
-    stamp: Option<u32>,
+    more: More,
     /// Of this flow are the packets that name the place, and there are so many.
     flow: u32,
     packets: u32,
+}
+
+/// What only some senders want of an acknowledgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct More {
+    /// The receiver's timestamp.
+    pub stamp: Option<u32>,
+    /// The window that it offers, in segments.
+    pub window: Option<u64>,
 }
 
 /// An acknowledgement that was parked.
@@ -35,29 +44,27 @@ struct Parked {
 pub struct FetchedAck<'a> {
     pub ack: Ack,
     pub blocks: &'a SackBlocks,
-    /// The receiver's timestamp, where the sender wants it.
-    pub stamp: Option<u32>,
+    pub more: More,
 }
 
 impl ParkedAcks {
-    /// The packet of an acknowledgement whose IP header and beyond takes `header_bytes`;
-    /// `stamp` is the receiver's timestamp, if the sender wants it.
+    /// The packet of an acknowledgement whose IP header and beyond takes `header_bytes`.
     #[inline]
     pub fn packet_of(
         &mut self,
         flow: u32,
         header_bytes: u16,
         ack: Ack,
-        stamp: Option<u32>,
+        more: More,
         blocks: &SackBlocks,
     ) -> Packet {
-        if !ack.has_blocks && stamp.is_none() {
+        if !ack.has_blocks && more == More::default() {
             return plain_packet(flow, header_bytes, ack);
         }
         let place = self.free_place();
         let parked = &mut self.places[place as usize];
         parked.blocks = if ack.has_blocks { blocks.clone() } else { SackBlocks::default() };
-        (parked.flow, parked.ack, parked.stamp, parked.packets) = (flow, ack, stamp, 1);
+        (parked.flow, parked.ack, parked.more, parked.packets) = (flow, ack, more, 1);
         let bytes = header_bytes + parked.blocks.option_bytes();
         Packet::new(flow, Direction::Reverse, bytes, ack.cumulative)
             .with_flags(Flags::ECE.when(ack.ece).and(Flags::PARKED))
@@ -72,8 +79,8 @@ impl ParkedAcks {
         if parked.packets == 0 {
             self.free.push_back(packet.note());
         }
-        let Parked { ack, blocks, stamp, .. } = &self.places[packet.note() as usize];
-        FetchedAck { ack: *ack, blocks, stamp: *stamp }
+        let Parked { ack, blocks, more, .. } = &self.places[packet.note() as usize];
+        FetchedAck { ack: *ack, blocks, more: *more }
     }
 
     /// A packet is lost, and with it what was parked.
@@ -117,6 +124,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const NONE: More = More { stamp: None, window: None };
+
     fn ack(cumulative: u64, has_blocks: bool) -> Ack {
         Ack { cumulative, echo: 7, ece: cumulative % 2 == 1, has_blocks }
     }
@@ -132,48 +141,51 @@ mod tests {
         let mut parked = ParkedAcks::default();
         let acks = [(1, 5), (2, 9), (3, 4)];
         let packets = acks.map(|(cumulative, first)| {
-            parked.packet_of(0, 52, ack(cumulative, true), None, &blocks(first))
+            parked.packet_of(0, 52, ack(cumulative, true), NONE, &blocks(first))
         });
         assert_eq!(packets[0].bytes(), 52 + 12);
         parked.share(packets[2]);
         for index in [2, 0, 1, 2] {
             let (cumulative, first) = acks[index];
             let ack = ack(cumulative, true);
-            let expected = FetchedAck { ack, blocks: &blocks(first), stamp: None };
+            let expected = FetchedAck { ack, blocks: &blocks(first), more: NONE };
             assert_eq!(parked.fetch(packets[index]), expected);
         }
-        parked.packet_of(0, 52, ack(8, true), None, &blocks(1));
+        parked.packet_of(0, 52, ack(8, true), NONE, &blocks(1));
         assert_eq!(parked.places.len(), 3);
     }
 
     #[test]
-    fn acknowledgements_whose_sender_wants_the_receiver_s_timestamp_carry_it() {
+    fn acknowledgements_whose_sender_wants_more_carry_it() {
         let mut parked = ParkedAcks::default();
-        let plain = parked.packet_of(0, 52, ack(1, false), Some(12), &blocks(9));
+        let stamped = More { stamp: Some(12), ..NONE };
+        let offering = More { window: Some(0), ..NONE };
+        let plain = parked.packet_of(0, 52, ack(1, false), stamped, &blocks(9));
         assert!(plain.has(Flags::PARKED));
         assert_eq!(plain.bytes(), 52, "both timestamps have always been in the header");
-        let with_blocks = parked.packet_of(0, 52, ack(2, true), Some(13), &blocks(9));
-        let expected = FetchedAck { ack: ack(2, true), blocks: &blocks(9), stamp: Some(13) };
+        let with_blocks = parked.packet_of(0, 52, ack(2, true), offering, &blocks(9));
+        let expected = FetchedAck { ack: ack(2, true), blocks: &blocks(9), more: offering };
         assert_eq!(parked.fetch(with_blocks), expected);
         let blocks = SackBlocks::default();
-        let expected = FetchedAck { ack: ack(1, false), blocks: &blocks, stamp: Some(12) };
+        let expected = FetchedAck { ack: ack(1, false), blocks: &blocks, more: stamped };
         assert_eq!(parked.fetch(plain), expected);
     }
     /// What happens to packets under way: one more is sent or, of those that there are, one
     /// comes twice, is lost or arrives.
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        Send { flow: u32, cumulative: u64, blocks: u64, stamp: Option<u32> },
+        Send { flow: u32, cumulative: u64, blocks: u64, more: More },
         Double(prop::sample::Index),
         Lose(prop::sample::Index),
         Arrive(prop::sample::Index),
     }
 
     fn any_step() -> impl Strategy<Value = Step> {
-        let send = (0u32..3, 1u64..5, 0u64..4, prop::option::of(any::<u32>()));
+        let stamp = prop::option::of(any::<u32>());
+        let send = (0u32..3, 1u64..5, 0u64..4, stamp, prop::option::of(any::<u64>()));
         prop_oneof![
-            3 => send.prop_map(|(flow, cumulative, blocks, stamp)| {
-                Step::Send { flow, cumulative, blocks, stamp }
+            3 => send.prop_map(|(flow, cumulative, blocks, stamp, window)| {
+                Step::Send { flow, cumulative, blocks, more: More { stamp, window } }
             }),
             1 => any::<prop::sample::Index>().prop_map(Step::Double),
             1 => any::<prop::sample::Index>().prop_map(Step::Lose),
@@ -188,14 +200,14 @@ mod tests {
             steps in prop::collection::vec(any_step(), 1..300),
         ) {
             let mut parked = ParkedAcks::default();
-            let mut under_way: Vec<(Packet, Ack, SackBlocks, Option<u32>)> = Vec::new();
+            let mut under_way: Vec<(Packet, Ack, SackBlocks, More)> = Vec::new();
             for step in steps {
                 match step {
-                    Step::Send { flow, cumulative, blocks: first, stamp } => {
+                    Step::Send { flow, cumulative, blocks: first, more } => {
                         let ack = ack(cumulative, first > 0);
                         let blocks = if first > 0 { blocks(first) } else { SackBlocks::default() };
-                        let packet = parked.packet_of(flow, 52, ack, stamp, &blocks);
-                        under_way.push((packet, ack, blocks, stamp));
+                        let packet = parked.packet_of(flow, 52, ack, more, &blocks);
+                        under_way.push((packet, ack, blocks, more));
                     }
                     Step::Double(index) if !under_way.is_empty() => {
                         let twice = index.get(&under_way).clone();
@@ -207,12 +219,12 @@ mod tests {
                     }
                     Step::Arrive(index) if !under_way.is_empty() => {
                         let arrives = under_way.swap_remove(index.index(under_way.len()));
-                        let (packet, ack, blocks, stamp) = &arrives;
-                        let sent = FetchedAck { ack: *ack, blocks, stamp: *stamp };
+                        let (packet, ack, blocks, more) = &arrives;
+                        let sent = FetchedAck { ack: *ack, blocks, more: *more };
                         if packet.has(Flags::PARKED) {
                             prop_assert_eq!(parked.fetch(*packet), sent);
                         } else {
-                            prop_assert_eq!(sent.stamp, None);
+                            prop_assert_eq!(sent.more, NONE);
                             prop_assert_eq!(sent.blocks, &SackBlocks::default());
                         }
                     }
@@ -229,10 +241,10 @@ mod tests {
     fn a_place_that_is_free_or_another_s_is_never_read() {
         for (reused, doubles) in [(false, false), (false, true), (true, false), (true, true)] {
             let mut parked = ParkedAcks::default();
-            let gone = parked.packet_of(0, 52, ack(5, true), None, &blocks(9));
+            let gone = parked.packet_of(0, 52, ack(5, true), NONE, &blocks(9));
             parked.forget(gone);
             if reused {
-                parked.packet_of(1, 52, ack(5, true), None, &blocks(7));
+                parked.packet_of(1, 52, ack(5, true), NONE, &blocks(7));
             }
             let reads = std::panic::AssertUnwindSafe(|| match doubles {
                 true => parked.share(gone),

@@ -151,6 +151,11 @@ impl DelayedAck {
         }
     }
 
+    /// Lets the next acknowledgements wait again.
+    pub const fn calm(&mut self) {
+        self.quick = 0;
+    }
+
     /// Whether the next acknowledgement may not wait.
     #[inline]
     pub const fn is_quick(&self) -> bool {

@@ -21,6 +21,12 @@ impl RangeSet {
         self.ranges.is_empty()
     }
 
+    /// How many members there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.ranges.iter().map(|range| range.end - range.start).sum()
+    }
+
     /// One past the highest member.
     #[inline]
     #[must_use]

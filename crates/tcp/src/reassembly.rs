@@ -32,6 +32,11 @@ impl Reassembly {
         self.above.is_empty()
     }
 
+    /// Segments that wait for a hole to be filled.
+    pub fn count(&self) -> u64 {
+        self.above.count()
+    }
+
     /// Whether a segment is here.
     pub fn contains(&self, number: u64) -> bool {
         self.above.contains(number)

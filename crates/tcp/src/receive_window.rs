@@ -6,13 +6,15 @@
 //! segments are acknowledged one by one. A buffer of one size from the start is
 //! what an application asked for.
 //!
-//! The window is known here only to say which segments raise it. It limits no sender.
+//! The window says here which segments raise it. It limits a sender only if the application lags
+//! ([`crate::reader`]).
 
 use dumbbell_network::{Span, Time};
 
 use crate::stack::Stack;
 
-const SEGMENT_BYTES: u64 = 1_448;
+/// Payload of a segment, where nothing but the raises matters.
+pub const SEGMENT_BYTES: u64 = 1_448;
 /// Of a buffer half is window, until full segments have shown how much memory they take: then
 /// five eighths.
 const HALF: (u64, u64) = (1, 2);
@@ -31,6 +33,9 @@ pub struct ReceiveWindow {
     allowed: u64,
     /// What the largest buffer allows.
     most: u64,
+    /// What the buffer has room for, whatever the window may be, and the largest.
+    whole: u64,
+    whole_most: u64,
     /// Most that has arrived within a round trip, and what has arrived in this one.
     round_most: u64,
     round: u64,
@@ -39,21 +44,21 @@ pub struct ReceiveWindow {
     rounds_without_growth: u32,
 }
 
-const fn window(buffer_bytes: u64, (part, of): (u64, u64)) -> u64 {
-    buffer_bytes / of * part / SEGMENT_BYTES
-}
-
 impl ReceiveWindow {
-    /// For a peer at the round-trip time `rtt`.
-    pub fn new(stack: &Stack, rtt: Span) -> Self {
+    /// For a peer at the round-trip time `rtt` that sends segments of this payload.
+    pub fn new(stack: &Stack, rtt: Span, segment_bytes: u64) -> Self {
+        let window =
+            |buffer_bytes: u64, (part, of): (u64, u64)| buffer_bytes / of * part / segment_bytes;
         let most_bytes = stack.receive_buffer_max_bytes;
         let first_bytes = stack.receive_buffer_bytes.min(most_bytes);
-        let limit = stack.receive_window_bytes.map(|bytes| bytes.get() / SEGMENT_BYTES);
+        let limit = stack.receive_window_bytes.map(|bytes| bytes.get() / segment_bytes);
         let limited = |window: u64| limit.map_or(window, |limit| window.min(limit));
         Self {
             offered: limited(window(first_bytes, HALF)),
             allowed: limited(window(first_bytes, OF_FULL_SEGMENTS)),
             most: limited(window(most_bytes, OF_FULL_SEGMENTS)),
+            whole: window(first_bytes, OF_FULL_SEGMENTS),
+            whole_most: window(most_bytes, OF_FULL_SEGMENTS),
             round_most: FIRST_ROUND_SEGS,
             round: 0,
             round_began: Time::ZERO,
@@ -74,20 +79,49 @@ impl ReceiveWindow {
         if self.is_settled() {
             return false;
         }
+        self.on_read(now, segs);
+        self.raise(segs)
+    }
+
+    /// The application has read so many segments.
+    pub fn on_read(&mut self, now: Time, segs: u64) {
         if now.since(self.round_began) >= self.round_trip {
             self.end_round();
             self.round_began = now;
         }
         self.round += segs;
-        self.raise(segs)
     }
 
     /// Takes segments, in order or not; whether they raise the window.
     pub const fn raise(&mut self, segs: u64) -> bool {
+        self.raise_within(segs, u64::MAX)
+    }
+
+    /// As [`Self::raise`], where the buffer has room for no more than so many.
+    pub const fn raise_within(&mut self, segs: u64, room: u64) -> bool {
         let before = self.offered;
         let raised = before + 2 * segs;
-        self.offered = if raised < self.allowed { raised } else { self.allowed };
+        let most = if room < self.allowed { room } else { self.allowed };
+        self.offered = if raised < most { raised } else { most };
+        if self.offered <= before {
+            self.offered = before;
+        }
         self.offered > before
+    }
+
+    /// The window that it would offer of an empty buffer.
+    pub const fn offered(&self) -> u64 {
+        self.offered
+    }
+
+    /// Segments that the buffer has room for.
+    pub const fn whole(&self) -> u64 {
+        self.whole
+    }
+
+    /// The round-trip time to the peer.
+    pub const fn round_trip(&self) -> Span {
+        self.round_trip
     }
 
     /// Sizes the buffer by what has arrived within a round trip: twice that, and three times
@@ -101,6 +135,7 @@ impl ReceiveWindow {
         let twice = 2 * arrived + SPARE_SEGS;
         let more = 2 * twice * (arrived - self.round_most) / self.round_most;
         self.round_most = arrived;
+        self.whole = self.whole.max((twice + more).min(self.whole_most));
         let wanted = (twice + more).min(self.most);
         if wanted > self.allowed {
             self.allowed = wanted;
@@ -122,7 +157,7 @@ mod tests {
             receive_buffer_max_bytes: most_bytes,
             ..linux_6()
         };
-        ReceiveWindow::new(&stack, RTT)
+        ReceiveWindow::new(&stack, RTT, SEGMENT_BYTES)
     }
 
     /// How many segments of each round trip raise the window.
@@ -168,6 +203,6 @@ mod tests {
             receive_window_bytes: std::num::NonZeroU64::new(30_000),
             ..linux_6()
         };
-        assert!(ReceiveWindow::new(&stack, RTT).is_settled());
+        assert!(ReceiveWindow::new(&stack, RTT, SEGMENT_BYTES).is_settled());
     }
 }

@@ -17,8 +17,9 @@ use crate::coalesce::Coalescer;
 use crate::compression::SackCompression;
 use crate::delayed_ack::DelayedAck;
 use crate::ecn_echo::EcnEcho;
+use crate::reader::{Buffer, Reader, Reading};
 use crate::reassembly::Reassembly;
-use crate::receive_window::ReceiveWindow;
+use crate::receive_window::{ReceiveWindow, SEGMENT_BYTES};
 use crate::rtt::RttEstimator;
 use crate::stack::Stack;
 
@@ -28,7 +29,7 @@ const DELAYED_SEGS_MAX: u64 = 2;
 const QUICK_ACKS_AT_MARK: u32 = 2;
 
 /// The receiver of one connection. Data is consumed as it arrives, so its window
-/// never limits the sender.
+/// never limits the sender, unless its application lags.
 #[derive(Clone, Debug)]
 #[repr(C)] // What every segment touches comes first, and lies together.
 pub struct Receiver {
@@ -39,7 +40,7 @@ pub struct Receiver {
     received_segs: u64,
     /// When what waits is to be acknowledged, if not at the end of that tick.
     ack_due: Time,
-    /// When receive offload is to hand on what it holds.
+    /// When receive offload is to hand on what it holds, or a lagging application reads.
     run_due: Time,
     /// The timestamp to echo.
     echo: u32,
@@ -61,6 +62,8 @@ struct SlowPath {
     compression: SackCompression,
     window: ReceiveWindow,
     reassembly: Reassembly,
+    /// The application, if it lags.
+    reader: Option<Box<Reader>>,
     /// Segments waiting for an acknowledgement that are not full.
     short_waiting: u64,
     /// Most blocks in an acknowledgement; none without SACK.
@@ -70,8 +73,10 @@ struct SlowPath {
     /// The first acknowledgement to give, and the blocks of that or of the one given last.
     ready: Option<Ack>,
     blocks: SackBlocks,
+    /// The window that it offers, where the application lags.
+    offers: u64,
     /// Those after it; few arrivals cause more than one.
-    outbox: VecDeque<(Ack, SackBlocks)>,
+    outbox: VecDeque<(Ack, SackBlocks, u64)>,
 }
 
 impl Receiver {
@@ -100,6 +105,16 @@ impl Receiver {
     pub fn predict_nothing(&mut self) {
         self.slow.is_only_way = true;
         self.settle();
+    }
+
+    /// Lets its application lag; segments have this payload.
+    pub fn read_as(&mut self, stack: &Stack, reading: Reading, mss_bytes: u32) {
+        let slow = &mut *self.slow;
+        slow.window = ReceiveWindow::new(stack, slow.window.round_trip(), mss_bytes.into());
+        let reader = Reader::new(reading, mss_bytes, slow.window.offered());
+        slow.offers = reader.window();
+        slow.reader = Some(Box::new(reader));
+        self.predict_nothing();
     }
 
     /// Takes a data segment; gives the acknowledgement to send at once, if any. If
@@ -150,6 +165,20 @@ impl Receiver {
         &self.slow.blocks
     }
 
+    /// The window that the acknowledgement just given offers, in segments, and before the first
+    /// that of the handshake; none: it limits no sender, as the application does not lag.
+    #[must_use]
+    pub fn window(&self) -> Option<u64> {
+        self.slow.reader.as_ref().map(|_| self.slow.offers)
+    }
+
+    /// Takes a probe of a window that is closed; gives the acknowledgement to send.
+    pub fn on_probe(&mut self) -> Option<Ack> {
+        self.send(None);
+        self.settle();
+        self.give_next()
+    }
+
     /// As [`Self::deadline`], [`Time::NEVER`] if there is none.
     #[inline]
     #[must_use]
@@ -167,15 +196,39 @@ impl Receiver {
     /// Does what is due; gives the acknowledgement to send, as [`Self::on_data`] does.
     pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
         if self.run_due <= now {
-            if let Some(run) = self.slow.coalescer.take() {
-                self.receive(now, &run);
-            }
+            self.hand_on(now);
         }
         if self.ack_due <= now {
             self.end_wait(now);
         }
         self.settle();
         self.give_next()
+    }
+
+    /// Receive offload hands on what it holds, or the application reads.
+    fn hand_on(&mut self, now: Time) {
+        if self.slow.coalescer.due() <= now
+            && let Some(run) = self.slow.coalescer.take()
+        {
+            self.receive(now, &run);
+        }
+        if self.slow.reader_due() <= now {
+            self.read(now);
+        }
+    }
+
+    /// A lagging application reads: what that acknowledges, and whether it must say that there is
+    /// room again.
+    fn read(&mut self, now: Time) {
+        let is_full_waiting = self.is_full_waiting();
+        let slow = &mut *self.slow;
+        let Some(reader) = &mut slow.reader else { return };
+        let read = reader.read(now, self.next);
+        slow.window.on_read(now, read.segs);
+        let acknowledges = self.next > self.acknowledged && (is_full_waiting || read.ends_push);
+        if acknowledges || self.slow.opens_window(self.next) {
+            self.send(None);
+        }
     }
 
     /// The wait for another segment is over once the timer is.
@@ -267,11 +320,19 @@ impl Receiver {
         slow.short_waiting += u64::from(!run.full);
         slow.compression.on_advance();
         self.delay.on_data(now);
-        if slow.window.on_data(now, run.span.end - run.span.start) {
+        let segs = run.span.end - run.span.start;
+        let (raises, is_read) = match &mut slow.reader {
+            None => (slow.window.on_data(now, segs), run.pushed),
+            Some(reader) => {
+                reader.on_data(now, run.pushed || !run.full);
+                (slow.raises_window(self.next, segs), false)
+            }
+        };
+        if raises {
             self.delay.quicken();
         }
-        let at_once = fills_hole || run.pushed || self.delay.is_quick();
-        (!at_once && !self.is_ack_due()).then(|| self.delay.wait())
+        let at_once = self.is_ack_due() || fills_hole || is_read || self.delay.is_quick();
+        (!at_once).then(|| self.delay.wait())
     }
 
     /// Takes data above a hole; how long its acknowledgement may wait. What is held back goes
@@ -280,20 +341,34 @@ impl Receiver {
         if self.slow.compression.is_holding() && self.slow.reassembly.displaces(&run.span) {
             self.send(None);
         }
-        let SlowPath { reassembly, compression, window, .. } = &mut *self.slow;
-        reassembly.insert(run.span.clone());
-        if window.raise(run.span.end - run.span.start) {
+        let slow = &mut *self.slow;
+        slow.reassembly.insert(run.span.clone());
+        if slow.raises_window(self.next, run.span.end - run.span.start) {
             self.delay.quicken();
         }
-        let held = !self.delay.is_quick() && compression.hold();
-        held.then(|| compression.wait())
+        let held = !self.delay.is_quick() && slow.compression.hold();
+        held.then(|| slow.compression.wait())
     }
 
     /// Whether more than one full segment waits. Lengths of others are not known here:
     /// however many there are, they wait, unless a full one is among them.
-    const fn is_ack_due(&self) -> bool {
+    const fn is_full_waiting(&self) -> bool {
         let waiting = self.next - self.acknowledged;
         waiting >= DELAYED_SEGS_MAX && waiting > self.slow.short_waiting
+    }
+
+    /// Whether so much waits that it is acknowledged at once. Where the application lags, its next
+    /// read does that, unless there is as much room as before.
+    fn is_ack_due(&mut self) -> bool {
+        if !self.is_full_waiting() {
+            return false;
+        }
+        let Some(reader) = &self.slow.reader else { return true };
+        let buffer = self.slow.buffer();
+        if reader.is_short_of_room(self.next, buffer) {
+            self.delay.calm();
+        }
+        reader.may_acknowledge(self.next, buffer)
     }
 
     const fn is_waiting(&self) -> bool {
@@ -324,19 +399,20 @@ impl Receiver {
         let duplicate = duplicate.filter(|_| slow.reports_duplicates);
         let blocks = slow.reassembly.blocks(duplicate, slow.blocks_max);
         let ack = Ack { ece: slow.ecn.ece(), has_blocks: !blocks.is_empty(), ..ack };
+        let window = slow.offer(ack.cumulative);
         if slow.ready.is_none() {
-            (slow.ready, slow.blocks) = (Some(ack), blocks);
+            (slow.ready, slow.blocks, slow.offers) = (Some(ack), blocks, window);
         } else {
-            slow.outbox.push_back((ack, blocks));
+            slow.outbox.push_back((ack, blocks, window));
         }
     }
 
     #[cold]
     fn give_next(&mut self) -> Option<Ack> {
-        let SlowPath { ready, outbox, blocks, .. } = &mut *self.slow;
+        let SlowPath { ready, outbox, blocks, offers, .. } = &mut *self.slow;
         let ack = ready.take().or_else(|| {
-            let (ack, its_blocks) = outbox.pop_front()?;
-            *blocks = its_blocks;
+            let (ack, its_blocks, its_window) = outbox.pop_front()?;
+            (*blocks, *offers) = (its_blocks, its_window);
             Some(ack)
         });
         self.has_more = !outbox.is_empty();
@@ -355,7 +431,7 @@ impl Receiver {
     /// Finds out whether data in order still needs the slow path.
     fn settle(&mut self) {
         let slow = &*self.slow;
-        self.run_due = slow.coalescer.due();
+        self.run_due = slow.coalescer.due().min(slow.reader_due());
         self.needs_slow_path = slow.is_only_way
             || slow.coalescer.is_on()
             || !slow.window.is_settled()
@@ -372,15 +448,51 @@ impl SlowPath {
             ecn: EcnEcho::new(stack.ecn),
             coalescer: Coalescer::new(stack),
             compression: SackCompression::new(stack, rtt),
-            window: ReceiveWindow::new(stack, rtt),
+            window: ReceiveWindow::new(stack, rtt, SEGMENT_BYTES),
             reassembly: Reassembly::new(),
+            reader: None,
             short_waiting: 0,
             blocks_max: if stack.sack { room } else { 0 },
             reports_duplicates: stack.sack && stack.dsack,
             is_only_way: false,
             ready: None,
             blocks: SackBlocks::default(),
+            offers: 0,
             outbox: VecDeque::new(),
         }
+    }
+
+    /// When the application reads next.
+    fn reader_due(&self) -> Time {
+        self.reader.as_ref().map_or(Time::NEVER, |reader| reader.due())
+    }
+
+    /// The buffer of a lagging application.
+    fn buffer(&self) -> Buffer {
+        let (whole, offered) = (self.window.whole(), self.window.offered());
+        Buffer { whole, above: self.reassembly.count(), offered }
+    }
+
+    /// Whether segments raise the window, where all below `next` has arrived.
+    fn raises_window(&mut self, next: u64, segs: u64) -> bool {
+        match &self.reader {
+            None => self.window.raise(segs),
+            Some(reader) => self.window.raise_within(segs, reader.room(next, self.buffer())),
+        }
+    }
+
+    /// Whether a read has left so much room that the sender should know.
+    fn opens_window(&self, next: u64) -> bool {
+        let buffer = self.buffer();
+        self.reader.as_ref().is_some_and(|reader| reader.opens_window(next, buffer))
+    }
+
+    /// The window that an acknowledgement of all below `next` offers.
+    fn offer(&mut self, next: u64) -> u64 {
+        if self.reader.is_none() {
+            return 0;
+        }
+        let buffer = self.buffer();
+        self.reader.as_mut().map_or(0, |reader| reader.offer(next, buffer))
     }
 }

@@ -10,6 +10,7 @@ mod congestion;
 mod sampling;
 mod sending;
 mod timers;
+mod window;
 
 use dumbbell_algorithm::{CaState, Conn, INFO_MAX, Instance, SAMPLED_INFO, SlowStart, StartChoice};
 use dumbbell_network::Time;
@@ -111,6 +112,9 @@ pub struct Sender {
     /// Segments that buffers let be outstanding, and the least of them.
     limits: Limits,
     outstanding_max_segs: u64,
+    /// Probes since the receiver closed its window, and whether one is to be sent now.
+    window_probes: u32,
+    probes_window: bool,
     /// When a segment was last sent again.
     resent_at: Time,
     /// When the window was last restarted after idle time.
@@ -178,6 +182,8 @@ impl Sender {
             timeouts_in_row: 0,
             limits,
             outstanding_max_segs,
+            window_probes: 0,
+            probes_window: false,
             resent_at: now,
             restarted_at: now,
             usage: WindowUsage::default(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
 use dumbbell_network::{LinkConfig, Rate, Route, Span, Steps, Time};
-use dumbbell_tcp::{StackChoice, TcpBpf};
+use dumbbell_tcp::{Reading, StackChoice, TcpBpf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -62,6 +62,8 @@ pub struct Tcp {
     pub demand: Demand,
     /// Settings by a program while it is set up; none: nothing.
     pub tcp_bpf: Option<TcpBpf>,
+    /// How its receiving application lags; none: it reads at once.
+    pub reading: Option<Box<Reading>>,
 }
 
 /// Data that an application has to send over a connection.
@@ -125,6 +127,31 @@ pub struct Udp {
     pub on_off: Option<OnOff>,
 }
 
+impl Tcp {
+    /// Checks how its application reads.
+    fn check_reading(&self) -> Result<(), (String, String)> {
+        let Some(reading) = &self.reading else { return Ok(()) };
+        let Reading { rate_bps, block_bytes } = **reading;
+        let refuse = |key: &str, problem: String| Err((key.into(), problem));
+        if block_bytes.get() > Reading::BLOCK_BYTES_MAX {
+            let most = Reading::BLOCK_BYTES_MAX;
+            return refuse("block_bytes", format!("{block_bytes}, but at most {most}"));
+        }
+        let fastest = Reading::fastest_bps(block_bytes);
+        if rate_bps.get() > fastest {
+            let problem = format!("{rate_bps}, at which a block takes no time: at most {fastest}");
+            return refuse("rate_bps", problem);
+        }
+        if matches!(self.demand, Demand::Requests(_)) {
+            return refuse("rate_bps", "requests are answered at once, not when read".into());
+        }
+        if self.tcp_bpf.is_some_and(|settings| settings.receive_buffer_bytes.is_some()) {
+            return refuse("rate_bps", "a program sets the receive buffer, too".into());
+        }
+        Ok(())
+    }
+}
+
 impl Udp {
     /// The highest rate at which a packet of `bytes` takes a nanosecond.
     const fn fastest_bps(bytes: u16) -> u64 {
@@ -154,15 +181,27 @@ impl Flow {
                 }
                 on_off.map_or(Ok(()), |pattern| pattern.check()).map_err(|e| within("udp", e))
             }
-            Transport::Tcp(tcp) => match &tcp.demand {
-                Demand::OnOff(pattern) => pattern.check().map_err(|e| within("tcp.demand", e)),
-                Demand::Requests(requests) => {
-                    requests.check().map_err(|e| within("tcp.demand.requests", e))
+            Transport::Tcp(tcp) => {
+                tcp.check_reading().map_err(|e| within("tcp.reading", e))?;
+                match &tcp.demand {
+                    Demand::OnOff(pattern) => pattern.check().map_err(|e| within("tcp.demand", e)),
+                    Demand::Requests(requests) => {
+                        requests.check().map_err(|e| within("tcp.demand.requests", e))
+                    }
+                    Demand::AppLimited { rate_bps } => check_pace(rate_bps, self.mss_bytes())
+                        .map_err(|e| within("tcp.demand.app_limited", e)),
+                    _ => Ok(()),
                 }
-                Demand::AppLimited { rate_bps } => check_pace(rate_bps, self.mss_bytes())
-                    .map_err(|e| within("tcp.demand.app_limited", e)),
-                _ => Ok(()),
-            },
+            }
+        }
+    }
+
+    /// How its receiving application lags; none: it reads at once, or there is none.
+    #[must_use]
+    pub fn reading(&self) -> Option<Reading> {
+        match &self.transport {
+            Transport::Tcp(tcp) => tcp.reading.as_deref().copied(),
+            Transport::Udp(_) => None,
         }
     }
 

@@ -1,5 +1,7 @@
 //! Rates as a scenario states them.
 
+use std::num::NonZeroU32;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -21,7 +23,12 @@ pub enum RateConfig {
     Trace(TraceConfig),
     /// A token bucket that delays.
     TokenBucket(TokenBucketConfig),
+    /// Packets per second, whatever their sizes.
+    Packets(NonZeroU32),
 }
+
+/// Most packets per second: each takes at least a nanosecond.
+const PACKETS_MAX: u32 = 1_000_000_000;
 
 /// Opportunities to send, repeated for ever.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -61,6 +68,9 @@ impl RateConfig {
             }
             Self::Trace(trace) => within("trace", trace.check()),
             Self::TokenBucket(bucket) => within("token_bucket", bucket.check()),
+            Self::Packets(rate) => require(rate.get() <= PACKETS_MAX, "packets", || {
+                format!("{rate}, but at most {PACKETS_MAX} a second")
+            }),
         }
     }
 
@@ -74,6 +84,7 @@ impl RateConfig {
             Self::Steps(steps) => at(steps.values().find(|&rate| rate > 0).unwrap_or(1)),
             Self::Trace(trace) => trace.typical_time(wire_bytes),
             Self::TokenBucket(bucket) => at(bucket.rate_bps.0.get()),
+            Self::Packets(rate) => Span(u64::from(PACKETS_MAX / rate.get())),
         }
     }
 }
@@ -121,6 +132,7 @@ mod tests {
         let key = |json: &str| config(json).check().unwrap_err().0;
         assert_eq!(key(r#"{"steps":[[0,0]]}"#), "steps");
         assert_eq!(key(r#"{"steps":[[0,9],[5,8],[5,7]]}"#), "steps.2");
+        assert_eq!(key(r#"{"packets":1000000001}"#), "packets");
         let trace = |times, period| {
             format!(r#"{{"trace":{{"times_ns":{times},"period_ns":{period},"bytes":1504}}}}"#)
         };
@@ -136,6 +148,7 @@ mod tests {
     fn unknown_keys_are_refused() {
         for json in [
             r#"{"constant":0}"#,
+            r#"{"packets":0}"#,
             r#"{"constant":1,"steps":[]}"#,
             r#"{"constantly":1}"#,
             r#"{"token_bucket":{"rate_bps":9,"burst_bytes":5,"peak_bps":null,"mtu":1}}"#,

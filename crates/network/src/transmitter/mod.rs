@@ -15,11 +15,16 @@ pub use stepped::Stepped;
 pub use token_bucket::TokenBucket;
 pub use trace::Trace;
 
+use std::num::{NonZeroU32, NonZeroU64};
+
 use crate::serializer::Serializer;
-use crate::units::{Span, Time};
+use crate::units::{Rate, Span, Time};
 
 /// Eight bits a byte in units of one bit per second times one nanosecond.
 const BYTE: u64 = 8 * 1_000_000_000;
+
+/// Of a byte.
+const BITS: NonZeroU64 = NonZeroU64::new(8).expect("above zero");
 
 /// What sends a link's packets.
 #[derive(Clone, Debug)]
@@ -36,6 +41,8 @@ pub enum Transmitter {
     TokenBucket(TokenBucket),
     /// A shaper in front of another one.
     Shaped(Box<Shaped>),
+    /// So many packets a second, each taken as one byte.
+    Packets(Serializer),
 }
 
 impl Transmitter {
@@ -48,6 +55,7 @@ impl Transmitter {
             Some(RateConfig::Steps(steps)) => Self::Stepped(Stepped::new(steps)),
             Some(RateConfig::Trace(trace)) => Self::Trace(Trace::new(trace)),
             Some(RateConfig::TokenBucket(bucket)) => Self::TokenBucket(TokenBucket::new(bucket)),
+            Some(RateConfig::Packets(rate)) => Self::Packets(per_packet(*rate)),
         }
     }
 
@@ -70,6 +78,7 @@ impl Transmitter {
             Self::Trace(trace) => trace.send(ready, wire_bytes),
             Self::TokenBucket(bucket) => bucket.send(ready, wire_bytes),
             Self::Shaped(shaped) => shaped.send(ready, wire_bytes),
+            Self::Packets(serializer) => serializer.send(ready, 1),
         }
     }
 
@@ -97,7 +106,9 @@ impl Transmitter {
     fn begins_otherwise(&self, ready: Time) -> Time {
         match self {
             Self::None => ready,
-            Self::Constant(serializer) => serializer.free_at().max(ready),
+            Self::Constant(serializer) | Self::Packets(serializer) => {
+                serializer.free_at().max(ready)
+            }
             Self::Stepped(stepped) => stepped.begins(ready),
             Self::Trace(trace) => trace.begins(ready),
             Self::TokenBucket(bucket) => bucket.begins(ready),
@@ -115,13 +126,19 @@ impl Transmitter {
     }
 }
 
+/// A serializer in which a byte takes as long as a packet is to take.
+fn per_packet(rate: NonZeroU32) -> Serializer {
+    Serializer::new(Rate(NonZeroU64::from(rate).saturating_mul(BITS)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const RATES: [&str; 7] = [
+    const RATES: [&str; 8] = [
         r#"{"constant":7000000}"#,
+        r#"{"packets":1300}"#,
         r#"{"steps":[[0,7000000],[1000000,0],[5000000,30000000],[20000000,1000000000]]}"#,
         r#"{"steps":[[0,0],[2000000,1000],[9000000,333333333]]}"#,
         r#"{"trace":{"times_ns":[0,700000,700000,3000000],"period_ns":3000000,"bytes":1504}}"#,
@@ -155,6 +172,15 @@ mod tests {
                 previous = (start, end);
             }
         }
+    }
+
+    #[test]
+    fn at_a_rate_in_packets_their_sizes_do_not_count() {
+        let config: RateConfig = serde_json::from_str(r#"{"packets":1000}"#).unwrap();
+        assert_eq!(config.typical_time(9_000), Span(1_000_000));
+        let mut transmitter = Transmitter::new(Some(&config));
+        assert_eq!(transmitter.send(Time(7), 9_000), (Time(7), Time(1_000_007)));
+        assert_eq!(transmitter.send(Time(9), 40), (Time(1_000_007), Time(2_000_007)));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use dumbbell_tcp::{Ack, clock};
 
 use super::AllHosts;
 use crate::flow::{Connection, Ends, FlowState, receiver_of};
+use crate::parked::More;
 use crate::wire::{arrival_of, plain_packet, stamp_of};
 
 impl AllHosts<'_> {
@@ -29,7 +30,7 @@ impl AllHosts<'_> {
         let is_predicted = packet.is_plain()
             && packet.bytes() == spec.packet_bytes
             && receiver.predicts(now, packet.number());
-        if !is_predicted || connection.parks_acks {
+        if !is_predicted || connection.wants_stamps {
             return false;
         }
         counters.received_packets += 1;
@@ -67,7 +68,7 @@ impl AllHosts<'_> {
         flow.counters.marked_packets += u64::from(arrival.ce);
         let receiver = &mut connection.receiver;
         let before = receiver.received_segs();
-        let ack = receiver.on_data(now, arrival);
+        let ack = if payload > 0 { receiver.on_data(now, arrival) } else { receiver.on_probe() };
         flow.counters.received_bytes += payload * (receiver.received_segs() - before);
         if let Some(ack) = ack {
             self.send_acks(now, index, ack, network);
@@ -83,9 +84,10 @@ impl AllHosts<'_> {
             let flow = &mut self.flows[index];
             let Ends::Tcp(connection) = &mut flow.ends else { return };
             let blocks = connection.receiver.blocks();
-            let stamp = connection.parks_acks.then(|| clock(now));
+            let stamp = connection.wants_stamps.then(|| clock(now));
+            let more = More { stamp, window: connection.receiver.window() };
             let bytes = flow.spec.header_bytes;
-            let packet = self.parked.packet_of(index as u32, bytes, ack, stamp, blocks);
+            let packet = self.parked.packet_of(index as u32, bytes, ack, more, blocks);
             let packet = match &mut self.capture {
                 None => packet,
                 Some(capture) => capture.sends_ack(now, packet, ack, blocks),

@@ -60,12 +60,14 @@ impl AllHosts<'_> {
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("an ACK of no connection") };
         let sender = &mut connection.sender;
+        let mut window = None;
         let (ack, blocks) = if packet.has(Flags::PARKED) {
-            let FetchedAck { ack, blocks, stamp } = self.parked.fetch(packet);
+            let FetchedAck { ack, blocks, more } = self.parked.fetch(packet);
             if let Some(capture) = &self.capture {
                 capture.assert_sent_with(packet, blocks);
             }
-            if let Some(stamp) = stamp {
+            window = more.window;
+            if let Some(stamp) = more.stamp {
                 sender.take_stamp(stamp, ack.echo);
             }
             (ack, blocks)
@@ -73,7 +75,14 @@ impl AllHosts<'_> {
             (ack_of(packet, now), &self.parked.none)
         };
         let mut observer = self.recorder.observer(now, packet.flow(), sender.next_new_segment());
-        sender.on_ack(now, ack, blocks, &mut observer);
+        let says_more = ack.has_blocks || ack.ece;
+        let is_update = window.is_some_and(|segs| sender.is_window_update(ack.cumulative, segs));
+        if says_more || !is_update {
+            sender.on_ack(now, ack, blocks, &mut observer);
+        }
+        if let Some(segs) = window {
+            sender.take_window(ack.cumulative, segs);
+        }
         if flow.spec.sampled {
             self.recorder.note_mode(now, packet.flow(), sender);
         }
@@ -405,6 +414,6 @@ impl AllHosts<'_> {
 
 /// The timestamp of a segment that is sent at `now`, as far as a packet has room for it.
 #[inline]
-const fn note_of(now: Time) -> u32 {
+pub(super) const fn note_of(now: Time) -> u32 {
     clock(now) & (Packet::NOTES - 1)
 }

@@ -11,6 +11,7 @@ mod full;
 mod handshakes;
 mod hosts;
 mod invariants;
+mod lagging;
 mod model_based;
 mod modes;
 mod short_flows;

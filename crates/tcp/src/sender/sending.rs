@@ -239,7 +239,7 @@ impl Sender {
     fn note_no_data(&mut self, now: Time, in_flight: u32) {
         self.note_room(now);
         if self.board.next() < self.written_end() {
-            return;
+            return self.persist(now);
         }
         if self.rates.is_some() && self.shaper.is_host_empty(now) {
             rate::mark_app_limited(&mut self.conn, in_flight);

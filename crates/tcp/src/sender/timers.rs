@@ -29,7 +29,11 @@ impl Sender {
             self.on_overdue(now, observer);
         }
         if self.rto_deadline <= now {
-            self.time_out(now, observer);
+            if self.board.outstanding_segs() == 0 {
+                self.probe_window(now);
+            } else {
+                self.time_out(now, observer);
+            }
         }
         self.conn.in_flight_segs = self.in_flight();
         self.settle();

@@ -3,6 +3,7 @@
 mod calls;
 mod endpoint;
 mod fuzz;
+mod lagging;
 mod predicted_bursts;
 mod receiver;
 mod receiver_model;

@@ -1,0 +1,152 @@
+//! Receivers whose application lags: Linux's acknowledgements and windows.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use dumbbell_network::{Span, Time};
+use dumbbell_tcp::{AckDelay, Arrival, PROFILES, Reading, Receiver, Stack};
+
+const MSS: u32 = 1_000;
+
+/// The acknowledgements of a receiver: when, of which segments, with which window.
+struct Acks {
+    receiver: Receiver,
+    given: Vec<(u64, u64, u64)>,
+}
+
+/// Its buffer has room for 80 segments, and its application reads `block_segs` each millisecond.
+fn lagging(block_segs: u32) -> Acks {
+    let linux_6 = PROFILES.iter().find(|profile| profile.name == "linux-6").expect("linux-6");
+    let stack = Stack {
+        quick_acks: 0,
+        delayed_ack: AckDelay::Fixed,
+        receive_buffer_bytes: 128_000,
+        receive_buffer_max_bytes: 128_000,
+        ..(linux_6.stack)()
+    };
+    let mut receiver = Receiver::new(&stack, Span::from_millis(10));
+    let reading = Reading {
+        rate_bps: NonZeroU64::new(8_000_000 * u64::from(block_segs)).unwrap(),
+        block_bytes: NonZeroU32::new(MSS * block_segs).unwrap(),
+    };
+    receiver.read_as(&stack, reading, MSS);
+    Acks { receiver, given: Vec::new() }
+}
+
+impl Acks {
+    /// Lets time pass until `us`.
+    fn pass(&mut self, us: u64) {
+        while let Some(due) = self.receiver.deadline().filter(|due| due.0 <= us * 1_000) {
+            let ack = self.receiver.on_timer(due);
+            self.note(due.0 / 1_000, ack);
+        }
+    }
+
+    /// Lets a segment arrive at `us`, after what is due before.
+    fn arrives(&mut self, us: u64, number: u64) {
+        self.pass(us - 1);
+        let now = Time(us * 1_000);
+        let arrival =
+            Arrival { number, stamp: 0, ce: false, cwr: false, full: true, pushed: false };
+        let ack = self.receiver.on_data(now, arrival);
+        self.note(us, ack);
+    }
+
+    fn note(&mut self, us: u64, ack: Option<dumbbell_tcp::Ack>) {
+        let mut next = ack;
+        while let Some(ack) = next {
+            self.given.push((us, ack.cumulative, self.receiver.window().unwrap()));
+            next = self.receiver.also();
+        }
+    }
+}
+
+/// So many segments, one every 100 us, the first at 1 ms; what was acknowledged from `since` us on.
+fn stream(mut acks: Acks, segs: u64, since: u64) -> Vec<(u64, u64, u64)> {
+    for number in 0..segs {
+        acks.arrives(1_000 + 100 * number, number);
+    }
+    acks.given.retain(|&(us, ..)| us >= since);
+    acks.given
+}
+
+#[test]
+fn acknowledgements_come_with_reads_once_the_window_cannot_grow() {
+    let acks = stream(lagging(20), 100, 5_000);
+    let pairs = acks.windows(2);
+    let gaps: Vec<_> = pairs.map(|pair| (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1)).collect();
+    // Ten segments arrive in the millisecond from one read to the next.
+    assert!(gaps.len() >= 4 && gaps.iter().all(|gap| *gap == (1_000, 10)), "{acks:?}");
+    // All is read each time. The window grows when data arrives, which takes room itself.
+    assert!(acks.iter().all(|&(_, _, window)| window == 79), "{acks:?}");
+}
+
+#[test]
+fn a_reader_that_is_too_slow_closes_the_window_and_opens_it_with_its_reads() {
+    let mut acks = lagging(2);
+    let mut sent = 0;
+    // The sender uses all that is offered, at ten segments a millisecond.
+    for us in (1_000..60_000).step_by(100) {
+        acks.pass(us - 1);
+        let (acked, window) = match acks.given.last() {
+            Some(&(_, cumulative, window)) => (cumulative, window),
+            None => (0, acks.receiver.window().unwrap()),
+        };
+        if sent < acked + window {
+            acks.arrives(us, sent);
+            sent += 1;
+        }
+    }
+    let read = 2 * 59;
+    assert!((read + 70..=read + 80).contains(&sent), "{sent}: all read, and a buffer of 80");
+    let late = acks.given.iter().filter(|ack| ack.0 > 30_000);
+    let (least, most) =
+        late.fold((u64::MAX, 0), |(least, most), ack| (least.min(ack.2), most.max(ack.2)));
+    assert!(most <= 10, "the buffer stays full: windows of up to {most}");
+    assert!(least <= 5, "windows of {least} and more");
+}
+
+#[test]
+fn a_window_that_was_offered_is_never_taken_back() {
+    let mut acks = lagging(1);
+    for number in 0..60 {
+        acks.arrives(1_000 + 10 * number, number);
+    }
+    acks.pass(300_000);
+    let edges: Vec<_> =
+        acks.given.iter().map(|(_, cumulative, window)| cumulative + window).collect();
+    assert!(edges.is_sorted(), "{edges:?}");
+}
+
+#[test]
+fn who_keeps_up_acknowledges_every_second_segment() {
+    // A segment each 2 ms, and a read takes one: each second read acknowledges two.
+    let mut acks = lagging(1);
+    for number in 0..40 {
+        acks.arrives(1_000 + 2_000 * number, number);
+    }
+    acks.pass(81_500);
+    let late: Vec<_> = acks.given.iter().filter(|ack| ack.0 > 40_000).map(|ack| ack.1).collect();
+    assert!(late.len() > 8 && late.windows(2).all(|pair| pair[1] - pair[0] == 2), "{late:?}");
+}
+
+#[test]
+fn the_end_of_a_message_is_acknowledged_when_it_is_read() {
+    let mut acks = lagging(2);
+    let pushed =
+        |number, pushed| Arrival { number, stamp: 0, ce: false, cwr: false, full: true, pushed };
+    for (us, number) in [(1_000, 0), (1_100, 1), (1_200, 2)] {
+        acks.pass(us - 1);
+        let ack = acks.receiver.on_data(Time(us * 1_000), pushed(number, number == 2));
+        acks.note(us, ack);
+    }
+    acks.pass(3_000);
+    assert_eq!(acks.given.last().map(|ack| (ack.0, ack.1)), Some((2_000, 3)));
+}
+
+#[test]
+fn a_probe_is_answered_with_the_window() {
+    let mut acks = lagging(1);
+    let ack = acks.receiver.on_probe();
+    acks.note(0, ack);
+    assert_eq!(acks.given.len(), 1);
+}
