@@ -161,10 +161,10 @@ fn is_endless(tcp: &Tcp, _: &Stack) -> bool {
     matches!(tcp.demand, Demand::Endless) && !small
 }
 
-/// Nothing asks the receiver for a small window.
+/// Nothing asks the receiver for a small window, and its application does not lag.
 fn has_open_window(tcp: &Tcp, stack: &Stack) -> bool {
     let small = tcp.tcp_bpf.is_some_and(|settings| settings.receive_buffer_bytes.is_some());
-    stack.receive_window_bytes.is_none() && !small
+    stack.receive_window_bytes.is_none() && tcp.reading.is_none() && !small
 }
 
 /// Why the run says nothing.

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use dumbbell_network::Time;
 use dumbbell_record::EventKind;
-use dumbbell_workload::{Datagrams, Flow, Queries, Tcp, Transport};
+use dumbbell_workload::{Datagrams, Flow, Queries, Transport};
 
 use crate::error::Error;
 use crate::traffic::app::{App, random_of};
@@ -192,12 +192,12 @@ impl FlowState {
 
     /// Whether the receiving end is there since this call.
     pub fn accept(&mut self) -> Result<bool, Error> {
-        let (Carrier::Stream(stream), Transport::Tcp(Tcp { demand, .. })) =
+        let (Carrier::Stream(stream), Transport::Tcp(tcp)) =
             (&mut self.transport, &self.spec.transport)
         else {
             return Ok(false);
         };
-        stream.accept(demand).map_err(|error| self.refused("accept its connection", &error))
+        stream.accept(tcp).map_err(|error| self.refused("accept its connection", &error))
     }
 
     /// Keeps a sample of it.

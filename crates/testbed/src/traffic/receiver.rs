@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 
 use dumbbell_network::{Span, Time};
+use dumbbell_tcp::Reading;
 use socket2::Socket;
 
 use crate::traffic::stream::{Progress, TURN};
@@ -45,6 +46,19 @@ pub struct Receiver {
     pause_min: Span,
     /// Most that it offers.
     window_clamp_bytes: Option<u32>,
+    /// Absent where it reads at once.
+    lagging: Option<Box<Lagging>>,
+}
+
+/// An application that reads in blocks and works on each.
+#[derive(Debug)]
+struct Lagging {
+    pause: Span,
+    /// Room for a block, which nothing is copied into.
+    sink: Vec<u8>,
+    /// When it may read again; nothing waited for that.
+    free: Time,
+    is_idle: bool,
 }
 
 /// The message that is coming in.
@@ -56,12 +70,13 @@ struct Incoming {
 
 impl Receiver {
     /// The connection that a listener has accepted, one of so many flows, with messages of so many
-    /// bytes.
+    /// bytes; `reading` says how its application lags.
     pub fn new(
         socket: Socket,
         message_bytes: Option<u64>,
         window_clamp_bytes: Option<u32>,
         flows: u32,
+        reading: Option<Reading>,
     ) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_tcp_nodelay(true)?;
@@ -81,6 +96,7 @@ impl Receiver {
             pause_min: Span(PAUSE_MIN.0 * u64::from(flows.div_ceil(FLOWS_WITHOUT_HASTE)))
                 .min(PAUSE_MAX),
             window_clamp_bytes,
+            lagging: reading.map(Lagging::new).map(Box::new),
         };
         receiver.set_low_water()?;
         Ok(receiver)
@@ -94,6 +110,9 @@ impl Receiver {
     /// Reads what has arrived, and answers a message that is complete. Payload is not
     /// copied into `sink`, which only says how much may come at once.
     pub fn read(&mut self, now: Time, sink: &mut [MaybeUninit<u8>]) -> io::Result<Progress> {
+        if self.lagging.is_some() {
+            return self.read_block(now);
+        }
         let (mut total, mut progress) = (0, Progress::More);
         for _ in 0..TURN {
             let bytes = match self.socket.recv_with_flags(sink, libc::MSG_TRUNC) {
@@ -112,6 +131,24 @@ impl Receiver {
         }
         self.plan(now, total, progress);
         Ok(progress)
+    }
+
+    /// Reads a block, if it has worked on the last.
+    fn read_block(&mut self, now: Time) -> io::Result<Progress> {
+        let Some(lagging) = &mut self.lagging else { return Ok(Progress::Done) };
+        if now < lagging.free {
+            self.due = lagging.free;
+            return Ok(Progress::Done);
+        }
+        let sink = lagging.sink.spare_capacity_mut();
+        let bytes = match self.socket.recv_with_flags(sink, libc::MSG_TRUNC) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+            Err(error) => return Err(error),
+        };
+        self.due = lagging.plan(now, bytes);
+        self.clamp()?;
+        Ok(Progress::Done)
     }
 
     /// Means to read again when as much will have arrived as it likes to read at once; if nothing
@@ -135,10 +172,7 @@ impl Receiver {
     }
 
     fn count(&mut self, bytes: u64) -> io::Result<()> {
-        if let Some(clamp) = self.window_clamp_bytes {
-            // The kernel forgets it when it learns how much memory a segment takes.
-            sockets::clamp_window(&self.socket, clamp)?;
-        }
+        self.clamp()?;
         if let Some(message) = &mut self.message {
             message.left_bytes -= bytes;
             if message.left_bytes == 0 {
@@ -149,10 +183,20 @@ impl Receiver {
         self.set_low_water()
     }
 
+    /// Clamps the window again: the kernel forgets it when it learns how much memory a segment
+    /// takes.
+    fn clamp(&self) -> io::Result<()> {
+        match self.window_clamp_bytes {
+            Some(clamp) => sockets::clamp_window(&self.socket, clamp),
+            None => Ok(()),
+        }
+    }
+
     /// Wants to be told of so many bytes, but always of the end of a message.
     fn set_low_water(&mut self) -> io::Result<()> {
         let left = self.message.map_or(u64::MAX, |message| message.left_bytes);
-        let wanted = left.min(self.low_water_max);
+        // What a lagging application has not read delays acknowledgements, as it should.
+        let wanted = if self.lagging.is_some() { 1 } else { left.min(self.low_water_max) };
         if wanted != self.low_water {
             self.low_water = wanted;
             options::set(self.socket.as_fd(), options::RECEIVE_LOW_WATER, wanted as i32)?;
@@ -161,11 +205,32 @@ impl Receiver {
     }
 }
 
+impl Lagging {
+    fn new(reading: Reading) -> Self {
+        let sink = Vec::with_capacity(reading.block_bytes.get() as usize);
+        Self { pause: reading.pause(), sink, free: Time::ZERO, is_idle: true }
+    }
+
+    /// It has got so many bytes; when it reads again, unless it is told of some before. A thread
+    /// that is late does not slow down an application that finds data when it is free.
+    fn plan(&mut self, now: Time, bytes: usize) -> Time {
+        if bytes == 0 {
+            self.is_idle = true;
+            return Time::NEVER;
+        }
+        let is_late = !self.is_idle && now.since(self.free) < self.pause;
+        let began = if is_late { self.free } else { now };
+        (self.free, self.is_idle) = (began + self.pause, false);
+        self.free
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::io::Write as _;
     use std::net::{TcpListener, TcpStream};
+    use std::num::{NonZeroU32, NonZeroU64};
 
     const MS: Span = Span::from_millis(1);
 
@@ -177,7 +242,7 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let sender = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (socket, _) = listener.accept().unwrap();
-        (sender, Receiver::new(socket.into(), message_bytes, None, 1).unwrap())
+        (sender, Receiver::new(socket.into(), message_bytes, None, 1, None).unwrap())
     }
 
     fn read(receiver: &mut Receiver, now: Time) -> Time {
@@ -203,6 +268,30 @@ mod tests {
         assert_eq!(read(&mut receiver, at_ms(16)), at_ms(24));
         sender.write_all(&[0; 2 * LIKED_BYTES as usize]).unwrap();
         assert_eq!(read(&mut receiver, at_ms(16)), at_ms(16) + PAUSE_MIN);
+    }
+
+    #[test]
+    fn a_lagging_application_reads_a_block_when_it_has_worked_on_the_last() {
+        let (mut sender, mut receiver) = connected(None);
+        let block_bytes = NonZeroU32::new(1_000).unwrap();
+        let rate_bps = NonZeroU64::new(4_000_000).unwrap();
+        let lagging = Lagging::new(Reading { rate_bps, block_bytes });
+        receiver.lagging = Some(Box::new(lagging));
+        receiver.set_low_water().unwrap();
+        assert_eq!(receiver.low_water, 1);
+        assert_eq!(read(&mut receiver, at_ms(9)), Time::NEVER, "nothing is there");
+        sender.write_all(&[0; 2_500]).unwrap();
+        let waiting = |receiver: &Receiver| {
+            let mut bytes = [0; 5_000].map(|_: u8| MaybeUninit::uninit());
+            receiver.socket.peek(&mut bytes).unwrap_or(0)
+        };
+        assert_eq!((read(&mut receiver, at_ms(10)), waiting(&receiver)), (at_ms(12), 1_500));
+        assert_eq!((read(&mut receiver, at_ms(11)), waiting(&receiver)), (at_ms(12), 1_500));
+        assert_eq!((read(&mut receiver, at_ms(13)), waiting(&receiver)), (at_ms(14), 500));
+        assert_eq!((read(&mut receiver, at_ms(14)), waiting(&receiver)), (at_ms(16), 0));
+        assert_eq!(read(&mut receiver, at_ms(16)), Time::NEVER);
+        sender.write_all(&[0; 10]).unwrap();
+        assert_eq!(read(&mut receiver, at_ms(17)), at_ms(19), "it has been idle");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
 
-use dumbbell_workload::Demand;
+use dumbbell_workload::Tcp;
 use socket2::Socket;
 
 use crate::traffic::app::{App, message_bytes};
@@ -73,7 +73,7 @@ impl Stream {
     }
 
     /// Takes the connection at the receiving end; gives whether it is there since then.
-    pub fn accept(&mut self, demand: &Demand) -> io::Result<bool> {
+    pub fn accept(&mut self, tcp: &Tcp) -> io::Result<bool> {
         if self.receiver.is_some() {
             return Ok(false);
         }
@@ -82,8 +82,10 @@ impl Stream {
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
             Err(error) => return Err(error),
         };
-        let (message, clamp) = (message_bytes(demand), self.window_clamp_bytes);
-        self.receiver = Some(Receiver::new(socket, message, clamp, self.flows)?);
+        let (message, clamp) = (message_bytes(&tcp.demand), self.window_clamp_bytes);
+        let receiver =
+            Receiver::new(socket, message, clamp, self.flows, tcp.reading.as_deref().copied())?;
+        self.receiver = Some(receiver);
         Ok(true)
     }
 
