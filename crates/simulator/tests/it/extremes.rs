@@ -25,6 +25,7 @@ fn a_queue_of_many_centuries_is_no_queue_of_few() {
         json!({"steps": [[0, 1], [LONGEST, 2]]}),
         json!({"token_bucket": {"rate_bps": 1, "burst_bytes": 1, "peak_bps": null}}),
         json!({"token_bucket": {"rate_bps": 1, "burst_bytes": 3_000, "peak_bps": 1}}),
+        json!({"packets": 1}),
         json!({"trace": {"times_ns": [LONGEST], "period_ns": LONGEST, "bytes": 1}}),
     ] {
         let output = run_resolved(&with(flood(), "/links/0/rate", rate.clone()));

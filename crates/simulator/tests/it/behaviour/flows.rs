@@ -49,6 +49,15 @@ fn single() -> Vec<(&'static str, Value)> {
         let whole = beside("/packet_bytes", json!(1_200));
         with(whole, "/flows/0/transport", json!({"udp": {"rate_bps": 4_000_001, "on_off": on_off}}))
     };
+    let reading = |rate_bps: u64, block_bytes: u64, buffer_bytes: u64| {
+        let switches = json!({
+            "receive_buffer_bytes": buffer_bytes, "receive_buffer_max_bytes": buffer_bytes,
+        });
+        let mut lags = beside("/switches", switches);
+        lags["flows"][0]["transport"]["tcp"]["reading"] =
+            json!({"rate_bps": rate_bps, "block_bytes": block_bytes});
+        lags
+    };
     let mut bare = beside("/switches", json!({"timestamps": false}));
     bare["flows"][0]["header_bytes"] = json!(40);
     let mut grouped = beside("/label", json!("one"));
@@ -81,6 +90,9 @@ fn single() -> Vec<(&'static str, Value)> {
         ("small packets", beside("/packet_bytes", json!(300))),
         ("large packets", beside("/packet_bytes", json!(9_000))),
         ("short headers", bare),
+        ("an application that reads in blocks", reading(30_000_000, 60_000, 200_000)),
+        ("an application that lags", reading(2_000_000, 10_000, 200_000)),
+        ("an application that closes the window", reading(400_000, 50_000, 60_000)),
         ("datagrams", datagrams(json!(null))),
         ("datagrams in bursts", datagrams(bursts(false))),
         ("datagrams of changing rates", {

@@ -10,7 +10,7 @@ pub type Feature = (&'static str, Value);
 
 pub fn cases() -> Vec<(String, Value)> {
     let mut cases = Vec::new();
-    let apart = [classes_of_flows(), shares_of_hosts(), lines()].concat();
+    let apart = [classes_of_flows(), shares_of_hosts(), lines(), rings()].concat();
     for (name, feature) in [features(), apart].concat() {
         cases.push((format!("link/{name}"), having(&feature, 0)));
         if feature.get("queue").is_none() {
@@ -73,6 +73,11 @@ fn queues() -> Vec<Feature> {
     let parsed = |json: &str| serde_json::from_str::<Value>(json).expect("a queue");
     let examples = Discipline::examples();
     examples.iter().map(|it| (it.name, json!({"queue": parsed(it.queue)}))).collect()
+}
+
+/// Rings of receiving hosts, which are not drawn.
+pub fn rings() -> Vec<Feature> {
+    vec![("packets at a rate", json!({"rate": {"packets": 700}}))]
 }
 
 /// Of three flows, as many as there are.

@@ -7,7 +7,7 @@ use dumbbell_network::{
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::links::features;
+use super::links::{features, rings};
 use crate::common::{MILLISECOND, link};
 
 const PACKETS: u64 = 6_000;
@@ -25,7 +25,7 @@ pub fn cases() -> Vec<(String, Value)> {
         let back = link("back", Some(10_000_000), &json!({"sampled": true}));
         json!([bottleneck, back, edge])
     };
-    let cases = features().into_iter();
+    let cases = [features(), rings()].concat().into_iter();
     cases.map(|(name, feature)| (format!("network/{name}"), having(&feature))).collect()
 }
 
