@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from drawn_scale import EXAMPLES, TRACES, Options, S, Scale, Table, changing, multiples, parts, some
 from dumbbell.base.errors import InputError
-from dumbbell.base.units import parse_time
+from dumbbell.base.units import PACKET_BITS, parse_time
 from dumbbell.scenario.disciplines import MODELS
 from dumbbell.scenario.disciplines.base import Discipline, format_of
 from dumbbell.scenario.disciplines.classes import Classes
@@ -197,6 +197,10 @@ def hosts(scale: Scale) -> Options:
         "edge_jitter": st.sampled_from(["0s", scale.time(1e-4), scale.time(0.01)]),
         "host_delay": parts(scale, 1e-5, 1e-3, 0.01),
         "clock_ppm": st.sampled_from([0, 20, 1000]),
+        "receive_rate": st.sampled_from(
+            [max(1, int(scale.rate_bps * share / PACKET_BITS)) for share in (0.5, 1, 2)]
+        ),
+        "receive_ring": st.sampled_from(["256p", "1p"]),
         "overhead": st.sampled_from(["none", "ip", "ethernet"]),
     }
 
@@ -340,7 +344,10 @@ def networks(scale: Scale) -> st.SearchStrategy[Table]:
 
 
 def _mended(network: Table) -> Table:
-    """Leave out what cannot be: queues and clocks of hosts whose links have no rate."""
-    if network.get("edge_rate", "unlimited") != "unlimited":
-        return network
-    return {key: network[key] for key in network if key not in ("edge_queue", "clock_ppm")}
+    """Leave out what cannot be: queues and clocks of hosts whose links and cards have no rate."""
+    absent: set[str] = set()
+    if network.get("edge_rate", "unlimited") == "unlimited":
+        absent |= {"edge_queue", "clock_ppm"}
+    if "receive_rate" not in network:
+        absent.add("receive_ring")
+    return {key: network[key] for key in network if key not in absent}

@@ -213,6 +213,21 @@ def datagrams(scale: Scale) -> st.SearchStrategy[Table]:
 
 
 @functools.cache
+def reading(scale: Scale) -> st.SearchStrategy[Table]:
+    """Draw an application that lags, with a stack that has a buffer for what it has not read."""
+    rate = multiples(scale, 0.1, 0.5, 2)
+    blocks = st.sampled_from(["128kib", "100b", "9000b"])
+    sizes = {"receive_buffer_bytes": 60_000, "receive_buffer_max_bytes": 300_000}
+    lagging = {"read_rate": rate, "stack": st.just("linux-6"), "switches": st.just(sizes)}
+    return some(lagging, {"read_bytes": blocks})
+
+
+def _mended(flow: Table) -> Table:
+    """Leave out what cannot be: a program that sizes the buffer of an application that lags."""
+    return {key: flow[key] for key in flow if key != "tcp_bpf" or "read_rate" not in flow}
+
+
+@functools.cache
 def connections(scale: Scale) -> st.SearchStrategy[Table]:
     """Draw a flow of TCP, but for its path and for what only some workloads have."""
     data: Options = {
@@ -222,9 +237,10 @@ def connections(scale: Scale) -> st.SearchStrategy[Table]:
     }
     nothing: st.SearchStrategy[Table] = st.just({})
     only = [st.fixed_dictionaries({key: values}) for key, values in data.items()]
+    only.append(reading(scale))
     others = {"transport": st.just("tcp"), **timing(scale), **TRAFFIC, **OF_TCP}
     return st.builds(
-        lambda *tables: {key: table[key] for table in tables for key in table},
+        lambda *tables: _mended({key: table[key] for table in tables for key in table}),
         algorithms(),
         some({}, others),
         st.one_of(nothing, nothing, nothing, *only),

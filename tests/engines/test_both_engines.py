@@ -7,6 +7,7 @@ import os
 import sys
 from typing import Any
 
+import polars as pl
 import pytest
 
 from dumbbell import _core, api
@@ -89,6 +90,31 @@ def test_both_engines_do_the_same_in_every_callback(scenario: Scenario) -> None:
     for report in reports:
         assert sum(report["callbacks"].values()) > 100
         assert (report["differing"], report["lost_records"], report["mismatches"]) == (0, 0, [])
+
+
+LAGGING: Any = {
+    "duration": "4s",
+    "network": {"rate": "20mbit", "rtt": "20ms", "queue": "0.5bdp"},
+    "flow": [{"algorithm": "cubic", "read_rate": "10mbit", "read_bytes": "14480b"}],
+    "record": {"interval": "100ms"},
+}
+
+
+def test_an_application_that_lags_acknowledges_by_reads_in_both() -> None:
+    asked = Scenario.parse(LAGGING, "lagging.toml")
+    real = api.simulate(asked, engine="testbed", retries=0)
+    judge_unless_held_up("; ".join(validity.reasons(real.summary)))
+    for run in (real, api.simulate(asked)):
+        late = run.scan("queues").filter(pl.col("queue") == 1, pl.col("time_ns") >= 2 * 10**9)
+        data = run.scan("flows").filter(pl.col("time_ns") >= 2 * 10**9)
+        acks, received_bytes = (
+            table.select(pl.col(name).last().cast(int) - pl.col(name).first().cast(int))
+            .collect()
+            .item()
+            for table, name in ((late, "departed_packets"), (data, "received_bytes"))
+        )
+        assert received_bytes * 8 / 2 == pytest.approx(10e6, rel=0.05)
+        assert received_bytes / acks == pytest.approx(14_480, rel=0.1)
 
 
 CROWDED: Any = {

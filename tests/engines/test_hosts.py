@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -118,6 +118,47 @@ class TestClocks:
         assert_refused(
             table({**EDGE, "network.clock_ppm": 1001}), "network.clock_ppm", "no clock is so bad"
         )
+
+
+class TestRings:
+    SERVED: ClassVar[dict[str, Any]] = {"network.receive_rate": 3_000, "network.receive_ring": "8p"}
+
+    def test_a_ring_is_a_link_of_packets_before_the_receiver(self) -> None:
+        lossy = {"network.loss": [{"place": "receiver", "probability": 0.1}]}
+        found = resolved({**self.SERVED, **lossy, "network.edge_jitter": "0s"})
+        assert list(links(found)) == ["forward", "reverse", "receiver 1", "ring 1"]
+        ring = plain_links(found)["ring 1"]
+        assert (ring["rate"], ring["queue"]["limit"]) == ({"packets": 3_000}, {"packets": 8})
+        assert [hop.link for hop in found.scenario.flows[0].forward.hops] == [0, 3, 2]
+        assert_accepted(found)
+        unlimited = plain_links(resolved({"network.receive_rate": 3_000}))["ring 1"]
+        assert unlimited["queue"]["limit"] is None
+
+    def test_flows_of_a_host_share_the_receiving_host(self) -> None:
+        entries = [{"algorithm": "reno", "host": host} for host in ("a", "b", "a")]
+        found = resolved({**self.SERVED, "flow": entries, "network.edge_jitter": "0s"})
+        rings = [flow.forward.hops[-1].link for flow in flows(found).values()]
+        assert rings == [2, 3, 2]
+
+    @pytest.mark.parametrize(
+        ("changes", "key", "problem"),
+        [
+            ({"receive_ring": "8p"}, "receive_ring", "whose processor is never behind"),
+            ({"receive_rate": 2 * 10**9}, "receive_rate", "less than a nanosecond"),
+            ({"receive_rate": 0}, "receive_rate", "more than 0"),
+            ({"receive_rate": 9, "receive_ring": "8kb"}, "receive_ring", "packets"),
+        ],
+    )
+    def test_a_wrong_ring_is_refused(self, changes: dict[str, Any], key: str, problem: str) -> None:
+        wrong = {f"network.{name}": value for name, value in changes.items()}
+        assert_refused(table(wrong), f"network.{key}", problem)
+
+    def test_what_a_ring_has_no_room_for_is_lost(self) -> None:
+        one = {"algorithm": "reno"}
+        lossy = ran({"queue": "1000p", "receive_rate": 4_000, "receive_ring": "8p"}, one)
+        assert lossy.summary.flows[0].dropped_packets > 5
+        assert lossy.summary.queues[0].dropped_packets == 0
+        assert goodputs_mbit(lossy)["reno 1"] < 4_000 * 1448 * 8 / 1e6
 
 
 class TestHolds:

@@ -21,6 +21,7 @@ RPC = {"kind": "rpc", "bytes": "10kb"}
 INCAST = {"kind": "incast", "bytes": "10kb"}
 ON_OFF = {"kind": "on-off", "on": "1s", "off": "2s"}
 PACED = {"kind": "app-limited", "rate": "5mbit"}
+READS = {"read_rate": "5mbit"}
 
 
 def resolve(*entries: dict[str, Any], **changes: Any) -> ResolvedScenario:
@@ -287,6 +288,25 @@ def test_facts_of_algorithms() -> None:
         ),
         ({"algorithm": "reno", "stack": "linux6"}, "stack.profile", "unknown stack profile"),
         ({"algorithm": "reno", "host": ""}, "host", "empty"),
+        ({"algorithm": "reno", "read_bytes": "9kb"}, "read_bytes", "reads all that there is"),
+        (
+            {"algorithm": "reno", "workload": RPC, **READS},
+            "read_rate",
+            "answered when it has arrived",
+        ),
+        (
+            {"algorithm": "reno", "tcp_bpf": {"receive_buffer": "1mb"}, **READS},
+            "tcp_bpf.receive_buffer",
+            "the stack sizes the buffer",
+        ),
+        ({"algorithm": "reno", **READS, "read_bytes": "2gib"}, "read_bytes", "than any window"),
+        (
+            {"algorithm": "reno", "read_rate": "9gbit", "read_bytes": "1b"},
+            "read_rate",
+            "a read takes less than a nanosecond",
+        ),
+        ({"algorithm": "reno", "stack": "rfc", **READS}, "read_rate", "has no receive buffer"),
+        ({"transport": "udp", "rate": "1mbit", **READS}, "read_rate", "not for UDP"),
         ({"transport": "udp"}, "rate", "is missing"),
         ({"transport": "upd"}, "transport", "not a known value"),
         ({"transport": "udp", "rate": "1mbit", "algorithm": "reno"}, "algorithm", "not for UDP"),
@@ -344,6 +364,14 @@ def test_facts_of_algorithms() -> None:
 )
 def test_a_wrong_flow_is_refused(entry: dict[str, Any], key: str, problem: str) -> None:
     assert_refused(table({"flow": [entry]}), f"flow.1.{key}", problem)
+
+
+def test_an_application_lags_only_if_it_is_asked_to() -> None:
+    assert "reading" not in tcp_of({})
+    assert tcp_of(READS)["reading"] == {"rate_bps": 5_000_000, "block_bytes": 131_072}
+    assert tcp_of({**READS, "read_bytes": "9kb"})["reading"]["block_bytes"] == 9_000
+    switches = {"receive_buffer_max_bytes": 300_000}
+    assert_accepted(resolve({**READS, "stack": "rfc", "switches": switches}))
 
 
 @pytest.mark.parametrize(("then", "share"), [("1mbit", 1.0), ("0bit", 0.4)])

@@ -343,6 +343,22 @@ def acks_per_segment(run: Run) -> float:
     return run.summary.queues[1].arrived_packets / arrived if arrived else NOTHING
 
 
+def segments_per_ack(run: Run) -> float:
+    """Segments that arrived per packet on the way back, once settled."""
+    first = run.scenario.flows[0]
+    segment_bytes = first.packet_bytes - first.header_bytes
+    arrived_bytes = sum(flows_of(run, "1").grown("received_bytes"))
+    back = RunView(run, {"main": SETTLED}, {}).of_queue("reverse", None)
+    acks = None if back is None else back.grown("departed_packets")
+    return arrived_bytes / segment_bytes / acks if acks else NOTHING
+
+
+def dropped_share(run: Run) -> float:
+    """Share of the first flow's packets that queues turned away."""
+    first = run.summary.flows[0]
+    return first.dropped_packets / first.sent_segs if first.sent_segs else NOTHING
+
+
 # The network as a whole
 
 

@@ -108,6 +108,9 @@ class RateConfig(Part, frozen=True, kw_only=True):
     token_bucket: TokenBucketConfig | None = None
     """A token bucket that delays."""
 
+    packets: int | None = None
+    """Packets per second, whatever their sizes."""
+
 
 class TraceConfig(Part, frozen=True, kw_only=True):
     """Opportunities to send, repeated for ever."""
@@ -673,6 +676,9 @@ class Tcp(Part, frozen=True, kw_only=True):
     tcp_bpf: TcpBpf | None = None
     """Settings by a program while it is set up; none: nothing."""
 
+    reading: Reading | None = None
+    """How its receiving application lags; none: it reads at once."""
+
 
 class StackChoice(Part, frozen=True, kw_only=True):
     """A profile's name and overrides of single switches, as the scenario gives them."""
@@ -760,6 +766,16 @@ class TcpBpf(Part, frozen=True, kw_only=True):
 
     base_rtt_us: int | None = None
     """Round-trip time of the empty path, which some algorithms look at."""
+
+
+class Reading(Part, frozen=True, kw_only=True):
+    """How an application reads."""
+
+    rate_bps: int
+    """Bits of payload per second at which it works on what it has read."""
+
+    block_bytes: int
+    """Most payload that it reads at once."""
 
 
 class Udp(Part, frozen=True, kw_only=True):

@@ -25,10 +25,13 @@ from dumbbell.base.units import (
     Count,
     Integer,
     Number,
+    Rate,
     Share,
     Time,
     Volume,
     WholeDelay,
+    format_bytes,
+    format_rate,
     format_time,
 )
 from dumbbell.scenario import facts
@@ -41,6 +44,7 @@ from dumbbell.scenario.model_workloads import (
     Bulk,
     Incast,
     OnOff,
+    Rpc,
     Start,
     WorkloadSpec,
 )
@@ -58,6 +62,12 @@ HEADER_BYTES: Final = 52
 
 TIMESTAMPS_BYTES: Final = 12
 """Bytes of it that a stack whose switch `timestamps` is off saves."""
+
+READ_BYTES: Final = 128 << 10
+"""Default of a block that an application reads, as in iperf3."""
+
+READ_BYTES_MAX: Final = 1 << 30
+"""The largest window."""
 
 UDP_HEADER_BYTES: Final = 28
 """IP (20) and UDP (8)."""
@@ -270,6 +280,15 @@ class _FlowKind(Table):
     )
     """Its application; by default `bulk`."""
 
+    read_rate: Rate | None = Field(None, examples=["500mbit"])
+    """Most payload that its receiving application reads per second. It reads once, and then works
+    for as long as `read_bytes` take at this rate, however much it got. What it has not read takes
+    room in the receive buffer, whose window then limits the sender, as in Linux. By default the
+    application reads at once whatever arrives, and that window limits no sender."""
+
+    read_bytes: Volume | None = Field(None, examples=["128kib"])
+    """Most payload of one read; by default 128 KiB, as iperf3. It needs a `read_rate`."""
+
     sampled: bool = True
     """True if the flow has rows in the table `flows`."""
 
@@ -331,6 +350,7 @@ class Flow(Traffic, _FlowKind):
                 key="bytes",
                 valid="no such key here, or a bulk workload",
             )
+        self._check_reading()
         if isinstance(self.workload, AppLimited):
             self.workload.check_segment(self.packet - HEADER_BYTES)
         if isinstance(self.workload, Incast):
@@ -349,6 +369,52 @@ class Flow(Traffic, _FlowKind):
             raise InputError(
                 "the flows of an incast start together", key="start", valid='a time, such as "1s"'
             )
+
+    def _check_reading(self) -> None:
+        if self.read_rate is None:
+            if self.read_bytes is not None:
+                raise InputError(
+                    "an application that reads at once reads all that there is",
+                    key="read_bytes",
+                    value=format_bytes(self.read_bytes),
+                    valid="a read_rate, or no read_bytes",
+                )
+            return
+        if isinstance(self.workload, Rpc | Incast):
+            raise InputError(
+                "a request is answered when it has arrived, not when it has been read",
+                key="read_rate",
+                value=format_rate(self.read_rate),
+                valid="another workload, or no read_rate",
+            )
+        if self.tcp_bpf is not None and self.tcp_bpf.receive_buffer is not None:
+            raise InputError(
+                "for an application that lags the stack sizes the buffer",
+                key="tcp_bpf.receive_buffer",
+                value=format_bytes(self.tcp_bpf.receive_buffer),
+                valid="the switches receive_buffer_bytes and receive_buffer_max_bytes,"
+                " or no read_rate",
+            )
+        block = self.read_block
+        if block > READ_BYTES_MAX:
+            raise InputError(
+                "larger than any window",
+                key="read_bytes",
+                value=format_bytes(block),
+                valid=f"at most {format_bytes(READ_BYTES_MAX)}",
+            )
+        if self.read_rate > block * 8 * NS_PER_S:
+            raise InputError(
+                "a read takes less than a nanosecond",
+                key="read_rate",
+                value=format_rate(self.read_rate),
+                valid=f"at most {format_rate(block * 8 * NS_PER_S)}",
+            )
+
+    @property
+    def read_block(self) -> int:
+        """Most payload of one read, in bytes."""
+        return READ_BYTES if self.read_bytes is None else self.read_bytes
 
     def _check_parallel(self) -> None:
         if self.parallel == 1:
@@ -380,7 +446,8 @@ class Flow(Traffic, _FlowKind):
             raise InputError("is missing", key="rate", valid='for example "200mbit"')
         problem = f"a packet of {self.packet} bytes takes less than a nanosecond"
         check_app_rate(self.rate, "rate", self.packet * 8 * NS_PER_S, problem)
-        for key in ("algorithm", "bytes", "parameters", "stack", "switches", "tcp_bpf"):
+        absent = ("algorithm", "bytes", "parameters", "stack", "switches", "tcp_bpf")
+        for key in (*absent, "read_rate", "read_bytes"):
             if getattr(self, key):
                 raise InputError("not for UDP", key=key, valid="no such key here")
         if not isinstance(self.workload, Bulk | OnOff | None):

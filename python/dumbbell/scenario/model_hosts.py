@@ -8,7 +8,7 @@ from typing import Final, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from dumbbell.base.errors import InputError
-from dumbbell.base.units import Delay, EdgeRate, Number
+from dumbbell.base.units import NS_PER_S, Count, Delay, EdgeRate, Number, Packets
 from dumbbell.scenario.disciplines.drop_tail import UNLIMITED
 from dumbbell.scenario.model_queues import QueueSpec
 from dumbbell.scenario.tables import Table
@@ -62,6 +62,15 @@ class Hosts(Table):
     """Time of a packet in the stack of each host, both when it leaves and when it arrives. A round
     trip takes four of them and the `rtt`."""
 
+    receive_rate: Count | None = Field(None, examples=[800_000])
+    """Packets of data per second that the processor of each receiving host takes off its card,
+    whatever their sizes. By default it is never behind. Flows of one `host` to one place share a
+    receiving host."""
+
+    receive_ring: Packets | None = Field(None, examples=["256p"])
+    """Packets that the ring of that card holds, the one in the processor not counted. One that
+    finds it full is lost. By default as many as arrive. It needs a `receive_rate`."""
+
     overhead: Overhead = Field("ip", examples=["ethernet"])
     """Bytes that a packet occupies on every link besides its IP bytes. `ethernet` adds 38
     (preamble, header, checksum, gap); `ip` and `none` add nothing."""
@@ -77,7 +86,21 @@ class Hosts(Table):
                 value=self.clock_ppm,
                 valid="an edge_rate, or no clock_ppm",
             )
+        if self.receive_ring is not None and self.receive_rate is None:
+            raise InputError(
+                "no packet waits in a ring whose processor is never behind",
+                key="receive_ring",
+                value=f"{self.receive_ring}p",
+                valid="a receive_rate, or no receive_ring",
+            )
         return self
+
+    @field_validator("receive_rate")
+    @classmethod
+    def _receive_limit(cls, rate: int | None) -> int | None:
+        if rate is not None and rate > NS_PER_S:
+            raise InputError("a packet takes less than a nanosecond", valid=f"1 to {NS_PER_S}")
+        return rate
 
     @field_validator("clock_ppm")
     @classmethod

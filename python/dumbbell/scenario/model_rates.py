@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
@@ -229,7 +230,14 @@ def check_app_rate(rate: AnyAppRate, key: str, most: int, problem: str) -> None:
             )
 
 
-AnyRate = int | tuple[RateStep, ...] | Trace | TokenBucket | None
+@dataclass(frozen=True, slots=True)
+class PacketRate:
+    """A rate in packets per second, whatever their sizes."""
+
+    packets_per_s: int
+
+
+AnyRate = int | tuple[RateStep, ...] | Trace | TokenBucket | PacketRate | None
 """A rate once it has been read."""
 
 DelaySpec = Annotated[

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 
 from dumbbell.base.errors import InputError
+from dumbbell.base.units import parse_limit
 from dumbbell.scenario.disciplines import AnyQueue
-from dumbbell.scenario.disciplines.drop_tail import UNLIMITED
+from dumbbell.scenario.disciplines.drop_tail import UNLIMITED, Fifo
 from dumbbell.scenario.hosts import Host, host_queue, jitter_ns
 from dumbbell.scenario.model_network import AnyNetwork
+from dumbbell.scenario.model_rates import PacketRate
 from dumbbell.scenario.model_stack import Stack
 from dumbbell.scenario.resolve_flows import Source
 from dumbbell.scenario.resolve_links import Wire, active
@@ -16,9 +18,9 @@ from dumbbell.scenario.routes import Path, placed
 
 
 class Access:
-    """The access links of senders (`edge 1` and so on) and those before receivers.
+    """The access links of senders (`edge 1` and so on), rings, and links before receivers.
 
-    Both exist only where something happens on them. Hosts are numbered as flows first name them;
+    They exist only where something happens on them. Hosts are numbered as flows first name them;
     `stack` is the one of those that choose none, and `wires` are the shared links.
     """
 
@@ -53,6 +55,8 @@ class Access:
         """Number of each flow's access link; None where it has none."""
         self.receivers = self._receivers([source.label for source in sources])
         """Number of the link before each flow's receiver; None where it has none."""
+        self.rings = self._rings(sources)
+        """Number of the link that is the ring of each flow's receiving host; None without rings."""
 
     def _edges(self, hosts: Mapping[Hashable, Host]) -> dict[Hashable, int | None]:
         """Add the access links of hosts."""
@@ -71,6 +75,22 @@ class Access:
         return [
             self._add(self._receiver(number, label)) for number, label in enumerate(labels, start=1)
         ]
+
+    def _rings(self, sources: Sequence[Source]) -> list[int | None]:
+        """Add the rings of receiving hosts: one for all that a host sends to one place."""
+        network = self._network
+        if network.receive_rate is None:
+            return [None] * len(sources)
+        limit = network.receive_ring
+        queue = UNLIMITED if limit is None else Fifo(limit=parse_limit(f"{limit}p"))
+        rate = PacketRate(network.receive_rate)
+        rings: dict[Hashable, int | None] = {}
+        for source in sources:
+            host = _receiving_host(source)
+            if host not in rings:
+                name = f"ring {len(rings) + 1}"
+                rings[host] = self._add(Wire(name=name, key="network", rate=rate, queue=queue))
+        return [rings[_receiving_host(source)] for source in sources]
 
     def _add(self, wire: Wire) -> int | None:
         if wire.is_transparent:
@@ -104,3 +124,8 @@ class Access:
     def _receiver(self, number: int, label: str) -> Wire:
         losses = active(self._receiving, [label])
         return Wire(name=f"receiver {number}", key="network", losses=losses)
+
+
+def _receiving_host(source: Source) -> Hashable:
+    """Return the identity of the host that a flow's data reaches."""
+    return source.host, source.traffic.target

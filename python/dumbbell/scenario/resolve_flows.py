@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.keys import numbered
-from dumbbell.base.units import format_time
+from dumbbell.base.units import format_rate, format_time
 from dumbbell.scenario import draws, facts
 from dumbbell.scenario.arrivals import arrivals
 from dumbbell.scenario.model_flows import (
@@ -271,7 +271,26 @@ def _tcp(stack: Stack, source: Source) -> dict[str, Any]:
         "parameters": parameters,
         "stack": _stack(traffic.stack or stack, traffic, source.key),
         "tcp_bpf": traffic.tcp_bpf and traffic.tcp_bpf.resolve(),
+        **_reading(stack, source),
     }
+
+
+def _reading(stack: Stack, source: Source) -> dict[str, Any]:
+    """Return how the receiving application of a connection lags; nothing if it does not."""
+    flow = source.traffic
+    if not isinstance(flow, Flow) or flow.read_rate is None:
+        return {}
+    stack = flow.stack or stack
+    profile = catalogue.stack_profile(stack.profile)
+    switches = {**profile.switches, **stack.switches, **flow.switches}
+    if switches["receive_buffer_max_bytes"] == 0:
+        raise InputError(
+            f"the stack {stack.profile} has no receive buffer for what waits to be read",
+            key=f"{source.key}.read_rate",
+            value=format_rate(flow.read_rate),
+            valid="the switch receive_buffer_max_bytes, such as 6291456, or another stack",
+        )
+    return {"reading": {"rate_bps": flow.read_rate, "block_bytes": flow.read_block}}
 
 
 def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:

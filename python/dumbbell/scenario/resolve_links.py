@@ -13,7 +13,14 @@ from dumbbell.scenario.disciplines import AnyQueue
 from dumbbell.scenario.disciplines.base import Passing
 from dumbbell.scenario.disciplines.drop_tail import UNLIMITED
 from dumbbell.scenario.model_links import Impairments, LinkLoss
-from dumbbell.scenario.model_rates import AnyDelay, AnyRate, TokenBucket, delay_steps, route_steps
+from dumbbell.scenario.model_rates import (
+    AnyDelay,
+    AnyRate,
+    PacketRate,
+    TokenBucket,
+    delay_steps,
+    route_steps,
+)
 from dumbbell.scenario.model_switches import Memory
 from dumbbell.scenario.model_traces import LossTrace, Trace
 from dumbbell.scenario.model_variations import Varying
@@ -141,33 +148,29 @@ def _delay(wire: Wire, common: Common) -> dict[str, Any]:
 
 def _rate(wire: Wire, common: Common) -> dict[str, Any] | None:
     match wire.rate:
-        case None:
-            return None
+        case PacketRate(packets_per_s):
+            return {"packets": packets_per_s}
         case int(rate_bps):
             return {"constant": rate_bps}
         case tuple():
             return {"steps": [[step.at, step.rate] for step in wire.rate]}
         case Trace():
-            opportunities = wire.rate.opportunities
-            if opportunities is None:
-                return {"steps": _rates(wire.rate, common)}
-            times_ns = list(opportunities.times_ns)
-            trace = {
-                "times_ns": times_ns,
-                "period_ns": opportunities.period_ns,
-                "bytes": OPPORTUNITY_BYTES,
-            }
-            return {"trace": trace}
+            return _trace(wire.rate, common)
         case TokenBucket():
             _fits("rate.burst", wire.rate.burst, common, "a bucket for at least one packet")
             peak = {"peak_bps": wire.rate.peak}
             bucket = {"rate_bps": wire.rate.rate, "burst_bytes": wire.rate.burst, **peak}
             return {"token_bucket": bucket}
+    return None
 
 
-def _rates(trace: Trace, common: Common) -> list[list[int]]:
-    with placed(key="rate"):
-        return trace.steps(common.duration_ns)
+def _trace(trace: Trace, common: Common) -> dict[str, Any]:
+    opportunities = trace.opportunities
+    if opportunities is None:
+        with placed(key="rate"):
+            return {"steps": trace.steps(common.duration_ns)}
+    times_ns, period_ns = list(opportunities.times_ns), opportunities.period_ns
+    return {"trace": {"times_ns": times_ns, "period_ns": period_ns, "bytes": OPPORTUNITY_BYTES}}
 
 
 def _fits(key: str, size_bytes: int, common: Common, what: str) -> None:

@@ -173,16 +173,17 @@ def _paths(topology: Topology, found: Sequence[Source]) -> Iterator[Path]:
 def _routed(
     found: Sequence[Source], paths: Sequence[Path], access: Access, host_delay_ns: int
 ) -> Iterator[Routed]:
-    """Put the access links before, and those of receivers after the shared ones."""
+    """Put the access links before, and rings and links of receivers after the shared ones."""
     between_hosts = functools.cache(functools.partial(_between_hosts, host_delay_ns=host_delay_ns))
-    for source, path, edge, receiver in zip(
-        found, paths, access.edges, access.receivers, strict=True
+    for source, path, edge, ring, receiver in zip(
+        found, paths, access.edges, access.rings, access.receivers, strict=True
     ):
         way = between_hosts(path.data)
         if edge is not None:
             way = Way((Hop(edge), *way.hops), way.delay_ns)
-        if receiver is not None:
-            way = Way((*way.hops, Hop(receiver, way.delay_ns)))
+        for last in (ring, receiver):
+            if last is not None:
+                way = Way((*way.hops, Hop(last, way.delay_ns)))
         yield Routed(source, way, between_hosts(path.back))
 
 

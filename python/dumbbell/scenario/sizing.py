@@ -8,7 +8,7 @@ from typing import Final
 
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import NS_PER_S, QueueSize, format_time
-from dumbbell.scenario.model_rates import AnyRate, TokenBucket
+from dumbbell.scenario.model_rates import AnyRate, PacketRate, TokenBucket
 
 _PACKETS_MAX: Final = 2**32 - 2
 
@@ -27,6 +27,8 @@ def nominal_rate_bps(rate: AnyRate) -> int | None:
     """Return what a queue in time or BDP refers to: of a changing rate the highest."""
     if rate is None or isinstance(rate, int):
         return rate
+    if isinstance(rate, PacketRate):
+        return None
     if isinstance(rate, tuple):
         return max(step.rate for step in rate)
     return rate.rate if isinstance(rate, TokenBucket) else rate.mean_bps

@@ -15,6 +15,7 @@ from fidelity.checks import (
     networks,
     parallel,
     queues,
+    receivers,
     sharing,
     starts,
     windows,
@@ -34,6 +35,7 @@ SUBJECTS = (
     messages,
     workloads,
     starts,
+    receivers,
     networks,
 )
 
