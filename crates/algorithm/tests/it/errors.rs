@@ -35,7 +35,7 @@ fn unknown_parameter() {
     );
     assert_eq!(
         error("reno", None, "kept", 1).to_string(),
-        "algorithm 'reno' has no parameter 'kept'; it has no parameters"
+        "algorithm 'reno' has no parameter 'kept' (did you mean 'kept_ecn'?); parameters: kept_ecn"
     );
 }
 
