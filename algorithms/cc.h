@@ -111,7 +111,7 @@ struct cc_conn {
 	CC_VIEW u8 cwnd_limited; /* the window, not the application, held sending back */
 	CC_VIEW u8 stack;	 /* enum cc_stack */
 	CC_VIEW u8 is_marked;	 /* in ssthresh: congestion marks are the only sign */
-	CC_VIEW u32 base_rtt_us;    /* RTT of the empty path, TCP-BPF; 0: not told */
+	CC_VIEW u32 base_rtt_us; /* RTT of the empty path, TCP-BPF; 0: not told */
 	CC_VIEW u32 pacing_wait_us; /* until pacing lets the next segment leave */
 	/*
 	 * The timestamp of the latest ACK and the one that it echoes (RFC 7323), in

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * cc_hystart.h - HyStart (Ha and Rhee 2011) as in Linux: it leaves slow start when a train
- * of ACKs lasts as long as the path is, or when the RTT has risen. For CUBIC, and for any
- * algorithm by the stack's slow start (cc_start.h).
+ * cc_hystart.h - HyStart (Ha and Rhee 2011) as in Linux: it leaves slow start when a
+ * train of ACKs lasts as long as the path is, or when the RTT has risen. For CUBIC, and
+ * for any algorithm by the stack's slow start (cc_start.h).
  */
 #ifndef DUMBBELL_CC_HYSTART_H
 #define DUMBBELL_CC_HYSTART_H

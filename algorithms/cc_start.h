@@ -226,7 +226,8 @@ static inline void cc_hystart_pp_ack(struct cc_start *start, struct cc_conn *con
 
 static inline u32 cc_search_acked_at(const struct cc_search *search, u32 index)
 {
-	return search->acked[cc_index(index % CC_SEARCH_ACKED_BINS, CC_SEARCH_ACKED_BINS)];
+	return search
+		->acked[cc_index(index % CC_SEARCH_ACKED_BINS, CC_SEARCH_ACKED_BINS)];
 }
 
 static inline u32 cc_search_sent_at(const struct cc_search *search, u32 index)
@@ -234,9 +235,11 @@ static inline u32 cc_search_sent_at(const struct cc_search *search, u32 index)
 	return search->sent[cc_index(index % CC_SEARCH_SENT_BINS, CC_SEARCH_SENT_BINS)];
 }
 
-static inline void cc_search_note(struct cc_search *search, u32 index, u32 acked, u32 sent)
+static inline void cc_search_note(struct cc_search *search, u32 index, u32 acked,
+				  u32 sent)
 {
-	search->acked[cc_index(index % CC_SEARCH_ACKED_BINS, CC_SEARCH_ACKED_BINS)] = acked;
+	search->acked[cc_index(index % CC_SEARCH_ACKED_BINS, CC_SEARCH_ACKED_BINS)] =
+		acked;
 	search->sent[cc_index(index % CC_SEARCH_SENT_BINS, CC_SEARCH_SENT_BINS)] = sent;
 }
 
@@ -280,7 +283,8 @@ static inline u64 cc_search_sent(const struct cc_search *search, u32 end, u32 fr
 {
 	u32 begin = end - CC_SEARCH_WINDOW_BINS;
 	u32 late = cc_search_sent_at(search, end) - cc_search_sent_at(search, begin);
-	u32 early = cc_search_sent_at(search, end - 1) - cc_search_sent_at(search, begin - 1);
+	u32 early =
+		cc_search_sent_at(search, end - 1) - cc_search_sent_at(search, begin - 1);
 
 	return ((u64)late * (search->bin_us - fraction_us) + (u64)early * fraction_us) /
 	       search->bin_us;
@@ -327,7 +331,8 @@ static inline void cc_search_ack(struct cc_start *start, struct cc_conn *conn, u
 #define CC_RESUME_RTT_FACTOR 10u
 #define CC_RESUME_RETREAT_DIVISOR 2u
 
-static inline u32 cc_resume_pipe(const struct cc_resume *resume, const struct cc_conn *conn)
+static inline u32 cc_resume_pipe(const struct cc_resume *resume,
+				 const struct cc_conn *conn)
 {
 	return cc_saturate(conn->delivered_segs - resume->pipe_origin);
 }
@@ -489,12 +494,13 @@ static inline u8 cc_start_rules(const struct cc_start_params *params,
 }
 
 /*
- * An ACK that may raise the window: how many of the acknowledged segments the algorithm is
- * told of; if none, it is not told of the ACK. `rtt_us` is CC_NO_RTT if it has no sample.
+ * An ACK that may raise the window: how many of the acknowledged segments the algorithm
+ * is told of; if none, it is not told of the ACK. `rtt_us` is CC_NO_RTT if it has no
+ * sample.
  */
 static inline u32 cc_start_part_of(const struct cc_start_params *params,
-				   struct cc_start *start, struct cc_conn *conn, u32 acked,
-				   u32 rtt_us)
+				   struct cc_start *start, struct cc_conn *conn,
+				   u32 acked, u32 rtt_us)
 {
 	if (!start->has_begun)
 		cc_start_begin(params, start, conn);
@@ -518,7 +524,8 @@ static inline u32 cc_start_part_of(const struct cc_start_params *params,
 
 /* The window has grown with the same ACK. */
 static inline void cc_start_grown(const struct cc_start_params *params,
-				  struct cc_start *start, struct cc_conn *conn, u32 rtt_us)
+				  struct cc_start *start, struct cc_conn *conn,
+				  u32 rtt_us)
 {
 	if (params->kind == CC_START_HYSTART_PP)
 		cc_hystart_pp_ack(start, conn, rtt_us);

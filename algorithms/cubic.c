@@ -88,27 +88,27 @@
 #define cubic_presets(S)                                                            \
 	S("linux-2.6.26",                                                           \
 	  "Linux 2.6.26 (CUBIC 2.2): kept 0.8, no HyStart, ACKs counted",           \
-	  CC_SET(cubic, kept, 819), CC_SET(cubic, hystart, CC_HYSTART_OFF),      \
+	  CC_SET(cubic, kept, 819), CC_SET(cubic, hystart, CC_HYSTART_OFF),         \
 	  CC_SET(cubic, ack_ratio_correction, 1))                                   \
 	S("linux-3.16", "Linux 3.16: HyStart in milliseconds, ACKs counted",        \
-	  CC_SET(cubic, hystart, CC_HYSTART_MS_SIXTEENTH),                       \
+	  CC_SET(cubic, hystart, CC_HYSTART_MS_SIXTEENTH),                          \
 	  CC_SET(cubic, ack_ratio_correction, 1))                                   \
 	S("linux-4.14", "Linux 4.14: HyStart in milliseconds",                      \
-	  CC_SET(cubic, hystart, CC_HYSTART_MS))                                 \
+	  CC_SET(cubic, hystart, CC_HYSTART_MS))                                    \
 	S("lukaseder2016",                                                          \
 	  "Lukaseder et al. 2016, Table I: beta 717/1024, standard TCP where "      \
 	  "it is faster; Linux 3.16",                                               \
 	  CC_SET(cubic, kept, 717), CC_SET(cubic, tcp_friendliness, 1),             \
-	  CC_SET(cubic, hystart, CC_HYSTART_MS_SIXTEENTH),                       \
+	  CC_SET(cubic, hystart, CC_HYSTART_MS_SIXTEENTH),                          \
 	  CC_SET(cubic, ack_ratio_correction, 1))                                   \
 	S("brakmo2017",                                                             \
 	  "Brakmo 2017: cut by 30 %, standard TCP where it is faster; Linux 4.14",  \
 	  CC_SET(cubic, kept, 717), CC_SET(cubic, tcp_friendliness, 1),             \
-	  CC_SET(cubic, hystart, CC_HYSTART_MS))                                 \
+	  CC_SET(cubic, hystart, CC_HYSTART_MS))                                    \
 	S("kumazoe2012",                                                            \
 	  "Kumazoe et al. 2012: Linux 2.6.26, kept 0.8, no HyStart, ACKs counted; " \
 	  "C and beta by their symbols only",                                       \
-	  CC_SET(cubic, kept, 819), CC_SET(cubic, hystart, CC_HYSTART_OFF),      \
+	  CC_SET(cubic, kept, 819), CC_SET(cubic, hystart, CC_HYSTART_OFF),         \
 	  CC_SET(cubic, ack_ratio_correction, 1))                                   \
 	S("mani2012",                                                               \
 	  "Mani and Mbarek 2012: C and beta by their symbols only, thus Linux's")   \
@@ -160,9 +160,9 @@ struct cubic_state {
 	u8 in_epoch;
 };
 
-#define CUBIC_HYSTART(params)                                                 \
-	((struct cc_hystart_options){.version = (params)->hystart,            \
-				     .detect = (params)->hystart_detect,      \
+#define CUBIC_HYSTART(params)                                                    \
+	((struct cc_hystart_options){.version = (params)->hystart,               \
+				     .detect = (params)->hystart_detect,         \
 				     .low_window = (params)->hystart_low_window, \
 				     .ack_delta_us = (params)->hystart_ack_delta})
 

@@ -29,10 +29,10 @@
  */
 #include "cc.h"
 
-#define reno_parameters(P)                                                            \
-	P(kept_ecn, "1/1024", 0, CC_RANGE(0, 1000),                                   \
+#define reno_parameters(P)                                                             \
+	P(kept_ecn, "1/1024", 0, CC_RANGE(0, 1000),                                    \
 	  "fraction of the window kept where congestion marks are the only sign, 0.8 " \
-	  "with ABE; 0: half, as for losses",                                         \
+	  "with ABE; 0: half, as for losses",                                          \
 	  "RFC 8511 section 3.1")
 #define reno_presets(S)                                                                \
 	S("li2007", "Li, Leith, Shorten 2007, Table II: standard TCP; counts "         \
@@ -55,8 +55,8 @@ struct reno_state {
 static u32 reno_ssthresh(const struct reno_params *params, struct reno_state *state,
 			 const struct cc_conn *conn)
 {
-	return cc_max(cc_scale(conn->cwnd_segs, cc_kept(conn, CC_ONE / 2, params->kept_ecn),
-			       CC_ONE),
+	return cc_max(cc_scale(conn->cwnd_segs,
+			       cc_kept(conn, CC_ONE / 2, params->kept_ecn), CC_ONE),
 		      CC_CWND_MIN);
 }
 

@@ -548,8 +548,8 @@ CC_INLINE u64 cc_on_ssthresh(const u64 *context)
 
 	cc_look(&call, tp);
 	if (cc_this.flags & CC_NEEDS_MARKED && call.flow)
-		call.memory.conn.is_marked = call.flow->is_marked &&
-					     call.flow->marked_lost_segs == tp->lost;
+		call.memory.conn.is_marked =
+			call.flow->is_marked && call.flow->marked_lost_segs == tp->lost;
 	if (cc_settings.keep_callbacks)
 		cc_begin_record(&call, tp, CC_ON_SSTHRESH);
 	segs = cc_this.ssthresh(cc_params(), call.memory.state, &call.memory.conn);
@@ -625,26 +625,26 @@ CC_INLINE u64 cc_on_in_ack_event(const u64 *context)
 }
 
 /*
- * The stack's slow start, a function of its own as hooks are: how many of the acknowledged
- * segments the algorithm is told of.
+ * The stack's slow start, a function of its own as hooks are: how many of the
+ * acknowledged segments the algorithm is told of.
  */
 u32 cc_start_part_apart(struct cc_start *start, struct cc_conn *conn, u32 acked,
 			u32 rtt_us);
-#define CC_START_APART                                                             \
-	__attribute__((noinline)) u32 cc_start_part_apart(                         \
-		struct cc_start *start, struct cc_conn *conn, u32 acked, u32 rtt_us) \
-	{                                                                          \
-		CC_USED(start);                                                    \
-		CC_USED(conn);                                                     \
-		CC_USED(acked);                                                    \
-		CC_USED(rtt_us);                                                   \
-		if (!start || !conn)                                               \
-			return acked;                                              \
-		return cc_start_part_of(cc_start_choice(), start, conn, acked,     \
-					rtt_us);                                   \
+#define CC_START_APART                                                                  \
+	__attribute__((noinline)) u32 cc_start_part_apart(                              \
+		struct cc_start *start, struct cc_conn *conn, u32 acked, u32 rtt_us)    \
+	{                                                                               \
+		CC_USED(start);                                                         \
+		CC_USED(conn);                                                          \
+		CC_USED(acked);                                                         \
+		CC_USED(rtt_us);                                                        \
+		if (!start || !conn)                                                    \
+			return acked;                                                   \
+		return cc_start_part_of(cc_start_choice(), start, conn, acked, rtt_us); \
 	}
 
-/* Paces what a slow start that holds the window sends, under an algorithm that does not. */
+/* Paces what a slow start that holds the window sends, under an algorithm that does not.
+ */
 CC_INLINE void cc_start_pace(struct cc_flow *flow, struct sock *sk, u64 rate, u8 holds)
 {
 	u32 limit = holds && rate < CC_PACING_LIMIT_MAX ? (u32)rate : ~0u;
@@ -743,8 +743,8 @@ CC_INLINE u64 cc_on_cwnd_event(const u64 *context)
 				   event);
 		cc_submit(&call, 0);
 	}
-	if (cc_settings.start.kind == CC_START_RESUME &&
-	    event == CC_EVENT_COMPLETE_CWR && call.flow)
+	if (cc_settings.start.kind == CC_START_RESUME && event == CC_EVENT_COMPLETE_CWR &&
+	    call.flow)
 		cc_start_repaired(cc_start_choice(), &call.flow->start,
 				  &call.memory.conn);
 	cc_end(&call, tp, 1);
@@ -833,11 +833,10 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 	const volatile struct cc_settings cc_settings = {                                \
 		.params = {NAME##_parameters(CC_INITIAL)}};                              \
 	NAME##_hooks(CC_PROGRAM) CC_PROGRAM_OF(cwnd_event) CC_PROGRAM_OF(undo_cwnd)      \
-		CC_PROGRAM_OF(in_ack_event)                                              \
-		CC_SECTION(".struct_ops.link") struct tcp_congestion_ops cc_ops = {      \
+		CC_PROGRAM_OF(in_ack_event) CC_SECTION(                                  \
+			".struct_ops.link") struct tcp_congestion_ops cc_ops = {         \
 			NAME##_hooks(CC_MEMBER).cwnd_event = on_cwnd_event,              \
-			.undo_cwnd = on_undo_cwnd,                                       \
-			.in_ack_event = on_in_ack_event,                                 \
+			.undo_cwnd = on_undo_cwnd, .in_ack_event = on_in_ack_event,      \
 			.flags = (struct cc_algorithm){__VA_ARGS__}.flags & CC_NEEDS_ECN \
 					 ? CC_TCP_CONG_NEEDS_ECN                         \
 					 : 0};                                           \

@@ -53,7 +53,8 @@ struct cc_flow {
 
 /* The mirror in src/watch/flow.rs reads it field by field. */
 _Static_assert(sizeof(struct cc_conn) == 120, "struct cc_conn is not what is mirrored");
-_Static_assert(sizeof(struct cc_flow) == 64 + 120 + CC_STATE_BYTES + 8 + CC_START_BYTES + 8,
+_Static_assert(sizeof(struct cc_flow) ==
+		       64 + 120 + CC_STATE_BYTES + 8 + CC_START_BYTES + 8,
 	       "struct cc_flow is not what is mirrored");
 
 #endif
