@@ -205,8 +205,8 @@ class Impairments(Table):
         validate_default=True,
         examples=["100us", {"mean": "20ms", "deviation": "5ms", "distribution": "normal"}],
     )
-    """Longest delay of a packet before the queue, drawn uniformly and in order; or a
-    distribution."""
+    """Longest delay of a packet, drawn uniformly and in order; or a distribution. Packets have it
+    before the queue, or behind a queue that schedules, such as `fq-codel`."""
 
     holds: Packets | None = Field(None, examples=["1000p"])
     """Packets that the link holds at most, in its queue and under its delays together. One more is

@@ -32,8 +32,9 @@ def _check_no_discipline(value: Any) -> None:
         return
     if value.strip().lower() == "unlimited":
         return
-    name = near(value.replace("_", "-"), MODELS)
-    problem = "a discipline" if name is not None else "a word"
+    written = value.strip().lower().replace("_", "-")
+    name = near(written, MODELS)
+    problem = "a discipline" if written in MODELS else "a word"
     example = f'{{ discipline = "{name or "fq-codel"}" }}'
     raise InputError(
         f"{problem}, not the size of a queue", value=value, valid=f"{QUEUE_EXAMPLES}, {example}"

@@ -1,7 +1,7 @@
 //! Impairments before the queue.
 
 use super::DropCause;
-use super::exit::VARIATION;
+use super::exit::{UNIFORM, VARIATION};
 use crate::chance::Chance;
 use crate::delays::Jitter;
 use crate::link_config::LinkConfig;
@@ -52,7 +52,9 @@ impl Entrance {
             policer: config.policer.as_ref().map(Policer::new),
             losses: losses(config, &random),
             duplicate: (config.duplicate > 0.0).then(|| Chance::new(config.duplicate, random(2))),
-            jitter: Jitter::up_to(config.jitter, || random(3)),
+            jitter: Jitter::up_to(if scheduled { Span::ZERO } else { config.jitter }, || {
+                random(UNIFORM)
+            }),
             variation: variation.map(|it| Variation::new(it, random(VARIATION))),
         }))
     }

@@ -12,6 +12,9 @@ const JITTER: u64 = 5;
 /// That of its varying delays, be they before the queue or behind the transmitter.
 pub(super) const VARIATION: u64 = 6;
 
+/// That of uniform delays, likewise.
+pub(super) const UNIFORM: u64 = 3;
+
 /// What happens to packets behind the transmitter.
 #[derive(Debug)]
 pub(super) enum Exit {
@@ -26,6 +29,7 @@ pub(super) enum Exit {
 pub(super) struct General {
     delays: Delays,
     jitter: Option<Jitter>,
+    uniform: Option<Jitter>,
     variation: Option<Variation>,
     reorder: Option<Reorder>,
     /// Packets of one route may overtake those of another, or early ones late ones.
@@ -51,13 +55,16 @@ impl Exit {
     /// What happens behind a transmitter that picks packets, if it is `scheduled`; else what varies
     /// in order does so before the queue.
     pub fn new(config: &LinkConfig, scheduled: bool, random: impl Fn(u64) -> Random) -> Self {
-        if let Some((delay, jitter)) = plain(config, &random) {
+        let uniform =
+            Jitter::up_to(if scheduled { config.jitter } else { Span::ZERO }, || random(UNIFORM));
+        if let (Some((delay, jitter)), None) = (plain(config, &random), &uniform) {
             return Self::Plain(delay, jitter);
         }
         let variation = config.variation.as_ref().filter(|it| it.overtaken || scheduled);
         Self::General(Box::new(General {
             delays: Delays::new(&config.delay, config.route.as_ref()),
             jitter: Jitter::up_to(config.exit_jitter, || random(JITTER)),
+            uniform,
             variation: variation.map(|variation| Variation::new(variation, random(VARIATION))),
             reorder: config.reorder.as_ref().map(|reorder| Reorder::new(reorder, random(4))),
             overtakes: config.reorder.is_some()
@@ -87,6 +94,7 @@ impl General {
     fn far_end(&mut self, end: Time) -> Time {
         let arrives = self.delays.arrives(end);
         let arrives = self.jitter.as_mut().map_or(arrives, |jitter| jitter.ready(arrives));
+        let arrives = self.uniform.as_mut().map_or(arrives, |jitter| jitter.ready(arrives));
         let arrives = self.variation.as_mut().map_or(arrives, |it| it.ready(arrives));
         let late = self.reorder.as_mut().and_then(Reorder::late_by).unwrap_or(Span::ZERO);
         let arrives = arrives + late;
