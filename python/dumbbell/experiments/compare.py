@@ -129,14 +129,19 @@ def campaign(
 ) -> Campaign:
     """Keep a comparison in a results folder and return what is to be run; see `compare`."""
     setting.check()
-    if not 1 <= runs <= RUNS_MAX:
-        raise InputError(
-            "impossible number of repetitions", key="runs", value=runs, valid=f"1 to {RUNS_MAX}"
-        )
+    check_runs(runs)
     content = _content(_mixes(algorithms, flows), setting)
     store.create()
     with of_setting():
         return Campaign.of_experiment(content, store, engine, Plan.asked(runs=runs, seed=seed))
+
+
+def check_runs(runs: int) -> None:
+    """Refuse an impossible number of repetitions."""
+    if not 1 <= runs <= RUNS_MAX:
+        raise InputError(
+            "impossible number of repetitions", key="runs", value=runs, valid=f"1 to {RUNS_MAX}"
+        )
 
 
 def compared(asked: Campaign) -> Comparison:

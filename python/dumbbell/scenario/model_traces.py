@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
@@ -116,9 +117,9 @@ class _Series(File):
                 "is missing", key="interval", valid="the time that each line holds, such as 10ms"
             )
 
+    @abstractmethod
     def _column(self, epoch: Epoch) -> Any:
         """Return the value of an epoch."""
-        raise NotImplementedError
 
     def steps(self, duration_ns: int) -> list[list[Any]]:
         """Return the values with the times from which they hold, until the duration.

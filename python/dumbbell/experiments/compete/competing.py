@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dumbbell.base.errors import DumbbellError, InputError
+from dumbbell.base.errors import DumbbellError
 from dumbbell.engines import engines
 from dumbbell.engines.choices import RETRIES, EngineName
 from dumbbell.engines.engine import Engine
 from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments import sweeps
-from dumbbell.experiments.compare import RUNS_MAX
+from dumbbell.experiments.compare import check_runs
 from dumbbell.experiments.compete.content import content
 from dumbbell.experiments.compete.contest import Contest
 from dumbbell.experiments.compete.sides import sides
@@ -97,10 +97,7 @@ def campaign(
 ) -> Campaign:
     """Keep a contest in a results folder and return what is to be run; see `compete`."""
     both, axes = sides(algorithms), paths.axes
-    if not 1 <= runs <= RUNS_MAX:
-        raise InputError(
-            "impossible number of repetitions", key="runs", value=runs, valid=f"1 to {RUNS_MAX}"
-        )
+    check_runs(runs)
     count = _MIXES * _ORDERS * runs
     for axis in axes:
         count *= len(axis.values)
