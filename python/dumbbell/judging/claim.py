@@ -6,10 +6,11 @@ There are few kinds of check (`dumbbell.claims.kinds`); what they expect is numb
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from dumbbell.base.errors import InputError
 from dumbbell.judging.evidence import Statement
 from dumbbell.judging.kinds import AnyCheck
 from dumbbell.scenario.tables import Table
@@ -29,9 +30,14 @@ class Claim(Table):
     agree, one that disagrees counts only if chance does not explain it. If `any` may agree, the
     same holds for one that agrees. `most` requires more than half.
 
+    A check with a `resolution` is a *tie* if all compared values lie within what the authors could
+    have seen. Quick runs never contradict what needs longer runs or other grid points: a check is
+    then undecided.
+
     A claim is not reproduced if any check of the authors' statements is not. Otherwise it is
-    undecided if any is. An expectation of ours (`statement = "expectation"`) is shown and counted
-    separately, as met or failed.
+    undecided if any is, else a tie if any is one. An expectation of ours
+    (`statement = "expectation"`) is shown and counted separately, as met or failed. So is a claim
+    that is no evidence: one that set a reading (`calibrates`), or one that is `reported` only.
     """
 
     id: str = Field(pattern=r"^[A-Z]+[0-9]{2,}$", examples=["E01"])
@@ -49,14 +55,37 @@ class Claim(Table):
     expectation: str
     """The claim as a faithful reproduction can meet it, in words."""
 
+    calibrates: str = Field("", examples=["the buffer of the rack's switch"])
+    """The reading that this claim set. What was fitted to a claim does not confirm it, so it leaves
+    the count."""
+
+    reported: str = Field("", examples=["the author withdraws it as an artefact"])
+    """Why it is reported only and leaves the count: the authors withdraw it, or no run can
+    contradict it."""
+
     checks: tuple[AnyCheck, ...] = Field(alias="check", min_length=1)
     """Its checks. All checks of the authors' statements must agree."""
 
     reason: str = ""
     """The reason why it is not reproduced, once it is known."""
 
+    @model_validator(mode="after")
+    def _leaves_the_count_once(self) -> Self:
+        if self.calibrates and self.reported:
+            raise InputError(
+                "a claim that set a reading leaves the count already",
+                key="reported",
+                value=self.reported,
+                valid="calibrates or reported",
+            )
+        return self
+
     @property
     def statement(self) -> Statement:
         """The kind of statement under which it counts: what asks most of the runs comes first."""
+        if self.calibrates:
+            return "calibration"
+        if self.reported:
+            return "reported"
         statements = {check.statement for check in self.checks}
         return next(each for each in _WEIGHTIEST_FIRST if each in statements)

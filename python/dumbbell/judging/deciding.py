@@ -18,6 +18,10 @@ in either direction, at 2.5 % on each side, for any number of findings:
     pairs do, by the same rule.
 ``median``
     As ``most``, for each bound separately: the median lies above a bound if more than half do.
+
+Where a check names the resolution of the authors, a finding whose compared values all lie within it
+is tied. It says nothing for the authors or against them, so the others decide. If all are tied, so
+is the check.
 """
 
 from __future__ import annotations
@@ -67,13 +71,27 @@ def decide(asked: Asked, findings: Sequence[Finding]) -> CheckResult:
 
 
 def _verdict(asked: Asked, findings: Sequence[Finding]) -> Verdict:
-    agree, disagree = _P_VALUES[asked.quantifier](findings)
+    agree, disagree, tied = _p_values(findings, asked.quantifier)
+    if tied <= TAIL:
+        return Verdict.TIE
     ours = asked.statement == "expectation"
     if agree <= TAIL:
         return Verdict.MET if ours else Verdict.REPRODUCED
     if disagree <= TAIL:
         return Verdict.FAILED if ours else Verdict.NOT_REPRODUCED
     return Verdict.UNDECIDED
+
+
+def _p_values(findings: Sequence[Finding], quantifier: Quantifier) -> tuple[float, float, float]:
+    """Return the p-values of agreeing, of disagreeing and of a tie as a whole."""
+    apart = [finding for finding in findings if not _is_tied(finding)]
+    if not apart:
+        return 1.0, 1.0, max(finding.p_tied for finding in findings)
+    return (*_P_VALUES[quantifier](apart), 1.0)
+
+
+def _is_tied(finding: Finding) -> bool:
+    return finding.p_tied <= TAIL
 
 
 def _all(findings: Sequence[Finding]) -> tuple[float, float]:
@@ -125,21 +143,23 @@ _P_VALUES: Final[Mapping[Quantifier, Callable[[Sequence[Finding]], tuple[float, 
 
 def _states(findings: Sequence[Finding], quantifier: Quantifier) -> list[State]:
     """Return whether each agrees, corrected where one alone would decide."""
-    agree = [finding.p_agrees for finding in findings]
-    disagree = [finding.p_disagrees for finding in findings]
+    apart = [finding for finding in findings if not _is_tied(finding)]
+    agree = [finding.p_agrees for finding in apart]
+    disagree = [finding.p_disagrees for finding in apart]
     if quantifier == "any":
         agree = holm(agree)
     if quantifier == "all":
         disagree = holm(disagree)
-    return [
+    states = iter(
         State.AGREES if yes <= TAIL else State.DISAGREES if no <= TAIL else State.OPEN
         for yes, no in zip(agree, disagree, strict=True)
-    ]
+    )
+    return [State.TIED if _is_tied(finding) else next(states) for finding in findings]
 
 
 def _ranked(findings: Sequence[Finding], states: Sequence[State]) -> list[Finding]:
     """Return findings from the worst to the best."""
-    worst_first = (State.DISAGREES, State.OPEN, State.AGREES)
+    worst_first = (State.DISAGREES, State.OPEN, State.TIED, State.AGREES)
     both = sorted(
         zip(findings, states, strict=True),
         key=lambda both: (worst_first.index(both[1]), both[0].margin),
@@ -169,7 +189,11 @@ def _told(asked: Asked, findings: Sequence[Finding], states: Sequence[State]) ->
     agree = f"{counts[State.AGREES]} of {len(findings)} {asked.noun} agree"
     others = [
         f"{counts[state]} {word}"
-        for state, word in ((State.DISAGREES, "disagree"), (State.OPEN, "undecided"))
+        for state, word in (
+            (State.DISAGREES, "disagree"),
+            (State.OPEN, "undecided"),
+            (State.TIED, "tied"),
+        )
         if counts[state]
     ]
     return f"{end}{middle}; {', '.join([agree, *others])}"
@@ -188,7 +212,7 @@ def _needs(
             finding.with_runs(runs) if here else finding
             for finding, here in zip(findings, is_open, strict=True)
         ]
-        return min(_P_VALUES[quantifier](more)) <= TAIL
+        return min(_p_values(more, quantifier)) <= TAIL
 
     fewest = min(finding.estimate.runs for finding in lacking)
     runs: int | None = RUNS_MIN

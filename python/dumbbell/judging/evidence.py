@@ -14,9 +14,10 @@ from dumbbell.judging import words
 TAIL: Final = (1 - CONFIDENCE) / 2
 """Largest p-value, on one side, that decides: that at the ends of the shown intervals."""
 
-Statement = Literal["number", "order", "arithmetic", "expectation"]
+Statement = Literal["number", "order", "arithmetic", "expectation", "calibration", "reported"]
 """Source of the statement: the authors' number, their order or shape, their arithmetic or
-parameters (which need no runs), or our expectation.
+parameters (which need no runs), or our expectation. A calibration set a reading, and what is
+reported only no run can hold or contradict; neither is evidence.
 """
 
 STATEMENTS: Final[Mapping[Statement, str]] = {
@@ -24,6 +25,8 @@ STATEMENTS: Final[Mapping[Statement, str]] = {
     "order": "the authors' order",
     "arithmetic": "arithmetic or preset",
     "expectation": "our own expectation",
+    "calibration": "set a reading, so no evidence",
+    "reported": "reported only",
 }
 """The kinds of statement in words."""
 
@@ -39,6 +42,7 @@ class Verdict(StrEnum):
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
+    TIE = "tie"
     UNDECIDED = "undecided"
     MET = "expectation met"
     FAILED = "expectation failed"
@@ -56,6 +60,8 @@ class Verdict(StrEnum):
     @property
     def mark(self) -> str:
         """A sign for it."""
+        if self is Verdict.TIE:
+            return "="
         return "✓" if self.is_good else "✗" if self.is_bad else "?"
 
 
@@ -64,6 +70,7 @@ class State(StrEnum):
 
     AGREES = "agrees"
     DISAGREES = "disagrees"
+    TIED = "tied"
     OPEN = "undecided"
 
 
@@ -105,6 +112,11 @@ class Finding:
         True if a value at a bound is outside.
     steps
         Further values that must not be below 0: the steps of a trend.
+    ratios
+        The ratios of the compared values, for which a tie is looked.
+    resolution
+        The relative difference of compared values up to which the authors could not have seen it;
+        0 if there is no tie.
     where
         The point in words; empty where there is only one.
     place
@@ -124,6 +136,8 @@ class Finding:
     high: float = math.inf
     is_strict: bool = False
     steps: tuple[Estimate, ...] = ()
+    ratios: tuple[Estimate, ...] = ()
+    resolution: float = 0.0
     where: str = ""
     place: str = ""
     margin: float = 0.0
@@ -162,11 +176,25 @@ class Finding:
         """The p-value of disagreeing, in the end or in any of the steps."""
         return at_least(1, [min(self.outside), *(step.below(0) for step in self.steps)])
 
+    @property
+    def p_tied(self) -> float:
+        """The p-value of all compared values lying within the resolution."""
+        if not (self.resolution and self.ratios):
+            return 1.0
+        most = 1 + self.resolution
+        return max(
+            p
+            for ratio in self.ratios
+            for p in (ratio.above(1 / most, or_at=True), ratio.below(most, or_at=True))
+        )
+
     def with_runs(self, runs: int) -> Finding:
         """Return what is to be expected of so many runs, or of as many as there are."""
         more = max(runs, self.estimate.runs)
-        steps = tuple(step.with_runs(more) for step in self.steps)
-        return replace(self, estimate=self.estimate.with_runs(more), steps=steps)
+        steps, ratios = (
+            tuple(each.with_runs(more) for each in parts) for parts in (self.steps, self.ratios)
+        )
+        return replace(self, estimate=self.estimate.with_runs(more), steps=steps, ratios=ratios)
 
     def __str__(self) -> str:
         return f"{self.text} at {self.where}" if self.where else self.text
@@ -257,6 +285,10 @@ class CheckResult:
     def is_ours(self) -> bool:
         """True if it is about our expectation, not about a statement of the authors."""
         return self.asked.statement == "expectation"
+
+    def left_open(self, why: str) -> CheckResult:
+        """Return it undecided, as these runs cannot say what they seem to say."""
+        return replace(self, verdict=Verdict.UNDECIDED, lacks=why)
 
     @property
     def detail(self) -> str:

@@ -17,6 +17,7 @@ _HEADINGS: Final[Mapping[tuple[str, str], tuple[Statement, ...]]] = {
     ("claim judged by runs", "claims judged by runs"): ("number", "order"),
     ("claim of arithmetic or parameters", "claims of arithmetic and parameters"): ("arithmetic",),
     ("expectation of our own", "expectations of our own"): ("expectation",),
+    ("claim that is no evidence", "claims that are no evidence"): ("calibration", "reported"),
 }
 """Nouns for counted claims, one and several."""
 
@@ -31,7 +32,8 @@ class ClaimResult:
         The claim.
     verdict
         Of the checks of what the authors state: not reproduced if any is not, else undecided if any
-        is, else reproduced. A claim with expectations of our own only has their verdict.
+        is, else a tie if any is one, else reproduced. A claim with expectations of our own only has
+        their verdict.
     checks
         The results of its checks, in their order.
     """
@@ -105,6 +107,8 @@ class ClaimResult:
             "text": self.claim.text,
             "statement": self.statement,
             "quirk": self.claim.quirk,
+            "calibrates": self.claim.calibrates,
+            "reported": self.claim.reported,
             "expectation": self.claim.expectation,
             "verdict": self.verdict.value,
             "quick": self.is_quick,
@@ -128,16 +132,22 @@ def judge(claim: Claim, source: Source) -> ClaimResult:
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return what several checks come to: one that disagrees decides, then one that is open."""
-    return min(verdicts, key=lambda each: 0 if each.is_bad else 2 if each.is_good else 1)
+    """Return what several checks come to: one that disagrees decides, then one open, then a tie."""
+    return min(verdicts, key=_goodness)
+
+
+def _goodness(verdict: Verdict) -> int:
+    if verdict is Verdict.TIE:
+        return 2
+    return 0 if verdict.is_bad else 3 if verdict.is_good else 1
 
 
 def by_verdict(claims: Iterable[ClaimResult]) -> dict[Verdict, int]:
-    """Count claims by verdict; those of our own expectations only where there are any."""
+    """Count claims by verdict; ties and our own expectations only where there are any."""
     counts = Counter(claim.verdict for claim in claims)
-    ours = (Verdict.MET, Verdict.FAILED)
+    rare = (Verdict.TIE, Verdict.MET, Verdict.FAILED)
     return {
-        verdict: counts[verdict] for verdict in Verdict if counts[verdict] or verdict not in ours
+        verdict: counts[verdict] for verdict in Verdict if counts[verdict] or verdict not in rare
     }
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from dumbbell.inference import statistics
 from dumbbell.inference.statistics import CONFIDENCE, RUNS_MIN, Estimate, Observed
 from dumbbell.judging import words
-from dumbbell.judging.evidence import Finding, Lack, Need, Place
+from dumbbell.judging.evidence import TAIL, Finding, Lack, Need, Place
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.quantities.derived import Derived
@@ -36,6 +36,10 @@ class TestRuns:
         Number of planned runs of a grid point.
     is_quick
         True if these are quick runs.
+    is_shorter
+        True if quick runs differ from those of the study in more than their number.
+    left_out
+        The grid points of the study that quick runs leave out.
     """
 
     __test__ = False
@@ -45,6 +49,8 @@ class TestRuns:
     runs: pl.DataFrame
     repetitions: int = 1
     is_quick: bool = False
+    is_shorter: bool = False
+    left_out: Sequence[Place] = ()
 
 
 @dataclass(frozen=True)
@@ -88,14 +94,22 @@ class Sample:
         return math.fsum(self.values) / len(self.values)
 
     def estimate(
-        self, statistic: str, margin: Callable[[float], float], named: words.Named
+        self,
+        statistic: str,
+        margin: Callable[[float], float],
+        named: words.Named,
+        seen_in: float = 1.0,
     ) -> Estimate:
-        """Estimate a statistic of its runs; the run with the smallest `margin` is the worst."""
+        """Estimate a statistic of its runs; the run with the smallest `margin` is the worst.
+
+        That none of the runs shows what the authors saw in a share of theirs (`seen_in`) says
+        something only once so many runs would show it.
+        """
         if statistic in ("worst", "best"):
             value = (min if statistic == "worst" else max)(self.values, key=margin)
             # One run is an example, or a counterexample. That there is none takes all of them.
             is_example = (margin(value) >= 0) is (statistic == "best")
-            needed = 1 if is_example else max(self.planned, RUNS_MIN)
+            needed = 1 if is_example else max(self.planned, RUNS_MIN, runs_to_see(seen_in))
             return Observed(value, len(self.values), CONFIDENCE, needed)
         if statistic != "mean":
             share = 0.5 if statistic == "median" else int(statistic[1:]) / 100
@@ -122,6 +136,11 @@ class Sample:
             return None
         ours, theirs = (dict(zip(each.seeds, each.values, strict=True)) for each in (self, other))
         return [ours[seed] for seed in ours], [theirs[seed] for seed in ours]
+
+
+def runs_to_see(share: float) -> int:
+    """Return how many runs show what happens in a share of them but for a chance of 2.5 %."""
+    return 1 if share >= 1 else math.ceil(math.log(TAIL) / math.log1p(-share))
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from dumbbell.judging.evidence import (
     Place,
     Quantifier,
     Statement,
+    Verdict,
 )
 from dumbbell.judging.runs import Points, Source, gather
 from dumbbell.judging.words import Named
@@ -41,6 +42,9 @@ def _known_statistic(text: str) -> str:
 
 
 Statistic = Annotated[str, AfterValidator(_known_statistic)]
+
+Resolution = Annotated[float, Field(ge=0, le=0.5)]
+"""A relative difference that the authors could not have seen."""
 
 
 class Check(Table):
@@ -106,15 +110,30 @@ class Measured(Check):
         """Return the quantity in words."""
         return source.named(self.quantity)
 
-    def points(self, source: Source, *groups: Selection, also: tuple[str, ...] = ()) -> Points:
-        """Return the runs of the grid points that the check refers to.
+    @property
+    def groups(self) -> tuple[Selection, ...]:
+        """The groups of grid points that it compares; none: all that are meant."""
+        return ()
 
-        With groups these are the points of any of them. `also` names further columns.
-        """
+    def judge(self, source: Source) -> CheckResult:
+        """Evaluate the check; quick runs refute nothing that needs longer ones or more points."""
+        result = super().judge(source)
+        if not result.is_quick or result.verdict.is_good or result.verdict is Verdict.UNDECIDED:
+            return result
+        test = source.runs(self.test, (self.quantity,))
+        # One counterexample refutes what all points shall show, whatever the other points do.
+        needs_all = self.how_many != "all" or hasattr(self, "axis")
+        why = words.only_in_full(
+            is_shorter=test.is_shorter,
+            missing=sum(map(self._means, test.left_out)) if needs_all else 0,
+        )
+        return result.left_open(why) if why else result
 
-        def chosen(point: Place) -> bool:
-            in_group = any(grid.matches(point, group) for group in groups or ({},))
-            return in_group and grid.matches(point, self.where)
-
+    def points(self, source: Source, *, also: tuple[str, ...] = ()) -> Points:
+        """Return the runs of the grid points that the check refers to; `also` names columns."""
         runs = source.runs(self.test, (self.quantity, *also))
-        return gather(self.test, runs, self.quantity, chosen)
+        return gather(self.test, runs, self.quantity, self._means)
+
+    def _means(self, point: Place) -> bool:
+        in_group = any(grid.matches(point, group) for group in self.groups or ({},))
+        return in_group and grid.matches(point, self.where)

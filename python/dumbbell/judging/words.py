@@ -163,6 +163,16 @@ def every(quantifier: str, noun: str) -> str:
     }[quantifier]
 
 
+def only_in_full(*, is_shorter: bool, missing: int) -> str:
+    """Say why quick runs do not contradict; nothing if they may."""
+    parts = []
+    if is_shorter:
+        parts.append("runs of full length")
+    if missing:
+        parts.append(f"{count(missing, 'grid point')} that the quick part leaves out")
+    return f"only {' and '.join(parts)} could contradict it" if parts else ""
+
+
 def lacking(runs: Sequence[int], points: int, most: int) -> str:
     """Say how many runs would decide."""
     if not runs:

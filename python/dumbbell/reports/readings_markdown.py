@@ -27,7 +27,8 @@ def page(results: Results, axis: str, found: Sequence[Reading]) -> str:
             "## In no reading\n",
             _never(found),
             "## Claim by claim\n",
-            "✓ reproduced, ✗ not reproduced, ? undecided; numbers are those of the table above.\n",
+            "✓ reproduced, ✗ not reproduced, = tie, ? undecided; numbers are those of the table "
+            "above.\n",
             _matrix(order),
         )
     )

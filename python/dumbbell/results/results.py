@@ -468,6 +468,8 @@ class Results:
         """Return the runs of a test that a check may use, with their seeds."""
         quick = self.quick(test) and any(plan.quick for plan in self.plans)
         points = self.study.points(test, quick=quick)
+        kept = {tuple(point.axes.values()) for point in points}
+        whole = self.study.points(test) if quick else ()
         seeds = [run.resolved.scenario.seed for run in self.finished(test)]
         return TestRuns(
             self.test(test).axes,
@@ -475,6 +477,8 @@ class Results:
             self.table(test, columns).with_columns(seed=pl.Series(seeds, dtype=pl.UInt64)),
             repetitions=max((point.runs for point in points), default=1),
             is_quick=quick,
+            is_shorter=quick and bool(self.test(test).quick.set),
+            left_out=[each.axes for each in whole if tuple(each.axes.values()) not in kept],
         )
 
     def get_run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:

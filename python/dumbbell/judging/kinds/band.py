@@ -34,6 +34,10 @@ class Band(Measured):
     `worst` or `best` finished run. A failure of the best run, or success of the worst, counts only
     when all planned runs are finished."""
 
+    seen_in: float = Field(1.0, gt=0, le=1, examples=[0.1])
+    """Share of runs in which the authors saw it, for `statistic = "best"`. That no run shows it
+    counts only after so many that it would be seen but for a chance of 2.5 %: 36 if it is 0.1."""
+
     quantifier: Quantifier = "all"
     """Number of grid points that must be in the band."""
 
@@ -43,6 +47,17 @@ class Band(Measured):
             raise InputError("a band needs low or high", key="low")
         if self.low is not None and self.high is not None and self.low > self.high:
             raise InputError("below low", key="high", value=self.high, valid=f"{self.low} or more")
+        return self
+
+    @model_validator(mode="after")
+    def _is_rare_in_the_best_run(self) -> Self:
+        if self.seen_in < 1 and self.statistic != "best":
+            raise InputError(
+                "what some runs show is judged by the best of them",
+                key="statistic",
+                value=self.statistic,
+                valid='"best"',
+            )
         return self
 
     def named(self, source: Source) -> Named:
@@ -57,7 +72,7 @@ class Band(Measured):
         """Compare each grid point with the bounds."""
         points, named = self.points(source), self.named(source)
         for sample in points.samples:
-            estimate = sample.estimate(self.statistic, self._margin, named)
+            estimate = sample.estimate(self.statistic, self._margin, named, self.seen_in)
             yield points.finding(
                 estimate,
                 named.estimate(estimate),

@@ -10,7 +10,7 @@ from pydantic import Field
 from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding
 from dumbbell.judging.runs import Pair, Points, Source
-from dumbbell.judging.spec import Measured
+from dumbbell.judging.spec import Measured, Resolution
 from dumbbell.quantities.names import Chosen
 
 
@@ -39,9 +39,19 @@ class Order(Measured):
     factor: float = Field(1.0, gt=0)
     """By how much it is larger."""
 
+    resolution: Resolution = 0.0
+    """Relative difference up to which the authors could not have distinguished two values: a few per
+    cent on a full path. Pairs within it are tied and leave the decision to the others; if all are,
+    the check is a tie."""
+
     quantifier: Literal["all", "most", "any"] = "all"
     """Number of pairs that must be in order. For `most`, the pairs at one place (that agree in the
     other axes) count together."""
+
+    @property
+    def groups(self) -> tuple[Chosen, ...]:
+        """The two groups that are compared."""
+        return self.larger, self.smaller
 
     def expected(self, source: Source) -> str:  # noqa: ARG002 - no bounds with a unit
         """Say which group is larger."""
@@ -51,7 +61,7 @@ class Order(Measured):
 
     def findings(self, source: Source) -> Iterator[Finding]:
         """Compare each pair."""
-        points = self.points(source, self.larger, self.smaller)
+        points = self.points(source)
         for pair in points.pairs(self.larger, self.smaller):
             yield self._compared(points, pair, source)
 
@@ -72,6 +82,8 @@ class Order(Measured):
             pair.other,
             low=0.0 if self.factor == 1 else self.factor,
             is_strict=True,
+            ratios=(ratio,),
+            resolution=self.resolution,
             where=str(pair),
             place=pair.where,
             margin=ratio.value,

@@ -17,6 +17,7 @@ from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding, Lack
 from dumbbell.judging.runs import Source
 from dumbbell.judging.spec import Measured
+from dumbbell.plan.grid import Selection
 from dumbbell.quantities.names import AxisName, Use, What
 
 
@@ -50,6 +51,11 @@ class Ranking(Measured):
         for key, value in numbered("values", self.values):
             yield Use(key, What.VALUE, (self.axis, value), self.test)
 
+    @property
+    def groups(self) -> tuple[Selection, ...]:
+        """The points of the two values."""
+        return ({self.axis: list(self.values)},)
+
     def expected(self, source: Source) -> str:  # noqa: ARG002 - a correlation has no unit
         """Return what has an equal ranking, in words."""
         one, other = map(label_of, self.values)
@@ -60,7 +66,7 @@ class Ranking(Measured):
 
     def findings(self, source: Source) -> Iterator[Finding]:
         """Compare the two rankings."""
-        points = self.points(source, {self.axis: list(self.values)})
+        points = self.points(source)
         sides = [points.select({self.axis: value}) for value in self.values]
         there = [{sample.axes[self.ranked] for sample in side} for side in sides]
         ranked = [value for value in points.test.axes[self.ranked] if value in there[0] & there[1]]

@@ -52,6 +52,11 @@ class Ratio(Measured):
             raise InputError("a ratio needs low or high", key="low")
         return self
 
+    @property
+    def groups(self) -> tuple[Chosen, ...]:
+        """The two groups that are compared."""
+        return self.of, self.to
+
     def expected(self, source: Source) -> str:  # noqa: ARG002 - a ratio has no unit
         """Say what the bounds are, and of which groups."""
         groups = f"{words.selection(self.of)} over {words.selection(self.to)}"
@@ -60,7 +65,7 @@ class Ratio(Measured):
 
     def findings(self, source: Source) -> Iterator[Finding]:
         """Compare each pair."""
-        points, named = self.points(source, self.of, self.to), self.named(source)
+        points, named = self.points(source), self.named(source)
         low = -math.inf if self.low is None else self.low
         high = math.inf if self.high is None else self.high
         for pair in points.pairs(self.of, self.to):

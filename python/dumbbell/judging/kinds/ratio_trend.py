@@ -55,6 +55,11 @@ class RatioTrend(Measured):
                 raise InputError(problem, key=f"{key}.{self.axis}")
         return self
 
+    @property
+    def groups(self) -> tuple[Chosen, ...]:
+        """The two groups that are compared."""
+        return self.of, self.to
+
     def expected(self, source: Source) -> str:  # noqa: ARG002 - a ratio has no unit
         """Say where the ratio goes."""
         groups = f"{words.selection(self.of)} over {words.selection(self.to)}"
@@ -62,7 +67,7 @@ class RatioTrend(Measured):
 
     def findings(self, source: Source) -> Iterator[Finding]:
         """Follow each pair."""
-        points = self.points(source, self.of, self.to)
+        points = self.points(source)
         order = {value: number for number, value in enumerate(points.test.axes[self.axis])}
         by_place: dict[tuple[str, str], list[Pair]] = {}
         for pair in points.pairs(self.of, self.to):

@@ -12,7 +12,7 @@ from dumbbell.algorithms.labels import label_of
 from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding
 from dumbbell.judging.runs import Points, Sample, Source
-from dumbbell.judging.spec import Measured
+from dumbbell.judging.spec import Measured, Resolution
 from dumbbell.quantities.names import AxisName
 
 
@@ -39,6 +39,11 @@ class Trend(Measured):
 
     factor: float = Field(1.0, ge=1)
     """By how much the ends differ at least."""
+
+    resolution: Resolution = 0.0
+    """Relative difference up to which the authors could not have distinguished two values. A series
+    that is nowhere further from its first value is tied and leaves the decision to the others; if
+    all are, the check is a tie."""
 
     quantifier: Literal["all", "most", "any"] = "all"
     """Number of series that must follow."""
@@ -74,6 +79,8 @@ class Trend(Measured):
             *samples,
             low=0.0 if self.factor == 1 else self.factor,
             is_strict=self.factor == 1,
+            ratios=tuple(each.over(samples[0]) for each in samples[1:]),
+            resolution=self.resolution,
             steps=tuple(above.more_than(below) for below, above in itertools.pairwise(upwards)),
             where=points.where(others),
             margin=ratio.value,
