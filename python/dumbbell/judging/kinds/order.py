@@ -40,8 +40,8 @@ class Order(Measured):
     """By how much it is larger."""
 
     resolution: Resolution = 0.0
-    """Relative difference that the authors could not have seen: a few per cent on a full path. Pairs
-    that differ by less are tied and leave the decision to the others; if all are, the check is a
+    """Relative difference that the authors could not have seen: a few per cent on a full path.
+    Pairs that differ by less are tied and leave the decision to the others; if all are, it is a
     tie."""
 
     quantifier: Literal["all", "most", "any"] = "all"

@@ -41,8 +41,8 @@ class Trend(Measured):
     """By how much the ends differ at least."""
 
     resolution: Resolution = 0.0
-    """Relative difference that the authors could not have seen. A series that is nowhere further from
-    its first value is tied and leaves the decision to the others; if all are, the check is a
+    """Relative difference that the authors could not have seen. A series that is nowhere further
+    from its first value is tied and leaves the decision to the others; if all are, it is a
     tie."""
 
     quantifier: Literal["all", "most", "any"] = "all"
