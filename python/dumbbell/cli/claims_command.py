@@ -57,6 +57,21 @@ def claims(
             "the verdicts next to each other.",
         ),
     ] = False,
+    control: Annotated[
+        bool,
+        typer.Option(
+            "--control",
+            help="Judge them again with the names of the algorithms exchanged at random, and say "
+            "how many hold then.",
+        ),
+    ] = False,
+    draws: Annotated[
+        int | None,
+        typer.Option(min=1, max=1000, help="Number of exchanges of --control; 20 by default."),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Source of the exchanges of --control; 0 by default.")
+    ] = None,
     brief: Annotated[
         bool, typer.Option("--brief", help="A line for each claim, cut to the terminal's width.")
     ] = False,
@@ -78,29 +93,38 @@ def claims(
 ) -> None:
     """Judge the claims of a study by its runs."""
     chosen_form = form(as_json=as_json, as_csv=as_csv)
-    mode = "--over" if over is not None else "--both-engines" if both_engines else ""
+    mode = "--over" if over is not None else "--control" if control else ""
+    mode = mode or ("--both-engines" if both_engines else "")
     if mode:
-        at_two = mode == "--over" and both_engines
-        of_one = mode == "--both-engines" and engine is not EngineName.SIMULATOR
         _alone(
             mode,
             brief=brief,
-            both_engines=at_two,
-            engine=of_one,
+            both_engines=mode != "--both-engines" and both_engines,
+            control=mode != "--control" and control,
+            markdown=mode == "--control" and markdown,
+            engine=mode == "--both-engines" and engine is not EngineName.SIMULATOR,
             strict=strict,
             baseline=baseline,
             save_baseline=save_baseline,
         )
+    for option, value in (("--draws", draws), ("--seed", seed)):
+        if value is not None and not control:
+            raise InputError("it belongs to --control", key=option, valid="with --control")
     if chosen_form is not Form.TABLE:
         _alone("--json" if as_json else "--csv", brief=brief)
     from dumbbell.algorithms import own_algorithms
-    from dumbbell.cli import claims_beside, progress, reading
+    from dumbbell.cli import claims_beside, claims_control, progress, reading
     from dumbbell.judging import baseline as baselines
     from dumbbell.reports import claims_markdown
 
     if over is not None:
         claims_beside.at_each_value(
             study, results, engine, over, markdown=markdown, wanted=chosen_form
+        )
+        return
+    if control:
+        claims_control.exchanged(
+            study, results, engine, draws=draws or 20, seed=seed or 0, wanted=chosen_form
         )
         return
     if both_engines:

@@ -26,6 +26,7 @@ from dumbbell.engines.engine import Engine
 from dumbbell.engines.result import Run
 from dumbbell.figures.figure import Figure
 from dumbbell.judging import readings
+from dumbbell.judging.control import Control, control
 from dumbbell.judging.judging import ClaimResult, judge
 from dumbbell.judging.readings import Reading
 from dumbbell.judging.runs import Source, TestRuns
@@ -459,6 +460,28 @@ class Results:
             )
             for value in values
         ]
+
+    def control(self, draws: int = 20, seed: int = 0) -> Control:
+        """Judge the claims with the names of the algorithms exchanged at random.
+
+        Parameters
+        ----------
+        draws
+            Number of exchanges; fewer if there are not so many.
+        seed
+            Source of the draws.
+
+        A study with fewer than two algorithms besides its `reference` is an InputError.
+        """
+        source = Source(cache(self._evidence), self._derived)
+        return control(
+            self.study.claims,
+            self.study.tests,
+            source,
+            reference=self.study.header.reference,
+            draws=draws,
+            seed=seed,
+        )
 
     @cached_property
     def _derived(self) -> Mapping[str, Derived]:

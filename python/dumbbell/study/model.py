@@ -61,6 +61,10 @@ class Header(Table):
     summary: str = ""
     """Summary, in a few sentences."""
 
+    reference: tuple[str, ...] = Field(("reno",), examples=[["reno", "cubic"]])
+    """The algorithms with which it compares others. `dumbbell claims --control` exchanges the names
+    of the others only."""
+
     command: str = Field("", examples=["dumbbell simulate two-flows.toml"])
     """The command that wrote it, if it is an experiment rather than a publication."""
 

@@ -1,0 +1,120 @@
+"""``dumbbell claims --control``: the same runs under exchanged names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from command_line import Command
+
+STUDY = """
+[study]
+name = "three"
+title = "Who holds the most?"
+authors = ["Us"]
+year = 2026
+
+[[test]]
+name = "alone"
+title = "One flow"
+runs = 2
+axes = { algorithm = ["reno", "scalable", "vegas", "htcp"] }
+
+[test.scenario]
+duration = "8s"
+network = { rate = "4mbit", rtt = "20ms", queue = "2bdp" }
+flow = [{ algorithm = "{algorithm}" }]
+
+[[claim]]
+id = "A01"
+source = "Fig. 1"
+text = "Vegas leaves the queue empty."
+expectation = "less delay than each other one"
+
+[[claim.check]]
+type = "order"
+test = "alone"
+quantity = "rtt_mean_ms"
+larger = { algorithm = ["scalable", "htcp"] }
+smaller = { algorithm = "vegas" }
+
+[[claim]]
+id = "A02"
+source = "Fig. 1"
+text = "Scalable TCP fills the path."
+expectation = "half of the link"
+
+[[claim.check]]
+type = "band"
+test = "alone"
+quantity = "utilisation"
+where = { algorithm = "scalable" }
+low = 0.5
+
+[[claim]]
+id = "A03"
+source = "Fig. 1"
+text = "All fill the path."
+expectation = "half of the link"
+
+[[claim.check]]
+type = "band"
+test = "alone"
+quantity = "utilisation"
+low = 0.5
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("control")
+    (place / "three.toml").write_text(STUDY)
+    return place
+
+
+@pytest.fixture
+def dumbbell(dumbbell: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    monkeypatch.chdir(folder)
+    assert dumbbell("run", "three.toml").code == 0
+    return dumbbell
+
+
+def test_it_says_what_holds_with_other_names(dumbbell: Command) -> None:
+    said = dumbbell("claims", "three.toml", "--control")
+    assert said.code == 0
+    # Three names have two rounds.
+    assert "right names: 2 reproduced, 0 not reproduced" in said.out
+    assert "exchanged names, mean of 2 draws (seed 0): 1 reproduced, 1 not reproduced" in said.out
+    assert "hold under most exchanges: A02" in said.out
+    assert "treat all alike, so not counted: A03" in said.out
+
+
+def test_its_draws_are_data(dumbbell: Command) -> None:
+    found = dumbbell("claims", "three.toml", "--control", "--json", "--seed", "3").json
+    assert found["seed"] == 3
+    assert found["names"] == ["scalable", "vegas", "htcp"]
+    assert found["claims"] == {"A01": "reproduced", "A02": "reproduced"}
+    assert [draw["verdicts"]["A01"] for draw in found["draws"]] == ["not reproduced"] * 2
+    assert all(name != given for draw in found["draws"] for name, given in draw["names"].items())
+    rows = dumbbell("claims", "three.toml", "--control", "--csv").out.splitlines()
+    assert rows[1].startswith("A01,reproduced,0,")
+
+
+def test_it_stands_alone(dumbbell: Command) -> None:
+    for option in ("--strict", "--both-engines", "--brief"):
+        said = dumbbell("claims", "three.toml", "--control", option)
+        assert said.code == 2
+        assert "it does not go with --control" in said.err
+    said = dumbbell("claims", "three.toml", "--seed", "1")
+    assert said.code == 2
+    assert "it belongs to --control" in said.err
+
+
+def test_a_study_of_one_algorithm_has_none(dumbbell: Command, folder: Path) -> None:
+    axes = STUDY.replace('"reno", "scalable", "vegas", "htcp"', '"reno", "scalable"')
+    kept = axes[: axes.index("[[claim]]")]
+    (folder / "one.toml").write_text(kept.replace('"three"', '"one"'))
+    said = dumbbell("claims", "one.toml", "--control")
+    assert said.code == 2
+    assert "no names to exchange" in said.err
