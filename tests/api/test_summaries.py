@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 from dumbbell.api import simulate
 from dumbbell.base import hypertext
-from dumbbell.quantities import run_totals
+from dumbbell.quantities import flow_totals
 from dumbbell.results.results import Results
 from dumbbell.study.model import Study
 from sample_runs import scenario
@@ -36,7 +36,7 @@ def test_a_run_says_what_its_flows_achieved() -> None:
     flows = [{"algorithm": "reno", "label": "<script>alert(1)</script>"}, {"algorithm": "cubic"}]
     run = simulate(scenario({"duration": "2s", "flow": flows}))
     cells = Cells(run._repr_html_())
-    told = run_totals.flows(run)
+    told = flow_totals.flows(run)
     assert cells.found == [*told.heads, *(cell for row in told.rows for cell in row)]
     assert flows[0]["label"] in cells.found
     assert "script" not in cells.elements

@@ -75,7 +75,7 @@ def test_repetitions_begin_with_the_seed_and_share_what_is_there(dumbbell: Comma
     dumbbell("simulate", "two.toml")
     said = dumbbell("simulate", "two.toml", "--runs", "3")
     assert "2 run, 1 reused" in said.err
-    assert "mean of 3 runs" in said.out
+    assert "Mean of 3 runs" in said.out
     told = dumbbell("simulate", "two.toml", "--runs", "3", "--json").json["runs"]
     seeds = [run["scenario"]["seed"] for run in told]
     assert seeds[0] == 7
@@ -313,7 +313,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_pages_have_tables_downloads_and_commands(pages: Path) -> None:
     simulated = (pages / "simulated/index.html").read_text()
     assert "dumbbell simulate two.toml --seed 7 --pcap packets" in simulated
-    assert "mean of 2 runs" in simulated
+    assert "Mean of 2 runs" in simulated
     compared = (pages / "compared/index.html").read_text()
     assert "reno × 1 in the mix" in compared
     assert "±" in compared

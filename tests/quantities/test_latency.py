@@ -147,6 +147,10 @@ def test_latencies_of_each_kind() -> None:
         "latency_p99_ms": None,
         "latency_p999_ms": None,
         "latency_max_ms": 20,
+        # 1 kB takes 82 ms of propagation and 84 us of serialisation.
+        "slowdown_mean": pytest.approx(10.5 / 82.084, rel=1e-3),
+        "slowdown_p50": pytest.approx(10 / 82.084, rel=1e-3),
+        "slowdown_p99": None,
     }
     large = found[1]
     assert (large["finished"], large["latency_mean_ms"], large["latency_p50_ms"]) == (1, 50, None)

@@ -281,6 +281,7 @@ UNITS = {
     "packets": "_packets",
     "segs": "_segs",
     "1/s": "_per_s",
+    "rpm": "_rpm",
     "": "",
 }
 """Endings of names by unit."""

@@ -12,7 +12,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Transport
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.engines.result import Run
-from dumbbell.quantities import run_totals, series, taking
+from dumbbell.quantities import flow_totals, series, taking
 from dumbbell.quantities.latencies import latencies
 from dumbbell.scenario import facts
 from dumbbell.scenario.model import Scenario
@@ -191,7 +191,7 @@ def test_a_transfer_has_one_latency_among_the_quantities() -> None:
 
 
 def test_the_totals_have_one_row() -> None:
-    shown = run_totals.flows(run(P_TCP, PLAIN))
+    shown = flow_totals.flows(run(P_TCP, PLAIN))
     assert [row[0] for row in shown.rows] == ["p-tcp (4 connections)", "plain"]
-    several = run_totals.flows(run({**P_TCP, "count": 2, "sampled": False}, PLAIN))
+    several = flow_totals.flows(run({**P_TCP, "count": 2, "sampled": False}, PLAIN))
     assert [row[0] for row in several.rows] == ["p-tcp × 2", "plain"]

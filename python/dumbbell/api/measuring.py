@@ -128,8 +128,8 @@ def latencies(run: result.Run) -> pl.DataFrame:
         A row for each kind of flow: flows of one label, algorithm and request size. Columns:
         ``flows`` (their label), ``algorithm``, ``count`` of flows, ``finished`` and ``unfinished``
         requests or transfers, rates per second and in Mbit/s, and mean, percentiles and maximum of
-        the latency in milliseconds. Null: too few requests for a percentile. No rows: the run has
-        neither requests nor transfers.
+        the latency in milliseconds. The slow-downs are latency / that over an empty path. Null: too
+        few requests for a percentile. No rows: the run has neither requests nor transfers.
 
     Raises
     ------

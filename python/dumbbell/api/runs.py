@@ -18,7 +18,7 @@ from dumbbell.base.units import format_time
 from dumbbell.engines import engines, result
 from dumbbell.engines.choices import RETRIES, EngineName
 from dumbbell.engines.engine import Engine
-from dumbbell.quantities import run_totals, short_names
+from dumbbell.quantities import flow_totals, short_names
 from dumbbell.quantities.taken import Taken
 from dumbbell.scenario.resolve import ResolvedScenario
 
@@ -200,6 +200,6 @@ class Run(result.Run):
 
     def _repr_html_(self) -> str:
         """Return what each flow achieved, for notebooks."""
-        flows, length = run_totals.flows(self), format_time(self.summary.duration_ns)
+        flows, length = flow_totals.flows(self), format_time(self.summary.duration_ns)
         about = f"{self.summary.packets:,} packets in {length}, seed {self.scenario.seed}"
         return hypertext.summary(f"Run {self.key[:12]}", about, flows.heads, flows.rows)

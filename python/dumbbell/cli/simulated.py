@@ -25,10 +25,9 @@ from dumbbell.engines.result import Run
 from dumbbell.execution import alone
 from dumbbell.experiments.phases import Spread
 from dumbbell.plan.expanding import PlannedRun
-from dumbbell.quantities import run_totals
+from dumbbell.quantities import flow_totals, run_totals
 from dumbbell.quantities.latencies import latencies
-from dumbbell.quantities.run_totals import Totals
-from dumbbell.reports import own_tables
+from dumbbell.quantities.totals import Totals
 from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
@@ -156,7 +155,7 @@ def show(runs: Sequence[tuple[PlannedRun, Run]], spreads: Sequence[Spread], want
         perturbed = {"perturbed": [each.as_dict() for each in spreads]} if spreads else {}
         print_json({**(as_data[0] if len(as_data) == 1 else {"runs": as_data}), **perturbed})
         return
-    found = own_tables.of_runs([run for _, run in runs])
+    found = run_totals.of_runs([run for _, run in runs]) if runs else ()
     if wanted is Form.CSV:
         for totals in itertools.islice(found, 1):
             print_csv(*totals.flat())
@@ -178,7 +177,7 @@ def _as_dict(run: Run) -> dict[str, Any]:
     return {
         "scenario": to_builtins(run.scenario),
         "summary": to_builtins(run.summary),
-        "goodputs": run_totals.goodputs(run),
+        "goodputs": flow_totals.goodputs(run),
         "requests": latencies(run).to_dicts(),
         "doubts": [
             {"cause": doubt.cause, "text": doubt.text}

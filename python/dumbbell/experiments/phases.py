@@ -24,7 +24,8 @@ from dumbbell.engines.engine import Engine, Output
 from dumbbell.engines.result import Run
 from dumbbell.execution import bounds, parallelism
 from dumbbell.execution.executor import in_order_of_completion
-from dumbbell.quantities import run_totals
+from dumbbell.quantities import flow_totals
+from dumbbell.quantities.equal_flows import name_of
 from dumbbell.quantities.rates import goodput_mbit_per_s
 from dumbbell.scenario import draws, facts
 from dumbbell.scenario.model_hosts import CLOCK_PPM
@@ -138,7 +139,7 @@ def _runs(
 def _goodputs(run: Run) -> Mapping[str, float]:
     """Return the goodput of each flow while it lasts; equal ones without samples count together."""
     return {
-        run_totals.name_of(row.flows): goodput_mbit_per_s(row) or 0.0
-        for row in run_totals.rows(run_totals.view_of(run))
+        name_of(row.flows): goodput_mbit_per_s(row) or 0.0
+        for row in flow_totals.rows(flow_totals.view_of(run))
         if row.span.seconds > 0
     }

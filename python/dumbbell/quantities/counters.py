@@ -67,9 +67,14 @@ def together(parts: Sequence[Counters]) -> Counters | None:
     )
 
 
+def needed(per_mille: int) -> int:
+    """Return of how many values there is a percentile: ten lie beyond it."""
+    return -(-BEYOND * 1000 // (1000 - per_mille))
+
+
 def percentile(values: Values, per_mille: int) -> float | None:
     """Return a percentile by nearest rank; None where fewer than ten values lie beyond it."""
-    if values.size * (1000 - per_mille) < BEYOND * 1000:
+    if values.size < needed(per_mille):
         return None
     # In integers: 99.9 % of 10,000 values are 9,990, which 0.999 as a float is not sure of.
     rank = -(-values.size * per_mille // 1000)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dumbbell.quantities.counters import BEYOND, Values
+from dumbbell.quantities.counters import Values, needed
 from dumbbell.quantities.spans import Span
 from dumbbell.quantities.view import RunView
 
@@ -36,7 +36,7 @@ class Histogram:
     def percentile_ms(self, per_mille: int) -> float | None:
         """Return a percentile by nearest rank; None where fewer than ten packets lie beyond it."""
         total = int(self.packets.sum())
-        if total * (1000 - per_mille) < BEYOND * 1000:
+        if total < needed(per_mille):
             return None
         rank = -(-total * per_mille // 1000)
         return float(self.delays_ms[np.searchsorted(np.cumsum(self.packets), rank)])

@@ -24,6 +24,9 @@ _TAKEN: Final = (
     latency.latency_p99_ms,
     latency.latency_p999_ms,
     latency.latency_max_ms,
+    latency.slowdown_mean,
+    latency.slowdown_p50,
+    latency.slowdown_p99,
 )
 
 

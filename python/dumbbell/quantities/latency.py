@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Final
 
-import numpy as np
 import polars as pl
 
 from dumbbell.base.units import NS_PER_S
@@ -60,7 +60,8 @@ def _joined(requests: pl.DataFrame, flows: Sequence[Flow]) -> pl.DataFrame:
     return pl.concat([requests.filter(~is_part), complete.select(requests.columns)])
 
 
-def _latencies_ms(view: FlowsView) -> Values:
+def latencies_ms(view: FlowsView) -> Values:
+    """Return the latencies of the requests and transfers that began and ended in the window."""
     latencies = view.once(finished)["latency_ns"].cast(pl.Float64)
     return latencies.to_numpy() / _NS_PER_MS
 
@@ -87,46 +88,47 @@ def requests_mbit_per_s(view: FlowsView) -> float | None:
 @of_flows("mean latency", "ms", best=Best.LOWEST)
 def latency_mean_ms(view: FlowsView) -> float | None:
     """Mean latency of requests or transfers, from issue to the last byte's reply."""
-    values = _latencies_ms(view)
+    values = latencies_ms(view)
     return float(values.mean()) if values.size else None
 
 
 @of_flows("median latency", "ms", best=Best.LOWEST)
 def latency_p50_ms(view: FlowsView) -> float | None:
     """Median latency of requests or transfers, by nearest rank."""
-    return percentile(_latencies_ms(view), 500)
+    return percentile(latencies_ms(view), 500)
 
 
 @of_flows("90 % latency", "ms", best=Best.LOWEST)
 def latency_p90_ms(view: FlowsView) -> float | None:
     """90 % of the requests or transfers took no longer; of 100 at least."""
-    return percentile(_latencies_ms(view), 900)
+    return percentile(latencies_ms(view), 900)
 
 
 @of_flows("99 % latency", "ms", best=Best.LOWEST)
 def latency_p99_ms(view: FlowsView) -> float | None:
     """99 % of the requests or transfers took no longer; of 1000 at least."""
-    return percentile(_latencies_ms(view), 990)
+    return percentile(latencies_ms(view), 990)
 
 
 @of_flows("99.9 % latency", "ms", best=Best.LOWEST)
 def latency_p999_ms(view: FlowsView) -> float | None:
     """99.9 % of the requests or transfers took no longer; of 10,000 at least."""
-    return percentile(_latencies_ms(view), 999)
+    return percentile(latencies_ms(view), 999)
 
 
 @of_flows("largest latency", "ms", best=Best.LOWEST)
 def latency_max_ms(view: FlowsView) -> float | None:
     """Longest that a request or transfer took."""
-    values = _latencies_ms(view)
+    values = latencies_ms(view)
     return float(values.max()) if values.size else None
 
 
-def _slowdowns(view: FlowsView) -> Values:
-    """Return latency / that of an empty path, of each request or transfer.
+def completions(view: FlowsView) -> pl.DataFrame:
+    """Return ``bytes``, ``latency_ms`` and ``slowdown`` of each request or transfer.
 
-    An empty path takes one round-trip time of propagation and the serialisation of all packets,
-    headers included, at its slowest link; windows cost nothing there.
+    The slow-down is the latency / that over an empty path. This takes one round-trip time of
+    propagation and the serialisation of all packets, headers included, at its slowest link. Windows
+    cost nothing there.
     """
     rows = view.once(finished).select("flow", "bytes", "latency_ns").cast(pl.Float64)
     paths = [
@@ -134,12 +136,23 @@ def _slowdowns(view: FlowsView) -> Values:
         for number in rows["flow"].cast(pl.Int64).unique()
     ]
     if not paths:
-        return np.empty(0)
+        return pl.DataFrame(schema=_COMPLETIONS)
     packets = (pl.col("bytes") / pl.col("payload_bytes")).ceil()
     wire_bytes = pl.col("bytes") + packets * pl.col("header_bytes")
     ideal_ns = pl.col("rtt_ns") + wire_bytes * pl.col("ns_per_byte")
-    joined = rows.join(pl.DataFrame(paths), on="flow")
-    return joined.select(pl.col("latency_ns") / ideal_ns).to_series().to_numpy()
+    joined = rows.join(pl.DataFrame(paths), on="flow", maintain_order="left")
+    return joined.select(
+        "bytes",
+        latency_ms=pl.col("latency_ns") / _NS_PER_MS,
+        slowdown=pl.col("latency_ns") / ideal_ns,
+    )
+
+
+_COMPLETIONS: Final = dict.fromkeys(("bytes", "latency_ms", "slowdown"), pl.Float64)
+
+
+def _slowdowns(view: FlowsView) -> Values:
+    return view.once(completions)["slowdown"].to_numpy()
 
 
 def _empty_path(scenario: Scenario, flow: contract.Flow) -> dict[str, float]:

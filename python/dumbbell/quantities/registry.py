@@ -255,6 +255,7 @@ CHAPTERS: Final = (
     "fairness",
     "latency",
     "queries",
+    "responsiveness",
     "datagrams",
     "packet_delays",
 )

@@ -3,62 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
 
 from dumbbell.algorithms import catalogue
-from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.summary import TestbedSummary
 from dumbbell.engines import doubts as causes
 from dumbbell.engines.result import Run
-from dumbbell.plan.windows import Window
-from dumbbell.quantities import losses
-from dumbbell.quantities.counters import BEYOND
-from dumbbell.quantities.delays import rtt_mean_ms
-from dumbbell.quantities.latencies import latencies
+from dumbbell.quantities import flow_totals, request_totals, totals
+from dumbbell.quantities.equal_flows import name_of
+from dumbbell.quantities.flow_totals import rows, view_of
 from dumbbell.quantities.modes import mode_entries, mode_share
-from dumbbell.quantities.rates import goodput_mbit_per_s, utilisation
-from dumbbell.quantities.shown import Shown, number
+from dumbbell.quantities.rates import utilisation
+from dumbbell.quantities.shown import count, number, percent
 from dumbbell.quantities.spans import Span
-from dumbbell.quantities.subjects import Flow
-from dumbbell.quantities.view import FlowsView, QueueView, RunView, known
+from dumbbell.quantities.totals import Totals
+from dumbbell.quantities.view import FlowsView, QueueView, RunView
 from dumbbell.scenario import facts
-
-
-@dataclass(frozen=True)
-class Totals:
-    """A table: `heads` begins with those of the `named` columns of words, numbers follow.
-
-    With `intervals` each of these numbers is a mean with its interval. The `note` names the part of
-    a run over which they are taken.
-    """
-
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    named: int = 1
-    intervals: bool = False
-    note: str = ""
-
-    def flat(self) -> tuple[list[str], list[list[str | float | None]]]:
-        """Return heads and rows with bare numbers, and columns for the ends of intervals."""
-        ends = ("", " low", " high") if self.intervals else ("",)
-        numbers = [f"{head}{end}" for head in self.heads[self.named :] for end in ends]
-        rows: list[list[str | float | None]] = []
-        for row in self.rows:
-            found: list[str | float | None] = [*row[: self.named]]
-            for cell in row[self.named :]:
-                known = cell.values if isinstance(cell, Shown) else (cell,)
-                found += [*known, *[None] * (len(ends) - len(known))]
-            rows.append(found)
-        return [*self.heads[: self.named], *numbers], rows
 
 
 def of_run(run: Run) -> Iterator[Totals]:
     """Yield the totals of a run, as far as there are any."""
-    yield flows(run)
-    asked = requests(run)
-    if asked.rows:
-        yield asked
+    yield from _of_traffic(run)
     changed = modes(run)
     if changed.rows:
         yield changed
@@ -71,119 +35,29 @@ def of_run(run: Run) -> Iterator[Totals]:
         yield testbed(run.summary.testbed)
 
 
-def flows(run: Run) -> Totals:
-    """Return what each flow of a run achieved; of those without samples, equal ones together."""
-    heads = (
-        "flow",
-        "algorithm",
-        "RTT (ms)",
-        "start (s)",
-        "end (s)",
-        "goodput (Mbit/s)",
-        "mean RTT (ms)",
-        "lost (%)",
-        "retransmitted (%)",
-        "congestion events",
-        "timeouts",
-    )
-    found = tuple(tuple(_flow(view)) for view in rows(view_of(run)))
-    return Totals(heads, found, named=2, note="Goodput of each flow: from its start to its end.")
+def of_runs(runs: Sequence[Run]) -> Iterator[Totals]:
+    """Yield the totals of a run, or the means of several with other seeds."""
+    if len(runs) == 1:
+        yield from of_run(runs[0])
+        return
+    by_head: dict[str, list[Totals]] = {}
+    for run in runs:
+        for found in (*_of_traffic(run), queues(run)):
+            by_head.setdefault(found.heads[0], []).append(found)
+    yield from map(totals.mean, by_head.values())
 
 
-def goodputs(run: Run) -> list[dict[str, Any]]:
-    """Return the goodput of each row of `flows` and the part of the run it is of, for JSON."""
-    return [
-        {
-            "flow": name_of(view.flows),
-            "goodput_mbit_per_s": goodput_mbit_per_s(view) if view.span.seconds > 0 else None,
-            "from_s": view.span.start_ns / NS_PER_S,
-            "to_s": view.span.end_ns / NS_PER_S,
-        }
-        for view in rows(view_of(run))
-    ]
-
-
-def view_of(run: Run) -> RunView:
-    """Return a run as quantities read it, with the windows that every test has."""
-    return RunView(run, {"main": Window()}, {})
-
-
-def rows(run: RunView) -> list[FlowsView]:
-    """Return the flows of each row, from their first start to their last end."""
-    found: dict[object, list[Flow]] = {}
-    for flow in run.flows:
-        name = flow.label if flow.first.sampled else facts.family(flow.label)
-        key = (name, flow.first.sampled, facts.choice(flow.first))
-        found.setdefault(key, []).append(flow)
-    return [_whole(run, members) for members in found.values()]
-
-
-def _whole(run: RunView, flows: Sequence[Flow]) -> FlowsView:
-    start_ns = min(flow.life.start_ns for flow in flows)
-    end_ns = max(flow.life.end_ns for flow in flows)
-    return FlowsView(run, tuple(flows), Span(start_ns, end_ns), whole=True)
-
-
-def _flow(view: FlowsView) -> Iterator[str]:
-    """Yield the cells of a row: of several flows the sums."""
-    first = view.flows[0].first
-    is_tcp = first.transport.tcp is not None
-    gone = known([losses.dropped_share(view), losses.lost_share(view)])
-    achieved = goodput_mbit_per_s(view) if view.span.seconds > 0 else None
-    again = losses.retransmitted_share(view)
-    yield name_of(view.flows)
-    yield facts.choice(first)
-    yield number(facts.base_rtt_ns(view.run.scenario, first) / 1e6)
-    yield number(view.span.start_ns / NS_PER_S, 4)
-    yield number(view.span.end_ns / NS_PER_S, 4)
-    yield number(achieved, 4)
-    yield number(rtt_mean_ms(view), 4)
-    yield number(_percent(sum(gone) if gone else None))
-    yield number(_percent(again) if is_tcp else None)
-    yield str(sum(each.congestion_events for each in view.told)) if is_tcp else number(None)
-    yield str(sum(each.timeouts for each in view.told)) if is_tcp else number(None)
-
-
-def name_of(flows: Sequence[Flow]) -> str:
-    """Name a flow with its connections, or a family of flows and their number."""
-    label, connections = flows[0].label, len(flows[0].connections)
-    if len(flows) > 1:
-        return f"{facts.family(label)} × {len(flows)}"
-    return f"{label} ({connections} connections)" if connections > 1 else label
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
-
-
-_BEYOND: Final = (
-    f"From the first start to the end of the run. A percentile needs {BEYOND} values beyond it: "
-    f"50 % needs {2 * BEYOND}, 90 % {10 * BEYOND}, 99 % {100 * BEYOND:,}, "
-    f"99.9 % {1000 * BEYOND:,}."
-)
-
-
-def requests(run: Run) -> Totals:
-    """Return what requests and transfers took."""
-    titles = {
-        "finished": "finished",
-        "unfinished": "unfinished",
-        "requests_per_s": "per second",
-        "requests_mbit_per_s": "goodput (Mbit/s)",
-        "latency_mean_ms": "mean (ms)",
-        "latency_p50_ms": "50 % (ms)",
-        "latency_p90_ms": "90 % (ms)",
-        "latency_p99_ms": "99 % (ms)",
-        "latency_p999_ms": "99.9 % (ms)",
-        "latency_max_ms": "max (ms)",
-    }
-    rows = []
-    for row in latencies(run).iter_rows(named=True):
-        name = row["flows"] if row["count"] == 1 else f"{row['flows']} × {row['count']}"
-        cells = (row[key] for key in titles)
-        told = (str(cell) if isinstance(cell, int) else number(cell, 4) for cell in cells)
-        rows.append((name, *told))
-    return Totals(("requests, transfers", *titles.values()), tuple(rows), note=_BEYOND)
+def _of_traffic(run: Run) -> Iterator[Totals]:
+    """Yield what flows achieved, and what datagrams, requests and transfers took."""
+    yield flow_totals.flows(run)
+    for found in (
+        flow_totals.datagrams(run),
+        request_totals.requests(run),
+        request_totals.by_size(run),
+        request_totals.responsiveness(run),
+    ):
+        if found.rows:
+            yield found
 
 
 def modes(run: Run) -> Totals:
@@ -197,7 +71,7 @@ def modes(run: Run) -> Totals:
         for mode in catalogue.algorithm(facts.algorithm(view.flows[0].first)).modes:
             entries, share = mode_entries(view, mode), mode_share(view, mode)
             if entries is not None:
-                told = (number(entries), number(_percent(share)))
+                told = (number(entries), number(percent(share)))
                 rows.append((name_of(view.flows), mode, *told))
     return Totals(("mode of", "mode", "entered", "of the time (%)"), tuple(rows), named=2)
 
@@ -236,12 +110,12 @@ def _queue(view: QueueView) -> tuple[str, ...]:
     return (
         told.name,
         "unlimited" if rate_bps is None else number(rate_bps / 1e6, 4),
-        number(_percent(utilisation(view))),
-        str(told.dropped_packets),
-        str(told.lost_packets),
-        str(told.marked_packets),
+        number(percent(utilisation(view))),
+        count(told.dropped_packets),
+        count(told.lost_packets),
+        count(told.marked_packets),
         number(told.waiting_bytes_mean / 1000),
-        str(told.backlog_packets_max),
+        count(told.backlog_packets_max),
     )
 
 

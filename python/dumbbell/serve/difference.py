@@ -9,7 +9,7 @@ from typing import Final
 
 from dumbbell.base.labels import number
 from dumbbell.engines.result import Run
-from dumbbell.quantities import run_totals, taking, titles
+from dumbbell.quantities import flow_totals, taking, titles
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.subjects import Absent, Flow
@@ -65,7 +65,7 @@ def flows(first: Run, second: Run) -> Iterator[Row]:
 
 
 def _sampled(run: Run) -> Sequence[Flow]:
-    return [flow for flow in run_totals.view_of(run).flows if flow.is_sampled]
+    return [flow for flow in flow_totals.view_of(run).flows if flow.is_sampled]
 
 
 def _row(what: str, one: str | None, other: str | None, first: Run, second: Run) -> Row:
@@ -90,14 +90,14 @@ def _value(run: Run, name: str | None) -> float | None:
     if name is None:
         return None
     try:
-        return taking.take(run_totals.view_of(run), parse(name))
+        return taking.take(flow_totals.view_of(run), parse(name))
     except Absent:
         return None
 
 
 def _window(run: Run, name: str | None) -> str | None:
     """Say which part of a run a quantity is of."""
-    return None if name is None else placed_in(run_totals.view_of(run), parse(name))
+    return None if name is None else placed_in(flow_totals.view_of(run), parse(name))
 
 
 def _difference(first: float | None, second: float | None, quantity: Quantity) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from dumbbell.figures.kinds.overlay import OverlayFigure
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
-from dumbbell.quantities import run_totals
+from dumbbell.quantities import flow_totals
 from dumbbell.quantities.view import RunView
 from dumbbell.reports import pictures
 from dumbbell.reports.pictures import Picture
@@ -85,7 +85,7 @@ class Picked:
         for pick in self.picks:
             axes = {"run": pick.label}
             if grid.matches(axes, where):
-                yield axes, run_totals.view_of(pick.run)
+                yield axes, flow_totals.view_of(pick.run)
 
     def left_out(self, test: str) -> int:
         """Return 0: invalid ones are shown, and marked."""

@@ -1,0 +1,71 @@
+"""Responsiveness under load, in round trips per minute (RPM).
+
+draft-ietf-ippm-responsiveness-09, section 5.3.1.1, has probes on new connections (foreign), and on
+those that make the load. TM is the mean without the longest 5 %, in ms:
+
+    Foreign_Responsiveness = 60000 / ((TM(tcp_f) + TM(tls_f) + TM(http_f)) / 3)
+    Loaded_Responsiveness  = 60000 / TM(http_l)
+    Responsiveness         = (Foreign_Responsiveness + Loaded_Responsiveness) / 2
+
+Interpretation: the load is what the scenario has, and the window takes the place of the draft's
+last four seconds. The handshakes of TCP and TLS and a small request all take one round trip. So the
+requests of one packet stand for all three, of flows that send nothing else. A round trip of a
+connection that makes the load is the latest one at each sample. It has no time in the buffer of the
+sending host, which the draft's probe waits in. Where a run has only one of both kinds, its
+responsiveness is that of this kind.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+
+from dumbbell.quantities import latency
+from dumbbell.quantities.counters import Values
+from dumbbell.quantities.registry import Best, of_flows
+from dumbbell.quantities.subjects import Flow
+from dumbbell.quantities.view import FlowsView, known
+
+_KEPT: Final = 0.95
+_MS_PER_MINUTE: Final = 60_000
+_US_PER_MS: Final = 1000
+
+
+def trimmed_mean(values: Values) -> float | None:
+    """Return the mean without the largest 5 %, by nearest rank; None without values."""
+    kept = np.sort(values)[: math.ceil(_KEPT * values.size)]
+    return float(kept.mean()) if kept.size else None
+
+
+def is_probe(flow: Flow) -> bool:
+    """Return True if a flow sends requests that fit into a packet."""
+    payload_bytes = flow.first.packet_bytes - flow.first.header_bytes
+    return flow.request_bytes is not None and flow.request_bytes <= payload_bytes
+
+
+@of_flows("round trip of probes", "ms", best=Best.LOWEST)
+def foreign_rtt_ms(view: FlowsView) -> float | None:
+    """Mean latency of requests of one packet, without the longest 5 %."""
+    probes = replace(view, flows=tuple(filter(is_probe, view.flows)))
+    return trimmed_mean(latency.latencies_ms(probes)) if probes.flows else None
+
+
+@of_flows("round trip of the load", "ms", best=Best.LOWEST)
+def loaded_rtt_ms(view: FlowsView) -> float | None:
+    """Mean RTT at the samples of flows that always have data, without the longest 5 %."""
+    found = [np.empty(0)]
+    for flow in view.flows:
+        span = flow.life.inside(view.span)
+        if flow.is_greedy and span is not None:
+            found += replace(view, flows=(flow,), span=span).samples("rtt_us").values()
+    return trimmed_mean(np.concatenate(found) / _US_PER_MS)
+
+
+@of_flows("responsiveness", "rpm", best=Best.HIGHEST)
+def responsiveness_rpm(view: FlowsView) -> float | None:
+    """Round trips per minute under load: the mean of those of probes and those of the load."""
+    found = known([foreign_rtt_ms(view), loaded_rtt_ms(view)])
+    return sum(_MS_PER_MINUTE / each for each in found) / len(found) if found else None
