@@ -62,6 +62,20 @@ class TestTies:
         reverse = {**full, ("htcp", "42ms"): steady(0.5), ("reno", "42ms"): steady(0.9)}
         assert measured(runs(reverse), **ORDER, resolution=0.03).verdict == NO
 
+    @pytest.mark.parametrize(("others", "verdict"), [(1, YES), (2, TIE)])
+    def test_most_is_a_tie_if_more_than_half_of_the_pairs_are(
+        self, others: int, verdict: Verdict
+    ) -> None:
+        """One pair agrees; the one or two others lie within the resolution."""
+        full = {("htcp", "16ms"): steady(0.9), ("bic", "16ms"): steady(0.5)}
+        smaller = ["bic"]
+        for name in ("reno", "cubic")[:others]:
+            full[name, "16ms"] = steady(0.89)
+            smaller.append(name)
+        keys: dict[str, Any] = {**ORDER, "smaller": {"algorithm": smaller}, "resolution": 0.03}
+        assert measured(runs(full), **keys, quantifier="most").verdict == verdict
+        assert measured(runs(full), **keys, quantifier="all").verdict == YES
+
     def test_two_values_that_are_both_nothing_are_a_tie(self) -> None:
         assert measured(pair(0, 0, 0), **ORDER, resolution=0.01).verdict == TIE
 

@@ -21,7 +21,7 @@ in either direction, at 2.5 % on each side, for any number of findings:
 
 Where a check names the resolution of the authors, a finding whose compared values all lie within it
 is tied. It says nothing for the authors or against them, so the others decide. If all are tied, so
-is the check.
+is the check; for ``most``, if more than half are: then a few others cannot speak for most.
 """
 
 from __future__ import annotations
@@ -84,10 +84,12 @@ def _verdict(asked: Asked, findings: Sequence[Finding]) -> Verdict:
 
 def _p_values(findings: Sequence[Finding], quantifier: Quantifier) -> tuple[float, float, float]:
     """Return the p-values of agreeing, of disagreeing and of a tie as a whole."""
+    p_tied = [finding.p_tied for finding in findings]
+    tied = _more_than_half(p_tied) if quantifier == "most" else max(p_tied)
+    if tied <= TAIL:
+        return 1.0, 1.0, tied
     apart = [finding for finding in findings if not _is_tied(finding)]
-    if not apart:
-        return 1.0, 1.0, max(finding.p_tied for finding in findings)
-    return (*_P_VALUES[quantifier](apart), 1.0)
+    return (*_P_VALUES[quantifier](apart), tied)
 
 
 def _is_tied(finding: Finding) -> bool:

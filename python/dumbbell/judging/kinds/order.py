@@ -40,9 +40,9 @@ class Order(Measured):
     """By how much it is larger."""
 
     resolution: Resolution = 0.0
-    """Relative difference that the authors could not have seen: a few per cent on a full path.
-    Pairs that differ by less are tied and leave the decision to the others; if all are, it is a
-    tie."""
+    """Relative difference that the authors could not have seen, such as a few per cent on a full
+    path. Pairs within it are tied and leave the decision to the others. If all are, or for `most`
+    more than half, the check is a tie."""
 
     quantifier: Literal["all", "most", "any"] = "all"
     """Number of pairs that must be in order. For `most`, the pairs at one place (that agree in the
