@@ -10,6 +10,8 @@ import study_runs
 from dumbbell.contract.scenario import Scenario
 from dumbbell.judging import readings
 from dumbbell.judging.evidence import Verdict
+from dumbbell.judging.spec import Measured
+from dumbbell.plan import grid
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.results.results import Results
 from dumbbell.scenario import facts
@@ -35,7 +37,10 @@ def one(test: str, **where: str) -> Scenario:
 def test_covers_the_paper() -> None:
     names = [figure.name for figure in STUDY.figures]
     assert names[:15] == ["fig1", *(f"fig{number}" for number in range(3, 17))]
-    assert [claim.id for claim in STUDY.claims] == [f"K{n:02}" for n in range(1, 30)]
+    merged = {9, 18}
+    assert [claim.id for claim in STUDY.claims] == [
+        f"K{number:02}" for number in range(1, 30) if number not in merged
+    ]
     gains = {f"ccpd@kumazoe2012-kp{kp}-kd{kd}" for kp in (1, 2, 4) for kd in (1000, 2000, 4000)}
     others = {f"{name}@kumazoe2012" for name in ("reno", "cubic", "compound")}
     others |= {f"ccp@kumazoe2012-kp{kp}" for kp in (1, 2, 4)}
@@ -50,12 +55,12 @@ def test_counts_of_runs() -> None:
         counted[run.test] = counted.get(run.test, 0) + 1
     read = len(READINGS)
     assert counted == {
-        "udp": (12 * read + 3) * 3 * 3,
-        "alike": (12 * read + 3) * 2 * 3,
-        "mixed": 2 * 3 * 2 * 2 * read * 3,
-        "traces": 10 * 2 * 3,
+        "udp": (12 * read + 3) * 3 * 5,
+        "alike": (12 * read + 3) * 2 * 5,
+        "mixed": 2 * 3 * 2 * 2 * read * 5,
+        "traces": 10 * 2 * 5,
         "fixed-window": 3 * 3,
-        "late": 9 * 2 * 2 * 3,
+        "late": 9 * 2 * 2 * 5,
         "re-routing": (3 + 4 * 2) * 4 * 3,
         "many": 9 * 2 * 4 * 3,
     }
@@ -114,9 +119,8 @@ def parameters(run: PlannedRun, *names: str) -> list[dict[str, int]]:
         ("each round trip", OWN, {"evaluation": 2}),
         ("beyond flight", OWN, {"beyond_flight": 1}),
         ("beyond flight + each ACK", OWN, {"beyond_flight": 1, "evaluation": 1}),
-        ("16 MB + beyond flight", OWN, {"beyond_flight": 1}),
+        ("C: beyond flight + jitter", OWN, {"beyond_flight": 1, "capacity_segs_per_s": 81_274}),
         ("Kd in ms", ("ccpd",), {"kd_unit": 1_000_000}),
-        ("16 MB + Kd in ms", ("ccpd",), {"kd_unit": 1_000_000}),
         ("smoothed otherwise", ("ccp",), {"filter": 0}),
         ("smoothed otherwise", ("ccpd",), {"filter": 1}),
         ("Compound as printed", ("compound",), PRINTED),
@@ -142,7 +146,7 @@ def test_a_reading_of_a_law_is_that_of_all_its_flows_and_no_others(
         plain = main[run.test, *(value for axis, value in run.axes.items() if axis != "reading")]
         for found, before in zip(parameters(run, *names), parameters(plain, *names), strict=True):
             assert found == {**before, **expected}, run.axes
-        if reading != "smoothed otherwise":
+        if reading not in ("smoothed otherwise", "C: beyond flight + jitter"):
             assert parameters(run, *rest) == parameters(plain, *rest)
 
 
@@ -162,25 +166,49 @@ def test_each_reading_differs_from_all_others(reading: str) -> None:
         assert not same, (test, reading, same)
 
 
-def test_readings_of_the_path() -> None:
-    def queue(reading: str) -> object:
-        data = one("udp", algorithm="reno", rtt="200ms", reading=reading)
-        bottleneck = next(link for link in data.links if link.name == "forward")
-        return bottleneck.queue.limit
+def path_queues(reading: str) -> tuple[object, object]:
+    """Return what the switch and a host hold."""
+    data = one("udp", algorithm="reno", rtt="200ms", reading=reading)
+    limits = {link.name: link.queue.limit for link in data.links}
+    return limits["forward"], limits["edge 1"]
 
-    main = queue("main")
-    assert queue("10000 in hosts") == main
-    assert queue("fast hosts") == main
-    assert queue("fast hosts + 4000 packets") != main
-    assert queue("fast hosts + 1/4 BDP") == queue("1/4 BDP") != main
+
+def test_readings_of_the_path() -> None:
+    """The switch and the hosts are what the vendor's manual and K10 say, or one of them is not."""
+    switch, host = path_queues("main")
+    assert path_queues("64 in switch")[1] == host == path_queues("64 MB")[1]
+    assert path_queues("1000 in hosts")[0] == switch == path_queues("TSO in hosts")[0]
+    both = path_queues("1000 in hosts, 64 in switch")
+    assert both == (path_queues("64 in switch")[0], path_queues("1000 in hosts")[1])
+    before = path_queues("1000 in hosts, 1 BDP in switch")
+    assert before[0] not in (switch, both[0])
+    assert before[1] == both[1]
+
+
+def test_the_noise_of_the_rtt_is_that_of_all_flows_and_compound_goes_by_the_smoothed_one() -> None:
+    reading = "C: beyond flight + jitter"
+    for test, axis in (("alike", "algorithm"), ("mixed", "other")):
+        own = {} if axis == "algorithm" else {"algorithm": "ccpd@kumazoe2012-kp4-kd2000"}
+        where = {**own, axis: "compound", "rtt": "200ms", "reading": reading}
+        runs = STUDY.runs(where={"test": test, **where}, runs=1)
+        for run in runs:
+            found = parameters(run, "compound")
+            assert found
+            assert all(each["literal_diff"] == 1 for each in found)
+            forward = next(link for link in run.resolved.scenario.links if link.name == "forward")
+            assert forward.jitter_ns == 500_000
 
 
 def test_without_runs_only_arithmetic_is_decided(tmp_path: Path) -> None:
-    """K29 is: the equations as they are printed do not give what they are for."""
+    """K26 is a law. K29 lists misprints, which are reported and do not count."""
     results = Results(STUDY, Store(tmp_path))
-    judged = {result.claim.id: result.verdict for result in results.claims()}
-    decided = {name: verdict for name, verdict in judged.items() if verdict is not OPEN}
-    assert decided == {"K29": Verdict.NOT_REPRODUCED}
+    judged = {result.claim.id: result for result in results.claims()}
+    decided = {
+        name: result.verdict for name, result in judged.items() if result.verdict is not OPEN
+    }
+    assert decided == {"K26": Verdict.REPRODUCED, "K29": Verdict.NOT_REPRODUCED}
+    assert [name for name, each in judged.items() if each.statement == "calibration"] == ["K10"]
+    assert [name for name, each in judged.items() if each.statement == "reported"] == ["K29"]
 
 
 def test_every_claim_of_the_paths_can_be_read_otherwise() -> None:
@@ -188,3 +216,22 @@ def test_every_claim_of_the_paths_can_be_read_otherwise() -> None:
     assert main == ["main"]
     apart = {claim.id for claim in STUDY.claims if not readings.named([claim], "reading")}
     assert apart == {"K25", "K26", "K27", "K29"}
+
+
+def test_claims_that_compare_with_ccp_say_that_they_depend_on_how_it_is_read() -> None:
+    """All but the law and the misprints; K06 and K10 fall or stand by public stacks and queues."""
+    compared = {
+        claim.id
+        for claim in STUDY.claims
+        if any(
+            value.startswith(OWN)
+            for check in claim.checks
+            if isinstance(check, Measured) and check.statement != "expectation"
+            for group in (check.where, *check.groups)
+            if "algorithm" in group
+            for value in grid.wanted_values(group, "algorithm")
+        )
+    }
+    named = {claim.id for claim in STUDY.claims if "INT" in claim.quirk}
+    assert compared - named == {"K06", "K10"}
+    assert not named - compared
