@@ -10,8 +10,8 @@ import pytest
 
 import small_study
 from command_line import Command, assert_refused
+from dumbbell.quantities.cells import Totals
 from dumbbell.quantities.shown import brief_interval, number
-from dumbbell.quantities.totals import Totals
 
 SCENARIO = """
 title = "Two flows"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -94,11 +95,21 @@ def test_what_is_heavy_is_found_where_it_is_needed(tmp_path: Path) -> None:
     assert modules(tmp_path, IMPORTED.format(arguments=arguments)) >= HEAVY
 
 
+def test_a_repeated_comparison_imports_little(tmp_path: Path) -> None:
+    """Its table is kept. It reads no study, resolves no scenario and takes no quantity."""
+    arguments = [*PAIR, "--runs", "2"]
+    modules(tmp_path, IMPORTED.format(arguments=arguments))
+    imported = modules(tmp_path, IMPORTED.format(arguments=arguments))
+    assert "dumbbell.store.answers" in imported
+    assert not imported & HEAVY
+
+
 def test_a_comparison_of_stored_runs_imports_what_it_shows(tmp_path: Path) -> None:
     """It draws and renders nothing, and single runs have no interval."""
     arguments = [*PAIR, "--runs", "1"]
     modules(tmp_path, IMPORTED.format(arguments=arguments))
     assert (tmp_path / "results").is_dir()
+    shutil.rmtree(tmp_path / "results" / "answers")
     imported = modules(tmp_path, IMPORTED.format(arguments=arguments))
     assert "dumbbell.experiments.compare" in imported
     assert not imported & {"altair", "jinja2", "scipy"}

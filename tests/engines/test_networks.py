@@ -15,7 +15,7 @@ from rich.console import Console
 from dumbbell.algorithms.catalogue import NONE_OWN
 from dumbbell.api import simulate
 from dumbbell.base.units import parse_time
-from dumbbell.cli import simulated
+from dumbbell.cli.totals import as_table
 from dumbbell.contract.summary import QueueSummary
 from dumbbell.engines.result import Run
 from dumbbell.figures import charts, drawing
@@ -543,7 +543,7 @@ def test_whatever_runs_can_be_drawn(odd: tuple[Scenario, Run], what: str) -> Non
 def test_whatever_runs_can_be_told(odd: tuple[Scenario, Run]) -> None:
     _, run = odd
     console = Console(width=250, record=True, file=io.StringIO())
-    for table in map(simulated.as_table, run_totals.of_run(run)):
+    for table in map(as_table, run_totals.of_run(run)):
         console.print(table)
     said = console.export_text()
     for queue in run.summary.queues:

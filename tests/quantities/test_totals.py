@@ -11,10 +11,10 @@ import pytest
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.engines.result import Run
 from dumbbell.quantities import flow_totals, request_totals, run_totals, taking
+from dumbbell.quantities.cells import Shown, Totals
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.responsiveness import trimmed_mean
-from dumbbell.quantities.shown import Shown
-from dumbbell.quantities.totals import Totals, mean
+from dumbbell.quantities.totals import mean
 from sample_runs import scenario
 
 LOSSY = {"loss": [{"place": "receiver", "probability": "1%"}]}

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import printable
-from dumbbell.base.labels import duration
 from dumbbell.cli import consent, progress
+from dumbbell.cli.outcomes import tell_counts
 from dumbbell.cli.output import say, say_table
 from dumbbell.cli.progress import Tracker
 from dumbbell.cli.tables import table
@@ -99,10 +99,12 @@ def _tell_unfit(campaign: Campaign) -> None:
 
 
 def _tell(outcome: Outcome, placed: Places, store: Store, elapsed_s: float) -> None:
-    invalid = f"{len(outcome.invalid)} invalid, " if outcome.invalid else ""
-    say.print(
-        f"{len(outcome.done)} run, {len(outcome.reused)} reused, {invalid}"
-        f"{len(outcome.failed)} failed in {duration(elapsed_s)}"
+    tell_counts(
+        done=len(outcome.done),
+        reused=len(outcome.reused),
+        invalid=len(outcome.invalid),
+        failed=len(outcome.failed),
+        elapsed_s=elapsed_s,
     )
     _tell_failed(outcome, placed, store)
     tell_invalid([described(*each) for each in outcome.invalid])

@@ -34,6 +34,7 @@ from dumbbell.cli.parameters import (
 from dumbbell.engines.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:
+    from dumbbell.cli.answered import Request
     from dumbbell.execution.pools import Pool
     from dumbbell.experiments.setting import Setting
     from dumbbell.results.campaign import Campaign
@@ -91,21 +92,29 @@ def compare(
     and the same command does not run them again; `dumbbell open` shows them.
     """
     chosen_form = form(as_json=as_json, as_csv=as_csv)
-    from dumbbell.cli.workers import workers
-    from dumbbell.experiments.sweeps import is_sweep
+    from dumbbell.cli.answered import Request
 
+    names = _each_once(algorithms or [])
     options = {"rate": rate, "rtt": rtt, "buffer": buffer, "loss": loss, "flows": flows}
     if slow_start != "own":
         options["slow_start"] = slow_start
+    fixed = {"duration": duration, "stack": stack, "runs": runs, "seed": seed}
+    command = {"compare": names, **options, **fixed}
+    plain = (engine, jobs, dask, report, figure) == (EngineName.SIMULATOR, *[None] * 4)
+    request = Request(results, command) if plain else None
+    if request is not None and request.answer(chosen_form):
+        return
+    from dumbbell.cli.workers import workers
+    from dumbbell.experiments.sweeps import is_sweep
+
     swept = any(
         is_sweep(text) for name, text in options.items() if name != "flows" or ":" not in text
     )
     if swept and (figure is not None or as_json):
         option = "--json" if as_json else "--figure"
         raise InputError("is of one path, not of a sweep", source=option, valid="--report DIR")
-    names = _each_once(algorithms or [])
     with workers(jobs, dask) as working:
-        how = How(engine, results, working, retries, report, chosen_form, large)
+        how = How(engine, results, working, retries, report, chosen_form, large, request)
         if swept:
             from dumbbell.cli import sweeping
             from dumbbell.experiments.sweeps import axis
@@ -151,6 +160,8 @@ class How:
     report: Path | None
     form: Form
     large: bool
+    request: Request | None
+    """The request by which the answer is kept, if it may be."""
 
 
 def _asked(
@@ -167,7 +178,7 @@ def _asked(
 def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
     """Compare algorithms on one path; the exit code is 1 if a run failed or is invalid."""
     from dumbbell.cli import campaign, pages
-    from dumbbell.cli.simulated import print_totals
+    from dumbbell.cli.totals import print_totals
     from dumbbell.experiments.compare import compared as measured
     from dumbbell.figures import drawing
     from dumbbell.reports import compare_chart, own_tables
@@ -178,16 +189,19 @@ def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
     if outcome.failed:
         raise typer.Exit(1)
     compared = measured(asked)
+    totals = own_tables.compared(compared)
     if how.form is Form.JSON:
         print_json(compared.as_dict())
     elif how.form is Form.CSV:
-        print_csv(*own_tables.compared(compared).flat())
+        print_csv(*totals.flat())
     else:
-        print_totals(own_tables.compared(compared))
+        print_totals(totals)
     if figure is not None:
         with refusing("write it", figure):
             drawing.save(compare_chart.draw(compared), figure)
         say.print(f"Figure: {figure}", soft_wrap=True)
     pages.tell(asked, how.report)
+    if how.request is not None and outcome.is_plain:
+        how.request.keep(asked, totals, compared.as_dict())
     if outcome.invalid:
         raise typer.Exit(1)

@@ -91,7 +91,7 @@ def compete(
 
 
 def _show(contest: Contest, chosen: Form) -> None:
-    from dumbbell.cli.simulated import print_totals
+    from dumbbell.cli.totals import print_totals
     from dumbbell.experiments.compete import words
 
     if chosen is Form.JSON:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dumbbell.base.shell import quoted
 from dumbbell.cli import progress
+from dumbbell.cli.outcomes import tell_place
 from dumbbell.cli.output import say
-from dumbbell.cli.parameters import DEFAULT_RESULTS
 from dumbbell.engines import engines
 from dumbbell.reports import site
 from dumbbell.results.campaign import Campaign
@@ -17,10 +16,7 @@ from dumbbell.results.results import Results
 def tell(asked: Campaign, report: Path | None) -> None:
     """Write the pages of what was run into a folder, or say how to see them."""
     if report is None:
-        folder = asked.store.root
-        where = engines.option(asked.engine)
-        where += f" --results {quoted(folder)}" if folder != DEFAULT_RESULTS else ""
-        say.print(f"See it: dumbbell open {asked.study.name}{where}", soft_wrap=True)
+        tell_place(asked.study.name, asked.store.root, engines.option(asked.engine))
         return
     say.print(f"Page: {written(asked.results(), report)}", soft_wrap=True)
 

@@ -15,8 +15,9 @@ from dumbbell.base.errors import DamagedResult, InputError, placed, refusing
 from dumbbell.base.labels import amount, number
 from dumbbell.base.units import format_time, parse_time
 from dumbbell.cli import progress
-from dumbbell.cli.output import Form, print_csv, print_json, print_table, print_words, say
+from dumbbell.cli.output import Form, print_csv, print_json, print_table, say
 from dumbbell.cli.tables import plain, table
+from dumbbell.cli.totals import print_totals
 from dumbbell.engines import captures, doubts, engines
 from dumbbell.engines.choices import EngineName
 from dumbbell.engines.engine import SimulatorEngine
@@ -27,7 +28,6 @@ from dumbbell.experiments.phases import Spread
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities import flow_totals, run_totals
 from dumbbell.quantities.latencies import latencies
-from dumbbell.quantities.totals import Totals
 from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
@@ -184,21 +184,6 @@ def _as_dict(run: Run) -> dict[str, Any]:
             for doubt in doubts.of(run.scenario, run.summary)
         ],
     }
-
-
-def print_totals(totals: Totals) -> None:
-    """Print a table, and below it over which part of a run its numbers are taken."""
-    print_table(as_table(totals))
-    if totals.note:
-        print_words(totals.note)
-
-
-def as_table(totals: Totals) -> Table:
-    """Return totals as a table of the terminal."""
-    result = table(*totals.heads, right=totals.heads[totals.named :])
-    for row in totals.rows:
-        result.add_row(*map(plain, row))
-    return result
 
 
 def _spread_table(spreads: Sequence[Spread]) -> Table:

@@ -95,7 +95,7 @@ def sizes(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
     shown.add_row(
         "of no study", f"{extents.runs}", amount(extents.packets), amount(extents.size_bytes, "B")
     )
-    for name in ("quantities", "failures", "campaigns"):
+    for name in ("quantities", "answers", "failures", "campaigns"):
         shown.add_row(name, "", "", amount(store.size_below(name), "B"))
     print_table(shown)
     for study, why in known.unknown.items():

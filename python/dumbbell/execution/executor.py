@@ -89,6 +89,12 @@ class Outcome:
     ran: Extent = NOTHING
     held: Extent = NOTHING
 
+    @property
+    def is_plain(self) -> bool:
+        """True if there is nothing to say of any run."""
+        doubtful = any(doubts for _, doubts in self.doubts)
+        return not (doubtful or self.invalid or self.failed or self.warnings)
+
     def failures(self, places: Places = MappingProxyType({})) -> list[str]:
         """Name the runs that failed, each with its reason."""
         return [

@@ -10,6 +10,7 @@ from dumbbell.engines.result import Run
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import datagrams as of_datagrams
 from dumbbell.quantities import equal_flows, losses
+from dumbbell.quantities.cells import Totals
 from dumbbell.quantities.delays import rtt_mean_ms
 from dumbbell.quantities.equal_flows import name_of
 from dumbbell.quantities.rates import (
@@ -20,7 +21,6 @@ from dumbbell.quantities.rates import (
 from dumbbell.quantities.shown import count, number, percent, percentile
 from dumbbell.quantities.spans import Span
 from dumbbell.quantities.subjects import Flow
-from dumbbell.quantities.totals import Totals
 from dumbbell.quantities.view import FlowsView, RunView, known
 from dumbbell.scenario import facts
 

@@ -11,6 +11,7 @@ from dumbbell.base.labels import window
 from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.result import Run
 from dumbbell.quantities import counters, latency
+from dumbbell.quantities.cells import Shown, Totals
 from dumbbell.quantities.flow_totals import view_of
 from dumbbell.quantities.latencies import kinds, latencies
 from dumbbell.quantities.responsiveness import (
@@ -19,9 +20,8 @@ from dumbbell.quantities.responsiveness import (
     loaded_rtt_ms,
     responsiveness_rpm,
 )
-from dumbbell.quantities.shown import Shown, count, number, percentile
+from dumbbell.quantities.shown import count, number, percentile
 from dumbbell.quantities.spans import Span
-from dumbbell.quantities.totals import Totals
 from dumbbell.quantities.view import FlowsView
 from dumbbell.scenario import facts
 

@@ -1,29 +1,10 @@
-"""Numbers as tables show them, which still know what they were before they were rounded."""
+"""Numbers as cells of tables."""
 
 from __future__ import annotations
 
 from dumbbell.base import labels
+from dumbbell.quantities.cells import Shown
 from dumbbell.quantities.counters import needed
-
-
-class Shown(str):
-    """A number in words, or a mean with both ends of its interval.
-
-    Attributes
-    ----------
-    values
-        The number, or mean, low and high, in the unit that is shown; None where there is none.
-    """
-
-    __slots__ = ("values",)
-
-    values: tuple[float | None, ...]
-
-    def __new__(cls, text: str, *values: float | None) -> Shown:
-        """Keep numbers with the text that is shown of them."""
-        shown = super().__new__(cls, text)
-        shown.values = values
-        return shown
 
 
 def number(value: float | None, digits: int = 3) -> Shown:

@@ -1,4 +1,4 @@
-"""Tables of a run in words and numbers, and the means of such tables over several runs."""
+"""The means of a table over several runs."""
 
 from __future__ import annotations
 
@@ -6,42 +6,14 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.inference import statistics
-from dumbbell.quantities.shown import Shown, brief_interval
+from dumbbell.quantities.cells import Shown, Totals
+from dumbbell.quantities.shown import brief_interval
 
 _COUNT: Final = re.compile(r" × \d+$")
 _PER_CENT: Final = "(%)"
-
-
-@dataclass(frozen=True)
-class Totals:
-    """A table: `heads` begins with those of the `named` columns of words, numbers follow.
-
-    With `intervals` each of these numbers is a mean with its interval. The `note` names the part of
-    a run over which they are taken.
-    """
-
-    heads: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    named: int = 1
-    intervals: bool = False
-    note: str = ""
-
-    def flat(self) -> tuple[list[str], list[list[str | float | None]]]:
-        """Return heads and rows with bare numbers, and columns for the ends of intervals."""
-        ends = ("", " low", " high") if self.intervals else ("",)
-        numbers = [f"{head}{end}" for head in self.heads[self.named :] for end in ends]
-        rows: list[list[str | float | None]] = []
-        for row in self.rows:
-            found: list[str | float | None] = [*row[: self.named]]
-            for cell in row[self.named :]:
-                known = cell.values if isinstance(cell, Shown) else (cell,)
-                found += [*known, *[None] * (len(ends) - len(known))]
-            rows.append(found)
-        return [*self.heads[: self.named], *numbers], rows
 
 
 def mean(of_runs: Sequence[Totals]) -> Totals:

@@ -12,9 +12,9 @@ from dumbbell.experiments.comparison import Comparison
 from dumbbell.experiments.compete import content, words
 from dumbbell.experiments.compete.contest import Contest
 from dumbbell.quantities import run_totals
+from dumbbell.quantities.cells import Totals
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.shown import brief_interval
-from dumbbell.quantities.totals import Totals
 from dumbbell.results.results import Results
 
 _ENDS: Final = ("mean", "low", "high")

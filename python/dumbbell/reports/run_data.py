@@ -22,7 +22,7 @@ from dumbbell.engines.cancelling import crew
 from dumbbell.engines.result import Run
 from dumbbell.execution.executor import in_order_of_completion
 from dumbbell.quantities import kept, run_totals, series
-from dumbbell.quantities.totals import Totals
+from dumbbell.quantities.cells import Totals
 from dumbbell.reports import scripts
 from dumbbell.scenario import facts
 from dumbbell.store.store import Store

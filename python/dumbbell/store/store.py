@@ -13,6 +13,7 @@
     failures/                why runs failed (`store.failures`)
     campaigns/               what commands took (`store.campaigns`)
     quantities/              what was measured of runs (`quantities.kept`)
+    answers/                 the tables that commands printed (`store.answers`)
 
 A run is written to a temporary folder next to its final place and then renamed. So it is there as a
 whole or not at all, however its process ends. Only a loss of power can leave a damaged one, as
@@ -43,7 +44,7 @@ from dumbbell.engines import validity
 from dumbbell.engines.engine import Output
 from dumbbell.engines.result import Run
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.store import run_folder, staging
+from dumbbell.store import answers, run_folder, staging
 from dumbbell.store.packs import InPack, Packs
 from dumbbell.store.result_files import InFolder, InMemory, is_key
 from dumbbell.store.run_folder import RunFile
@@ -59,6 +60,7 @@ _FOLDERS: Final = (
     "failures",
     "campaigns",
     "quantities",
+    answers.FOLDER,
 )
 _TAKEN: Final = (errno.ENOTEMPTY, errno.EEXIST)
 
@@ -211,7 +213,7 @@ class Store:
 
     def _folders(self) -> Iterator[Path]:
         """Yield the folders in which others may be writing."""
-        for name in ("studies", "failures", "campaigns", "packs"):
+        for name in ("studies", "failures", "campaigns", "packs", answers.FOLDER):
             yield self.root / name
         for name in ("runs", "quantities"):
             for entry in regular.entries(self.root / name, below=self.root):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dumbbell.base import regular
 from dumbbell.base.errors import DamagedResult, MissingResult
-from dumbbell.store import run_folder, staging
+from dumbbell.store import answers, run_folder, staging
 from dumbbell.store.packs import InPack
 from dumbbell.store.result_files import InFolder, InMemory
 from dumbbell.store.store import Store
@@ -120,6 +120,7 @@ def prune(store: Store, found: Collection[Useless]) -> None:
         store.remove(each.key)
     store.clean()
     with store.errors("write"):
+        answers.remove(store.root)
         for folder in regular.entries(store.root / "quantities", below=store.root):
             place = store.root / "quantities" / folder.name
             for file in regular.files(place, ".json", below=store.root):

@@ -12,8 +12,8 @@ from dumbbell.experiments.advise.conditions import HARM_MAX, percent
 from dumbbell.experiments.compete.contest import Contest, Outcome, Point
 from dumbbell.experiments.compete.sides import Side
 from dumbbell.inference.estimates import RUNS_MIN, Estimate
-from dumbbell.quantities.shown import Shown, brief_interval
-from dumbbell.quantities.totals import Totals
+from dumbbell.quantities.cells import Shown, Totals
+from dumbbell.quantities.shown import brief_interval
 
 _RULE: Final = f"Dumbbell calls it harm where more than {percent(HARM_MAX)} is lost."
 
