@@ -190,3 +190,29 @@ class TestNoEvidence:
     def test_it_leaves_the_count_for_one_reason(self) -> None:
         with pytest.raises(ValidationError, match="leaves the count already"):
             self.judged(calibrates="the buffer", reported="it is withdrawn")
+
+
+@pytest.mark.parametrize(
+    ("lows", "verdict"),
+    [((0.4, 0.9), YES), ((0.95, 0.9), NO), ((0.95, None), OPEN), ((0.4, None), YES)],
+)
+def test_one_reading_of_an_ambiguous_sentence_is_enough(
+    lows: tuple[float | None, ...], verdict: Verdict
+) -> None:
+    here = {"algorithm": "reno"}
+    unknown = {"algorithm": "fast"}
+    checks = [
+        {
+            "type": "band",
+            "test": "pair",
+            "quantity": "ratio_min_max",
+            "where": unknown if low is None else here,
+            "low": low or 0,
+        }
+        for low in lows
+    ]
+    content = {"id": "E99", "source": "Fig. 0", "text": "It holds.", "expectation": "a number"}
+    claim = Claim.model_validate({**content, "holds_if": "any", "check": checks})
+    result = judge(claim, Source(lambda _, columns: THREE))  # noqa: ARG005
+    assert result.verdict == verdict
+    assert result.decisive.verdict == verdict

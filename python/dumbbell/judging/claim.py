@@ -6,7 +6,7 @@ There are few kinds of check (`dumbbell.claims.kinds`); what they expect is numb
 
 from __future__ import annotations
 
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -63,8 +63,12 @@ class Claim(Table):
     """Why it is reported only and leaves the count: the authors withdraw it, or no run can
     contradict it."""
 
+    holds_if: Literal["all", "any"] = "all"
+    """Number of its checks that must agree: all, or any where they are readings of one ambiguous
+    sentence."""
+
     checks: tuple[AnyCheck, ...] = Field(alias="check", min_length=1)
-    """Its checks. All checks of the authors' statements must agree."""
+    """Its checks. Those of the authors' statements must agree, as `holds_if` says."""
 
     reason: str = ""
     """The reason why it is not reproduced, once it is known."""

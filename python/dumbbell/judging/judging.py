@@ -32,8 +32,8 @@ class ClaimResult:
         The claim.
     verdict
         Of the checks of what the authors state: not reproduced if any is not, else undecided if any
-        is, else a tie if any is one, else reproduced. A claim with expectations of our own only has
-        their verdict.
+        is, else a tie if any is one, else reproduced. Where it `holds_if` any of them agrees,
+        the best of them. A claim with expectations of our own only has their verdict.
     checks
         The results of its checks, in their order.
     """
@@ -127,7 +127,8 @@ def judge(claim: Claim, source: Source) -> ClaimResult:
             results.append(check.judge(source))
         except InputError as error:
             raise error.at(key=key) from None
-    verdict = worst(check.verdict for check in _deciding(results))
+    decides = worst if claim.holds_if == "all" else best
+    verdict = decides(check.verdict for check in _deciding(results))
     return ClaimResult(claim, verdict, tuple(results))
 
 
@@ -136,10 +137,15 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     return min(verdicts, key=_goodness)
 
 
-def _goodness(verdict: Verdict) -> int:
+def best(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return what several readings of a sentence come to, of which one is enough."""
+    return max(verdicts, key=lambda each: _goodness(each, tie=1, undecided=2))
+
+
+def _goodness(verdict: Verdict, *, undecided: int = 1, tie: int = 2) -> int:
     if verdict is Verdict.TIE:
-        return 2
-    return 0 if verdict.is_bad else 3 if verdict.is_good else 1
+        return tie
+    return 0 if verdict.is_bad else 3 if verdict.is_good else undecided
 
 
 def by_verdict(claims: Iterable[ClaimResult]) -> dict[Verdict, int]:
