@@ -71,6 +71,100 @@ def test_a_wrong_parameter_is_refused(choice: str, problem: str) -> None:
 # What is wanted
 
 
+def test_parameters_for_marks_are_left_out_where_nothing_marks() -> None:
+    cubic = catalogue.algorithm("cubic")
+    with_marks, without = space.space(cubic), space.space(cubic, marks=False)
+    assert with_marks.left_out == ()
+    assert without.left_out == ("kept_ecn",)
+    assert {each.name for each in with_marks.dimensions} - {
+        each.name for each in without.dimensions
+    } == {"kept_ecn"}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "choices", "problem"),
+    [
+        ("cubic", ["kept_ecn"], "has no effect on paths without congestion marks"),
+        ("reno", [], "has no parameters to tune on paths without congestion marks"),
+    ],
+)
+def test_nothing_is_searched_that_has_no_effect(
+    algorithm: str, choices: list[str], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        space.space(catalogue.algorithm(algorithm), choices, marks=False)
+
+
+FIXED = """
+#include "cc.h"
+
+#define fixed_parameters(P)
+#define fixed_presets(S)
+#define fixed_hooks(H) H(fixed, ssthresh) H(fixed, cong_avoid)
+
+CC_PARAMS(fixed);
+
+struct fixed_state {
+};
+
+static u32 fixed_ssthresh(const struct fixed_params *params, struct fixed_state *state,
+              const struct cc_conn *conn)
+{
+    return cc_max(conn->cwnd_segs / 2, CC_CWND_MIN);
+}
+
+static void fixed_cong_avoid(const struct fixed_params *params, struct fixed_state *state,
+                 struct cc_conn *conn, u32 acked)
+{
+    cc_grow(conn, acked);
+}
+
+CC_ALGORITHM(fixed, .title = "Fixed", .family = CC_FAMILY_LOSS, .year = 2026,
+         .source = "unpublished", .summary = "Has nothing to tune.");
+"""
+"""Every built-in algorithm has parameters."""
+
+
+def test_an_algorithm_without_parameters_is_refused(dumbbell: Command) -> None:
+    Path("fixed.c").write_text(FIXED)
+    said = dumbbell("tune", "./fixed.c", "--rate", "5mbit", "--rtt", "9ms")
+    assert said.code == 2
+    assert '"fixed": has no parameters to tune; valid: ' in said.err
+
+
+CODEL = '{ discipline = "codel", ecn = true }'
+
+
+@pytest.mark.parametrize(
+    ("stack", "queue", "heard"),
+    [
+        ('"linux-6"', '"1bdp"', False),
+        ('{ profile = "linux-6", switches = { ecn = "classic" } }', '"1bdp"', False),
+        ('"linux-6"', CODEL, False),
+        ('{ profile = "linux-6", switches = { ecn = "classic" } }', CODEL, True),
+    ],
+)
+def test_marks_need_a_queue_that_marks_and_a_stack_with_ecn(
+    tmp_path: Path, stack: str, queue: str, heard: bool
+) -> None:
+    (tmp_path / "a.toml").write_text(
+        f'duration = "2s"\nstack = {stack}\n[network]\nrate = "5mbit"\nrtt = "20ms"\n'
+        f'queue = {queue}\n[[flow]]\nalgorithm = "cubic"\n'
+    )
+    (path,) = paths.from_folder(tmp_path, "cubic")
+    assert path.has_marks("cubic", {}) is heard
+
+
+def test_the_command_names_what_it_left_out(dumbbell: Command) -> None:
+    path = ("--rate", "5mbit", "--rtt", "20ms", "--duration", "2s", "--runs", "1")
+    said = dumbbell("tune", "cubic", *path, "--candidates", "2", "--json")
+    assert said.code == 0
+    assert said.json["left_out"] == ["kept_ecn"]
+    assert "kept_ecn" not in said.json["winner"]
+    assert "kept_ecn" in said.err
+    assert "kept_ecn" in Path("tuned/index.html").read_text()
+
+
 def test_power_is_goodput_over_round_trip_time() -> None:
     power = objectives.objective("power*2", ())
     values = {"goodput_mbit_per_s[tuned]": 8.0, "rtt_mean_ms[tuned]": 40.0}

@@ -66,6 +66,11 @@ class Parameter(_Entry):
         unit = f" ({self.unit})" if self.unit != "1" else ""
         return f"{self.low} to {self.high}{steps}{unit}"
 
+    @property
+    def of_marks(self) -> bool:
+        """True if it acts only on congestion marks: its name ends in ``_ecn``."""
+        return self.name.endswith("_ecn")
+
     def in_unit(self, share: Any) -> str:
         """Say what a share such as 0.7 is in the unit of the parameter, if that is a part."""
         parts = re.fullmatch(r"1/([0-9]+)|%", self.unit)

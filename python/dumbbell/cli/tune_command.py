@@ -142,6 +142,8 @@ def tune(
                 shown.add_row(*map(plain, words.cells(line)))
             print_table(shown)
     say.print(words.conclusion(tuned), soft_wrap=True)
+    if idle := words.left_out(tuned):
+        say.print(idle, soft_wrap=True)
     preset = output / f"{tuned.algorithm.name}.toml"
     say.print(f"Page: {written}. Preset: {tuned.search.choice}@{preset}", soft_wrap=True)
 

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.base.units import format_time
-from dumbbell.contract.scenario import LinkConfig, Scenario
+from dumbbell.contract.scenario import Scenario
 from dumbbell.contract.summary import Doubt, Summary
-from dumbbell.scenario import facts
-from dumbbell.scenario.disciplines import MODELS
+from dumbbell.scenario import facts, marks
 
 DECIDED_BY: Final[Mapping[str, str]] = {
     "host": "a host",
@@ -52,22 +51,15 @@ def _without_marks(scenario: Scenario) -> Iterator[OfScenario]:
     }
     if not need:
         return
-    marking = {number for number, link in enumerate(scenario.links) if _marks(link)}
     labels = [
         flow.label
         for flow in scenario.flows
-        if facts.algorithm(flow) in need and not marking & {hop.link for hop in flow.forward.hops}
+        if facts.algorithm(flow) in need and not marks.are_set(scenario, flow)
     ]
     if labels:
         needs = "needs" if len(labels) == 1 else "need"
         text = f"{_named(labels)} {needs} congestion marks, and no queue on the way marks packets"
         yield OfScenario("no-marks", text)
-
-
-def _marks(link: LinkConfig) -> bool:
-    """Return True if the queue of a link marks packets rather than only dropping them."""
-    discipline = link.queue.discipline
-    return MODELS[str(discipline.__struct_config__.tag)].marks(discipline)
 
 
 def _too_short(scenario: Scenario) -> Iterator[OfScenario]:

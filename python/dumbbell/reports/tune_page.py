@@ -35,6 +35,7 @@ def write(tuned: Tuned, folder: Path, command: str) -> Path:
         Place.at(f"tune {tuned.algorithm.name}"),
         tuned=tuned,
         conclusion=words.conclusion(tuned),
+        left_out=words.left_out(tuned),
         columns=words.columns(tuned),
         rows=[words.cells(line) for line in tuned.lines],
         confirmed=[words.cells(line) for line in tuned.confirmed],

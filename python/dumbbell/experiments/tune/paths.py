@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Own
 from dumbbell.base import documents
 from dumbbell.base.errors import InputError, placed
@@ -31,6 +32,7 @@ from dumbbell.experiments.setting import Setting
 from dumbbell.experiments.tune.objectives import BESIDE, TUNED
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.plan.windows import Window
+from dumbbell.scenario import facts, marks
 from dumbbell.scenario.model import Scenario
 
 AROUND: Final = 1.3
@@ -132,6 +134,16 @@ class NetworkPath:
             repetition=repetition + 1,
             resolved=scenario.resolve(seed=_seed(self.name, repetition)).on(engine),
             windows={"main": Window(), **self.windows},
+        )
+
+    def has_marks(self, choice: str, own: Own) -> bool:
+        """Return True if congestion marks can reach a flow that is tuned."""
+        scenario = self.planned(choice, {}, 0, own, "").resolved.scenario
+        name = catalogue.called(choice)
+        return any(
+            marks.are_heard(scenario, flow)
+            for flow in scenario.flows
+            if flow.transport.tcp is not None and facts.algorithm(flow) == name
         )
 
 

@@ -65,6 +65,8 @@ class Space:
 
     algorithm: Algorithm
     dimensions: tuple[Dimension, ...]
+    left_out: tuple[str, ...] = ()
+    """Parameters that would be searched if packets were marked."""
 
     @property
     def initial(self) -> Candidate:
@@ -84,11 +86,12 @@ class Space:
         return ", ".join(f"{name} = {value}" for name, value in self.values(candidate).items())
 
 
-def space(algorithm: Algorithm, choices: Sequence[str] = ()) -> Space:
+def space(algorithm: Algorithm, choices: Sequence[str] = (), *, marks: bool = True) -> Space:
     """Return what is searched: ``kp``, ``kd=100..8000``.
 
     By default these are the parameters in which presets of the algorithm differ from its initial
-    values, and all of them if none does.
+    values, and all of them if none does. Unless `marks` reach the algorithm on some path, those
+    that act only on marks are left out. InputError if one of these is chosen, or none remains.
     """
     if not algorithm.parameters:
         tunable = [name for name, each in catalogue.algorithms().items() if each.parameters]
@@ -103,11 +106,27 @@ def space(algorithm: Algorithm, choices: Sequence[str] = ()) -> Space:
         found = [_whole(each) for each in chosen or algorithm.parameters]
     else:
         found = [_dimension(algorithm, choice) for choice in choices]
+    idle = () if marks else tuple(each.name for each in found if each.parameter.of_marks)
+    if idle and choices:
+        raise _without_marks("has no effect", "parameter", idle[0])
+    found = [each for each in found if each.name not in idle]
+    if not found:
+        raise _without_marks("has no parameters to tune", "algorithm", algorithm.name)
     names = [each.name for each in found]
     for name in names:
         if names.count(name) > 1:
             raise InputError("twice", key="parameter", value=name)
-    return Space(algorithm, tuple(each for each in found if each.low < each.high))
+    return Space(algorithm, tuple(each for each in found if each.low < each.high), idle)
+
+
+def _without_marks(problem: str, key: str, name: str) -> InputError:
+    """Return the error that only parameters are there that act on congestion marks."""
+    return InputError(
+        f"{problem} on paths without congestion marks",
+        key=key,
+        value=name,
+        valid='scenario files with the switch ecn = "classic" and a queue that marks',
+    )
 
 
 def _preset_by(algorithm: Algorithm) -> set[str]:

@@ -143,6 +143,7 @@ class Tuned:
             "objectives": [each.name for each in self.search.runs.objectives],
             "paths": [path.name for path in self.search.paths],
             "held_out": [path.name for path in self.held_out],
+            "left_out": list(self.search.space.left_out),
             "winner": self.winner,
             "front": [self.search.space.values(each.candidate) for each in self.course.front]
             if self.search.front
@@ -182,8 +183,9 @@ def tune(
             value=choice,
             valid=algorithm.name,
         )
-    searched = space.space(algorithm, request.parameters)
     found, held_out = _paths(request)
+    marks = any(path.has_marks(choice, own) for path in found)
+    searched = space.space(algorithm, request.parameters, marks=marks)
     store = results if isinstance(results, Store) else Store(results)
     runs = Runs(
         _objectives(request),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from dumbbell.base.labels import number, with_interval
+from dumbbell.base.labels import listing, number, with_interval
 from dumbbell.experiments.tune.judging import SHOWN, Line
 from dumbbell.experiments.tune.tuning import Tuned
 from dumbbell.inference.estimates import Estimate
@@ -61,3 +61,12 @@ def conclusion(tuned: Tuned) -> str:
     if gain.high < 1:
         return f"The default is better {where}: {winner} has {factor(gain)} times as much there."
     return f"The default is as good {where}: {winner} has {factor(gain)} times as much there."
+
+
+def left_out(tuned: Tuned) -> str:
+    """Say which parameters were not searched as they have no effect; empty: none."""
+    names = tuned.search.space.left_out
+    if not names:
+        return ""
+    act = "acts" if len(names) == 1 else "act"
+    return f"Not searched: {listing(names)} {act} only on congestion marks, and no path has any."

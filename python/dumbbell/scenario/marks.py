@@ -1,0 +1,34 @@
+"""Congestion marks in a scenario: where queues set them, and which flows react to them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from dumbbell.algorithms import catalogue
+from dumbbell.contract.scenario import Flow, LinkConfig, Scenario
+from dumbbell.scenario import facts
+from dumbbell.scenario.disciplines import MODELS
+
+_SWITCH: Final = "ecn"
+
+
+def are_set(scenario: Scenario, flow: Flow) -> bool:
+    """Return True if a queue on the path of a flow's data marks packets."""
+    return any(_marks(scenario.links[hop.link]) for hop in flow.forward.hops)
+
+
+def are_heard(scenario: Scenario, flow: Flow) -> bool:
+    """Return True if a flow also negotiates ECN, so that marks reach its algorithm."""
+    tcp = flow.transport.tcp
+    if tcp is None:
+        return False
+    described = facts.described(scenario, facts.algorithm(flow))
+    profile = catalogue.stack_profile(tcp.stack.profile)
+    ecn = tcp.stack.switches.get(_SWITCH, profile.switches[_SWITCH])
+    return (ecn != "off" or described.needs_ecn) and are_set(scenario, flow)
+
+
+def _marks(link: LinkConfig) -> bool:
+    """Return True if the queue of a link marks packets rather than only dropping them."""
+    discipline = link.queue.discipline
+    return MODELS[str(discipline.__struct_config__.tag)].marks(discipline)
