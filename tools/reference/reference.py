@@ -329,6 +329,9 @@ The results folder also has these parts. Results can be used without any of them
 - `experiments`: the runs of `simulate` and `compare`, as studies;
 - `failures/ab12....json`: the reason of a run's last failure, until the run succeeds;
 - `campaigns`: the cost of each command;
+- `quantities`: the values that were measured of runs;
+- `answers`: the tables that `compare` printed. A table counts only if the code, the study and every
+  byte of its runs are unchanged;
 - `packs`: results that `dumbbell store pack` moved from `runs`. They are SQLite files with a table
   `files` of `key`, `name` and `content`.
 
