@@ -12,6 +12,7 @@ import pytest
 
 import study_runs
 from dumbbell.contract.scenario import Classes, Flow, Scenario, Tcp
+from dumbbell.judging import readings
 from dumbbell.judging.evidence import Verdict
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities.view import RunView
@@ -33,7 +34,9 @@ SCALED = 20
 
 
 def one(test: str, **where: str) -> PlannedRun:
-    found = STUDY.runs(where={"test": test, **where}, runs=1)
+    """Return the run of a grid point, in the main reading unless another one is named."""
+    main = {"reading": "main"} if "reading" in STUDY.test(test).axes else {}
+    found = STUDY.runs(where={"test": test, **main, **where}, runs=1)
     assert len(found) == 1
     return found[0]
 
@@ -85,7 +88,10 @@ def test_covers_the_paper() -> None:
     assert [name for name in names if name.startswith("fig")] == [
         f"fig{number}{letter}" for number, letters in panels.items() for letter in letters or [""]
     ]
-    assert [claim.id for claim in STUDY.claims] == [f"B{n:02}" for n in range(1, 53)]
+    ids = [claim.id for claim in STUDY.claims]
+    assert sorted(ids) == [f"B{n:02}" for n in range(1, 58)]
+    split = [f"B{n}" for n in range(53, 58)]
+    assert [name for name in ids if name not in split] == [f"B{n:02}" for n in range(1, 53)]
 
 
 def test_tests_are_in_the_order_of_the_paper() -> None:
@@ -99,31 +105,33 @@ def test_tests_are_in_the_order_of_the_paper() -> None:
 
 def test_counts_of_runs() -> None:
     assert Counter(run.test for run in study_runs.runs(STUDY.name)) == {
-        "window": 4 * 6 * 3,
-        "rack": 7 * 2 * 4,
-        "rack-pairs": 5 * 3 * 3,
-        "rack-triples": 5 * 3 * 3,
-        "rack-sizes": 7 * 5 * 5,
+        "window": 4 * 7 * 3,
+        "rack": 7 * 2 * 3 * 4,
+        "rack-pairs": 5 * 3 * 3 * 3,
+        "rack-triples": 5 * 3 * 3 * 3,
+        "rack-sizes": 7 * 5 * 3 * 5,
         "wide": 10 * 2 * 20,
         "wide-collapse": (2 * 2 + 3) * 20,
         "wide-triples": 5 * 2 * 10,
         "wide-sizes": 5 * 5 * 3,
         "access": 6 * 2 * 2 * 5 * 3,
-        "open-buffer": 6 * (4 + 2 + 2) * 2,
-        "open-mark": 3 * 4 * 2 * 2,
-        "open-reduction": 3 * 5 * 3,
+        "open-buffer": 6 * (5 + 2 + 2) * 2,
+        "open-mark": 4 * 5 * 2 * 2,
+        "open-reduction": 3 * 6 * 3,
         "open-nv": (1 + 2) * 4 * 3 * 2,
-        "open-sizes": 7 * 4 * 2,
+        "open-sizes": 7 * 2 * 4 * 2,
         "open-wide": 4 * 4 * 2,
-        "open-hosts": 7 * 2 * 2,
+        "open-hosts": 7 * 3 * 2,
+        "open-receiver": 2 * 4 * 3,
         "open-dctcp": 3 * 2 * 2,
         "open-wide-sizes": 2 * 2 * 4 * 2,
         "open-timers": 2 * 5 * 4,
         "open-timers-sizes": 2 * 5 * 3,
         "open-policer-sizes": 3 * 2 * 2,
+        "open-bucket": 3 * 2 * 4 * 2,
         "clamp-load": 2 * 8 * 2 * 3,
         "buffer-load": 3 * 5 * 6 * 3,
-        "dctcp-start": 8 * 10,
+        "dctcp-start": 9 * 10,
         "scaled-rack": 7 * 2 * 3,
         "scaled-hosts": 4 * 20,
         "scaled-stack": 3 * 20,
@@ -415,6 +423,54 @@ def test_enough_requests_for_the_percentiles_that_are_judged() -> None:
     for name, duration_s in (("nv", 22), ("TCP-BPF", 22), ("cubic", 42), ("bbr", 122)):
         run = scenario("rack-sizes", algorithm=name, requests="2")
         assert run.duration_ns == duration_s * 10**9
+
+
+def test_readings_of_the_rack_differ_in_one_thing() -> None:
+    """The buffer is what the round-trip times need or what is printed for 10 ms."""
+    for test, where in (
+        ("rack", {"algorithm": "cubic", "flows": "2"}),
+        ("rack-pairs", {"algorithm": "dctcp", "order": "CUBIC first", "bpf": "no"}),
+        ("rack-triples", {"algorithm": "bbr", "order": "CUBIC first", "bpf": "no"}),
+        ("rack-sizes", {"algorithm": "nv", "requests": "8"}),
+    ):
+        main = scenario(test, **where)
+        small = scenario(test, **where, reading="1.5 MB")
+        assert [tcp(flow) for flow in small.flows] == [tcp(flow) for flow in main.flows]
+        limits = [run.links[0].queue.limit for run in (main, small)]
+        assert [limit and limit.bytes for limit in limits] == [4_300_000, 1_500_000]
+        plain = scenario(test, **where, reading="no GRO")
+        assert plain.links[0] == main.links[0]
+        for flow, before in zip(plain.flows, main.flows, strict=True):
+            assert (tcp(flow).stack.switches.get("gro_segs") or 0) == 0
+            assert tcp(before).stack.switches["gro_segs"] == 44
+
+
+def test_the_rings_of_receivers_are_all_that_differs() -> None:
+    lone = [scenario("open-receiver", algorithm="dctcp", ring=ring) for ring in ("none", "1024p")]
+    start = [scenario("dctcp-start", cause=cause) for cause in ("as is", "receiver's ring")]
+    for without, with_ring in (lone, start):
+        assert len(with_ring.links) == len(without.links) + 1
+        assert with_ring.links[0] == without.links[0]
+
+
+def test_a_shared_memory_gives_one_full_queue_what_the_rack_has() -> None:
+    """With a threshold of 1 a queue alone holds half of the memory."""
+    shared = scenario("open-buffer", point="B14", buffer="8.6mb, shared", hosts="7.5us")
+    own = scenario("open-buffer", point="B14", buffer="4.3mb", hosts="7.5us")
+    memory = shared.links[0].memory
+    limit = own.links[0].queue.limit
+    assert memory is not None
+    assert limit is not None
+    assert memory.alpha / (1 + memory.alpha) * memory.bytes == limit.bytes
+    assert shared.links[0].queue.limit is None
+    assert own.links[0].memory is None
+
+
+def test_claims_of_the_rack_are_decided_in_the_main_reading() -> None:
+    assert readings.named(STUDY.claims, "reading") == ["main"]
+    statements = {claim.id: claim.statement for claim in STUDY.claims}
+    assert {name for name, kind in statements.items() if kind == "calibration"} == {"B01", "B57"}
+    assert {name for name, kind in statements.items() if kind == "reported"} == {"B08", "B53"}
 
 
 def test_without_runs_only_arithmetic_is_decided(tmp_path: Path) -> None:
