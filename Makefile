@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz soak behaviour lint lock format \
   bench bench-instructions bench-cases bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container notices validate validate-import agreement agreement-drawn linux-modules studies \
-  clean coverage versions llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers
+  clean coverage versions llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers snapshots
 
 # Commands and tests start hundreds of processes: without kept bytecode, each compiles NumPy and Polars again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -38,6 +38,7 @@ help:
 	@echo '             properties, for MINUTES=10; what fails is kept'
 	@echo 'make soak    random valid scenarios for MINUTES=20, checked for what no run may break; what fails is kept'
 	@echo 'make behaviour   what the engine does from now on (ALGORITHMS=NAMES: these alone do; SAME=1: only the corpus)'
+	@echo 'make snapshots   write the sentences that tests expect, of TESTS=FILES or all: read the difference'
 	@echo 'make coverage   the share of lines that the tests reach, a figure for Python and one for Rust'
 	@echo 'make versions   some tests with the lowest and the highest dependencies that pyproject.toml allows'
 	@echo 'make lint    formatters, linters and type checkers, strict'
@@ -133,6 +134,11 @@ test: bpf-compiler packet-analyser iperf browser valgrind testbed-packages
 	@$(MAKE) --no-print-directory -j4 --keep-going $(SYNC) \
 	  test-testbed test-python test-rust bench-instructions
 	@echo '$(BIN)/dumbbell is what was tested, with all checks in it: `make build` makes it fast again'
+
+# Workers cannot write them, so tests run one after the other.
+snapshots: $(VENV)/.ci
+	-$(BIN)/pytest -m 'not testbed' -p no:xdist --inline-snapshot=create,fix $(TESTS)
+	git diff --stat -- tests
 
 test-rust: $(RUST_TESTS) packet-analyser
 	$(BESIDE) $(PYTHON) tests/run_rust.py --without testbed --beside 2 $<

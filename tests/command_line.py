@@ -55,3 +55,9 @@ def assert_refused(said: Said) -> None:
     assert said.err.startswith("error: ")
     assert said.err.count("\n") == 1
     assert "Traceback" not in said.err
+
+
+def line(text: str, word: str) -> str:
+    """Return the only line of a text with a word, such as a name, a number or a command."""
+    (found,) = (each for each in text.splitlines() if word in each)
+    return found.strip()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell import _core
 from dumbbell.algorithms import apart, catalogue
@@ -190,9 +191,9 @@ def test_a_process_that_died_while_it_waited_is_replaced() -> None:
 
 
 def test_how_a_process_ended_is_told() -> None:
-    assert apart._how(-signal.SIGSEGV) == "ended by SIGSEGV (memory that is not its own)"
-    assert apart._how(3) == "ended with exit code 3"
-    assert apart._how(-signal.SIGUSR1) == "ended by SIGUSR1 (User defined signal 1)"
+    assert apart._how(-signal.SIGSEGV) == snapshot("ended by SIGSEGV (memory that is not its own)")
+    assert apart._how(3) == snapshot("ended with exit code 3")
+    assert apart._how(-signal.SIGUSR1) == snapshot("ended by SIGUSR1 (User defined signal 1)")
 
 
 @traps
@@ -204,8 +205,12 @@ def test_several_algorithms_are_all_named() -> None:
     run = Scenario.parse({"duration": "2s", "network": network, "flow": flows}).resolve()
     with pytest.raises(BroughtDown) as caught:
         SimulatorEngine().run(run)
-    assert "the process that ran right or wrong ended by" in str(caught.value)
-    assert "dumbbell check ./right.c, dumbbell check ./wrong.c" in str(caught.value)
+    assert str(caught.value) == snapshot(
+        "the process that ran right or wrong ended by SIGFPE (a division by zero, or another that has no result); to find where: dumbbell check ./right.c, dumbbell check ./wrong.c"
+    )
+    assert str(caught.value) == snapshot(
+        "the process that ran right or wrong ended by SIGFPE (a division by zero, or another that has no result); to find where: dumbbell check ./right.c, dumbbell check ./wrong.c"
+    )
 
 
 def test_a_file_is_called_as_the_command_finds_it(

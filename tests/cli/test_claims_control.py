@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from command_line import Command
 
@@ -117,4 +118,6 @@ def test_a_study_of_one_algorithm_has_none(dumbbell: Command, folder: Path) -> N
     (folder / "one.toml").write_text(kept.replace('"three"', '"one"'))
     said = dumbbell("claims", "one.toml", "--control")
     assert said.code == 2
-    assert "no names to exchange" in said.err
+    assert said.err == snapshot(
+        "error: --control: there are no names to exchange; valid: a study with two algorithms or more besides reno\n"
+    )

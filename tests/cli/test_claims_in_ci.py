@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from command_line import Command
 
@@ -31,7 +32,7 @@ def test_a_baseline_is_kept_or_named(dumbbell: Command, tmp_path: Path) -> None:
     file.write_text(json.dumps({**verdicts, "A02": "reproduced"}))
     said = dumbbell("claims", "study", "--baseline", str(file))
     assert said.code == 1
-    assert "worse: A02 was reproduced, now not reproduced" in said.err
+    assert said.err == snapshot("worse: A02 was reproduced, now not reproduced\n")
     file.write_text('{"A02": "reproducd"}')
     said = dumbbell("claims", "study", "--baseline", str(file))
     assert said.code == 2

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 import small_study
 from command_line import Command, assert_refused
@@ -143,7 +144,7 @@ def test_hostile_arguments_are_refused(dumbbell: Command, arguments: list[str]) 
 def test_arguments_that_are_no_text_are_refused(dumbbell: Command, command: str) -> None:
     said = dumbbell(command, "my\udcff")
     assert_refused(said)
-    assert said.err == 'error: command line: "my\\udcff": not UTF-8 text\n'
+    assert said.err == snapshot('error: command line: "my\\udcff": not UTF-8 text\n')
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="how others read a queue")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from inline_snapshot import snapshot
 
 import small_study
 from command_line import Command, assert_refused
@@ -326,7 +327,9 @@ def test_claims_have_a_line_each(dumbbell: Command, monkeypatch: pytest.MonkeyPa
     assert [line.split()[0] for line in lines[:3]] == ["A01", "A02", "A03"]
     assert "The link is used by at least half." in lines[0]
     assert max(map(len, lines[:3])) <= 80
-    assert "it does not go with --json" in dumbbell("claims", "small", "--brief", "--json").err
+    assert dumbbell("claims", "small", "--brief", "--json").err == snapshot(
+        "error: --brief: it does not go with --json; valid: one of both\n"
+    )
 
 
 def test_runs_are_a_line_each_with_what_came_out(

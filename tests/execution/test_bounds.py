@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import typer
+from inline_snapshot import snapshot
 
 import dumbbell as package
 import small_study
@@ -105,9 +106,13 @@ PATH = ("--rate", "10tbit", "--rtt", "10ms")
 def test_a_command_refuses_what_a_slip_made_huge(dumbbell: Command, arguments: list[str]) -> None:
     said = dumbbell(*arguments)
     assert_refused(said)
-    assert "one run of 10tbit for 60s has about 50.0 G packets" in said.err
+    assert said.err == snapshot(
+        "error: one run of 10tbit for 60s has about 50.0 G packets, which take some 41 min 40 s; valid: up to 10.0 G packets without asking; a smaller rate, a shorter duration, fewer runs or flows, or --large if it is meant\n"
+    )
     assert "some 41 min" in said.err
-    assert "up to 10.0 G packets without asking" in said.err
+    assert said.err == snapshot(
+        "error: one run of 10tbit for 60s has about 50.0 G packets, which take some 41 min 40 s; valid: up to 10.0 G packets without asking; a smaller rate, a shorter duration, fewer runs or flows, or --large if it is meant\n"
+    )
     assert "--large" in said.err
 
 
@@ -218,7 +223,9 @@ def test_the_parts_of_a_slurm_script_are_sized(
 
 def test_calls_of_the_c_library_are_said_whoever_declares_them() -> None:
     code = "void *malloc(unsigned long); // free(1)\nint f(void) { return !malloc(3); }\nsqrt(2);\n"
-    assert list(interface.unfit(code, "a.c")) == [
-        "a.c:1: 'malloc(': the kernel has no C library",
-        "a.c:3: 'sqrt(': the kernel has no C library",
-    ]
+    assert list(interface.unfit(code, "a.c")) == snapshot(
+        [
+            "a.c:1: 'malloc(': the kernel has no C library",
+            "a.c:3: 'sqrt(': the kernel has no C library",
+        ]
+    )

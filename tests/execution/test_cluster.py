@@ -17,6 +17,7 @@ from typing import Any
 
 import distributed
 import pytest
+from inline_snapshot import snapshot
 
 import small_study
 from command_line import Command, assert_refused
@@ -234,4 +235,6 @@ def test_the_command_takes_a_cluster(dumbbell: Command, tmp_path: Path) -> None:
     assert "4 run" not in dumbbell(*command, "--results", "there", "--dask", "local:1").err
     said = dumbbell(*command, "--dask", "local:1", "--jobs", "3")
     assert_refused(said)
-    assert "--jobs: 3: sets the number of runs at the same time here" in said.err
+    assert said.err == snapshot(
+        "error: --jobs: 3: sets the number of runs at the same time here; valid: without --dask\n"
+    )

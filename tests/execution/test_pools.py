@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell.base.errors import Cancelled, EngineError
 from dumbbell.conformance import starting
@@ -134,9 +135,9 @@ def test_a_lost_worker_costs_its_run_only(tmp_path: Path) -> None:
     outcome = execute(runs, store, QuickEngine(), ExecutorPool(Losing(), 2))
     assert (len(outcome.done), len(outcome.failed)) == (4, 2)
     found = failures.failures(store, [run.key for run in runs])
-    assert {failure.message for failure in found.values()} == {
-        "its worker ended: RuntimeError: the worker died three times"
-    }
+    assert {failure.message for failure in found.values()} == snapshot(
+        {"its worker ended: RuntimeError: the worker died three times"}
+    )
     assert len(execute(runs, store, QuickEngine(), ExecutorPool(Here(), 2)).done) == 2
 
 

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 import hostile_folders
 from command_line import Command
@@ -121,7 +122,9 @@ def test_what_is_no_results_folder_is_refused(dumbbell: Command) -> None:
     Path("empty").mkdir()
     assert "not a results folder" in dumbbell("merge", "empty").err
     results(dumbbell, "one")
-    assert "the folder to merge into" in dumbbell("merge", "one", "--results", "one").err
+    assert dumbbell("merge", "one", "--results", "one").err == snapshot(
+        'error: RESULTS: "one": is the folder to merge into\n'
+    )
 
 
 # Drafts of other machines

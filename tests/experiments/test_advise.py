@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from command_line import Command, assert_refused
 from dumbbell.algorithms import catalogue
@@ -165,9 +166,9 @@ def test_what_was_not_measured_is_not_fit(advice: Advice) -> None:
     unknown = replace(reno, meetings=(reno.meetings[0], replace(reno.meetings[1], harm=None)))
     found = choose(WIRED, "cubic", 1, [unknown], {})
     assert found.advised is None
-    assert found.refused == {
-        "reno": "takes an unknown share of cubic's goodput if cubic starts first"
-    }
+    assert found.refused == snapshot(
+        {"reno": "takes an unknown share of cubic's goodput if cubic starts first"}
+    )
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +205,7 @@ def test_what_may_have_as_much_goodput_is_named(advice: Advice) -> None:
     noisy = replace(reno, goodputs=tuple(a * b for a, b in zip(cubic.goodputs, less, strict=True)))
     found = choose(WIRED, "cubic", 2, [cubic, noisy], {})
     assert found.undecided == (noisy,)
-    assert words.conclusion(found)[1] == "More runs may find as much goodput for reno."
+    assert words.conclusion(found)[1] == snapshot("More runs may find as much goodput for reno.")
 
 
 def _fit(advice: Advice) -> list[Candidate]:

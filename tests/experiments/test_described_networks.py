@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from command_line import Command
 from dumbbell.base.errors import InputError
@@ -233,9 +234,11 @@ def test_a_round_trip_is_the_delay_unless_one_is_given(tmp_path: Path) -> None:
 
 def test_what_has_no_equal_is_noted_with_its_line(read: Read) -> None:
     notes = read(f"{LIMITED}\n{BELOW}fq_codel memory_limit 4Mb ce_threshold 1ms").notes
-    assert notes == (
-        "line 3: `memory_limit 4Mb` of fq-codel has no equal",
-        "line 3: `ce_threshold 1ms` of fq-codel has no equal",
+    assert notes == snapshot(
+        (
+            "line 3: `memory_limit 4Mb` of fq-codel has no equal",
+            "line 3: `ce_threshold 1ms` of fq-codel has no equal",
+        )
     )
 
 

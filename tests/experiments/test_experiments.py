@@ -16,6 +16,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
+from inline_snapshot import snapshot
 
 import browser
 import small_study
@@ -256,7 +257,9 @@ def test_open_opens_a_browser_only_where_somebody_looks(
 def test_open_says_what_there_is(dumbbell: Command) -> None:
     said = dumbbell("open")
     assert said.code == 2
-    assert "holds no runs; valid: another folder by --results" in said.err
+    assert said.err == snapshot(
+        "error: results: holds no runs; valid: another folder by --results, or first dumbbell simulate FILE\n"
+    )
     dumbbell("simulate", "two.toml")
     said = dumbbell("open", "two-00000000")
     assert said.code == 2

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from command_line import Command, assert_refused
 from dumbbell import api
@@ -109,7 +110,7 @@ def test_a_data_file_of_flent_is_read(tmp_path: Path) -> None:
     assert (found.tool, flow.label, flow.algorithm) == ("Flent 2.1.1 tcp_nup", "upload::1", "reno")
     assert (flow.start_s, flow.rtt_min_ms, flow.goodput_mbit_per_s) == (0.2, 40.0, 9.5)
     path = fitting.path(found, {})
-    assert path.loss.why == "retransmissions are not in the file"
+    assert path.loss.why == snapshot("retransmissions are not in the file")
     assert "whether it overflowed is not in the file" in path.queue.why
 
 
@@ -202,10 +203,12 @@ def test_what_cannot_be_told_from_a_file_is_asked_for(
     said = dumbbell(
         "import", str(file), "--rtt", "10ms", "--algorithm", "bbr", "--fit-only", "--json"
     )
-    assert said.json["path"]["queue"] == {
-        "value": "1bdp",
-        "why": "no RTTs show it, so it is a guess",
-    }
+    assert said.json["path"]["queue"] == snapshot(
+        {
+            "value": "1bdp",
+            "why": "no RTTs show it, so it is a guess",
+        }
+    )
     assert_refused(dumbbell("import", str(file), "--rate", "fast"))
     assert_refused(dumbbell("import", "nowhere.json"))
     assert_refused(dumbbell("import", "."))

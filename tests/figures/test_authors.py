@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
 import small_study
 from dumbbell.base.errors import InputError
@@ -85,7 +86,12 @@ def test_a_number_stands_at_its_grid_point_in_the_colour_of_its_series() -> None
         'fill="transparent"' in hollow[0] or 'fill="none"' in hollow[0] or "fill=" not in hollow[0]
     )
     assert ">the authors<" in text
-    assert "Large hollow marks: what the authors state." in figure.notes
+    assert figure.notes == snapshot(
+        (
+            "Mean and 95 % interval of 6 runs per point.",
+            "Large hollow marks: what the authors state.",
+        )
+    )
 
 
 def test_a_range_has_two_marks_and_an_open_end_an_arrow() -> None:
@@ -156,12 +162,14 @@ def test_scatter_and_boxes_have_them_too() -> None:
     number = {"where": where, "low": 80, "high": 90, **SOURCE, "label": "half: 80 to 90"}
     found = marks(drawn(RUNS, boxes(number)))
     assert found["y"].to_list() == [80, 90]
-    assert set(found["said"]) == {"the authors: half: 80 to 90 (Section V)"}
+    assert set(found["said"]) == snapshot({"the authors: half: 80 to 90 (Section V)"})
 
 
 def test_histories_note_levels_of_the_panels_that_are_meant() -> None:
     number = {"where": {"algorithm": "reno"}, "field": "rtt_ms", "value": 50, **SOURCE}
-    assert "Dashed: the authors: 50 (Section V)." in drawn(RUNS, histories(number)).notes
+    assert drawn(RUNS, histories(number)).notes == snapshot(
+        ("Dashed: the authors: 50 (Section V).", "Not run yet: reno; cubic.")
+    )
 
 
 def test_a_level_is_drawn_in_its_plot_alone(small: Any, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell.base.errors import InputError
 from dumbbell.base.validation import validate
@@ -115,7 +116,7 @@ def test_intervals_are_those_of_student(spec: Callable[..., BaseFigure]) -> None
     assert shown["mean"][0] == pytest.approx(expected["mean"].item())
     assert shown["low"][0] == pytest.approx(expected["low"].item(), rel=1e-5)
     assert shown["high"][0] == pytest.approx(expected["high"].item(), rel=1e-5)
-    assert figure.notes[0] == "Mean and 95 % interval of 3 runs per point."
+    assert figure.notes[0] == snapshot("Mean and 95 % interval of 3 runs per point.")
     assert figure.frame is not None
     assert {"mean", "low", "high", "n", "runs"} <= set(figure.frame.columns)
     assert set(figure.frame["quantity"]) == {"jain"}
@@ -127,11 +128,11 @@ def test_intervals_are_those_of_student(spec: Callable[..., BaseFigure]) -> None
 def test_without_runs_only_axes_are_drawn(spec: Callable[..., BaseFigure]) -> None:
     for keys in ({}, {"facet": "rtt"}):
         figure = drawn(Tables(AXES), spec(**keys))
-        assert figure.notes == ("Not run yet: the test t.",)
+        assert figure.notes == snapshot(("Not run yet: the test t.",))
         assert figure.tables == ()
         assert figure.frame is None
     partly = drawn(Tables(AXES), spec(where={"rtt": "16ms"}))
-    assert partly.notes == ("Not run yet: these points of the test t.",)
+    assert partly.notes == snapshot(("Not run yet: these points of the test t.",))
 
 
 @pytest.mark.parametrize("spec", MEANS)
@@ -158,7 +159,7 @@ def test_one_series_and_one_place_are_enough(spec: Callable[..., BaseFigure]) ->
         [{"algorithm": "reno", "rtt": "22ms", "jain": 0.5}],
     )
     figure = drawn(only, spec())
-    assert figure.notes == ("One run per point.",)
+    assert figure.notes == snapshot(("One run per point.",))
     shown = data_with(figure, "low", "mean")
     assert shown["low"].to_list() == [None]
     assert figure.tables[0].rows[0].cells == ("0.5",)
@@ -258,8 +259,10 @@ def test_many_points_without_a_value_are_counted_and_none_with_one_is_said_so() 
         ]
         return [note for note in drawn(Tables(AXES, found), spec).notes if "too few" in note]
 
-    assert said(None) == ["median: no run has a value: too few."]
-    assert said(0.5) == ["median: of 24 of 24 points, not all runs have a value: too few."]
+    assert said(None) == snapshot(["median: no run has a value: too few."])
+    assert said(0.5) == snapshot(
+        ["median: of 24 of 24 points, not all runs have a value: too few."]
+    )
 
 
 def test_shares_are_shown_in_percent() -> None:
@@ -421,14 +424,22 @@ def test_bars_that_cannot_be_drawn_are_refused(keys: dict[str, Any], problem: st
 
 def test_a_second_quantity_has_an_axis_of_its_own() -> None:
     figure = drawn(TIMES, bars(marks={"field": "share", "title": "a share"}))
-    assert "Bars: fairness (Jain); points: a share." in figure.notes
+    assert figure.notes == snapshot(
+        (
+            "Mean and 95 % interval of 3 runs per point.",
+            "Not run yet: rtt 16 ms.",
+            "Bars: fairness (Jain); points: a share.",
+        )
+    )
     assert "a share" in svg(figure)
     layers = vega_lite(figure)["hconcat"][0]
     assert layers["resolve"]["scale"]["y"] == "independent"
-    assert [table.caption for table in figure.tables] == [
-        "fairness (Jain), mean and 95 % interval",
-        "a share, mean and 95 % interval",
-    ]
+    assert [table.caption for table in figure.tables] == snapshot(
+        [
+            "fairness (Jain), mean and 95 % interval",
+            "a share, mean and 95 % interval",
+        ]
+    )
 
 
 def test_scatters_tell_an_axis_by_shapes() -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 import vl_convert
+from inline_snapshot import snapshot
 
 import small_study
 from dumbbell.base.errors import InputError
@@ -99,9 +100,11 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     study = small_study.write(tmp_path / "study")
     store = small_study.run(study, tmp_path / "results", where={"rtt": "20ms"})
     results = Results(study, store)
-    assert "Not run yet: rtt 40 ms." in results.figure("fig1").notes
+    assert results.figure("fig1").notes == snapshot(
+        ("Mean and 95 % interval of 2 runs per point.", "Not run yet: rtt 40 ms.")
+    )
     history_figure = results.figure("fig3")
-    assert history_figure.notes == ("Not run yet: 40 ms.",)
+    assert history_figure.notes == snapshot(("Not run yet: 40 ms.",))
     assert "not run yet" in svg(history_figure)
 
 
@@ -109,7 +112,9 @@ def test_single_missing_points_are_counted(tmp_path: Path) -> None:
     study = small_study.write(tmp_path / "study")
     store = small_study.run(study, tmp_path / "results", where={"rtt": "20ms"})
     small_study.run(study, tmp_path / "results", where={"algorithm": "reno"})
-    assert "Not run yet: 2 of 8 points." in Results(study, store).figure("fig1").notes
+    assert Results(study, store).figure("fig1").notes == snapshot(
+        ("Mean and 95 % interval of 2 runs per point.", "Not run yet: 2 of 8 points.")
+    )
 
 
 @pytest.mark.parametrize("name", ["fig1", "fig2", "fig3"])
@@ -129,10 +134,12 @@ def test_every_figure_of_the_study_can_be_drawn_without_runs(tmp_path: Path) -> 
 def test_quick_runs_are_called_so_and_give_way_to_full_ones(tmp_path: Path) -> None:
     study = small_study.write(tmp_path / "study")
     store = small_study.run(study, tmp_path / "results", quick=True)
-    assert Results(study, store).figure("fig2").notes[0] == "One quick run per point."
+    assert Results(study, store).figure("fig2").notes[0] == snapshot("One quick run per point.")
     small_study.run(study, tmp_path / "results", where={"rtt": "20ms"})
     results = Results(study, store)
-    assert results.figure("fig2").notes[0] == "Mean and 95 % interval of 2 runs per point."
+    assert results.figure("fig2").notes[0] == snapshot(
+        "Mean and 95 % interval of 2 runs per point."
+    )
     assert results.table("fairness").height == 8
 
 
@@ -150,7 +157,7 @@ def test_boxes_pool_the_samples_of_all_runs(small: Results) -> None:
     for name, share in (("min", 0), ("q25", 0.25), ("q50", 0.5), ("q75", 0.75), ("max", 1)):
         assert box[name] == pytest.approx(np.quantile(pooled, share), rel=1e-5)
     assert f"{pooled.size} samples of 2 runs" in svg(figure)
-    assert figure.notes == ("Samples of 2 runs per point.",)
+    assert figure.notes == snapshot(("Samples of 2 runs per point.",))
     assert figure.tables[0].rows[0].x == "Standard TCP"
 
 
@@ -168,7 +175,7 @@ def test_a_red_line_stands_wherever_something_was_sent_again(small: Results) -> 
     assert run is not None
     told = {flow.label: flow.retransmitted_segs for flow in run.summary.flows}
     assert dict(lines.group_by("label").agg(pl.col("segs").sum()).iter_rows()) == told
-    assert marked.notes == ("Red lines: something was sent again.",)
+    assert marked.notes == snapshot(("Red lines: something was sent again.",))
     assert "#d7191c" in svg(marked)
 
 
@@ -214,7 +221,7 @@ def test_an_export_that_no_flow_has_is_said_to_be_missing(small: Results) -> Non
     table = {"name": "f", "title": "F", "section": "fairness", "kind": "histories"}
     shown = {"quantities": ["cwnd_segs", "state:alpha"], "panel": panel}
     figure = validate(HistoriesFigure, {**table, **shown}).draw(small)
-    assert figure.notes == ("Not recorded, or not exported: alpha.",)
+    assert figure.notes == snapshot(("Not recorded, or not exported: alpha.",))
     svg(figure)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.engines.engine import SimulatorEngine
@@ -60,7 +61,12 @@ def test_a_trade_off_has_the_means_and_intervals_of_the_table(compared: Comparis
 
 
 def test_a_trade_off_says_where_the_best_would_be(compared: Comparison) -> None:
-    assert "Better is up and to the left." in drawn(compared.results, "trade-off").notes
+    assert drawn(compared.results, "trade-off").notes == snapshot(
+        (
+            "Mean, 95 % intervals and one standard deviation of 3 runs per point.",
+            "Better is up and to the left.",
+        )
+    )
 
 
 def test_an_overlay_has_all_flows_of_all_runs(compared: Comparison) -> None:
@@ -75,7 +81,7 @@ def test_an_overlay_has_all_flows_of_all_runs(compared: Comparison) -> None:
         "RTT (ms)": 12,
         "queue (packets)": 6,
     }
-    assert "Strong: first runs; pale: the same again, 2 times." in figure.notes
+    assert figure.notes == snapshot(("Strong: first runs; pale: the same again, 2 times.",))
 
 
 def test_an_overlay_may_have_a_colour_for_each_algorithm(compared: Comparison) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell as library
 from command_line import Command, assert_refused
@@ -116,8 +117,10 @@ def test_what_both_have_runs_of_is_compared(found: list[Beside]) -> None:
 
 def test_the_headline(found: list[Beside]) -> None:
     assert beside_markdown.headline(found) == (
-        "2 of 3 claims have checks with runs of both engines. Of these 2 checks: 1 with the same "
-        "verdict, 1 with the contrary one, 0 undecided on one engine only"
+        snapshot(
+            "2 of 3 claims have checks with runs of both engines. Of these 2 checks: 1 with the same "
+            "verdict, 1 with the contrary one, 0 undecided on one engine only"
+        )
     )
 
 

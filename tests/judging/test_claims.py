@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 from pydantic import ValidationError
 
 from claim_inputs import (
@@ -144,7 +145,9 @@ def test_a_single_run_can_only_be_a_counterexample_or_an_example() -> None:
     assert measured(one, **best, low=0.6).verdict == OPEN
     result = measured(one, type="band", low=0.4)
     assert result.verdict == OPEN
-    assert "needs at least 2 runs of 1 grid point" in result.detail
+    assert result.detail == snapshot(
+        "0.5 (1 run, no interval); needs at least 2 runs of 1 grid point"
+    )
 
 
 def test_that_no_run_does_is_said_of_all_runs_that_the_study_plans() -> None:
@@ -154,7 +157,7 @@ def test_that_no_run_does_is_said_of_all_runs_that_the_study_plans() -> None:
     of_five = runs(made, repetitions=5)
     result = measured(of_five, **best)
     assert result.verdict == OPEN
-    assert "about 5 runs of 1 grid point would decide" in result.detail
+    assert result.detail == snapshot("0.5 (2 runs); about 5 runs of 1 grid point would decide")
     assert measured(of_five, **{**best, "low": 0.45}).verdict == YES
     assert measured(of_five, **{**best, "statistic": "worst"}).verdict == NO
     assert measured(of_five, type="band", statistic="worst", low=0.3).verdict == OPEN
@@ -175,7 +178,7 @@ def test_the_share_of_runs_in_which_something_happens_is_not_certain_after_a_few
         test = TestRuns(AXES, [{"algorithm": "reno", "rtt": "16ms"}], frame)
         result = measured(test, type="band", quantity="diverged", high=0.5)
         assert result.verdict == verdict
-        assert result.asked.subject == "share of runs: diverged"
+        assert result.asked.subject == snapshot("share of runs: diverged")
 
 
 def test_the_decisive_finding_is_the_worst_where_all_must_agree() -> None:
@@ -183,7 +186,9 @@ def test_the_decisive_finding_is_the_worst_where_all_must_agree() -> None:
     assert result.decisive is not None
     assert result.decisive.where == "rtt 162 ms"
     assert result.decisive.estimate.value == pytest.approx(0.5)
-    assert "2 of 3 grid points agree, 1 disagree" in result.detail
+    assert result.detail == snapshot(
+        "worst 0.5 (0.498 to 0.502, 3 runs) at rtt 162 ms; median 0.8 (0.798 to 0.802, 3 runs) at rtt 42 ms; 2 of 3 grid points agree, 1 disagree"
+    )
 
 
 def test_bounds_that_nothing_keeps_are_refused() -> None:
@@ -478,7 +483,9 @@ def test_the_runs_that_are_needed_decide() -> None:
     result = measured(noisy, type="band", low=0.75)
     assert result.verdict == OPEN
     assert result.needs == (Need("pair", {"algorithm": "reno", "rtt": "16ms"}, 18),)
-    assert "about 18 runs of 1 grid point would decide" in result.detail
+    assert result.detail == snapshot(
+        "worst 0.8 (0.552 to 1.05, 3 runs) at rtt 16 ms; 1 of 2 grid points agree, 1 undecided; about 18 runs of 1 grid point would decide"
+    )
     # A point with more runs than it takes elsewhere is not asked for any.
     known = runs({("reno", "16ms"): [0.7, 0.8, 0.9], ("reno", "42ms"): [0.7, 0.8] * 15})
     either = measured(known, type="band", low=0.75, quantifier="any")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 from pydantic import ValidationError
 
 from claim_inputs import GOOD, NO, OPEN, THREE, YES, measured, runs, steady
@@ -178,13 +179,15 @@ class TestNoEvidence:
     def test_a_claim_that_is_no_evidence_leaves_the_count(self, key: str) -> None:
         result = self.judged(**{key: "the buffer of the switch"})
         assert result.verdict == YES
-        assert result.as_dict()[key] == "the buffer of the switch"
+        assert result.as_dict()[key] == snapshot("the buffer of the switch")
         kind = "calibration" if key == "calibrates" else "reported"
         assert result.statement == kind
         counted = tally([result, self.judged()])
         assert counted[kind][YES] == counted["number"][YES] == 1
         assert headline([result, self.judged()]) == (
-            "1 claim judged by runs: 1 reproduced; 1 claim that is no evidence: 1 reproduced"
+            snapshot(
+                "1 claim judged by runs: 1 reproduced; 1 claim that is no evidence: 1 reproduced"
+            )
         )
 
     def test_it_leaves_the_count_for_one_reason(self) -> None:

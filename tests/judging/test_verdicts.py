@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 from pydantic import ValidationError
 
 from claim_inputs import GOOD, NO, OPEN, RATIOS, THREE, YES, measured, runs
@@ -147,11 +148,15 @@ def test_many_points_are_told_in_a_line() -> None:
     groups = {"larger": {"algorithm": "htcp"}, "smaller": {"algorithm": "reno"}}
     result = measured(THREE, type="order", **groups)
     assert result.detail == (
-        "worst 0.95 against 0.9, a difference of 0.05 (0.0477 to 0.0523, 3 runs) at H-TCP against "
-        "Standard TCP, rtt 16 ms; median 0.94 against 0.8, a difference of 0.14 (0.138 to 0.142, "
-        "3 runs) at H-TCP against Standard TCP, rtt 42 ms; 3 of 3 pairs agree"
+        snapshot(
+            "worst 0.95 against 0.9, a difference of 0.05 (0.0477 to 0.0523, 3 runs) at H-TCP against "
+            "Standard TCP, rtt 16 ms; median 0.94 against 0.8, a difference of 0.14 (0.138 to 0.142, "
+            "3 runs) at H-TCP against Standard TCP, rtt 42 ms; 3 of 3 pairs agree"
+        )
     )
-    assert result.asked.expected == "larger for H-TCP than for Standard TCP, for every pair"
+    assert result.asked.expected == snapshot(
+        "larger for H-TCP than for Standard TCP, for every pair"
+    )
 
 
 def test_errors_name_the_claim() -> None:
@@ -182,11 +187,13 @@ class TestBaseline:
             judged(GOOD, name="E04"),
             judged(BAD, name="E06"),
         ]
-        assert [str(each) for each in baseline.regressions(results, before)] == [
-            "E01 was reproduced, now undecided",
-            "E02 was undecided, now not reproduced",
-            "E05 was not reproduced, no longer a claim",
-        ]
+        assert [str(each) for each in baseline.regressions(results, before)] == snapshot(
+            [
+                "E01 was reproduced, now undecided",
+                "E02 was undecided, now not reproduced",
+                "E05 was not reproduced, no longer a claim",
+            ]
+        )
 
     @pytest.mark.parametrize(
         ("text", "problem"),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
 import small_study
 from dumbbell.algorithms import catalogue
@@ -63,7 +64,7 @@ def test_nothing_is_loaded_from_elsewhere(small_report: Path, page: Page) -> Non
 def test_every_figure_is_there_as_picture_and_chart(small_report: Path, page: Page) -> None:
     assert [image["src"] for image in page.images] == [f"figures/fig{n}.svg" for n in (1, 2, 3)]
     assert page.images[0]["alt"] == (
-        "Fig. 1. Ratio of throughputs Mean and 95 % interval of 2 runs per point."
+        snapshot("Fig. 1. Ratio of throughputs Mean and 95 % interval of 2 runs per point.")
     )
     for image in page.images:
         svg = (small_report / str(image["src"])).read_text()

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
 import browser
 import small_study
@@ -224,7 +225,7 @@ def test_the_first_page_says_what_each_study_took(small: Results, tmp_path: Path
         ["small", "2", "0.01 h"],
         ["1", "2", "1 s", "2.00 M", "100 MB"],
     )
-    assert (second[1], second[5:]) == ("16", ["no campaign is recorded"])
+    assert (second[1], second[5:]) == snapshot(("16", ["no campaign is recorded"]))
     assert third == ["small", "none", "", "", "", "not run yet"]
     assert (total[:3], total[5:]) == (
         ["All studies", "18", "0.06 h"],

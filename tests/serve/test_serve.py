@@ -21,6 +21,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 from polars.exceptions import ComputeError
 from starlette.testclient import TestClient
 
@@ -523,11 +524,13 @@ def test_others_are_warned_of(folder: Path) -> None:
         assert first_line(process).startswith("http://0.0.0.0:")
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
-    assert said.splitlines() == [
-        "Warning: anyone who reaches this machine at 0.0.0.0 can read these results; "
-        "without --host only this machine can.",
-        "stopped by Ctrl-C",
-    ]
+    assert said.splitlines() == snapshot(
+        [
+            "Warning: anyone who reaches this machine at 0.0.0.0 can read these results; "
+            "without --host only this machine can.",
+            "stopped by Ctrl-C",
+        ]
+    )
 
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from fidelity.agreement.scenarios import ChosenCase
 from fidelity.agreement.scenarios import Path as Bottleneck
 from fidelity.agreement.statistics import Verdict, reach
 from fidelity.agreement.testbed import Bed
+from inline_snapshot import snapshot
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import EngineError
@@ -295,7 +296,9 @@ def test_what_is_undecided_runs_more_often(tmp_path: Path) -> None:
     assert kernel.runs == 6
     assert [each.measure.name for each in found.judged[0].outside] == ["goodput", "rtt"]
     (remark,) = page.remarks(found)
-    assert remark.text == "outside but undecided: no reason is known, and it may be chance"
+    assert remark.text == snapshot(
+        "outside but undecided: no reason is known, and it may be chance"
+    )
     assert remark.places == (f"{CASES[0].name}: goodput is outside, mean RTT is outside",)
     assert found.passed, "what is undecided fails nothing"
     patient = dataclasses.replace(side(kernel), repetitions_undecided=8)
@@ -331,9 +334,11 @@ def test_what_differs_needs_an_explanation(tmp_path: Path) -> None:
     explained = agreement(tmp_path, slow, known)
     assert explained.passed
     assert not explained.stale
-    assert [each.reason for each in explained.judged[0].differing][:1] == ["its window is small"]
+    assert [each.reason for each in explained.judged[0].differing][:1] == snapshot(
+        ["its window is small"]
+    )
     reasons = {each.text: each.places for each in page.remarks(explained)}
-    assert list(reasons) == ["its window is small", "and the other's"]
+    assert list(reasons) == snapshot(["its window is small", "and the other's"])
     assert all(place.startswith(CASES[0].name) for place in reasons["its window is small"])
 
 
@@ -366,7 +371,9 @@ def test_what_the_kernel_does_not_offer_is_told(tmp_path: Path) -> None:
     kernel = Kernel()
     kernel.not_offered = ["dsack"]
     found = agreement(tmp_path, kernel)
-    assert [each.text for each in page.remarks(found)] == ["not offered by the kernel: dsack"]
+    assert [each.text for each in page.remarks(found)] == snapshot(
+        ["not offered by the kernel: dsack"]
+    )
 
 
 def test_a_run_that_breaks_fails_the_validation(tmp_path: Path) -> None:
@@ -510,7 +517,9 @@ def test_the_command_says_why_the_testbed_is_not_ready(
         machine, "look", lambda: Machine(kernel="6.18.0", ready=False, facts=(root,))
     )
     assert _command(monkeypatch, tmp_path) == 2
-    assert "run it with sudo" in capsys.readouterr().err
+    assert capsys.readouterr().err == snapshot(
+        "error: the testbed is not ready, because of root (no): run it with sudo; `dumbbell doctor` shows more\n"
+    )
     assert _command(monkeypatch, tmp_path, "--only", "no such thing") == 2
     assert "--only" in capsys.readouterr().err
     # The checks against theory do not need it.
@@ -520,4 +529,6 @@ def test_the_command_says_why_the_testbed_is_not_ready(
     with pytest.raises(SystemExit) as stopped:
         commands.main(app)
     assert not stopped.value.code
-    assert "simulator and kernel are not compared" in capsys.readouterr().err
+    assert capsys.readouterr().err == snapshot(
+        "simulator and kernel are not compared: the testbed is not ready, because of root (no): run it with sudo\n"
+    )

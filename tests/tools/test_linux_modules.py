@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from linux_modules import (
     __main__ as command,
@@ -92,7 +93,7 @@ def test_what_makes_nothing_differ_any_more_must_go() -> None:
 def test_reasons_are_those_of_the_head_comment() -> None:
     told = differences.told("reno", SOURCE, [ADDS, HALVES])
     assert told.reasons == ("It adds two", "It halves twice.")
-    assert told.others == ("It does not overflow.",)
+    assert told.others == snapshot(("It does not overflow.",))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import prose
 import pytest
+from inline_snapshot import snapshot
 
 PLAIN = ["Dumbbell stores each run.", "Where no run finished, the cell is empty.", "What is TCP?"]
 PLAIN += ["How does a verdict follow from runs?", "However, flows differ.", "That is why it fails."]
@@ -36,13 +37,15 @@ def test_markdown_yields_prose_with_its_lines_and_no_code() -> None:
     text += "```\nWhat is code.\n```\n\n- An item, with [a link](x.md).\n"
     text += "\n| What a head | is |\n|---|---|\n| A cell. | short |\n"
     found = [(sentence.text, sentence.line) for sentence in prose.of_markdown(text, "a.md")]
-    assert found == [
-        ("One `x` two.", 3),
-        ("Three four.", 3),
-        ("Five six.", 4),
-        ("An item, with a link.", 10),
-        ("A cell.", 14),
-    ]
+    assert found == snapshot(
+        [
+            ("One `x` two.", 3),
+            ("Three four.", 3),
+            ("Five six.", 4),
+            ("An item, with a link.", 10),
+            ("A cell.", 14),
+        ]
+    )
 
 
 def test_values_in_a_row_are_no_sentence() -> None:

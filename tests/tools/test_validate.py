@@ -18,6 +18,7 @@ from fidelity.check import EXACT, Band, Check, about, within
 from fidelity.checks import all_checks
 from fidelity.checks.tables import EVERY_SEGMENT, flow, scenario
 from fidelity.running import Verdict
+from inline_snapshot import snapshot
 
 from dumbbell.cli import commands
 from dumbbell.contract.summary import Summary
@@ -242,7 +243,7 @@ def test_what_looks_at_marks_fails_without_any() -> None:
     ]
     for judged in running.validate(checks, SimulatorEngine()):
         assert judged.verdict is Verdict.OUTSIDE
-        assert "no packet was marked" in judged.remark
+        assert judged.remark == snapshot("nothing to measure: no packet was marked")
 
 
 def test_bands_say_what_they_are() -> None:
@@ -275,7 +276,7 @@ def _small(expected: float = 10.0, **keys: Any) -> Check:
 def test_a_check_that_needs_more_than_the_engine_has_is_not_run() -> None:
     (judged,) = running.validate([_small(needs=("telepathy",))], SimulatorEngine())
     assert judged.verdict is Verdict.NOT_OFFERED
-    assert judged.remark == "the TCP stack has no telepathy"
+    assert judged.remark == snapshot("the TCP stack has no telepathy")
 
 
 def test_a_run_that_breaks_is_outside() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from inline_snapshot import snapshot
 
 import wheel
 
@@ -47,4 +48,4 @@ def test_what_is_lacking_is_named(tmp_path: Path, without: str, said: str) -> No
 
 def test_what_is_too_much_is_named(tmp_path: Path) -> None:
     (found,) = wheel.missing(_packed(tmp_path, also="dumbbell/results/run.json"))
-    assert found == "dumbbell/results/run.json is none of the sources"
+    assert found == snapshot("dumbbell/results/run.json is none of the sources")
