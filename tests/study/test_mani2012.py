@@ -51,7 +51,7 @@ def test_counts_of_runs() -> None:
     assert counted == {
         "histories": 8 * 2,
         "flows": 9 * 7 * 9 * 3,
-        "steady": 2 * 2 * 2,
+        "steady": 2 * 3 * 2,
         "rtt": 8 * 7 * 6 * 3,
         "queue": 8 * 7 * 6 * 3,
         "ahead": 7 * 2 * 2,
