@@ -27,7 +27,13 @@ from dumbbell.study import experiment_names, files
 from dumbbell.study.experiment_names import FOLDER
 from dumbbell.study.model import Study
 
-OVER_TIME: Final = ("goodput_mbit_per_s", "cwnd_segs", "rtt_ms", "queue_packets")
+OVER_TIME: Final = (
+    "goodput_mbit_per_s",
+    "cwnd_segs",
+    "rtt_ms",
+    "one_way_delay_ms",
+    "queue_packets",
+)
 """Series that figures show over time."""
 
 _STEM_LENGTH: Final = 40
@@ -60,8 +66,25 @@ def of_scenario(
             title=title,
             summary=f"{file.name}{' with ' if changes else ''}{', '.join(changes)}",
         ),
-        "figure": list(figures("run")),
+        "figure": list(_of_traffic(scenario)),
     }
+
+
+def _of_traffic(scenario: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the figures of what a scenario records and sends."""
+    record = scenario.get("record", {})
+    is_sampled = not isinstance(record, Mapping) or record.get("interval") != "none"
+    yield from (each for each in figures("run") if is_sampled or each["kind"] != "overlay")
+    flows = scenario.get("flow", ())
+    has_end = any(isinstance(each, Mapping) and {"bytes", "workload"} & {*each} for each in flows)
+    if has_end or "arrivals" in scenario:
+        yield {
+            "name": "sizes",
+            "title": "Completion times by size",
+            "kind": "sizes",
+            "section": "run",
+            "test": "run",
+        }
 
 
 def head(
