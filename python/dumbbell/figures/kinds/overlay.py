@@ -205,7 +205,7 @@ def _lines(runs: Sequence[_Drawn], quantity: str, spans: int) -> pl.DataFrame:
         taken = series.take(each.run, quantity, flows=numbers, spans=spans)
         found = [taken.select(pl.all(), low=pl.lit(None), high=pl.lit(None))]
         found += [
-            bands.take(each.run, quantity, bundle.connections, spans // 2).select(
+            bands.take(each.run, quantity, bundle.connections, spans).select(
                 "time_s", "low", "high", label=pl.lit(bundle.name), value="mean"
             )
             for bundle in each.drawn
@@ -291,7 +291,12 @@ def _chart(
     names = list(dict.fromkeys([*names, *happened["of"].unique(maintain_order=True)]))
     scale = colouring.scale(names)
     legend = alt.Legend(
-        orient="top", symbolType="stroke", symbolSize=400, symbolStrokeWidth=2.5, columns=6
+        orient="top",
+        symbolType="stroke",
+        symbolSize=400,
+        symbolStrokeWidth=2.5,
+        symbolOpacity=1,
+        columns=6,
     )
     zoom = alt.selection_interval(
         name="zoom", bind="scales", encodings=["x"], zoom="wheel![event.shiftKey]"
