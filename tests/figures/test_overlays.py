@@ -268,7 +268,7 @@ def test_completion_times_are_drawn_by_size(tmp_path: Path) -> None:
         "page × 31, 31623 to 100000 B",
     ]
     assert times.rows[0].cells[0] == "30"
-    # The jitter of hosts is as long as a packet takes to be sent, 1.2 ms, and half of it on average.
+    # The jitter of hosts is as long as a packet is: 1.2 ms at most, and half of it on average.
     assert 20.8 <= float(times.rows[0].cells[1]) <= 20.85 + 1.2
     assert [row.cells[2] for row in slowdowns.rows] == ["needs 1,000", "needs 1,000"]
     assert slowdowns.rows[1].cells[1] == "needs 20"
