@@ -24,10 +24,9 @@
  * Interpretation: L4S gives Prague a separate codepoint, ECT(1), and a queue next to
  * the classic one (DualPI2). A flow has the first with the switch `ecn = "l4s"` of its
  * stack. By default Prague sends ECT(0) as DCTCP does. Its queue must then be separate,
- * or shared with DCTCP: a step, here at about a millisecond. L4S also counts marked
- * bytes in each ACK (AccECN). Neither the simulator's TCP nor BPF in the kernel offers
- * that to an algorithm. So Prague has the exact echo of DCTCP: an ACK with ECN-Echo is
- * one of marked segments only.
+ * or shared with DCTCP: a step, here at about a millisecond. L4S also lets ACKs count
+ * marks (Accurate ECN), here with the switch `accecn = true`. By default Prague has the
+ * exact echo of DCTCP: an ACK with ECN-Echo is one of marked segments only.
  *
  * Interpretation: the reference implementation keeps alpha in 1/2^20, as here. It also
  * limits bursts to 250 us of the pacing rate. In both our engines the stack decides

@@ -72,6 +72,8 @@ pub struct Flow {
     pub sack: bool,
     /// Whether it negotiates ECN.
     pub ecn: bool,
+    /// Whether that is Accurate ECN (RFC 9768), with so many bytes of its option in each segment.
+    pub accecn: Option<u16>,
 }
 
 /// A data segment of the simulator.
@@ -141,16 +143,17 @@ impl Conversation {
         let ack = TcpPacket { ecn: marks, ..self.forward(0, timestamps) };
         let ecn = self.flow.ecn;
         let timestamps_bytes = if self.flow.timestamps { TIMESTAMPS_BYTES } else { 0 };
+        let option_bytes = timestamps_bytes + self.flow.accecn.unwrap_or(0);
         let syn = TcpPacket {
             sequence: INITIAL_SEQUENCE,
             acknowledgement: 0,
             flags: TcpFlags { syn: true, ece: ecn, cwr: ecn, ..TcpFlags::default() },
-            max_segment_bytes: Some(self.flow.mss_bytes.saturating_add(timestamps_bytes)),
+            max_segment_bytes: Some(self.flow.mss_bytes.saturating_add(option_bytes)),
             sack_permitted: self.flow.sack,
             window_scale: Some(WINDOW_SCALE),
             ..ack
         };
-        match step {
+        let mut packet = match step {
             Handshake::Syn => syn,
             Handshake::SynAck => TcpPacket {
                 source: syn.destination,
@@ -160,7 +163,12 @@ impl Conversation {
                 ..syn
             },
             Handshake::Ack => ack,
+        };
+        if self.flow.accecn.is_some() {
+            // The answers say that what they answer was not ECN-capable.
+            packet.flags.set_ace(if step == Handshake::Syn { 0b111 } else { 0b010 });
         }
+        packet
     }
 
     /// A data segment.
@@ -212,6 +220,7 @@ impl Conversation {
             window_scale: None,
             timestamps: self.flow.timestamps.then_some(timestamps),
             sack_blocks: [None; 4],
+            accecn: None,
             payload_bytes: 0,
             ecn: Ecn::NotEct,
             identification: identification(segment, timestamps),
@@ -253,6 +262,7 @@ mod tests {
             timestamps: true,
             sack: true,
             ecn: true,
+            accecn: None,
         })
     }
 
@@ -285,6 +295,16 @@ mod tests {
         assert_eq!(ack.sequence, INITIAL_SEQUENCE + 1);
         let plain = Conversation::new(Flow { ecn: false, ..conversation(None).flow });
         assert!(plain.handshake(0).iter().all(|packet| !packet.flags.ece && !packet.flags.cwr));
+    }
+
+    #[test]
+    fn accurate_ecn_is_asked_for_with_three_flags() {
+        let counts = Conversation::new(Flow { accecn: Some(12), ..conversation(None).flow });
+        let [syn, syn_ack, ack] = counts.handshake(0);
+        let ace = |packet: TcpPacket| (packet.flags.ae, packet.flags.cwr, packet.flags.ece);
+        assert_eq!(ace(syn), (true, true, true));
+        assert_eq!([ace(syn_ack), ace(ack)], [(false, true, false); 2]);
+        assert_eq!(syn.max_segment_bytes, Some(1472));
     }
 
     #[test]

@@ -64,6 +64,7 @@
 //!     timestamps: true,
 //!     sack: true,
 //!     ecn: true,
+//!     accecn: None,
 //! };
 //! let conversation = Conversation::new(flow);
 //!
@@ -98,7 +99,7 @@ mod writer;
 
 pub use connections::{Capture, Connection, Steps, Wanted, connections};
 pub use conversation::{Ack, Conversation, Data, FLOWS_MAX, Flow};
-pub use packet::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps, UdpPacket};
+pub use packet::{AccEcn, Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps, UdpPacket};
 pub use place::Place;
 pub use records::{ReadError, is_capture};
 pub use writer::{CLOCK_AT_START_NS, Handshake, Writer};

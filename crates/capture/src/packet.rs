@@ -10,6 +10,9 @@ pub(crate) const HEADERS_BYTES_MAX: usize = 20 + TcpHeader::MAX_LEN;
 /// Hops that a packet may take; what Linux sends with.
 const TIME_TO_LIVE: u8 = 64;
 
+/// The option that pads others.
+const NOOP: u8 = 1;
+
 /// Payload is not stored, so its bytes may be anything; checksums take them for zero.
 static PAYLOAD: [u8; u16::MAX as usize] = [0; u16::MAX as usize];
 
@@ -53,6 +56,45 @@ pub struct TcpFlags {
     pub ece: bool,
     /// The congestion window was reduced (RFC 3168, section 6.1).
     pub cwr: bool,
+    /// Accurate ECN (RFC 9768, section 3.1).
+    pub ae: bool,
+}
+
+impl TcpFlags {
+    /// Sets the three flags of the ACE field (RFC 9768, section 3.2.2).
+    pub const fn set_ace(&mut self, ace: u8) {
+        (self.ae, self.cwr, self.ece) = (ace & 4 != 0, ace & 2 != 0, ace & 1 != 0);
+    }
+}
+
+/// The AccECN option (RFC 9768, section 3.2.3): payload received, modulo 2^24.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AccEcn {
+    /// ECT(1) comes first (kind 174), not ECT(0) (kind 172).
+    pub ect1_first: bool,
+    /// With ECT(0).
+    pub ect0_bytes: u32,
+    /// Marked.
+    pub ce_bytes: u32,
+    /// With ECT(1).
+    pub ect1_bytes: u32,
+    /// The last counter is left out.
+    pub is_short: bool,
+}
+
+impl AccEcn {
+    /// As bytes, padded to whole words.
+    fn bytes(&self) -> Vec<u8> {
+        let ect = [self.ect0_bytes, self.ect1_bytes];
+        let order = usize::from(self.ect1_first);
+        let counters = [ect[order], self.ce_bytes, ect[1 - order]];
+        let counters = &counters[..if self.is_short { 2 } else { 3 }];
+        let kind = if self.ect1_first { 174 } else { 172 };
+        let mut bytes = vec![kind, 2 + 3 * counters.len() as u8];
+        bytes.extend(counters.iter().flat_map(|counter| counter.to_be_bytes().into_iter().skip(1)));
+        bytes.resize(bytes.len().next_multiple_of(4), NOOP);
+        bytes
+    }
 }
 
 /// The timestamps option (RFC 7323, section 3).
@@ -100,6 +142,8 @@ pub struct TcpPacket {
     /// Left and right edge of each SACK block (RFC 2018); the first may be a D-SACK
     /// (RFC 2883). Beside timestamps there is room for three.
     pub sack_blocks: [Option<(u32, u32)>; 4],
+    /// Counters of Accurate ECN.
+    pub accecn: Option<AccEcn>,
     /// Bytes of payload.
     pub payload_bytes: u16,
     /// ECN bits of the IP header.
@@ -132,9 +176,9 @@ impl TcpPacket {
         let mut tcp =
             TcpHeader::new(self.source.port, self.destination.port, self.sequence, self.window);
         tcp.acknowledgment_number = self.acknowledgement;
-        let TcpFlags { syn, ack, psh, fin, rst, ece, cwr } = self.flags;
+        let TcpFlags { syn, ack, psh, fin, rst, ece, cwr, ae } = self.flags;
         (tcp.syn, tcp.ack, tcp.psh, tcp.fin) = (syn, ack, psh, fin);
-        (tcp.rst, tcp.ece, tcp.cwr) = (rst, ece, cwr);
+        (tcp.rst, tcp.ece, tcp.cwr, tcp.ns) = (rst, ece, cwr, ae);
         tcp.options = self.options();
         let transport_bytes = tcp.header_len() + usize::from(self.payload_bytes);
         let ip = Ip {
@@ -176,8 +220,13 @@ impl TcpPacket {
             let rest = [blocks.next(), blocks.next(), blocks.next()];
             options.extend([Noop, Noop, SelectiveAcknowledgement(first, rest)]);
         }
-        TcpOptions::try_from_elements(&options)
-            .unwrap_or_else(|error| panic!("options {options:?} do not fit: {error}"))
+        let elements = TcpOptions::try_from_elements(&options)
+            .unwrap_or_else(|error| panic!("options {options:?} do not fit: {error}"));
+        let Some(accecn) = &self.accecn else { return elements };
+        let bytes = [elements.as_slice(), &accecn.bytes()].concat();
+        TcpOptions::try_from_slice(&bytes).unwrap_or_else(|error| {
+            panic!("options {options:?} and {accecn:?} do not fit: {error}")
+        })
     }
 }
 
@@ -251,6 +300,7 @@ mod tests {
             window_scale: None,
             timestamps: Some(Timestamps { value: 0xa, echo: 0xb }),
             sack_blocks: [None; 4],
+            accecn: None,
             payload_bytes: 1448,
             ecn: Ecn::Ce,
             identification: 0x4242,
@@ -310,6 +360,26 @@ mod tests {
         assert_eq!((bytes.len(), length), (60, 60));
         let options = [2, 4, 0x05, 0xb4, 4, 2, 8, 10, 0, 0, 0, 10, 0, 0, 0, 11, 1, 3, 3, 14];
         assert_eq!(bytes[40..], options);
+    }
+
+    #[test]
+    fn accurate_ecn_is_laid_out_as_rfc_9768_says() {
+        let mut ack = TcpPacket { payload_bytes: 0, ..packet() };
+        ack.flags.set_ace(0b110);
+        let counted = AccEcn {
+            ect1_first: false,
+            ect0_bytes: 0x01_0203,
+            ce_bytes: 4,
+            ect1_bytes: 1,
+            is_short: false,
+        };
+        ack.accecn = Some(counted);
+        let (bytes, length) = headers(&ack);
+        assert_eq!(length, 52 + 12);
+        assert_eq!(bytes[32..34], [0xb1, 0x90]);
+        assert_eq!(bytes[52..], [172, 11, 1, 2, 3, 0, 0, 4, 0, 0, 1, 1]);
+        ack.accecn = Some(AccEcn { ect1_first: true, is_short: true, ..counted });
+        assert_eq!(headers(&ack).0[52..], [174, 8, 0, 0, 1, 0, 0, 4]);
     }
 
     #[test]

@@ -126,6 +126,9 @@ pub struct FlowSummary {
     pub duplicated_packets: u64,
     /// Data packets that reached the receiver with a congestion mark.
     pub marked_packets: u64,
+    /// Marked packets that its sender knows of; none: acknowledgements do not count them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_marks: Option<u64>,
     /// Data packets in the network when the run ended.
     pub in_flight_packets: u64,
     /// Reductions of the window.

@@ -7,12 +7,18 @@
 use dumbbell_capture as wire;
 use dumbbell_capture::{CLOCK_AT_START_NS, Conversation, Handshake, Timestamps, Writer};
 use dumbbell_network::{Direction, Ecn, Flags, Packet, Time};
-use dumbbell_tcp::{Ack, Ecn as EcnMode, SackBlocks};
+use dumbbell_tcp::{
+    Ack, ByteCounts, Ecn as EcnMode, MarkCounts, SackBlocks, opening_option_bytes, option_bytes,
+};
 use dumbbell_workload::{Demand, Requests, Transport};
 
+use crate::choice::Choice;
 use crate::flow::FlowState;
 use dumbbell_tcp::clock;
 
+/// The ACE field counts from this, modulo that (RFC 9768, section 3.2.1).
+const ACE_AT_START: u32 = 5;
+const ACE_CYCLE: u32 = 8;
 /// Flows that a file names in its comment.
 const FLOWS_NAMED: usize = 100;
 
@@ -28,6 +34,8 @@ pub struct Capture {
     free: Vec<u32>,
     /// The latest timestamp that each flow's sender has got.
     echoes: Vec<u32>,
+    /// Marked packets that it has got, which its own count in turn.
+    marked: Vec<u32>,
 }
 
 /// Where packets are seen.
@@ -65,6 +73,8 @@ struct Headers {
     timestamps: Timestamps,
     /// Place of its SACK blocks.
     blocks: u32,
+    /// What it says of marks, where that is counted.
+    marks: MarkCounts,
 }
 
 /// What is kept beside a packet.
@@ -86,6 +96,7 @@ impl Capture {
             under_way: Vec::new(),
             free: Vec::new(),
             echoes: vec![0; flows],
+            marked: vec![0; flows],
         }
     }
 
@@ -106,7 +117,11 @@ impl Capture {
     pub fn sends_data(&mut self, now: Time, packet: Packet) -> Packet {
         let echo = self.echoes[packet.flow() as usize];
         let timestamps = Timestamps { value: clock(now), echo };
-        self.departs(Side::Sender, now, packet, Headers { timestamps, blocks: 0 })
+        let ace = (ACE_AT_START + self.marked[packet.flow() as usize]) % ACE_CYCLE;
+        // It has got no data.
+        let option = Some(ByteCounts { ect0: 1, ce: 0, ect1: 1, is_short: false });
+        let marks = MarkCounts { ace: ace as u8, option };
+        self.departs(Side::Sender, now, packet, Headers { timestamps, blocks: 0, marks })
     }
 
     /// A host sends an acknowledgement; gives what goes into the network.
@@ -117,6 +132,7 @@ impl Capture {
         packet: Packet,
         ack: Ack,
         blocks: &SackBlocks,
+        marks: Option<MarkCounts>,
     ) -> Packet {
         let mut place = 0;
         if ack.has_blocks {
@@ -124,19 +140,22 @@ impl Capture {
             self.blocks.push(blocks.clone());
         }
         let timestamps = Timestamps { value: clock(now), echo: ack.echo };
-        self.departs(Side::Receiver, now, packet, Headers { timestamps, blocks: place })
+        let marks = marks.unwrap_or_default();
+        self.departs(Side::Receiver, now, packet, Headers { timestamps, blocks: place, marks })
     }
 
-    /// A host sends a packet of a handshake; gives what goes into the network.
+    /// A host sends a packet of a handshake, with this ACE field where marks are counted; gives what
+    /// goes into the network.
     #[cold]
-    pub fn sends_step(&mut self, now: Time, packet: Packet) -> Packet {
-        match packet.direction() {
-            Direction::Forward => self.sends_data(now, packet),
-            Direction::Reverse => {
-                let timestamps = Timestamps { value: clock(now), echo: packet.number() as u32 };
-                self.departs(Side::Receiver, now, packet, Headers { timestamps, blocks: 0 })
-            }
-        }
+    pub fn sends_step(&mut self, now: Time, packet: Packet, ace: u8) -> Packet {
+        let (side, echo) = match packet.direction() {
+            Direction::Forward => (Side::Sender, self.echoes[packet.flow() as usize]),
+            Direction::Reverse => (Side::Receiver, packet.number() as u32),
+        };
+        let timestamps = Timestamps { value: clock(now), echo };
+        let option = Some(ByteCounts { ect0: 1, ce: 0, ect1: 1, is_short: false });
+        let marks = MarkCounts { ace, option };
+        self.departs(side, now, packet, Headers { timestamps, blocks: 0, marks })
     }
 
     /// A packet is at its host; gives it as it was sent.
@@ -149,6 +168,7 @@ impl Capture {
                 let echoes = &mut self.echoes[packet.flow() as usize];
                 let is_newer = headers.timestamps.value.wrapping_sub(*echoes) as i32 >= 0;
                 *echoes = if is_newer { headers.timestamps.value } else { *echoes };
+                self.marked[packet.flow() as usize] += u32::from(packet.ecn() == Ecn::Ce);
                 Side::Sender
             }
         };
@@ -260,6 +280,9 @@ impl Capture {
                 match tcp(packet.flow()) {
                     Some(conversation) => {
                         let mut segment = self.segment(conversation, packet, headers);
+                        if let Some(choice) = &flows[packet.flow() as usize].choice {
+                            say_marks(&mut segment, packet, headers.marks, choice);
+                        }
                         if packet.bytes() == header_bytes {
                             // A probe of a closed window says that of what is acknowledged.
                             segment.payload_bytes = 0;
@@ -276,7 +299,7 @@ impl Capture {
         &self,
         conversation: &Conversation,
         packet: Packet,
-        Headers { timestamps, blocks }: Headers,
+        Headers { timestamps, blocks, .. }: Headers,
     ) -> wire::TcpPacket {
         if packet.has(Flags::OPENS) {
             let step = Handshake::ALL[packet.note() as usize];
@@ -304,6 +327,33 @@ impl Capture {
     }
 }
 
+/// Puts into a header what it says of marks, where they are counted.
+fn say_marks(segment: &mut wire::TcpPacket, packet: Packet, marks: MarkCounts, choice: &Choice) {
+    let stack = &choice.stack;
+    if !stack.accecn {
+        return;
+    }
+    let opens = packet.has(Flags::OPENS);
+    if opens && packet.note() == Handshake::Syn as u32 {
+        // The SYN asks for it.
+        segment.flags.set_ace(0b111);
+        return;
+    }
+    segment.flags.set_ace(marks.ace);
+    let has_option = match (opens, packet.direction()) {
+        (true, _) => opening_option_bytes(stack) > 0,
+        (false, Direction::Forward) => option_bytes(stack) > 0,
+        (false, Direction::Reverse) => true,
+    };
+    segment.accecn = marks.option.filter(|_| has_option).map(|bytes| wire::AccEcn {
+        ect1_first: stack.ecn == EcnMode::L4s,
+        ect0_bytes: bytes.ect0,
+        ce_bytes: bytes.ce,
+        ect1_bytes: bytes.ect1,
+        is_short: bytes.is_short,
+    });
+}
+
 fn conversation((index, flow): (u32, &FlowState)) -> Option<Conversation> {
     let Transport::Tcp(tcp) = &flow.spec.transport else { return None };
     let stack = &flow.choice.as_ref()?.stack;
@@ -318,6 +368,7 @@ fn conversation((index, flow): (u32, &FlowState)) -> Option<Conversation> {
         timestamps: stack.timestamps,
         sack: stack.sack,
         ecn: stack.ecn != EcnMode::Off,
+        accecn: stack.accecn.then(|| option_bytes(stack)),
     }))
 }
 

@@ -43,6 +43,9 @@ impl Choice {
         stack
             .check_start(algorithm.algorithm())
             .map_err(|(key, problem)| (format!("stack.{key}"), problem))?;
+        stack
+            .check_marks(algorithm.algorithm())
+            .map_err(|(key, problem)| (format!("stack.{key}"), problem))?;
         Ok(Self { stack: stack.serving(algorithm.algorithm()), algorithm })
     }
 
@@ -60,6 +63,12 @@ impl Choice {
     /// where the algorithm needs marks.
     pub fn opening_ecn(&self) -> Ecn {
         if self.needs(Need::Ecn) { self.capable() } else { Ecn::NotEct }
+    }
+
+    /// What acknowledgements say, and the packet that ends a handshake: where marks are counted, all
+    /// packets of a connection may be marked, as in Linux.
+    pub fn answering_ecn(&self) -> Ecn {
+        if self.stack.accecn { self.capable() } else { Ecn::NotEct }
     }
 
     /// Whether the sender wants the receiver's timestamps.

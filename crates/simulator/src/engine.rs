@@ -158,6 +158,12 @@ impl<'a> Engine<'a> {
     }
 }
 
+/// Marks that a sender knows of, where acknowledgements count them.
+fn counted_marks(flow: &FlowState) -> Option<u64> {
+    let counts = flow.choice.as_ref().is_some_and(|choice| choice.stack.accecn);
+    flow.totals().filter(|_| counts).map(|totals| totals.told_marks)
+}
+
 fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) -> FlowSummary {
     let totals = flow.totals();
     let counters = totals.map(|totals| totals.counters).unwrap_or_default();
@@ -183,6 +189,7 @@ fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) ->
         lost_packets: flow.counters.lost_packets,
         duplicated_packets: flow.counters.duplicated_packets,
         marked_packets: flow.counters.marked_packets,
+        counted_marks: counted_marks(flow),
         in_flight_packets,
         congestion_events: counters.congestion_events,
         timeouts: counters.timeouts,

@@ -3,6 +3,7 @@
 use dumbbell_network::{Ecn, LinkId, Network, OneWay, Periods, Random, Route, Span, Time};
 use dumbbell_tcp::{
     Accepter, Handshake, Opener, Receiver, RttSummary, Sender, SenderConfig, SenderCounters,
+    option_bytes,
 };
 use dumbbell_workload::{Datagrams, Flow, Scenario, Transport};
 
@@ -93,6 +94,10 @@ pub struct Connection {
     pub wants_stamps: bool,
     /// What packets say that may be marked.
     pub capable: Ecn,
+    /// What acknowledgements say of ECN.
+    pub answering: Ecn,
+    /// Size of an acknowledgement without the options that not each has.
+    pub ack_bytes: u16,
 }
 
 /// What the summary says of a connection.
@@ -101,6 +106,8 @@ pub struct ConnectionTotals {
     pub counters: SenderCounters,
     pub rtt: Option<RttSummary>,
     pub acked_bytes: u64,
+    /// Marked segments that acknowledgements have told of.
+    pub told_marks: u64,
 }
 
 /// The interface of a host whose queue may be full.
@@ -211,8 +218,8 @@ impl FlowState {
 
     /// Whether each of its packets says more than its number, or is followed by its host.
     pub fn needs_packets(&self) -> bool {
-        let stamped = self.choice.as_ref().is_some_and(|choice| choice.wants_stamps());
-        stamped
+        let says_more = |choice: &Choice| choice.wants_stamps() || choice.stack.accecn;
+        self.choice.as_deref().is_some_and(says_more)
             || self.spec.reading().is_some()
             || self.interface.is_some()
             || self.full_host.is_some()
@@ -312,12 +319,17 @@ impl Ahead {
         if let Some(reading) = spec.reading() {
             receiver.read_as(stack, reading, spec.mss_bytes());
         }
+        if stack.accecn {
+            receiver.count_marks(stack, spec.mss_bytes(), app.last_bytes(), handshake.rtt);
+        }
         if let Some(segs) = receiver.window() {
             sender.take_window(0, segs);
         }
         sender.supply(app.begin(spec.start_ns, now));
-        let capable = choice.capable();
-        Connection { sender, receiver, app, wants_stamps: choice.wants_stamps(), capable }
+        let (capable, answering) = (choice.capable(), choice.answering_ecn());
+        let (wants_stamps, ack_bytes) =
+            (choice.wants_stamps(), spec.header_bytes.saturating_sub(option_bytes(stack)));
+        Connection { sender, receiver, app, wants_stamps, capable, answering, ack_bytes }
     }
 }
 
@@ -348,7 +360,8 @@ impl Connection {
     fn totals(&self) -> ConnectionTotals {
         let sender = &self.sender;
         let (counters, rtt) = (*sender.counters(), sender.rtt().summary());
-        ConnectionTotals { counters, rtt, acked_bytes: self.acked_bytes() }
+        let told_marks = sender.conn().delivered_ce_segs;
+        ConnectionTotals { counters, rtt, acked_bytes: self.acked_bytes(), told_marks }
     }
 
     /// Neither end will do anything before it receives something.

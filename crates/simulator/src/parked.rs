@@ -1,12 +1,12 @@
 //! What acknowledgements say that their packets have no room for.
 //!
 //! Few carry SACK blocks: those are parked, and the note of the packet names the place. So
-//! are those whose sender wants the receiver's timestamp or its window too.
+//! are those whose sender wants the receiver's timestamp or its window too, or that count marks.
 
 use std::collections::VecDeque;
 
 use dumbbell_network::{Direction, Flags, Packet};
-use dumbbell_tcp::{Ack, SackBlocks};
+use dumbbell_tcp::{Ack, MarkCounts, SackBlocks};
 
 use crate::wire::plain_packet;
 
@@ -37,6 +37,8 @@ pub struct More {
     pub stamp: Option<u32>,
     /// The window that it offers, in segments.
     pub window: Option<u64>,
+    /// The marks that have arrived.
+    pub marks: Option<MarkCounts>,
 }
 
 /// An acknowledgement that was parked.
@@ -48,7 +50,8 @@ pub struct FetchedAck<'a> {
 }
 
 impl ParkedAcks {
-    /// The packet of an acknowledgement whose IP header and beyond takes `header_bytes`.
+    /// The packet of an acknowledgement whose IP header and beyond takes `header_bytes`, without
+    /// the options that not each has.
     #[inline]
     pub fn packet_of(
         &mut self,
@@ -65,7 +68,8 @@ impl ParkedAcks {
         let parked = &mut self.places[place as usize];
         parked.blocks = if ack.has_blocks { blocks.clone() } else { SackBlocks::default() };
         (parked.flow, parked.ack, parked.more, parked.packets) = (flow, ack, more, 1);
-        let bytes = header_bytes + parked.blocks.option_bytes();
+        let marks_bytes = more.marks.map_or(0, |marks| marks.option_bytes());
+        let bytes = header_bytes + parked.blocks.option_bytes() + marks_bytes;
         Packet::new(flow, Direction::Reverse, bytes, ack.cumulative)
             .with_flags(Flags::ECE.when(ack.ece).and(Flags::PARKED))
             .with_note(place)
@@ -122,9 +126,10 @@ impl ParkedAcks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dumbbell_tcp::ByteCounts;
     use proptest::prelude::*;
 
-    const NONE: More = More { stamp: None, window: None };
+    const NONE: More = More { stamp: None, window: None, marks: None };
 
     fn ack(cumulative: u64, has_blocks: bool) -> Ack {
         Ack { cumulative, echo: 7, ece: cumulative % 2 == 1, has_blocks }
@@ -163,6 +168,11 @@ mod tests {
         let plain = parked.packet_of(0, 52, ack(1, false), stamped, &blocks(9));
         assert!(plain.has(Flags::PARKED));
         assert_eq!(plain.bytes(), 52, "both timestamps have always been in the header");
+        let option = Some(ByteCounts { ect0: 1, ce: 0, ect1: 1, is_short: true });
+        let counting = More { marks: Some(MarkCounts { ace: 5, option }), ..NONE };
+        let counted = parked.packet_of(0, 52, ack(6, true), counting, &blocks(9));
+        assert_eq!(counted.bytes(), 52 + 12 + 8);
+        assert_eq!(parked.fetch(counted).more, counting);
         let with_blocks = parked.packet_of(0, 52, ack(2, true), offering, &blocks(9));
         let expected = FetchedAck { ack: ack(2, true), blocks: &blocks(9), more: offering };
         assert_eq!(parked.fetch(with_blocks), expected);
@@ -185,7 +195,7 @@ mod tests {
         let send = (0u32..3, 1u64..5, 0u64..4, stamp, prop::option::of(any::<u64>()));
         prop_oneof![
             3 => send.prop_map(|(flow, cumulative, blocks, stamp, window)| {
-                Step::Send { flow, cumulative, blocks, more: More { stamp, window } }
+                Step::Send { flow, cumulative, blocks, more: More { stamp, window, ..NONE } }
             }),
             1 => any::<prop::sample::Index>().prop_map(Step::Double),
             1 => any::<prop::sample::Index>().prop_map(Step::Lose),

@@ -1,32 +1,73 @@
-//! The sender's part of explicit congestion notification (RFC 3168).
+//! The sender's part of explicit congestion notification (RFC 3168, RFC 9768).
 
 use dumbbell_algorithm::{Instance, Need};
 
+use crate::accecn::{MarkCounts, MarkReader};
 use crate::stack::{Ecn, Stack};
 
 /// What one sender knows about marking.
 #[derive(Clone, Debug)]
 pub struct EcnSender {
     negotiated: bool,
-    /// Retransmissions may be marked too (RFC 8257, section 3.1).
+    /// Retransmissions may be marked too (RFC 8257, section 3.1, and with accurate counts).
     marks_all: bool,
     reduced: bool,
+    /// There only if acknowledgements count marks.
+    counted: Option<Box<Counted>>,
+}
+
+/// What acknowledgements count.
+#[derive(Clone, Debug)]
+struct Counted {
+    reader: MarkReader,
+    /// What the next one says.
+    told: MarkCounts,
 }
 
 impl EcnSender {
     /// As the stack negotiated it and the algorithm needs it.
     #[must_use]
-    pub fn new(stack: &Stack, algorithm: &Instance) -> Self {
+    pub fn new(stack: &Stack, algorithm: &Instance, mss_bytes: u32) -> Self {
         let negotiated = stack.ecn != Ecn::Off;
-        let marks_all = algorithm.algorithm().flags.contains(&Need::Ecn);
-        Self { negotiated, marks_all, reduced: false }
+        let marks_all = algorithm.algorithm().flags.contains(&Need::Ecn) || stack.accecn;
+        let counted = stack.accecn.then(|| {
+            let (reader, told) = (MarkReader::new(mss_bytes), MarkCounts::default());
+            Box::new(Counted { reader, told })
+        });
+        Self { negotiated, marks_all, reduced: false, counted }
     }
 
-    /// Whether an acknowledgement's ECN-Echo means anything.
+    /// Whether acknowledgements count marks, and have no ECN-Echo.
+    #[must_use]
+    pub const fn is_counted(&self) -> bool {
+        self.counted.is_some()
+    }
+
+    /// The next acknowledgement says this of marks.
+    pub fn take(&mut self, told: MarkCounts) {
+        if let Some(counted) = &mut self.counted {
+            counted.told = told;
+        }
+    }
+
+    /// How many packets were marked, as an acknowledgement says that delivers so many segments,
+    /// with ECN-Echo or not. Which of them were is not told by ECN-Echo: all.
+    #[inline]
+    pub fn marked_segs(&mut self, ece: bool, delivered_segs: u64) -> u64 {
+        match &mut self.counted {
+            None if ece && self.negotiated => delivered_segs,
+            None => 0,
+            // One that delivers nothing may be older than others. Its counts are in the next.
+            Some(_) if delivered_segs == 0 => 0,
+            Some(counted) => counted.reader.read(counted.told, delivered_segs),
+        }
+    }
+
+    /// Whether an acknowledgement with ECN-Echo or not tells of marks: of these.
     #[inline]
     #[must_use]
-    pub const fn is_on(&self) -> bool {
-        self.negotiated
+    pub const fn tells_of_marks(&self, ece: bool, marked_segs: u64) -> bool {
+        if self.counted.is_some() { marked_segs > 0 } else { ece && self.negotiated }
     }
 
     /// Whether a segment may be marked: new data, classically (RFC 3168, 6.1.5).
@@ -38,7 +79,7 @@ impl EcnSender {
 
     /// The window was reduced: the next new segment says so.
     pub const fn on_reduction(&mut self) {
-        self.reduced = self.negotiated;
+        self.reduced = self.negotiated && self.counted.is_none();
     }
 
     /// The reduction was taken back.

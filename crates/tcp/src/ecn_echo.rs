@@ -1,12 +1,18 @@
 //! How a receiver tells its sender of congestion marks.
 
-use crate::stack::Ecn;
+use dumbbell_network::{Span, Time};
 
-/// The ECN-Echo of the acknowledgements to come.
+use crate::accecn::{MarkCounter, MarkCounts};
+use crate::arrival::Run;
+use crate::stack::{Ecn, Stack};
+
+/// What the acknowledgements to come say of marks: the ECN-Echo, or counts.
 #[derive(Clone, Debug)]
 pub struct EcnEcho {
     mode: Ecn,
     ece: bool,
+    /// There only if acknowledgements count marks.
+    counter: Option<Box<MarkCounter>>,
 }
 
 /// What a segment means for its acknowledgement.
@@ -21,7 +27,30 @@ pub struct Echo {
 impl EcnEcho {
     /// No mark has been seen.
     pub const fn new(mode: Ecn) -> Self {
-        Self { mode, ece: false }
+        Self { mode, ece: false, counter: None }
+    }
+
+    /// Counts marks. Segments have this payload, those that are not full the other.
+    pub fn count(&mut self, stack: &Stack, mss_bytes: u32, short_bytes: u64, rtt: Span) {
+        self.mode = Ecn::Off;
+        self.counter = Some(Box::new(MarkCounter::new(stack, mss_bytes, short_bytes, rtt)));
+    }
+
+    /// Whether marks are counted.
+    pub const fn counts(&self) -> bool {
+        self.counter.is_some()
+    }
+
+    /// What the acknowledgement says that now leaves, with SACK blocks of so many bytes.
+    pub fn told(&mut self, sack_bytes: u16) -> MarkCounts {
+        self.counter.as_mut().map_or_else(MarkCounts::default, |counter| counter.told(sack_bytes))
+    }
+
+    /// A packet without data has arrived, marked.
+    pub fn on_marked_control(&mut self) {
+        if let Some(counter) = &mut self.counter {
+            counter.on_marked_control();
+        }
     }
 
     /// Whether acknowledgements carry ECE.
@@ -37,8 +66,16 @@ impl EcnEcho {
         matches!(self.mode, Ecn::Dctcp | Ecn::L4s) && ce != self.ece
     }
 
+    /// Takes segments with one mark.
+    pub fn on_run(&mut self, now: Time, run: &Run) -> Echo {
+        match &mut self.counter {
+            None => self.on_data(run.ce, run.cwr),
+            Some(counter) => Echo { at_once: counter.on_data(now, run), begins: false },
+        }
+    }
+
     /// Takes a segment's mark, and the sender's word that it has reduced its window.
-    pub fn on_data(&mut self, ce: bool, cwr: bool) -> Echo {
+    fn on_data(&mut self, ce: bool, cwr: bool) -> Echo {
         let before = self.ece;
         self.ece = match self.mode {
             Ecn::Off => return Echo { at_once: false, begins: false },

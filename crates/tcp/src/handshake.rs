@@ -4,7 +4,7 @@
 //! waits twice as long each time (RFC 6298, sections 2 and 5.5). A SYN carries the clock of its
 //! sender, which the SYN-ACK echoes (RFC 7323).
 
-use dumbbell_network::{Span, Time};
+use dumbbell_network::{Ecn, Span, Time};
 
 use crate::arrival::clock;
 use crate::rtt::rtt_of_echo;
@@ -45,6 +45,8 @@ pub struct Opener {
 pub struct Accepter {
     /// Of the first SYN that arrived.
     echo: u32,
+    /// The ECN field of the latest.
+    received: Ecn,
     timer: Timer,
 }
 
@@ -120,16 +122,22 @@ impl Opener {
 }
 
 impl Accepter {
-    /// One that answers a SYN at `now`, which carries this clock.
+    /// One that answers a SYN at `now`, which carries this clock and this ECN field.
     #[must_use]
-    pub fn new(stack: &Stack, now: Time, stamp: u32) -> Self {
-        Self { echo: stamp, timer: Timer::new(stack, 0, now) }
+    pub fn new(stack: &Stack, now: Time, stamp: u32, received: Ecn) -> Self {
+        Self { echo: stamp, received, timer: Timer::new(stack, 0, now) }
     }
 
     /// The clock that its SYN-ACK echoes.
     #[must_use]
     pub const fn echo(&self) -> u32 {
         self.echo
+    }
+
+    /// The ECN field of the SYN that it answers.
+    #[must_use]
+    pub const fn received(&self) -> Ecn {
+        self.received
     }
 
     /// When [`Self::on_timer`] is to be called.
@@ -144,7 +152,8 @@ impl Accepter {
     }
 
     /// Another SYN has arrived, which is answered as well.
-    pub fn on_syn(&mut self, now: Time) {
+    pub fn on_syn(&mut self, now: Time, received: Ecn) {
+        self.received = received;
         self.timer.start(now);
     }
 }
@@ -222,8 +231,9 @@ mod tests {
 
     #[test]
     fn the_timeout_of_a_syn_ack_always_doubles_and_starts_again_with_each_syn() {
-        let mut accepter = Accepter::new(&linux_6(), Time::ZERO, 0);
-        accepter.on_syn(Time::ZERO + SECOND);
+        let mut accepter = Accepter::new(&linux_6(), Time::ZERO, 0, Ecn::NotEct);
+        accepter.on_syn(Time::ZERO + SECOND, Ecn::Ce);
+        assert_eq!(accepter.received(), Ecn::Ce);
         assert!(!accepter.on_timer(Time::ZERO + SECOND));
         let due = |accepter: &Accepter| accepter.due().0 / SECOND.0;
         assert_eq!(due(&accepter), 2);

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod accecn;
 mod ack;
 mod arrival;
 mod chunks;
@@ -42,6 +43,7 @@ mod tick;
 mod undo;
 mod usage;
 
+pub use accecn::{ByteCounts, MarkCounts, handshake_ace, opening_option_bytes, option_bytes};
 pub use ack::{Ack, SACK_BYTES_MAX, SackBlocks};
 pub use arrival::{Arrival, clock};
 pub use config::SenderConfig;
@@ -54,7 +56,7 @@ pub use rtt::RttSummary;
 pub use scoreboard::{Delivery, NewLosses, Scoreboard};
 pub use sender::{Burst, Congestion, Observer, Sender, SenderCounters};
 pub use stack::{
-    AckDelay, Ecn, Growth, LossDetection, PROFILES, Pacing, ProbeRule, SWITCHES, SlowStart, Stack,
-    StackChoice, describe_profiles,
+    AccEcnOption, AckDelay, Ecn, EcnPeer, Growth, LossDetection, PROFILES, Pacing, ProbeRule,
+    SWITCHES, SlowStart, Stack, StackChoice, describe_profiles,
 };
 pub use tcp_bpf::TcpBpf;

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use dumbbell_network::{Span, Time};
 
+use crate::accecn::MarkCounts;
 use crate::ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
 use crate::arrival::{Arrival, Run};
 use crate::coalesce::Coalescer;
@@ -73,10 +74,19 @@ struct SlowPath {
     /// The first acknowledgement to give, and the blocks of that or of the one given last.
     ready: Option<Ack>,
     blocks: SackBlocks,
-    /// The window that it offers, where the application lags.
-    offers: u64,
+    /// What else it says.
+    aside: Aside,
     /// Those after it; few arrivals cause more than one.
-    outbox: VecDeque<(Ack, SackBlocks, u64)>,
+    outbox: VecDeque<(Ack, SackBlocks, Aside)>,
+}
+
+/// What only some acknowledgements say.
+#[derive(Clone, Copy, Debug, Default)]
+struct Aside {
+    /// The window that it offers in segments, where the application lags.
+    offers: u64,
+    /// The marks that have arrived, where they are counted.
+    marks: MarkCounts,
 }
 
 impl Receiver {
@@ -112,9 +122,27 @@ impl Receiver {
         let slow = &mut *self.slow;
         slow.window = ReceiveWindow::new(stack, slow.window.round_trip(), mss_bytes.into());
         let reader = Reader::new(reading, mss_bytes, slow.window.offered());
-        slow.offers = reader.window();
+        slow.aside.offers = reader.window();
         slow.reader = Some(Box::new(reader));
         self.predict_nothing();
+    }
+
+    /// Lets its acknowledgements count marks. Segments have this payload, those that are not full
+    /// the other; `rtt` is the round-trip time of the handshake.
+    pub fn count_marks(&mut self, stack: &Stack, mss_bytes: u32, short_bytes: u64, rtt: Span) {
+        self.slow.ecn.count(stack, mss_bytes, short_bytes, rtt);
+        self.predict_nothing();
+    }
+
+    /// A packet of the handshake has arrived, marked.
+    pub fn on_marked_control(&mut self) {
+        self.slow.ecn.on_marked_control();
+    }
+
+    /// What the acknowledgement just given says of marks; none: they are not counted.
+    #[must_use]
+    pub fn marks(&self) -> Option<MarkCounts> {
+        self.slow.ecn.counts().then_some(self.slow.aside.marks)
     }
 
     /// Takes a data segment; gives the acknowledgement to send at once, if any. If
@@ -169,7 +197,7 @@ impl Receiver {
     /// that of the handshake; none: it limits no sender, as the application does not lag.
     #[must_use]
     pub fn window(&self) -> Option<u64> {
-        self.slow.reader.as_ref().map(|_| self.slow.offers)
+        self.slow.reader.as_ref().map(|_| self.slow.aside.offers)
     }
 
     /// Takes a probe of a window that is closed; gives the acknowledgement to send.
@@ -279,7 +307,7 @@ impl Receiver {
         if self.slow.ecn.separates(run.ce) && self.is_waiting() {
             self.send(None);
         }
-        let echo = self.slow.ecn.on_data(run.ce, run.cwr);
+        let echo = self.slow.ecn.on_run(now, run);
         if echo.begins {
             self.delay.hurry(QUICK_ACKS_AT_MARK);
         }
@@ -399,20 +427,21 @@ impl Receiver {
         let duplicate = duplicate.filter(|_| slow.reports_duplicates);
         let blocks = slow.reassembly.blocks(duplicate, slow.blocks_max);
         let ack = Ack { ece: slow.ecn.ece(), has_blocks: !blocks.is_empty(), ..ack };
-        let window = slow.offer(ack.cumulative);
+        let offers = slow.offer(ack.cumulative);
+        let aside = Aside { offers, marks: slow.ecn.told(blocks.option_bytes()) };
         if slow.ready.is_none() {
-            (slow.ready, slow.blocks, slow.offers) = (Some(ack), blocks, window);
+            (slow.ready, slow.blocks, slow.aside) = (Some(ack), blocks, aside);
         } else {
-            slow.outbox.push_back((ack, blocks, window));
+            slow.outbox.push_back((ack, blocks, aside));
         }
     }
 
     #[cold]
     fn give_next(&mut self) -> Option<Ack> {
-        let SlowPath { ready, outbox, blocks, offers, .. } = &mut *self.slow;
+        let SlowPath { ready, outbox, blocks, aside, .. } = &mut *self.slow;
         let ack = ready.take().or_else(|| {
-            let (ack, its_blocks, its_window) = outbox.pop_front()?;
-            (*blocks, *offers) = (its_blocks, its_window);
+            let (ack, its_blocks, its_aside) = outbox.pop_front()?;
+            (*blocks, *aside) = (its_blocks, its_aside);
             Some(ack)
         });
         self.has_more = !outbox.is_empty();
@@ -457,7 +486,7 @@ impl SlowPath {
             is_only_way: false,
             ready: None,
             blocks: SackBlocks::default(),
-            offers: 0,
+            aside: Aside::default(),
             outbox: VecDeque::new(),
         }
     }

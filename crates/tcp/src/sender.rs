@@ -15,6 +15,7 @@ mod window;
 use dumbbell_algorithm::{CaState, Conn, INFO_MAX, Instance, SAMPLED_INFO, SlowStart, StartChoice};
 use dumbbell_network::Time;
 
+use crate::accecn::MarkCounts;
 use crate::config::SenderConfig;
 use crate::controller::Controller;
 use crate::ecn::EcnSender;
@@ -139,7 +140,7 @@ impl Sender {
         now: Time,
         seed: u64,
     ) -> Self {
-        let ecn = EcnSender::new(stack, &algorithm);
+        let ecn = EcnSender::new(stack, &algorithm, config.mss_bytes);
         let is_own = algorithm.algorithm().is_own();
         let algorithm = Controller::new(algorithm, seed);
         let tcp_bpf = config.tcp_bpf.unwrap_or_default();
@@ -231,6 +232,12 @@ impl Sender {
     /// segment; to be called before [`Self::on_ack`], where the algorithm asks for it.
     pub fn take_stamp(&mut self, stamp: u32, echo: u32) {
         (self.conn.stamp_ms, self.conn.echo_ms) = (stamp, echo);
+    }
+
+    /// The next acknowledgement says this of marks; to be called before [`Self::on_ack`], where the
+    /// stack counts them.
+    pub fn take_marks(&mut self, told: MarkCounts) {
+        self.ecn.take(told);
     }
 
     /// When [`Self::on_timer`] wants to be called, if nothing else happens.
@@ -353,7 +360,8 @@ impl Sender {
         self.is_in_order = self.state() == CaState::Open
             && self.board.is_in_order()
             && !self.tail_probe.is_open()
-            && !self.predicts_nothing;
+            && !self.predicts_nothing
+            && !self.ecn.is_counted();
         self.is_fast = self.is_in_order && self.is_window_based;
     }
 

@@ -138,6 +138,12 @@ pub struct Stack {
     pub timestamps: bool,
     /// Explicit congestion notification, and how it is echoed.
     pub ecn: Ecn,
+    /// Acknowledgements count marks instead (RFC 9768).
+    pub accecn: bool,
+    /// Which of them then carry the option.
+    pub accecn_option: AccEcnOption,
+    /// What the receiver's end speaks of it.
+    pub ecn_peer: EcnPeer,
     /// How long an acknowledgement of a segment out of order may wait, in ns; 0: not.
     pub sack_compression_ns: Span,
     /// Most of them that wait together.
@@ -171,6 +177,30 @@ pub enum Ecn {
     Dctcp,
     /// As `dctcp`, and packets ask for the service of L4S by ECT(1) (RFC 9331).
     L4s,
+}
+
+/// Which acknowledgements carry the AccECN option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AccEcnOption {
+    /// All of them with room for it, and segments too.
+    Always,
+    /// Those after a mark or a change, and three in a round trip.
+    Changes,
+    /// None.
+    Never,
+}
+
+/// What the receiver's end of a connection speaks of explicit congestion notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnPeer {
+    /// What the sender's end asks for.
+    Same,
+    /// RFC 3168.
+    Classic,
+    /// Nothing.
+    Off,
 }
 
 /// What an acknowledgement adds to the window.
@@ -327,11 +357,46 @@ impl Stack {
         Err(("switches.slow_start".into(), problem))
     }
 
-    /// The stack under an algorithm: where that needs congestion marks, Linux negotiates
-    /// them and echoes each as it is, whatever is set otherwise.
+    /// Checks that both ends can agree on what marks mean to this algorithm.
+    ///
+    /// # Errors
+    /// If there are none to count, or they are not those that it needs: the key below `stack`, and
+    /// what is wrong with it.
+    pub fn check_marks(&self, algorithm: &Algorithm) -> Result<(), (String, String)> {
+        let refuse = |switch: &str, problem| Err((format!("switches.{switch}"), problem));
+        let needs_marks = algorithm.flags.contains(&Need::Ecn);
+        let name = algorithm.name;
+        if self.ecn == Ecn::Off && !needs_marks && self.accecn {
+            let problem = "true, but ecn = \"off\" leaves no marks to count; set ecn = \"classic\"";
+            return refuse("accecn", problem.into());
+        }
+        if self.ecn_peer == EcnPeer::Same {
+            return Ok(());
+        }
+        let peer = serde_json::json!(self.ecn_peer);
+        if needs_marks || self.ecn == Ecn::L4s {
+            let problem =
+                format!("{peer}, but {name} needs to know of each mark; set ecn_peer = \"same\"");
+            return refuse("ecn_peer", problem);
+        }
+        if self.ecn == Ecn::Off {
+            let problem =
+                format!("{peer}, but ecn = \"off\" asks for nothing; set ecn = \"classic\"");
+            return refuse("ecn_peer", problem);
+        }
+        Ok(())
+    }
+
+    /// The stack under an algorithm, as both ends agree on it: where that needs congestion marks,
+    /// Linux negotiates them and echoes each as it is, whatever is set otherwise. A peer that
+    /// speaks less than is asked for answers a SYN in the terms that it knows (RFC 9768, section
+    /// 3.1.2), and the connection has no more.
     #[must_use]
     pub fn serving(self, algorithm: &Algorithm) -> Self {
         let needs_marks = algorithm.flags.contains(&Need::Ecn) && self.ecn != Ecn::L4s;
-        Self { ecn: if needs_marks { Ecn::Dctcp } else { self.ecn }, ..self }
+        let asked = if needs_marks { Ecn::Dctcp } else { self.ecn };
+        let ecn = if self.ecn_peer == EcnPeer::Off { Ecn::Off } else { asked };
+        let accecn = self.accecn && self.ecn_peer == EcnPeer::Same;
+        Self { ecn, accecn, ..self }
     }
 }

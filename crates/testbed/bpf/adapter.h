@@ -11,7 +11,9 @@
  * but the fields in use.
  *
  * An algorithm that needs ECN also receives as one: each acknowledgement says whether the
- * segments that it is for were marked (RFC 8257, section 3.2).
+ * segments that it is for were marked (RFC 8257, section 3.2). Where marks are counted
+ * (Accurate ECN, RFC 9768), the kernel does that: a connection that is made is put into
+ * its mode, which no kernel before 7.0 lets hosts negotiate.
  *
  * What BPF cannot do: cwnd_clamp_segs cannot be written, and the kernel does not ask a
  * BPF algorithm for its info; struct cc_flow holds the state instead.
@@ -201,6 +203,7 @@ struct tcp_congestion_ops {
 
 /* Bits of ecn_flags and of icsk_ack.pending. */
 #define CC_ECN_DEMAND_CWR 4
+#define CC_ECN_ACCURATE 16
 #define CC_ACK_PENDING_TIMER 2
 #define CC_ACK_PENDING_NOW 16
 
@@ -290,6 +293,7 @@ u64 cc_records_lost CC_SECTION(".bss.dumbbell");
 struct cc_settings {
 	u32 keep_state;
 	u32 keep_callbacks;
+	u32 counts_marks;
 	struct cc_start_params start;
 	u32 params[CC_PARAMETERS_MAX];
 };
@@ -534,6 +538,10 @@ CC_INLINE u64 cc_on_init(const u64 *context)
 {
 	CC_CALLED(call, tp, context);
 
+	if (cc_settings.counts_marks)
+		tp->ecn_flags = CC_ECN_ACCURATE;
+	if (!cc_this.init)
+		return 0;
 	cc_begin(&call, tp, CC_ON_INIT);
 	cc_this.init(cc_params(), call.memory.state, &call.memory.conn);
 	cc_submit(&call, 0);
@@ -729,7 +737,7 @@ CC_INLINE u64 cc_on_cwnd_event(const u64 *context)
 	CC_CALLED(call, tp, context);
 	u32 event = (u32)context[1];
 
-	if (cc_this.flags & CC_NEEDS_ECN &&
+	if (cc_this.flags & CC_NEEDS_ECN && !cc_settings.counts_marks &&
 	    (event == CC_EVENT_ECN_IS_CE || event == CC_EVENT_ECN_NO_CE))
 		cc_echo_mark(tp, event == CC_EVENT_ECN_IS_CE);
 	if (!cc_this.cwnd_event && cc_settings.start.kind != CC_START_RESUME)
@@ -802,7 +810,7 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 		return cc_on_##hook(context);                \
 	}
 #define CC_PROGRAM(NAME, hook) CC_PROGRAM_##hook
-#define CC_PROGRAM_init CC_PROGRAM_OF(init)
+#define CC_PROGRAM_init
 #define CC_PROGRAM_ssthresh CC_PROGRAM_OF(ssthresh)
 #define CC_PROGRAM_cong_avoid CC_START_APART CC_PROGRAM_OF(cong_avoid)
 #define CC_PROGRAM_pkts_acked CC_PROGRAM_OF(pkts_acked)
@@ -814,7 +822,7 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 #define CC_PROGRAM_info
 
 #define CC_MEMBER(NAME, hook) CC_MEMBER_##hook
-#define CC_MEMBER_init .init = on_init,
+#define CC_MEMBER_init
 #define CC_MEMBER_ssthresh .ssthresh = on_ssthresh,
 #define CC_MEMBER_cong_avoid .cong_avoid = on_cong_avoid,
 #define CC_MEMBER_pkts_acked .pkts_acked = on_pkts_acked,
@@ -833,10 +841,11 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 	const volatile struct cc_settings cc_settings = {                                \
 		.params = {NAME##_parameters(CC_INITIAL)}};                              \
 	NAME##_hooks(CC_PROGRAM) CC_PROGRAM_OF(cwnd_event) CC_PROGRAM_OF(undo_cwnd)      \
-		CC_PROGRAM_OF(in_ack_event) CC_SECTION(                                  \
+		CC_PROGRAM_OF(in_ack_event) CC_PROGRAM_OF(init) CC_SECTION(                                  \
 			".struct_ops.link") struct tcp_congestion_ops cc_ops = {         \
 			NAME##_hooks(CC_MEMBER).cwnd_event = on_cwnd_event,              \
 			.undo_cwnd = on_undo_cwnd, .in_ack_event = on_in_ack_event,      \
+			.init = on_init,                                                 \
 			.flags = (struct cc_algorithm){__VA_ARGS__}.flags & CC_NEEDS_ECN \
 					 ? CC_TCP_CONG_NEEDS_ECN                         \
 					 : 0};                                           \

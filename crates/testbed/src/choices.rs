@@ -1,24 +1,25 @@
 //! What the flows of a scenario choose: algorithms with their parameters, and stacks. Each
 //! choice is set up once, however many flows share it.
 
-use dumbbell_algorithm::{Algorithm, Algorithms, Need, StartChoice};
+use dumbbell_algorithm::{Algorithm, Algorithms, Need};
 use dumbbell_network::{AckFilter, Discipline, LinkConfig};
-use dumbbell_tcp::Stack;
+use dumbbell_tcp::{AccEcnOption, Stack, option_bytes};
 use dumbbell_workload::{Flow, Scenario, Tcp, Transport};
 
 use crate::error::Error;
+use crate::kernel::OfStack;
 use crate::ports::FLOWS_MAX;
 use crate::tuning::linux_6;
 
-/// An algorithm with a value for each of its parameters, and its slow start.
+/// An algorithm with a value for each of its parameters, and what the stack does for it.
 #[derive(Clone, Debug)]
 pub struct AlgorithmChoice {
     /// Which.
     pub algorithm: &'static Algorithm,
     /// Values of its parameters, in their order.
     pub values: Vec<u32>,
-    /// The slow start that the stack gives it.
-    pub start: Option<StartChoice>,
+    /// Its slow start, and how marks are told.
+    pub of_stack: OfStack,
 }
 
 /// Everything that is chosen, and by which flow.
@@ -63,11 +64,11 @@ impl Choices {
                     .stack
                     .resolve()
                     .map_err(|(key, problem)| (format!("transport.tcp.stack.{key}"), problem))?;
-                let options = if stack.timestamps { TIMESTAMPS_BYTES } else { 0 };
-                check_header(flow, HEADER_BYTES + options)?;
-                let algorithm = self.algorithm(tcp, &stack, algorithms)?;
+                let (algorithm, stack) = self.algorithm(tcp, stack, algorithms)?;
                 self.algorithm_of.push(Some(algorithm));
-                stack.serving(self.algorithms[algorithm].algorithm)
+                let options = if stack.timestamps { TIMESTAMPS_BYTES } else { 0 };
+                check_header(flow, HEADER_BYTES + options + option_bytes(&stack))?;
+                stack
             }
             Transport::Udp(_) => {
                 check_header(flow, DATAGRAM_HEADER_BYTES)?;
@@ -102,29 +103,47 @@ impl Choices {
     fn algorithm(
         &mut self,
         tcp: &Tcp,
-        stack: &Stack,
+        stack: Stack,
         algorithms: &Algorithms,
-    ) -> Result<usize, (String, String)> {
-        let choice = algorithms.find(&tcp.algorithm).and_then(|algorithm| {
+    ) -> Result<(usize, Stack), (String, String)> {
+        let found = algorithms.find(&tcp.algorithm).and_then(|algorithm| {
             let values = algorithm.values(tcp.preset.as_deref(), &tcp.parameters)?;
-            Ok(AlgorithmChoice { algorithm, values, start: stack.start() })
+            Ok((algorithm, values))
         });
-        let choice = choice
-            .map_err(|error| (format!("transport.tcp.{}", error.key()), error.to_string()))?;
+        let (algorithm, values) =
+            found.map_err(|error| (format!("transport.tcp.{}", error.key()), error.to_string()))?;
         stack
-            .check_start(choice.algorithm)
+            .check_start(algorithm)
+            .and_then(|()| stack.check_marks(algorithm))
+            .and_then(|()| check_option(&stack))
             .map_err(|(key, problem)| (format!("transport.tcp.stack.{key}"), problem))?;
+        let stack = stack.serving(algorithm);
+        let of_stack = OfStack { start: stack.start(), counts_marks: stack.accecn };
+        let choice = AlgorithmChoice { algorithm, values, of_stack };
         let same = |other: &AlgorithmChoice| {
             other.algorithm.name == choice.algorithm.name
                 && other.values == choice.values
-                && other.start == choice.start
+                && other.of_stack == choice.of_stack
         };
         let known = self.algorithms.iter().position(same);
         if known.is_none() {
             self.algorithms.push(choice);
         }
-        Ok(known.unwrap_or(self.algorithms.len() - 1))
+        Ok((known.unwrap_or(self.algorithms.len() - 1), stack))
     }
+}
+
+/// Hosts send the AccECN option only where they negotiated it, and kernels before 7.0 do not.
+fn check_option(stack: &Stack) -> Result<(), (String, String)> {
+    if !stack.accecn || stack.accecn_option == AccEcnOption::Never {
+        return Ok(());
+    }
+    let problem = format!(
+        "{}, but hosts of the testbed count marks without the option, which they cannot negotiate; \
+         set accecn_option = \"never\"",
+        serde_json::json!(stack.accecn_option)
+    );
+    Err(("switches.accecn_option".into(), problem))
 }
 
 fn check_whole(scenario: &Scenario) -> Result<(), Error> {
@@ -231,6 +250,12 @@ mod tests {
         assert_eq!(one(tcp("cubi", json!({}), json!({})), 52), "flows.0.transport.tcp.algorithm");
         let wrong = tcp("cubic", json!({"betta": 1}), json!({}));
         assert_eq!(one(wrong, 52), "flows.0.transport.tcp.parameters.betta");
+        let counting =
+            |option: &str| json!({"ecn": "classic", "accecn": true, "accecn_option": option});
+        let with_option = tcp("cubic", json!({}), counting("changes"));
+        assert_eq!(one(with_option, 52), "flows.0.transport.tcp.stack.switches.accecn_option");
+        let without = flow(tcp("cubic", json!({}), counting("never")), 52);
+        assert!(choices(&scenario(&[without])).unwrap().algorithms[0].of_stack.counts_marks);
         let own = tcp("bbr", json!({}), json!({"slow_start": "search"}));
         assert_eq!(one(own, 52), "flows.0.transport.tcp.stack.switches.slow_start");
         let mut captured = scenario(&[flow(tcp("reno", json!({}), json!({})), 52)]);

@@ -30,7 +30,7 @@ impl Congestion {
     ) -> Result<Self, Error> {
         let object = compile(choice.algorithm, cancel)?;
         heed(cancel)?;
-        Registered::new(&object, &choice.values, choice.start, flows, keep).map(Self::Ours)
+        Registered::new(&object, &choice.values, choice.of_stack, flows, keep).map(Self::Ours)
     }
 
     /// Looks for the kernel's own module.
@@ -48,7 +48,11 @@ impl Congestion {
             let cause = format!("this kernel has {}", available.trim());
             return refuse(cause, "load the module, or use Dumbbell's build of the algorithm");
         }
-        if choice.start.is_some() {
+        if choice.of_stack.counts_marks {
+            let cause = "its marks cannot be counted".to_owned();
+            return refuse(cause, "leave accecn at false, or use Dumbbell's build");
+        }
+        if choice.of_stack.start.is_some() {
             let cause = "its slow start cannot be set".to_owned();
             return refuse(cause, "leave slow_start at \"own\", or use Dumbbell's build");
         }

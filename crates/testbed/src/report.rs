@@ -204,6 +204,7 @@ fn summarise(setup: &Setup<'_>, index: u32, wire: &Wire, sockets: &FlowEnd) -> F
         lost_packets: wire.lost_packets,
         duplicated_packets: wire.duplicated_packets,
         marked_packets: wire.marked_packets,
+        counted_marks: setup.stack(index as usize).accecn.then_some(sockets.told_marks),
         in_flight_packets: wire.in_flight_packets,
         congestion_events: seen.congestion_events,
         timeouts: seen.timeouts,

@@ -161,7 +161,7 @@ impl<'a> Setup<'a> {
                 spec,
                 sender: &pair.sender.namespace,
                 receiver: &pair.receiver.namespace,
-                at_both_ends: self.choices.needs(index, Need::Ecn),
+                at_both_ends: self.choices.needs(index, Need::Ecn) || self.stack(index).accecn,
                 congestion: self.choices.algorithm_of[index]
                     .map(|algorithm| self.congestion[algorithm].kernel_name().to_owned()),
                 tuning: self.socket_tuning(index),

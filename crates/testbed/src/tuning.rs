@@ -55,6 +55,11 @@ impl Tuning {
             Ecn::Dctcp | Ecn::L4s if !echoes_each_mark => Ecn::Classic,
             asked => asked,
         };
+        // The adapters of our builds let both ends count marks, and what a peer speaks less is not
+        // negotiated.
+        kernel.accecn = stack.accecn;
+        kernel.accecn_option = stack.accecn_option;
+        kernel.ecn_peer = stack.ecn_peer;
         sysctls.set("net.ipv4.tcp_ecn", u8::from(kernel.ecn != Ecn::Off));
         tune_sender(stack, &mut kernel, &mut sysctls);
         tune_handshake(stack, &mut kernel, &mut sysctls);

@@ -87,6 +87,9 @@ class FlowSummary(Part, frozen=True, kw_only=True):
     marked_packets: int
     """Data packets that reached the receiver with a congestion mark."""
 
+    counted_marks: int | None = None
+    """Marked packets that its sender knows of; none: acknowledgements do not count them."""
+
     in_flight_packets: int
     """Data packets in the network when the run ended."""
 

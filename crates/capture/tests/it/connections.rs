@@ -27,6 +27,7 @@ fn conversation() -> Conversation {
         timestamps: true,
         sack: true,
         ecn: false,
+        accecn: None,
     })
 }
 

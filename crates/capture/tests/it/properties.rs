@@ -19,7 +19,7 @@ fn ecn() -> impl Strategy<Value = Ecn> {
 }
 
 fn flags() -> impl Strategy<Value = TcpFlags> {
-    any::<[bool; 7]>().prop_map(|[syn, ack, psh, fin, rst, ece, cwr]| TcpFlags {
+    any::<[bool; 8]>().prop_map(|[syn, ack, psh, fin, rst, ece, cwr, ae]| TcpFlags {
         syn,
         ack,
         psh,
@@ -27,6 +27,7 @@ fn flags() -> impl Strategy<Value = TcpFlags> {
         rst,
         ece,
         cwr,
+        ae,
     })
 }
 
@@ -42,7 +43,7 @@ prop_compose! {
             source, destination, flags, ecn, sequence, acknowledgement, window, identification,
             max_segment_bytes: offers.0, sack_permitted: offers.1, window_scale: offers.2,
             timestamps: clocks.map(|(value, echo)| Timestamps { value, echo }),
-            sack_blocks: [None; 4], payload_bytes,
+            sack_blocks: [None; 4], accecn: None, payload_bytes,
         };
         let has_offers = offers != (None, false, None);
         let room = if has_offers { 1 } else if clocks.is_some() { 3 } else { 4 };
@@ -95,6 +96,7 @@ fn check_options(packet: &TcpPacket, options: Vec<TcpOptionElement>) {
         window_scale: None,
         timestamps: None,
         sack_blocks: [None; 4],
+        accecn: None,
         ..*packet
     };
     for option in options {
@@ -120,9 +122,9 @@ fn check_tcp(packet: &TcpPacket, tcp: &TcpHeader, ip: &Ipv4Header) {
     assert_eq!(tcp.sequence_number, packet.sequence);
     assert_eq!(tcp.acknowledgment_number, packet.acknowledgement);
     assert_eq!(tcp.window_size, packet.window);
-    let TcpHeader { syn, ack, psh, fin, rst, ece, cwr, .. } = *tcp;
-    assert_eq!(TcpFlags { syn, ack, psh, fin, rst, ece, cwr }, packet.flags);
-    assert!(!tcp.ns && !tcp.urg);
+    let TcpHeader { syn, ack, psh, fin, rst, ece, cwr, ns: ae, .. } = *tcp;
+    assert_eq!(TcpFlags { syn, ack, psh, fin, rst, ece, cwr, ae }, packet.flags);
+    assert!(!tcp.urg);
     let payload = vec![0; packet.payload_bytes.into()];
     assert_eq!(Ok(tcp.checksum), tcp.calc_checksum_ipv4(ip, &payload));
 }

@@ -5,7 +5,9 @@
 
 use dumbbell_capture::Handshake as Step;
 use dumbbell_network::{Direction, Ecn, Flags, Network, Packet, Time};
-use dumbbell_tcp::{Accepter, Opener, clock, syn_bytes};
+use dumbbell_tcp::{
+    Accepter, Opener, clock, handshake_ace, opening_option_bytes, option_bytes, syn_bytes,
+};
 
 use super::AllHosts;
 use crate::flow::{Ends, FlowState, receiver_of};
@@ -37,7 +39,7 @@ impl AllHosts<'_> {
                 }
             }
         }
-        self.send_step(now, index, Step::Syn, clock(now), network);
+        self.send_step(now, index, Step::Syn, (clock(now), Ecn::NotEct), network);
     }
 
     /// Answers again if the answer may be lost; gives when that is due.
@@ -48,9 +50,10 @@ impl AllHosts<'_> {
         let is_heard = counters.received_packets > 0 || matches!(ends, Ends::Over(_));
         accepter.take_if(|_| is_heard);
         let Some(accepter) = accepter else { return Time::NEVER };
-        let (is_over, due, echo) = (accepter.on_timer(now), accepter.due(), accepter.echo());
+        let (is_over, due) = (accepter.on_timer(now), accepter.due());
+        let answer = (accepter.echo(), accepter.received());
         if is_over {
-            self.send_step(now, index, Step::SynAck, echo, network);
+            self.send_step(now, index, Step::SynAck, answer, network);
         }
         due
     }
@@ -63,34 +66,53 @@ impl AllHosts<'_> {
             None => packet,
             Some(capture) => capture.arrives(now, packet),
         };
+        let brought = (packet.number() as u32, packet.ecn());
         match Step::ALL[packet.note() as usize] {
-            Step::Syn => self.take_syn(now, index, packet.number() as u32, network),
-            Step::SynAck => self.take_syn_ack(now, index, packet.number() as u32, network),
-            Step::Ack => self.flows[index].accepter = None,
+            Step::Syn => self.take_syn(now, index, brought, network),
+            Step::SynAck => self.take_syn_ack(now, index, brought, network),
+            Step::Ack => {
+                let flow = &mut self.flows[index];
+                flow.accepter = None;
+                if let (Ends::Tcp(connection), Ecn::Ce) = (&mut flow.ends, packet.ecn()) {
+                    connection.receiver.on_marked_control();
+                }
+            }
         }
     }
 
-    fn take_syn(&mut self, now: Time, index: usize, stamp: u32, network: &mut Network) {
+    fn take_syn(
+        &mut self,
+        now: Time,
+        index: usize,
+        (stamp, received): (u32, Ecn),
+        network: &mut Network,
+    ) {
         let FlowState { accepter, ends, choice: Some(choice), .. } = &mut self.flows[index] else {
             return;
         };
         let accepter = match accepter {
             Some(accepter) => {
-                accepter.on_syn(now);
+                accepter.on_syn(now, received);
                 accepter
             }
             None if matches!(ends, Ends::Ahead(_)) => {
-                accepter.insert(Box::new(Accepter::new(&choice.stack, now, stamp)))
+                accepter.insert(Box::new(Accepter::new(&choice.stack, now, stamp, received)))
             }
             // A copy of what has been answered.
             None => return,
         };
-        let (echo, due) = (accepter.echo(), accepter.due());
-        self.send_step(now, index, Step::SynAck, echo, network);
+        let (answer, due) = ((accepter.echo(), accepter.received()), accepter.due());
+        self.send_step(now, index, Step::SynAck, answer, network);
         self.timers.at_latest(receiver_of(index), due, network);
     }
 
-    fn take_syn_ack(&mut self, now: Time, index: usize, echo: u32, network: &mut Network) {
+    fn take_syn_ack(
+        &mut self,
+        now: Time,
+        index: usize,
+        (echo, received): (u32, Ecn),
+        network: &mut Network,
+    ) {
         let FlowState { ends, choice: Some(choice), .. } = &self.flows[index] else { return };
         let handshake = match ends {
             Ends::Ahead(ahead) => {
@@ -100,35 +122,44 @@ impl AllHosts<'_> {
             // The flow stopped meanwhile.
             Ends::Over(_) | Ends::Udp(_) => return,
         };
-        self.send_step(now, index, Step::Ack, 0, network);
+        self.send_step(now, index, Step::Ack, (0, received), network);
         if let Some(handshake) = handshake {
             self.connection_begins(now, index, handshake, network);
             self.plan_sender(index, network);
         }
     }
 
+    /// Sends a packet with the clock that it carries or echoes, which answers one with this ECN
+    /// field.
     fn send_step(
         &mut self,
         now: Time,
         index: usize,
         step: Step,
-        number: u32,
+        (number, received): (u32, Ecn),
         network: &mut Network,
     ) {
         let FlowState { spec, choice: Some(choice), .. } = &self.flows[index] else { return };
-        let syn_bytes = syn_bytes(&choice.stack, spec.header_bytes);
+        let stack = &choice.stack;
+        let header_bytes = spec.header_bytes.saturating_sub(option_bytes(stack));
+        let (syn_bytes, option_bytes) =
+            (syn_bytes(stack, header_bytes), opening_option_bytes(stack));
         let (direction, ecn, bytes) = match step {
             Step::Syn => (Direction::Forward, choice.opening_ecn(), syn_bytes),
-            Step::SynAck => (Direction::Reverse, Ecn::NotEct, syn_bytes),
-            Step::Ack => (Direction::Forward, choice.opening_ecn(), spec.header_bytes),
+            Step::SynAck => (Direction::Reverse, Ecn::NotEct, syn_bytes + option_bytes),
+            Step::Ack if stack.accecn => {
+                (Direction::Forward, choice.answering_ecn(), header_bytes + option_bytes)
+            }
+            Step::Ack => (Direction::Forward, choice.opening_ecn(), header_bytes),
         };
+        let ace = handshake_ace(received);
         let packet = Packet::new(index as u32, direction, bytes, NUMBERS + u64::from(number))
             .with_flags(Flags::OPENS)
             .with_ecn(ecn)
             .with_note(step as u32);
         let packet = match &mut self.capture {
             None => packet,
-            Some(capture) => capture.sends_step(now, packet),
+            Some(capture) => capture.sends_step(now, packet, ace),
         };
         let outcome = network.send(now, packet);
         self.follow_further(outcome, network);

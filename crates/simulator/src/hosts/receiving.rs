@@ -85,12 +85,16 @@ impl AllHosts<'_> {
             let Ends::Tcp(connection) = &mut flow.ends else { return };
             let blocks = connection.receiver.blocks();
             let stamp = connection.wants_stamps.then(|| clock(now));
-            let more = More { stamp, window: connection.receiver.window() };
-            let bytes = flow.spec.header_bytes;
-            let packet = self.parked.packet_of(index as u32, bytes, ack, more, blocks);
+            let (window, marks) = (connection.receiver.window(), connection.receiver.marks());
+            let more = More { stamp, window, marks };
+            let bytes = connection.ack_bytes;
+            let packet = self
+                .parked
+                .packet_of(index as u32, bytes, ack, more, blocks)
+                .with_ecn(connection.answering);
             let packet = match &mut self.capture {
                 None => packet,
-                Some(capture) => capture.sends_ack(now, packet, ack, blocks),
+                Some(capture) => capture.sends_ack(now, packet, ack, blocks, marks),
             };
             next = connection.receiver.also();
             let outcome = network.send(now, packet);

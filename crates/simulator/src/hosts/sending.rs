@@ -67,6 +67,9 @@ impl AllHosts<'_> {
                 capture.assert_sent_with(packet, blocks);
             }
             window = more.window;
+            if let Some(marks) = more.marks {
+                sender.take_marks(marks);
+            }
             if let Some(stamp) = more.stamp {
                 sender.take_stamp(stamp, ack.echo);
             }

@@ -170,9 +170,10 @@ impl Sender {
         let echo = (self.stack.timestamps && ack.echo > 0).then_some(ack.echo);
         let moment = Moment { echo, ..self.moment(now) };
         let delivery = self.board.acknowledge(&moment, &ack, blocks);
-        let ece = ack.ece && self.ecn.is_on();
+        let marked_segs = self.ecn.marked_segs(ack.ece, delivery.delivered_segs);
+        let ece = self.ecn.tells_of_marks(ack.ece, marked_segs);
         self.look(now);
-        self.count_deliveries(&delivery, ece);
+        self.count_deliveries(&delivery, marked_segs);
         let flags = ack_flags(&delivery, ack.has_blocks, ece);
         if self.stack.ack_event_first {
             self.algorithm.in_ack_event(&mut self.conn, flags);
@@ -185,7 +186,7 @@ impl Sender {
         if !self.stack.ack_event_first {
             self.algorithm.in_ack_event(&mut self.conn, flags);
         }
-        let losses = if self.leaves_state(ack) {
+        let losses = if self.leaves_state(ece, ack.has_blocks) {
             NewLosses::default()
         } else {
             let blocks = ack.has_blocks.then_some(blocks);
@@ -222,11 +223,9 @@ impl Sender {
     }
 
     #[inline]
-    fn count_deliveries(&mut self, delivery: &Delivery, ece: bool) {
+    const fn count_deliveries(&mut self, delivery: &Delivery, marked_segs: u64) {
         self.conn.delivered_segs += delivery.delivered_segs;
-        if ece {
-            self.conn.delivered_ce_segs += delivery.delivered_segs;
-        }
+        self.conn.delivered_ce_segs += marked_segs;
     }
 
     /// Takes the round-trip times that an acknowledgement tells; gives what it tells the
@@ -265,11 +264,11 @@ impl Sender {
 
     /// Whether an acknowledgement leaves the congestion state as it is.
     #[inline]
-    fn leaves_state(&self, ack: Ack) -> bool {
+    fn leaves_state(&self, ece: bool, has_blocks: bool) -> bool {
         self.state() == CaState::Open
             && self.board.is_in_order()
-            && !ack.has_blocks
-            && !ack.ece
+            && !has_blocks
+            && !ece
             && !self.tail_probe.is_open()
     }
 

@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{LossDetection, PROFILES, SlowStart, Stack};
+use super::{AccEcnOption, LossDetection, PROFILES, SlowStart, Stack};
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 54] = [
+pub const SWITCHES: [(&str, &str); 57] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     (
         "handshake",
@@ -119,6 +119,21 @@ pub const SWITCHES: [(&str, &str); 54] = [
         "ecn",
         "congestion marks: off, classic (RFC 3168), dctcp (RFC 8257), which algorithms that need marks have unless l4s is set, or l4s: the same echo and ECT(1) (RFC 9331), for these algorithms only",
     ),
+    (
+        "accecn",
+        "ACKs count marked packets (Accurate ECN, RFC 9768; tcp_ecn = 3 of Linux since 7.0), so that \
+         an ACK that is lost loses no marks; needs ecn, or an algorithm that needs marks",
+    ),
+    (
+        "accecn_option",
+        "ACKs that then carry counters of bytes too: always (with room for it, tcp_ecn_option = 2), \
+         changes (after a mark or a change and three in an RTT, tcp_ecn_option = 1) or never",
+    ),
+    (
+        "ecn_peer",
+        "what the receiver's end speaks of ECN: same (what is asked for), classic (RFC 3168) or off; \
+         the connection has no more",
+    ),
     ("sack_compression_ns", "how long the ACK of a segment out of order may wait, in ns; 0: not"),
     ("sack_compression_segs", "most segments out of order that wait for one ACK"),
     ("gro_segs", "segments that receive offload merges into one; 0 or 1: none"),
@@ -166,6 +181,7 @@ impl StackChoice {
             return Err(("switches.syn_timeout_ns".into(), problem));
         }
         check_resume(&stack)?;
+        check_option(&stack)?;
         Ok(stack)
     }
 }
@@ -187,6 +203,16 @@ fn check_resume(stack: &Stack) -> Result<(), (String, String)> {
         }
     }
     Ok(())
+}
+
+/// Without counters there is nothing to put into the option.
+fn check_option(stack: &Stack) -> Result<(), (String, String)> {
+    if stack.accecn || stack.accecn_option == AccEcnOption::Always {
+        return Ok(());
+    }
+    let option = json!(stack.accecn_option);
+    let problem = format!("{option}, but accecn = true alone uses it; set that, or take this away");
+    Err(("switches.accecn_option".into(), problem))
 }
 
 fn with_switch(stack: &Stack, switch: &str, value: &Value) -> Result<Stack, String> {
@@ -275,6 +301,7 @@ mod tests {
                 "resume_window_segs",
                 "alone uses",
             ),
+            (json!({"accecn_option": "never"}), "accecn_option", "accecn = true alone"),
         ] {
             let (found, problem) = choice(switches).resolve().unwrap_err();
             assert_eq!(found, format!("switches.{key}"));

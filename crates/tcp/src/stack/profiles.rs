@@ -6,7 +6,8 @@ use dumbbell_network::Span;
 use serde::Serialize;
 
 use super::{
-    AckDelay, Ecn, Growth, LossDetection, Pacing, ProbeRule, Reduction, RtoRule, SlowStart, Stack,
+    AccEcnOption, AckDelay, Ecn, EcnPeer, Growth, LossDetection, Pacing, ProbeRule, Reduction,
+    RtoRule, SlowStart, Stack,
 };
 
 /// A named profile.
@@ -246,6 +247,9 @@ pub(crate) const fn linux_6() -> Stack {
         dsack: true,
         timestamps: true,
         ecn: Ecn::Off,
+        accecn: false,
+        accecn_option: AccEcnOption::Always,
+        ecn_peer: EcnPeer::Same,
         sack_compression_ns: Span::from_millis(1),
         sack_compression_segs: 44,
         gro_segs: 0,

@@ -12,4 +12,4 @@ mod registered;
 pub use compile::{Compiler, compile, compile_file};
 pub use object::Object;
 pub use record::{Argument, Hook, Memory, Record, Records};
-pub use registered::{Keep, Registered};
+pub use registered::{Keep, OfStack, Registered};

@@ -22,8 +22,8 @@ use crate::error::Error;
 
 /// A name in the kernel has at most 15 characters.
 const NAME_MAX: usize = 15;
-/// Where slow start and parameters are in `struct cc_settings`, after its two switches.
-const START_AT: usize = 8;
+/// Where slow start and parameters are in `struct cc_settings`, after its three switches.
+const START_AT: usize = 12;
 const PARAMS_AT: usize = START_AT + size_of::<StartChoice>();
 /// Room for 19,000 callbacks.
 const RING_BYTES: u32 = 8 << 20;
@@ -37,6 +37,21 @@ pub struct Keep {
     pub state: bool,
     /// All that it saw and did, as a [`Record`].
     pub callbacks: bool,
+}
+
+/// What the adapters do in place of the stack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OfStack {
+    /// The slow start that it gives to the algorithm.
+    pub start: Option<StartChoice>,
+    /// Both ends count marks (RFC 9768), whatever the kernel lets them negotiate.
+    pub counts_marks: bool,
+}
+
+impl From<Option<StartChoice>> for OfStack {
+    fn from(start: Option<StartChoice>) -> Self {
+        Self { start, counts_marks: false }
+    }
 }
 
 /// An algorithm that sockets of this machine can choose, until this is dropped or the
@@ -57,19 +72,19 @@ impl fmt::Debug for Registered {
 
 impl Registered {
     /// Registers an algorithm under a new name, with these values of its parameters in
-    /// their order (none: those that the source sets) and the stack's slow start; `flows` is the run's map of
-    /// `struct cc_flow`.
+    /// their order (none: those that the source sets), and what the stack does for it; `flows` is
+    /// the run's map of `struct cc_flow`.
     ///
     /// # Errors
     /// If the verifier rejects it, or the kernel cannot register it.
     pub fn new(
         object: &Object,
         values: &[u32],
-        start: Option<StartChoice>,
+        of_stack: OfStack,
         flows: BorrowedFd<'_>,
         keep: Keep,
     ) -> Result<Self, Error> {
-        let settings = Settings { values, start, keep };
+        let settings = Settings { values, of_stack, keep };
         Self::named(new_name(&object.name), object, settings, flows)
     }
 
@@ -137,7 +152,7 @@ fn base_36(mut number: u32) -> String {
 #[derive(Clone, Copy)]
 struct Settings<'a> {
     values: &'a [u32],
-    start: Option<StartChoice>,
+    of_stack: OfStack,
     keep: Keep,
 }
 
@@ -165,7 +180,8 @@ impl Settings<'_> {
     fn write(&self, map: &mut OpenMapMut<'_>) {
         write_at(map, 0, &u32::from(self.keep.state).to_ne_bytes());
         write_at(map, 4, &u32::from(self.keep.callbacks).to_ne_bytes());
-        let start = self.start.iter().flat_map(StartChoice::words);
+        write_at(map, 8, &u32::from(self.of_stack.counts_marks).to_ne_bytes());
+        let start = self.of_stack.start.iter().flat_map(StartChoice::words);
         for (index, word) in start.enumerate() {
             write_at(map, START_AT + 4 * index, &word.to_ne_bytes());
         }
@@ -323,7 +339,8 @@ mod tests {
         }
         let flows = flows();
         let reno = compile(dumbbell_algorithm::find("reno").unwrap(), &NEVER).unwrap();
-        let settings = Settings { values: &[], start: None, keep: Keep::default() };
+        let settings =
+            Settings { values: &[], of_stack: OfStack::default(), keep: Keep::default() };
         let register = |name: &str| Registered::named(name.into(), &reno, settings, flows.as_fd());
         let first = register("dbtaken").unwrap();
         let message = register("dbtaken").unwrap_err().to_string();

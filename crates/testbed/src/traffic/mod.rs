@@ -179,6 +179,8 @@ pub struct FlowEnd {
     pub acked_bytes: u64,
     /// Payload at the receiver: what is in order, or all that came in datagrams.
     pub received_bytes: u64,
+    /// Marked segments that its acknowledgements have told of.
+    pub told_marks: u64,
     /// What kept the connection from sending, beside the network.
     pub limits: Limits,
     /// What TCP_INFO does not tell.

@@ -10,7 +10,9 @@ use dumbbell_algorithm::{
 };
 use dumbbell_testbed::NEVER;
 use dumbbell_testbed::kernel::parity::{self, Parity};
-use dumbbell_testbed::kernel::{Argument, Hook, Keep, Record, Records, Registered, compile};
+use dumbbell_testbed::kernel::{
+    Argument, Hook, Keep, OfStack, Record, Records, Registered, compile,
+};
 
 use crate::alone::undisturbed;
 use crate::kernel::flows::{Flows, available, is_root};
@@ -47,7 +49,7 @@ fn recorded(
 ) -> Records {
     let object = compile(algorithm, &NEVER).unwrap();
     let keep = Keep { state: true, callbacks: true };
-    let registered = Registered::new(&object, values, start, flows.map(), keep).unwrap();
+    let registered = Registered::new(&object, values, start.into(), flows.map(), keep).unwrap();
     let name = registered.kernel_name().to_owned();
     assert!(available().contains(&name));
 
@@ -171,12 +173,14 @@ fn every_preset_and_every_bound_is_taken_by_the_verifier() {
             let highest = algorithm.parameters.iter().map(|row| row.high).collect();
             for values in values.chain([lowest, highest]) {
                 let keep = Keep::default();
-                let registered = Registered::new(&object, &values, None, flows.map(), keep);
+                let registered =
+                    Registered::new(&object, &values, OfStack::default(), flows.map(), keep);
                 registered.unwrap_or_else(|error| panic!("{values:?}: {error}"));
             }
             for start in starts().into_iter().filter(|_| !algorithm.has_cong_control()) {
                 let (values, keep) = (initial(algorithm), Keep::default());
-                let registered = Registered::new(&object, &values, Some(start), flows.map(), keep);
+                let registered =
+                    Registered::new(&object, &values, Some(start).into(), flows.map(), keep);
                 registered.unwrap_or_else(|error| panic!("{start:?}: {error}"));
             }
         }

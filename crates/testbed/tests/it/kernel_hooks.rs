@@ -6,7 +6,7 @@ use std::fs;
 use std::time::Duration;
 
 use dumbbell_algorithm::RateSample;
-use dumbbell_testbed::kernel::{Argument, Hook, Keep, Record, Registered, compile_file};
+use dumbbell_testbed::kernel::{Argument, Hook, Keep, OfStack, Record, Registered, compile_file};
 
 use crate::alone::undisturbed;
 use crate::kernel::flows::{Flows, is_root};
@@ -63,7 +63,8 @@ fn records() -> Vec<Record> {
     let object = compile_file(&source).unwrap();
     let (flows, keep) = (Flows::new(), Keep { state: false, callbacks: true });
     let values = [CWND_SEGS, RATE_KB_PER_S];
-    let registered = Registered::new(&object, &values, None, flows.map(), keep).unwrap();
+    let registered =
+        Registered::new(&object, &values, OfStack::default(), flows.map(), keep).unwrap();
     let sent = send(&Path::new(), registered.kernel_name(), &flows, Duration::from_secs(1));
     assert!(sent.ecn, "what needs congestion marks asks for them");
     assert!(sent.flow.iter().rev().take(104).all(|byte| *byte == 0), "no state is kept");

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use dumbbell_testbed::kernel::{Keep, Registered, compile, compile_file};
+use dumbbell_testbed::kernel::{Keep, OfStack, Registered, compile, compile_file};
 use dumbbell_testbed::{Error, NEVER};
 use tempfile::TempDir;
 
@@ -56,7 +56,7 @@ CC_ALGORITHM(odd, .title = "Odd", .family = CC_FAMILY_LOSS, .year = 2026,
     fn registered(&self) -> Result<Registered, Error> {
         let (_folder, path) = self.written();
         let object = compile_file(&path)?;
-        Registered::new(&object, &[], None, Flows::new().map(), Keep::default())
+        Registered::new(&object, &[], OfStack::default(), Flows::new().map(), Keep::default())
     }
 }
 
@@ -146,7 +146,8 @@ fn a_refusal_leaves_other_algorithms_alone() {
     undisturbed(|| {
         let flows = Flows::new();
         let reno = compile(dumbbell_algorithm::find("reno").unwrap(), &NEVER).unwrap();
-        let registered = Registered::new(&reno, &[], None, flows.map(), Keep::default()).unwrap();
+        let registered =
+            Registered::new(&reno, &[], OfStack::default(), flows.map(), Keep::default()).unwrap();
         let file = File { grow: "conn->cwnd_segs += ;", ..REFERENCE };
         log_of(&file.registered().expect_err("a refusal").to_string());
         assert!(available().contains(&registered.kernel_name().to_owned()));
@@ -175,7 +176,8 @@ fn without_privileges_the_way_out_is_told() {
                 // SAFETY: no memory is involved. Called directly, it is for this thread alone.
                 let answer = unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) };
                 assert_eq!(answer, 0);
-                Registered::new(&reno, &[], None, flows.map(), Keep::default()).unwrap_err()
+                Registered::new(&reno, &[], OfStack::default(), flows.map(), Keep::default())
+                    .unwrap_err()
             });
             unprivileged.join().unwrap()
         });

@@ -78,7 +78,15 @@ fn clocks(time_ns: u64) -> Timestamps {
 
 fn flow(message_bytes: Option<u64>) -> Flow {
     let message_bytes = message_bytes.and_then(NonZeroU64::new);
-    Flow { index: 7, mss_bytes: MSS as u16, message_bytes, timestamps: true, sack: true, ecn: true }
+    Flow {
+        index: 7,
+        mss_bytes: MSS as u16,
+        message_bytes,
+        timestamps: true,
+        sack: true,
+        ecn: true,
+        accecn: None,
+    }
 }
 
 /// Relative sequence number of a segment.

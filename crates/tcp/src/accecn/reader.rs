@@ -1,0 +1,183 @@
+//! The sender's side: how many marks an acknowledgement tells of.
+
+use super::{ACE_CYCLE, BYTES_CYCLE, ByteCounts, MarkCounts, PACKETS_AT_START};
+
+/// What a sender knows of the receiver's counters.
+#[derive(Clone, Debug)]
+pub struct MarkReader {
+    /// Marked packets that it knows of, and 5.
+    packets: u64,
+    /// Marked bytes of the latest option, modulo 2^24.
+    marked_bytes: u32,
+    /// Since that option: segments delivered, and marked packets counted.
+    delivered_segs: u64,
+    counted: u64,
+    latest: Latest,
+    mss_bytes: u32,
+}
+
+/// What the latest option said of what was delivered since the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Latest {
+    /// There was no option, or it said that some of it was marked.
+    Unclear,
+    /// No mark: as long as that does not change, an option may be left out.
+    Unmarked,
+}
+
+impl MarkReader {
+    /// Nothing has been told. Segments have this payload.
+    #[must_use]
+    pub const fn new(mss_bytes: u32) -> Self {
+        Self {
+            packets: PACKETS_AT_START,
+            marked_bytes: 0,
+            delivered_segs: 0,
+            counted: 0,
+            latest: Latest::Unclear,
+            mss_bytes,
+        }
+    }
+
+    /// Reads an acknowledgement that delivers so many segments; gives how many packets were marked
+    /// since the one before. It must not be older than that one.
+    ///
+    /// The field gives the number modulo 8. Where more segments than that may have been marked,
+    /// marked bytes tell how often it went round: there were at least as many packets as fill them.
+    /// Without an option the sender assumes the most that was delivered (RFC 9768, section 3.2.2.5.2
+    /// and appendix A.2), unless the latest option told of no mark: then a change would have brought
+    /// another, which the next one makes up for if it got lost.
+    pub fn read(&mut self, told: MarkCounts, delivered_segs: u64) -> u64 {
+        let known = self.packets % ACE_CYCLE;
+        let least = (u64::from(told.ace) + ACE_CYCLE - known) % ACE_CYCLE;
+        let most_of = |segs: u64| least + segs.saturating_sub(least) / ACE_CYCLE * ACE_CYCLE;
+        self.delivered_segs += delivered_segs;
+        let marked = match (told.option, self.latest) {
+            (None, Latest::Unmarked) => least,
+            (None, Latest::Unclear) => most_of(delivered_segs),
+            (Some(bytes), _) => {
+                let filled = self.packets_of(bytes);
+                self.latest = if filled == 0 { Latest::Unmarked } else { Latest::Unclear };
+                let uncounted = filled.saturating_sub(self.counted);
+                let rounds = uncounted.saturating_sub(least).div_ceil(ACE_CYCLE);
+                let most = most_of(self.delivered_segs.saturating_sub(self.counted));
+                (least + rounds * ACE_CYCLE).min(most)
+            }
+        };
+        self.packets += marked;
+        self.counted += marked;
+        if told.option.is_some() {
+            (self.delivered_segs, self.counted) = (0, 0);
+        }
+        marked
+    }
+
+    /// How many packets the marked bytes fill at least that came since the latest option.
+    fn packets_of(&mut self, bytes: ByteCounts) -> u64 {
+        let new_bytes = bytes.ce.wrapping_sub(self.marked_bytes) % BYTES_CYCLE;
+        self.marked_bytes = bytes.ce;
+        u64::from(new_bytes.div_ceil(self.mss_bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MSS: u32 = 1_000;
+
+    fn told(packets: u64, bytes: Option<u64>) -> MarkCounts {
+        let option = bytes.map(|bytes| ByteCounts {
+            ect0: 1,
+            ce: (bytes % u64::from(BYTES_CYCLE)) as u32,
+            ect1: 1,
+            is_short: false,
+        });
+        MarkCounts { ace: ((packets + PACKETS_AT_START) % ACE_CYCLE) as u8, option }
+    }
+
+    #[test]
+    fn fewer_than_eight_are_told_by_the_field_alone() {
+        let mut reader = MarkReader::new(MSS);
+        assert_eq!(reader.read(told(0, None), 2), 0);
+        assert_eq!(reader.read(told(2, None), 2), 2);
+        assert_eq!(reader.read(told(9, None), 7), 7);
+        // More than was delivered: marks of packets without data.
+        assert_eq!(reader.read(told(14, None), 1), 5);
+    }
+
+    #[test]
+    fn a_field_that_may_have_gone_round_is_taken_for_the_worst_without_an_option() {
+        // The example of appendix A.2: an increase of 2 with 10 delivered is one of 10.
+        for (marks, delivered, read) in [(2, 9, 2), (2, 10, 10), (0, 8, 8), (3, 44, 43)] {
+            assert_eq!(MarkReader::new(MSS).read(told(marks, None), delivered), read);
+        }
+    }
+
+    #[test]
+    fn the_option_tells_how_often_it_went_round() {
+        for (marks, delivered) in [(0, 44), (2, 44), (10, 44), (43, 44), (8, 8)] {
+            let told = told(marks, Some(marks * u64::from(MSS)));
+            assert_eq!(MarkReader::new(MSS).read(told, delivered), marks);
+        }
+    }
+
+    #[test]
+    fn an_option_may_be_left_out_while_nothing_is_marked() {
+        let mut reader = MarkReader::new(MSS);
+        assert_eq!(reader.read(told(0, Some(0)), 10), 0);
+        assert_eq!(reader.read(told(0, None), 20), 0);
+        // The acknowledgement after nine marks is lost: the field alone shows one of them.
+        assert_eq!(reader.read(told(9, None), 20), 1);
+        assert_eq!(reader.read(told(10, Some(10_000)), 2), 9);
+        // Now the latest said that there are marks.
+        assert_eq!(reader.read(told(10, None), 16), 16);
+    }
+
+    #[test]
+    fn what_was_counted_without_an_option_is_not_counted_again_with_one() {
+        let mut reader = MarkReader::new(MSS);
+        assert_eq!(reader.read(told(3, None), 5), 3);
+        assert_eq!(reader.read(told(5, Some(5_000)), 12), 2);
+        assert_eq!(reader.read(told(15, Some(15_000)), 12), 10);
+    }
+
+    proptest! {
+        /// Whichever acknowledgements are lost, those with the option let all marks be counted.
+        #[test]
+        fn lost_acknowledgements_cost_no_marks_where_options_go(
+            events in prop::collection::vec((any::<bool>(), any::<bool>()), 1..600),
+        ) {
+            let mut reader = MarkReader::new(MSS);
+            let (mut marks, mut delivered, mut counted) = (0, 0, 0);
+            for (ce, is_lost) in events {
+                marks += u64::from(ce);
+                delivered += 1;
+                if !is_lost {
+                    counted += reader.read(told(marks, Some(marks * u64::from(MSS))), delivered);
+                    delivered = 0;
+                    prop_assert_eq!(counted, marks);
+                }
+            }
+        }
+
+        /// Without the option marks are never missed, as long as they are of what is delivered.
+        #[test]
+        fn without_options_no_mark_is_missed(
+            events in prop::collection::vec((any::<bool>(), any::<bool>()), 1..600),
+        ) {
+            let mut reader = MarkReader::new(MSS);
+            let (mut marks, mut delivered, mut counted) = (0, 0, 0);
+            for (ce, is_lost) in events {
+                marks += u64::from(ce);
+                delivered += 1;
+                if !is_lost {
+                    counted += reader.read(told(marks, None), delivered);
+                    delivered = 0;
+                    prop_assert!(counted >= marks && (counted - marks) % 8 == 0);
+                }
+            }
+        }
+    }
+}
