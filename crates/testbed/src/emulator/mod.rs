@@ -315,12 +315,7 @@ impl<'a> Emulator<'a> {
             let delay = propagation(route, &self.scenario.links, left);
             return self.greetings.send(now_ns + delay.0 as i64, slot, device ^ 1);
         };
-        let (number, again) = match sent {
-            Sent::Data { segment, again } => (segment % Packet::NUMBERS, again),
-            // No segment has this number, which a loss may name.
-            Sent::Opening => (Packet::NUMBERS - 1, false),
-            Sent::Greeting | Sent::Answer => (0, false),
-        };
+        let (number, again) = sent.number();
         if again {
             self.event(EventKind::Retransmit, Time(now), flow, number);
         }

@@ -1,6 +1,6 @@
 //! What the emulator sees of a flow.
 
-use dumbbell_network::{Ecn, OneWay, Time};
+use dumbbell_network::{Ecn, OneWay, Packet, Time};
 use dumbbell_record::DatagramSample;
 use dumbbell_workload::datagram_sample;
 
@@ -65,6 +65,17 @@ pub enum Sent {
         /// It was sent before.
         again: bool,
     },
+}
+
+impl Sent {
+    /// The number of the packet, and whether it was sent before. Without data it has one that no
+    /// segment has, as a loss may name segments.
+    pub const fn number(self) -> (u64, bool) {
+        match self {
+            Self::Data { segment, again } => (segment % Packet::NUMBERS, again),
+            Self::Opening | Self::Greeting | Self::Answer => (Packet::NUMBERS - 1, false),
+        }
+    }
 }
 
 impl Wire {
@@ -163,7 +174,9 @@ mod tests {
         assert_eq!(data(&mut wire, 1), Sent::Data { segment: 1, again: false });
         assert_eq!(data(&mut wire, 2), Sent::Data { segment: 2, again: false });
         assert_eq!(data(&mut wire, 1), Sent::Data { segment: 1, again: true });
-        assert_eq!(wire.sends(segment(first, 0), 52), Sent::Answer);
+        let answer = wire.sends(segment(first, 0), 52);
+        assert_eq!(answer, Sent::Answer);
+        assert_ne!(answer.number().0, 0, "a loss of segment 0 would hit it");
         let counters = wire.counters;
         assert_eq!((counters.sent_packets, counters.retransmitted_packets), (4, 1));
         assert_eq!(counters.sent_bytes, 4_000);
