@@ -17,7 +17,8 @@ pub fn cases() -> Vec<(String, Value)> {
             cases.push((format!("link/{name}, on the way back"), having(&feature, 1)));
         }
     }
-    cases.push(("link/both queues of DualPI2".into(), coupled()));
+    cases.push(("link/both queues of DualPI2".into(), coupled(&json!({"ecn": "l4s"}))));
+    cases.push(("link/both queues of DualPI2, marks counted".into(), counted()));
     let classes = classes_of_flows().swap_remove(0).1;
     for (name, queue) in [("first in, first out", fifo()), ("classes", classes)] {
         cases.push((format!("link/memory that is shared, {name}"), sharing(&queue)));
@@ -26,11 +27,20 @@ pub fn cases() -> Vec<(String, Value)> {
 }
 
 /// A connection that asks for L4S and one that does not, so that `DualPI2` couples its queues.
-fn coupled() -> Value {
-    let low = with(flow("prague", None, 24 * MILLISECOND), "/switches", json!({"ecn": "l4s"}));
+fn coupled(switches: &Value) -> Value {
+    let low = with(flow("prague", None, 24 * MILLISECOND), "/switches", switches.clone());
     let flows = vec![low, flow("reno", None, 24 * MILLISECOND)];
     let (_, feature) = queues().into_iter().find(|(name, _)| *name == "DualPI2").expect("its name");
     with(resolve(&scenario(10_000_000, 40, 6, flows)), "/links/0/queue", feature["queue"].clone())
+}
+
+/// The same with handshakes and acknowledgements that count marks, of which many are lost or cover
+/// many segments.
+fn counted() -> Value {
+    let whole = coupled(&json!({
+        "ecn": "l4s", "accecn": true, "accecn_option": "changes", "handshake": true, "gro_segs": 20,
+    }));
+    with(whole, "/links/1/loss", json!([{"kind": "bernoulli", "probability": [[0, 0.2]]}]))
 }
 
 fn fifo() -> Value {

@@ -34,6 +34,12 @@ pub fn cases() -> Vec<(String, Value)> {
                     }
                 }
             }
+            if ["accecn", "accecn_option", "ecn_peer"].contains(&switch) {
+                set["ecn"] = json!("classic");
+            }
+            if switch == "accecn_option" {
+                set["accecn"] = json!(true);
+            }
             let opens = switch == "handshake" || switch.starts_with("syn_");
             if switch.starts_with("syn_") {
                 set["handshake"] = json!(true);
@@ -92,6 +98,13 @@ fn under(profile: &str, switches: &Value) -> Value {
     whole["links"][0]["delay"] = delays;
     whole["links"][0]["reorder"] = json!({"probability": 0.002, "delay_ns": 9 * MILLISECOND});
     whole["links"][0]["duplicate"] = json!(0.001);
+    let option = switches.get("accecn_option").unwrap_or(&json!("always")).clone();
+    if switches["accecn"] == json!(true) && option == json!("always") {
+        // The option takes room in each segment.
+        for flow in whole["flows"].as_array_mut().expect("flows") {
+            flow["header_bytes"] = json!(52 + 12);
+        }
+    }
     whole
 }
 
@@ -158,6 +171,9 @@ fn values() -> Vec<(&'static str, Vec<Value>)> {
         ("dsack", both()),
         ("timestamps", both()),
         ("ecn", words(&["off", "classic", "dctcp", "l4s"])),
+        ("accecn", both()),
+        ("accecn_option", words(&["always", "changes", "never"])),
+        ("ecn_peer", words(&["same", "classic", "off"])),
         ("sack_compression_ns", vec![json!(0), json!(MILLISECOND)]),
         ("sack_compression_segs", numbers(&[2, 44])),
         ("gro_segs", numbers(&[0, 8])),
