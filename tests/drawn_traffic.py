@@ -54,8 +54,22 @@ def _switches() -> Mapping[str, st.SearchStrategy[Any]]:
     return {name: st.sampled_from(all_of_it) for name, all_of_it in values.items()}
 
 
+COUNTED: Final[Table] = {"accecn": True}
+"""Marks that acknowledgements count, with what they may say besides."""
+
+_counted: Final = st.fixed_dictionaries(
+    {"ecn": st.just("classic"), "accecn": st.just(True)},
+    optional={
+        "accecn_option": st.sampled_from(["always", "changes", "never"]),
+        "handshake": st.just(True),
+        "gro_segs": st.just(17),
+        "timestamps": st.just(False),
+    },
+)
+
 switches: Final = st.one_of(
     some({}, _switches()),
+    _counted,
     st.just({"sack": False, "dsack": False, "loss_detection": "new-reno"}),
 )
 
@@ -74,7 +88,11 @@ def algorithms(draw: st.DrawFn) -> Table:
     preset = draw(st.sampled_from(["", "", *(f"@{each}" for each in algorithm.preset_names)]))
     table: Table = {"algorithm": f"{name}{preset}"}
     if algorithm.needs_ecn and draw(st.booleans()):
-        table["switches"] = {"ecn": "l4s"}
+        counted: Table = draw(st.sampled_from([{}, COUNTED]))
+        table["switches"] = {"ecn": "l4s", **counted}
+    elif not algorithm.needs_ecn and draw(st.sampled_from([False] * 9 + [True])):
+        peer = draw(st.sampled_from(["classic", "off"]))
+        table["switches"] = {"ecn": "classic", "ecn_peer": peer}
     elif "cong_control" not in algorithm.hooks and draw(st.sampled_from([False, False, True])):
         table["switches"] = draw(st.sampled_from(SLOW_STARTS))
     if algorithm.parameters and draw(st.sampled_from([False, False, True])):

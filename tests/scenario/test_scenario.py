@@ -260,6 +260,16 @@ WRONG = [
     ("stack", {"switches": {"growth": "none"}}, "stack.switches.growth", "invalid type", None),
     ("stack", {"switches": {"ecn": "l4s"}}, "stack.switches.ecn", "answers a mark as a loss", None),
     ("flow.1.switches", {"ecn": "l4s"}, "flow.1.switches.ecn", "answers a mark as a loss", None),
+    ("flow.1.switches", {"accecn": True}, "flow.1.switches.accecn", "no marks to count", None),
+    ("stack", {"switches": {"accecn": True}}, "stack.switches.accecn", "no marks to count", None),
+    (
+        "flow.1.switches",
+        {"ecn": "classic", "accecn_option": "never"},
+        "flow.1.switches.accecn_option",
+        "accecn = true alone uses it",
+        None,
+    ),
+    ("flow.1.switches", {"ecn_peer": "off"}, "flow.1.switches.ecn_peer", "nothing to agree", None),
     ("stack", {"switches": {"slow_start": "serach"}}, "stack.switches.slow_start", "search", None),
     (
         "stack",

@@ -70,6 +70,14 @@ def marked_share(view: FlowsView) -> float | None:
     return _packets(view, "marked_packets")
 
 
+@of_flows("marks counted", percent=True)
+def counted_marks(view: FlowsView) -> float | None:
+    """Ratio of counted to arrived marks (Accurate ECN); of the whole run (`@run`) only."""
+    told = [flow for flow in view.told if flow.counted_marks is not None]
+    counted = sum(flow.counted_marks or 0 for flow in told)
+    return ratio(counted, sum(flow.marked_packets for flow in told)) if view.whole else None
+
+
 @of_queue("drops", "packets", best=Best.LOWEST)
 def dropped_packets(view: QueueView) -> float | None:
     """Packets that the full queue refused."""

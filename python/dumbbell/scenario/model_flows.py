@@ -63,6 +63,9 @@ HEADER_BYTES: Final = 52
 TIMESTAMPS_BYTES: Final = 12
 """Bytes of it that a stack whose switch `timestamps` is off saves."""
 
+ACCECN_BYTES: Final = 12
+"""Bytes that the AccECN option adds (RFC 9768, section 3.2.3), padded."""
+
 READ_BYTES: Final = 128 << 10
 """Default of a block that an application reads, as in iperf3."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from dumbbell.base.units import format_rate, format_time
 from dumbbell.scenario import draws, facts
 from dumbbell.scenario.arrivals import arrivals
 from dumbbell.scenario.model_flows import (
+    ACCECN_BYTES,
     ALL_FLOWS_MAX,
     FLOWS_MAX,
     HEADER_BYTES,
@@ -233,10 +234,18 @@ class FlowResolver:
 def _alike(stack: Stack, source: Source) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the common part of the flows of a table, and that of their transport."""
     traffic = source.traffic
+    header_bytes = _tcp_header_bytes(stack, traffic) if source.is_tcp else UDP_HEADER_BYTES
+    if traffic.packet <= header_bytes:
+        raise InputError(
+            f"its headers, with the AccECN option, take {header_bytes} bytes",
+            key=f"{source.key}.packet",
+            value=traffic.packet,
+            valid=f'at least {header_bytes + 1}, or accecn_option = "changes"',
+        )
     alike = {
         **({} if traffic.group is None else {"group": traffic.group}),
         "packet_bytes": traffic.packet,
-        "header_bytes": _tcp_header_bytes(stack, traffic) if source.is_tcp else UDP_HEADER_BYTES,
+        "header_bytes": header_bytes,
         "sampled": source.is_sampled,
     }
     return alike, _tcp(stack, source) if source.is_tcp else _udp(traffic)
@@ -246,7 +255,9 @@ def _tcp_header_bytes(stack: Stack, traffic: AnyTraffic) -> int:
     stack = traffic.stack or stack
     profile = catalogue.stack_profile(stack.profile)
     switches = {**profile.switches, **stack.switches, **traffic.switches}
-    return HEADER_BYTES if switches["timestamps"] else HEADER_BYTES - TIMESTAMPS_BYTES
+    counts = switches["accecn"] and switches["ecn_peer"] == "same"
+    option = ACCECN_BYTES if counts and switches["accecn_option"] == "always" else 0
+    return HEADER_BYTES - (0 if switches["timestamps"] else TIMESTAMPS_BYTES) + option
 
 
 def _udp(flow: AnyTraffic) -> dict[str, Any]:
@@ -298,13 +309,7 @@ def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:
     if traffic.switches:
         with placed(key=key):
             catalogue.stacks().check_switches(stack.profile, switches)
-    if switches.get("ecn") == "l4s" and not traffic.chosen.algorithm.needs_ecn:
-        raise InputError(
-            f"{traffic.chosen.algorithm.name} answers a mark as a loss; L4S rules that out",
-            key=f"{key}.switches.ecn" if "ecn" in traffic.switches else "stack.switches.ecn",
-            value="l4s",
-            valid='an algorithm that needs marks, such as prague, or "classic"',
-        )
+    _check_marks(switches, traffic, key)
     slow_start = switches.get("slow_start", "own")
     if slow_start != "own" and "cong_control" in traffic.chosen.algorithm.hooks:
         own = "slow_start" in traffic.switches
@@ -316,6 +321,37 @@ def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:
             valid=f'slow_start = "own" among the switches of the flows of {name}',
         )
     return {"profile": stack.profile, "switches": catalogue.engine_switches(switches)}
+
+
+def _check_marks(switches: Mapping[str, bool | int | str], traffic: AnyTraffic, key: str) -> None:
+    """Raise InputError unless both ends can agree on what marks mean to the algorithm."""
+    algorithm = traffic.chosen.algorithm
+    ecn, peer = switches.get("ecn", "off"), switches.get("ecn_peer", "same")
+
+    def refuse(switch: str, problem: str, valid: str) -> None:
+        raise InputError(
+            problem,
+            key=f"{key if switch in traffic.switches else 'stack'}.switches.{switch}",
+            value=switches[switch],
+            valid=valid,
+        )
+
+    if ecn == "l4s" and not algorithm.needs_ecn:
+        refuse(
+            "ecn",
+            f"{algorithm.name} answers a mark as a loss; L4S rules that out",
+            'an algorithm that needs marks, such as prague, or "classic"',
+        )
+    if switches.get("accecn") and ecn == "off" and not algorithm.needs_ecn:
+        refuse(
+            "accecn",
+            f"without ECN {algorithm.name} has no marks to count",
+            'ecn = "classic", or an algorithm that needs marks, such as prague',
+        )
+    if peer != "same" and algorithm.needs_ecn:
+        refuse("ecn_peer", f"{algorithm.name} needs to know of each mark", '"same"')
+    if peer != "same" and ecn == "off":
+        refuse("ecn_peer", "without ECN there is nothing to agree on", 'ecn = "classic", or "same"')
 
 
 def _demand(workload: AnyWorkload | None, size: int | None) -> Any:
