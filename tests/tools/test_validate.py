@@ -115,6 +115,17 @@ WRONG = [
         {"rtt_virtual": 100_000, "transition_rounds": 1},
     ),
     ("largest queue of one Prague flow, DualPI2", "network.queue.step", "2ms"),
+    (
+        "marks counted of those made, 30% of the ACKs lost",
+        "flow.1.switches",
+        {"ecn": "l4s", "accecn": True, "accecn_option": "never"},
+    ),
+    (
+        "marks counted of those made, ACKs of up to 16 segments",
+        "stack.switches.accecn_option",
+        "never",
+    ),
+    ("alpha of a DCTCP flow that counts marks, step marking at 65", "network.rate", "4gbit"),
     ("mean queue of 32 Reno flows, adaptive RED", "network.queue.max_threshold", "200p"),
     ("departures of an overloaded link", "network.rate", "99.9mbit"),
     ("largest queue of a link at 99 % load by one stream", "flow.1.rate", "101mbit"),

@@ -51,6 +51,10 @@ class Case(ABC):
     def flow(self, number: int) -> dict[str, Any]:
         """Return the keys of a flow's table (numbered from 0) besides its algorithm."""
 
+    def switches(self, number: int) -> dict[str, Any]:
+        """Return what a flow asks of its stack."""
+        return _switches(self.algorithms[number])
+
     @property
     def flows(self) -> str:
         """Its algorithms in words."""
@@ -72,10 +76,11 @@ class Case(ABC):
 
     def _flows(self) -> Iterator[dict[str, Any]]:
         for number, algorithm in enumerate(self.algorithms):
+            switches = self.switches(number)
             yield {
                 "algorithm": algorithm.name,
                 "label": f"flow {number + 1}",
-                **_switches(algorithm),
+                **({"switches": switches} if switches else {}),
                 **self.flow(number),
             }
 
@@ -115,4 +120,4 @@ def _switches(algorithm: Algorithm) -> dict[str, Any]:
     """Return what an algorithm needs of its stack."""
     # The kernel cannot keep to a rate of many Mbit/s with a timer for each packet, so paced
     # hosts leave segmentation to their devices, as all do outside of laboratories.
-    return {"switches": {"tso": True}} if "pacing" in algorithm.flags else {}
+    return {"tso": True} if "pacing" in algorithm.flags else {}

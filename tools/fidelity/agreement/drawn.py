@@ -36,6 +36,9 @@ REQUESTS: Final = 0.15
 DISCIPLINES: Final = {model.names()[0]: model for model in MODELS.values() if model.title}
 """Those whose models have a title."""
 
+COUNTED: Final = 0.5
+"""Share of scenarios in which the ACKs of flows that need marks count them (Accurate ECN)."""
+
 START_S: Final = 2.0
 """Later flows start within this time."""
 
@@ -56,6 +59,8 @@ class DrawnCase(Case):
         Probability of a random loss; 0: none.
     requests
         Bytes of the requests of each flow; 0: it sends without end.
+    counts
+        True if the ACKs of flows that need marks count them (Accurate ECN).
     """
 
     algorithms: tuple[Algorithm, ...]
@@ -65,6 +70,7 @@ class DrawnCase(Case):
     packets: int
     loss: float
     requests: tuple[int, ...]
+    counts: bool
     seconds: int = SECONDS
 
     @property
@@ -77,7 +83,17 @@ class DrawnCase(Case):
         path = f"{self.rate_mbit:g} Mbit/s, {self.rtt_ms:g} ms"
         queue = f"{DISCIPLINES[self.discipline].title} of {self.packets} packets"
         loss = f", loss {self.loss:g}" if self.loss else ""
-        return f"{flows}, {path}, {queue}{loss}"
+        counted = ", marks counted" if any(map(self._counts, self.algorithms)) else ""
+        return f"{flows}, {path}, {queue}{loss}{counted}"
+
+    def _counts(self, algorithm: Algorithm) -> bool:
+        return self.counts and algorithm.needs_ecn
+
+    def switches(self, number: int) -> dict[str, Any]:
+        """Return what a flow asks of its stack."""
+        # Hosts of the testbed count marks without the option.
+        counted = {"accecn": True, "accecn_option": "never"}
+        return super().switches(number) | (counted if self._counts(self.algorithms[number]) else {})
 
     @property
     def loses_alike(self) -> bool:
@@ -142,6 +158,7 @@ def _draw(random: Random, known: tuple[Algorithm, ...]) -> DrawnCase:
             random.choice(REQUEST_BYTES) if each and random.random() < REQUESTS else 0
             for each in range(flows)
         ),
+        random.random() < COUNTED,
     )
 
 

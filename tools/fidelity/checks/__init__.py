@@ -7,6 +7,7 @@ import functools
 from fidelity.check import Check
 from fidelity.checks import (
     delay_based,
+    feedback,
     laws,
     links,
     loss_based,
@@ -31,6 +32,7 @@ SUBJECTS = (
     sharing,
     parallel,
     queues,
+    feedback,
     links,
     messages,
     workloads,
