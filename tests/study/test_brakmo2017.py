@@ -238,6 +238,16 @@ def test_every_algorithm_is_that_of_the_paper() -> None:
             assert own.stack.profile == ("linux-6" if newer else "linux-4.14")
 
 
+def test_receivers_gather_what_arrives_but_for_those_that_the_kernel_runs_too() -> None:
+    for run in study_runs.runs(STUDY.name):
+        plain = run.test.startswith(("scaled", "short")) or any(
+            value.startswith("no GRO") for value in run.axes.values()
+        )
+        for flow in run.resolved.scenario.flows:
+            gathered = tcp(flow).stack.switches.get("gro_segs", 0)
+            assert gathered == (0 if plain else 44), (run.test, run.axes)
+
+
 def test_the_round_trip_of_the_rack_is_that_of_the_wire_and_of_the_hosts() -> None:
     def rtt_us(test: str, **where: str) -> float:
         run = scenario(test, **where)
