@@ -207,6 +207,15 @@ WRONG = [
 SUBJECT_OF = [name for name, _, _ in WRONG]
 
 
+FEWER = {
+    (
+        "handshake if SYNs are lost at 0.2, linux-6",
+        "stack.switches.syn_linear_timeouts",
+    ): (Change("arrivals.1.stop", "40s"), Change("duration", "100s"))
+}
+"""Errors that are so large that a part of the flows shows them: a mean 24 % too long here."""
+
+
 @pytest.mark.parametrize(("name", "path", "value"), WRONG)
 def test_a_wrong_network_is_outside(name: str, path: str, value: Any) -> None:
     check = CHECKS[name]
@@ -215,7 +224,7 @@ def test_a_wrong_network_is_outside(name: str, path: str, value: Any) -> None:
         first["stack"] = {"profile": first["stack"]}
     if path.endswith("discipline"):
         path, value = "network.queue", {"discipline": value, "flow_limit": "400p"}
-    network = changed(first, [Change(path, value)])
+    network = changed(first, [Change(path, value), *FEWER.get((name, path), ())])
     wrong = dataclasses.replace(check, scenarios=(network,))
     (judged,) = running.validate([wrong], SimulatorEngine(), jobs=2)
     assert judged.verdict is Verdict.OUTSIDE
