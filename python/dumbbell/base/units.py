@@ -106,6 +106,7 @@ def _split(
         raise InputError(f"not {what}", value=value, valid=valid, near=_respelt(value))
     if match["sign"]:
         raise InputError("must not be negative", value=value, valid=valid)
+    # Exact, so that the same text is the same integer everywhere: no float rounds it on the way.
     return Fraction(match["number"]), match["unit"].replace("µ", "u")
 
 

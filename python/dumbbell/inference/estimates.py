@@ -170,6 +170,7 @@ class Student(Estimate):
         if self.error == 0:
             return float(not (gap > 0 or (or_at and gap == 0)))
         if math.isinf(self.error):
+            # One run supports neither side: 0.5 is beyond every tail, and no p-value is missing.
             return 0.5
         return float(_special().stdtr(self.freedom, -gap / self.error))
 
@@ -177,6 +178,7 @@ class Student(Estimate):
         """Let the error shrink with the root of the number of runs."""
         if self.runs < RUNS_MIN:
             return self
+        # Welch's degrees of freedom are proportional to n - 1, too, if both samples grow alike.
         freedom = self.freedom * (runs - 1) / (self.runs - 1)
         error = self.error * math.sqrt(self.runs / runs)
         return replace(self, runs=runs, error=error, freedom=freedom)
@@ -255,6 +257,8 @@ class Share(Estimate):
     def interval(self) -> tuple[float, float]:
         """The exact interval; with few runs it is wide even where all runs are equal."""
         count, runs, tail = self._count, self.runs, (1 - self.confidence) / 2
+        # The binomial's tail, as a function of the share, is an incomplete beta function. Where all
+        # runs are equal, that end is 0 or 1 itself (Clopper and Pearson 1934).
         low = _special().betaincinv(count, runs - count + 1, tail) if count else 0.0
         high = _special().betaincinv(count + 1, runs - count, 1 - tail) if count < runs else 1.0
         return float(low), float(high)
@@ -292,6 +296,7 @@ class Quantile(Estimate):
     @property
     def interval(self) -> tuple[float, float]:
         """The values of two runs; infinite where too few lie on a side (below 6 for a median)."""
+        # All runs lie above a median with a chance of 0.5^n, which is below 2.5 % from n = 6 on.
         tail = (1 - self.confidence) / 2
         ranks = np.arange(self.runs)
         fewer = _special().bdtr(ranks, self.runs, self.share) <= tail
@@ -346,6 +351,8 @@ class Resampled(Estimate):
         return self._tail(len(self.draws) - below)
 
     def _tail(self, against: int) -> float:
+        # The runs themselves are one more draw. Else no draw against it would be a certainty, which
+        # so few draws cannot show (Phipson and Smyth 2010).
         return (against + 1) / (len(self.draws) + 1)
 
     def with_runs(self, runs: int) -> Self:

@@ -227,6 +227,7 @@ def jackknifed(
         [statistic([*ones[:out], *ones[out + 1 :]], others) for out in ones],
         [statistic(ones, [*others[:out], *others[out + 1 :]]) for out in others],
     ]
+    # The jackknife has (n - 1) / n times the sum of squares; `np.var` divides that sum by n.
     variance = sum((len(part) - 1) * float(np.var(part)) for part in parts)
     return Student(whole, runs, confidence, math.sqrt(variance), runs - 1.0)
 
@@ -301,6 +302,7 @@ def _moments(values: Sequence[float] | Sample) -> tuple[float, float, float]:
     if sample.size < RUNS_MIN:
         return float(sample.mean()), math.inf, 1.0
     if _alike(sample):
+        # The mean of equal numbers may differ from them in its last bit. Their median does not.
         return float(np.median(sample)), 0.0, math.inf
     error = float(sample.std(ddof=1)) / math.sqrt(sample.size)
     return float(sample.mean()), error, sample.size - 1.0
@@ -330,6 +332,8 @@ def _log_ratio(
 ) -> Estimate:
     (top, *first), (bottom, *second) = _moments(one), _moments(other)
     value, runs = math.log(top / bottom), min(len(one), len(other))
+    # The delta method: the error of a logarithm is the relative error, to first order. Within pairs
+    # the errors are not independent, so it is the error of the differences of relative values.
     if pairs:
         relative = np.asarray(one) / top - np.asarray(other) / bottom
         are_equal = relative.size >= RUNS_MIN and np.ptp(relative) <= _EQUAL

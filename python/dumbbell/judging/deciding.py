@@ -97,6 +97,8 @@ def _is_tied(finding: Finding) -> bool:
 
 
 def _all(findings: Sequence[Finding]) -> tuple[float, float]:
+    # That all agree needs no correction (Berger 1982). That one disagrees does: among many, one
+    # does so by chance.
     agree = at_least(len(findings), [finding.p_agrees for finding in findings])
     return agree, at_least(1, [finding.p_disagrees for finding in findings])
 
@@ -121,6 +123,8 @@ def _most(findings: Sequence[Finding]) -> tuple[float, float]:
 
 
 def _median(findings: Sequence[Finding]) -> tuple[float, float]:
+    # The median lies within a bound if more than half of the findings do. It must be within both
+    # bounds, and is outside if it is beyond either.
     inside = zip(*(finding.inside for finding in findings), strict=True)
     outside = zip(*(finding.outside for finding in findings), strict=True)
     return max(map(_more_than_half, inside)), min(map(_at_least_half, outside))

@@ -120,6 +120,8 @@ class Bic(_Law):
 
     def cut(self, window: float, rtt_s: float, now_s: float) -> float:  # noqa: ARG002
         """Remember the maximum, or less than it if it has fallen."""
+        # Fast convergence (Xu, Harfoush and Rhee 2004): a flow that loses before it is back at its
+        # maximum has a new flow next to it, and leaves room for that.
         converging = window < self.last_max
         self.last_max = window * (1 + self.kept) / 2 if converging else window
         return window * (self.kept if window > self.window_low else 0.5)
