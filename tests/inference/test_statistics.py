@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell.inference import statistics
+from dumbbell.inference.estimates import Resampled
 from dumbbell.inference.statistics import Estimate, Exact, Sample
 
 VALUES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=8)
@@ -176,6 +177,16 @@ def test_a_median_has_the_interval_of_order_statistics() -> None:
     assert statistics.quantile(range(1, 11), 0.5).interval == (2, 9)
     assert statistics.quantile(range(1, 21), 0.5).interval == (6, 15)
     assert statistics.quantile(range(1, 11), 0.25).low == -math.inf
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
+def test_an_end_of_resampled_runs_is_where_the_p_value_is_the_tail(confidence: float) -> None:
+    draws = tuple(rank / 2000 for rank in range(1, 2000))
+    found = Resampled(0.5, 20, confidence, draws)
+    tail = pytest.approx((1 - confidence) / 2)
+    assert found.above(found.low - 1e-9) == tail
+    assert found.below(found.high + 1e-9) == tail
+    assert found.above(found.low + 1e-9) > (1 - confidence) / 2 + 1e-9
 
 
 def _lognormal(random: np.random.Generator, mean: float, runs: int) -> list[float]:

@@ -338,8 +338,10 @@ class Resampled(Estimate):
         """Percentiles of the draws."""
         if not self.draws:
             return -math.inf, math.inf
-        out = int((len(self.draws) + 1) * (1 - self.confidence) / 2)
-        return self.draws[out], self.draws[-1 - out]
+        # Of 1999 draws the 50th from each side, so that it says the same as the p-values. What is
+        # added makes up for a confidence that is no binary fraction.
+        rank = max(1, int((len(self.draws) + 1) * (1 - self.confidence) / 2 + 1e-9))
+        return self.draws[rank - 1], self.draws[-rank]
 
     def above(self, bound: float, *, or_at: bool = False) -> float:
         """Return the share of draws that are not above."""
