@@ -1,0 +1,69 @@
+"""Checks of the kind `reference`: a bound, or what a reference has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from claim_inputs import NO, OPEN, YES, check, measured, runs
+from dumbbell.base.errors import InputError
+
+OF: dict[str, Any] = {
+    "type": "reference",
+    "of": {"algorithm": "fast"},
+    "to": {"algorithm": ["reno", "htcp"]},
+}
+
+
+def values(fast: float, reno: float, htcp: float, spread: float = 0.001) -> Any:
+    found = {"fast": fast, "reno": reno, "htcp": htcp}
+    return {
+        (name, "42ms"): [value - spread, value, value + spread] for name, value in found.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("fast", "reno", "htcp", "verdict"),
+    [
+        (0.5, 0.1, 0.1, YES),  # within the bound, whatever the references have
+        (0.8, 0.1, 0.1, NO),  # beyond the bound and every reference
+        (0.8, 0.1, 0.5, YES),  # within twice that of one of them
+        (1.2, 0.1, 0.5, NO),
+    ],
+)
+def test_the_widest_limit_counts(fast: float, reno: float, htcp: float, verdict: object) -> None:
+    test = runs(values(fast, reno, htcp))
+    assert measured(test, **OF, high=0.6, factor=2.0).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("fast", "verdict"), [(0.95, YES), (0.5, NO), (0.75, YES)], ids=["bound", "neither", "least"]
+)
+def test_of_what_must_be_large_the_smallest_limit_counts(fast: float, verdict: object) -> None:
+    test = runs(values(fast, 0.85, 0.99))
+    assert measured(test, **OF, low=0.9, plus=-0.15).verdict is verdict
+
+
+def test_an_algorithm_is_never_worse_than_itself() -> None:
+    itself = {**OF, "to": {"algorithm": "fast"}}
+    noisy = runs(values(0.9, 0.1, 0.1, spread=0.5), seeds=(1, 2, 3))
+    assert measured(noisy, **itself, high=0.9).verdict is YES
+
+
+def test_runs_that_cross_the_limit_decide_nothing() -> None:
+    result = measured(runs(values(0.6, 0.1, 0.1, spread=0.2)), **OF, high=0.62)
+    assert result.verdict is OPEN
+    assert result.needs
+
+
+def test_a_finding_says_by_which_reference_the_limit_is() -> None:
+    result = measured(runs(values(0.8, 0.1, 0.5)), **OF, high=0.6, factor=2.0)
+    assert "at most 1 agrees by H-TCP" in result.detail
+    assert "2 times that of" in result.expected
+
+
+@pytest.mark.parametrize("bounds", [{}, {"low": 0.1, "high": 0.2}])
+def test_there_is_one_bound(bounds: dict[str, float]) -> None:
+    with pytest.raises((InputError, ValueError), match="either low or high"):
+        check(**OF, test="pair", quantity="ratio_min_max", **bounds)
