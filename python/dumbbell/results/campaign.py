@@ -158,7 +158,16 @@ class Campaign:
 
     def results(self) -> Results:
         """Return what the results folder holds of the study by this engine."""
-        return Results(self.study, self.store, engine=self.engine)
+        return Results(self.study, self.store, engine=self.engine, expanded=self._expanded)
+
+    def own_results(self) -> Results:
+        """Return the results of this campaign's own plan."""
+        return Results(self.study, self.store, [self.plan], self.engine, expanded=self._expanded)
+
+    @property
+    def _expanded(self) -> Mapping[Plan, Sequence[PlannedRun]]:
+        """The plan with its runs, if these are all of it."""
+        return {} if self.where else {self.plan: self.planned}
 
     def run_until_decided(
         self, run: Callable[[Campaign], Outcome], at_most: int = AT_MOST

@@ -94,7 +94,8 @@ class Results:
     """The finished runs of a study by one engine in one results folder.
 
     Where a grid point has runs of full length, its quick runs do not count. Invalid and damaged
-    runs are not counted as finished, and no verdict depends on them.
+    runs are not counted as finished, and no verdict depends on them. `expanded` has the runs of
+    plans for which a campaign has them already, as their expansion takes long.
     """
 
     def __init__(
@@ -103,12 +104,15 @@ class Results:
         store: Store,
         plans: Sequence[Plan] = (),
         engine: Engine | str = EngineName.SIMULATOR,
+        *,
+        expanded: Mapping[Plan, Sequence[PlannedRun]] | None = None,
     ) -> None:
         self.study = study
         self.store = store
         self.engine = engines.named(engine)
         known = tuple(plans) or recall(store, study.name) or _UNKNOWN
         self.plans = sorted(dict.fromkeys(known), key=lambda plan: plan.quick)
+        self._expanded = expanded or {}
 
     @cached_property
     def _planned(self) -> Mapping[str, Mapping[Plan, list[PlannedRun]]]:
@@ -117,13 +121,13 @@ class Results:
             test.name: {plan: [] for plan in self.plans} for test in self.study.tests
         }
         for plan in self.plans:
-            with own_algorithms.nothing_runs():
-                planned_runs = self.study.runs(
-                    quick=plan.quick, runs=plan.runs, seed=plan.seed, more=plan.more
-                )
-            for run in planned_runs:
+            for run in self._expanded.get(plan) or self._runs_of(plan):
                 planned[run.test][plan].append(run.on(self.engine.identity))
         return planned
+
+    def _runs_of(self, plan: Plan) -> Sequence[PlannedRun]:
+        with own_algorithms.nothing_runs():
+            return self.study.runs(quick=plan.quick, runs=plan.runs, seed=plan.seed, more=plan.more)
 
     def _planned_of(self, test: str) -> Mapping[Plan, list[PlannedRun]]:
         """Return plan -> its runs of a test; an unknown test is an InputError."""
