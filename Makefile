@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz soak behaviour lint lock format \
-  bench bench-instructions bench-cases bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container notices validate validate-import agreement agreement-drawn linux-modules studies \
+  bench bench-instructions bench-cases bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container notices validate validate-import agreement agreement-drawn linux-modules checklist studies \
   clean coverage versions llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers snapshots
 
 # Commands and tests start hundreds of processes: without kept bytecode, each compiles NumPy and Polars again.
@@ -59,6 +59,7 @@ help:
 	@echo 'make agreement  compare simulator and kernel, in 70 minutes: docs/agreement.md'
 	@echo 'make agreement-drawn   the same in scenarios drawn at random, in 50 minutes: docs/agreement-drawn.md (SEED=n)'
 	@echo 'make linux-modules   compare our algorithms with the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
+	@echo 'make checklist   every algorithm by the clauses of RFC 9743, in some minutes: docs/checklist.md'
 	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
 	@echo 'make format  let the formatters rewrite the sources'
 	@echo 'make lock    the newest Python packages that pyproject.toml allows: requirements.lock'
@@ -332,6 +333,11 @@ agreement-drawn: build
 # Installs the package by apt, or says why it cannot; nothing of Linux leaves target/linux-modules.
 linux-modules: setup
 	PYTHONPATH=python:tests $(BIN)/python -m linux_modules $(if $(ONLY),--only '$(ONLY)')
+
+# The exit code 1 only says that some algorithm fails a clause.
+checklist: build
+	$(BIN)/dumbbell checklist $$($(BIN)/dumbbell list algorithms --csv | tail -n +2 | cut -d, -f1) --quick \
+	  --markdown docs/checklist.md || test $$? = 1
 
 # Finished runs are kept, the same command goes on.
 studies: build

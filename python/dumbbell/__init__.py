@@ -14,6 +14,9 @@
 >>> contest = dumbbell.compete("bbr3:4", "cubic:4", rate="50mbit", rtt="50ms")
 >>> contest.verdict          # who harms whom
 
+>>> checklist = dumbbell.checklist("./my_cc.c", quick=True)
+>>> checklist.verdict        # which clauses of RFC 9743 fail
+
 >>> results = dumbbell.run_study("li2007", quick=True)
 >>> results.table("fairness", ["ratio_min_max", "goodput_mbit_per_s[2]@late"])
 >>> results.claims().to_frame()
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Advice",
+    "Checklist",
     "Checks",
     "Claims",
     "Comparison",
@@ -50,6 +54,7 @@ __all__ = [
     "Tuning",
     "advise",
     "check",
+    "checklist",
     "claims",
     "compare",
     "compete",

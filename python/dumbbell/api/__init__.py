@@ -4,6 +4,7 @@ Rates are in Mbit/s and times in seconds, where a name does not say otherwise.
 """
 
 from dumbbell.api.checking import Checks, check
+from dumbbell.api.checklists import Checklist, checklist
 from dumbbell.api.comparing import compare, sweep
 from dumbbell.api.comparison import Comparison
 from dumbbell.api.competing import Contest, compete
@@ -24,6 +25,7 @@ from dumbbell.study.model import Study
 
 __all__ = [
     "Advice",
+    "Checklist",
     "Checks",
     "Claims",
     "Comparison",
@@ -40,6 +42,7 @@ __all__ = [
     "Tuning",
     "advise",
     "check",
+    "checklist",
     "claims",
     "compare",
     "compete",

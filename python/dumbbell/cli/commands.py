@@ -23,6 +23,7 @@ from dumbbell.cli import usage
 from dumbbell.cli.advise_command import advise
 from dumbbell.cli.algorithms_command import show_algorithm
 from dumbbell.cli.check_command import check
+from dumbbell.cli.checklist_command import checklist
 from dumbbell.cli.claims_command import claims
 from dumbbell.cli.compare_command import compare
 from dumbbell.cli.compete_command import compete
@@ -84,6 +85,7 @@ for each in (
     new,
     trace,
     check,
+    checklist,
     doctor,
     serve,
 ):

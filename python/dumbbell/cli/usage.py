@@ -24,6 +24,7 @@ _PLACES: Final = {
     "view": "open",
     "harm": "compete",
     "fairness": "compete",
+    "rfc9743": "checklist",
     "test": "check",
     "init": "new",
     "create": "new",

@@ -13,7 +13,6 @@ from dumbbell.figures.gathering import values_of
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
 from dumbbell.figures.style import FAINT, flow_colours
-from dumbbell.quantities import bands
 from dumbbell.scenario import facts
 
 
@@ -29,8 +28,7 @@ class Colouring:
     ) -> Colouring:
         """Colour the values of an axis as everywhere, or the flows of the first run in order.
 
-        Equal flows that are one band have one colour. With `by_algorithm` it is the algorithms of
-        all runs that have colours.
+        With `by_algorithm` it is the algorithms of all runs that have colours.
         """
         if axis is not None:
             return cls._as_everywhere(values_of(source.test(spec.test), axis, spec))
@@ -40,9 +38,9 @@ class Colouring:
                 facts.choice(flow.first) for view in views for flow in view.flows
             )
         for _, view in source.views(spec.test, spec.where):
-            names = list(dict.fromkeys(bands.names(view.run).values()))
-            colours = flow_colours(len(names))
-            return cls({name: (name, colours[place]) for place, name in enumerate(names)})
+            labels = [flow.label for flow in view.flows]
+            colours = flow_colours(len(labels))
+            return cls({label: (label, colours[place]) for place, label in enumerate(labels)})
         return cls({})
 
     @classmethod

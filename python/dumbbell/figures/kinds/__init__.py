@@ -14,7 +14,6 @@ from dumbbell.figures.kinds.overlay import OverlayFigure
 from dumbbell.figures.kinds.points import PointsFigure
 from dumbbell.figures.kinds.rows import RowsFigure
 from dumbbell.figures.kinds.scatter import ScatterFigure
-from dumbbell.figures.kinds.sizes import SizesFigure
 from dumbbell.figures.kinds.tradeoff import TradeoffFigure
 
 FigureSpec = Annotated[
@@ -27,7 +26,6 @@ FigureSpec = Annotated[
     | HistoriesFigure
     | OverlayFigure
     | CdfFigure
-    | SizesFigure
     | MeasuredFigure
     | TradeoffFigure,
     Field(discriminator="kind"),

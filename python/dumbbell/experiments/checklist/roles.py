@@ -1,0 +1,137 @@
+"""The algorithms that are judged, and their references."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dumbbell.algorithms.catalogue import Algorithm
+from dumbbell.base.errors import InputError, placed
+from dumbbell.experiments.mixes import named
+
+
+@dataclass(frozen=True)
+class Role:
+    """An algorithm in a checklist.
+
+    Attributes
+    ----------
+    name
+        Its name in tables, with its preset if any.
+    typed
+        Its name, or the path of its C file, as typed.
+    """
+
+    name: str
+    typed: str
+
+    @property
+    def value(self) -> str:
+        """The algorithm as the value of an axis, in which a preset has no meaning."""
+        return self.name.replace("@", "/")
+
+    @property
+    def axis(self) -> str:
+        """The value for the study: a file has its path, so that it is read."""
+        return self.value if "@" in self.name else self.typed
+
+    @property
+    def has_preset(self) -> bool:
+        """True if its value on the axis is no algorithm."""
+        return "@" in self.name
+
+    @property
+    def id(self) -> str:
+        """Its name as part of the names of tests and quantities."""
+        return re.sub(r"[^a-z0-9]", "", self.name.lower())
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The judged algorithms and their references; an algorithm may be both."""
+
+    judged: tuple[Role, ...]
+    references: tuple[Role, ...]
+
+    @property
+    def all(self) -> tuple[Role, ...]:
+        """Each algorithm once, the judged ones first."""
+        return tuple(dict.fromkeys((*self.judged, *self.references)))
+
+    def of(self, judged: Role) -> Roles:
+        """Return a single judged algorithm with its references."""
+        return Roles((judged,), self.references)
+
+
+def roles(algorithms: Sequence[str], against: Sequence[str]) -> Roles:
+    """Read algorithms and their references; what is none is an InputError."""
+    own: dict[str, Algorithm] = {}
+    judged = _read(algorithms, "algorithm", "cubic", own)
+    return Roles(judged, _read(against, "against", "reno,cubic", own))
+
+
+def _read(
+    choices: Sequence[str], key: str, example: str, own: dict[str, Algorithm]
+) -> tuple[Role, ...]:
+    with placed(key=key):
+        found = tuple(Role(named(each, own), each) for each in choices)
+    if not found:
+        raise InputError("no algorithm", key=key, valid=example)
+    if len({each.id for each in found}) < len(found):
+        typed = ",".join(choices)
+        raise InputError("the same algorithm twice", key=key, value=typed, valid="each once")
+    return found
+
+
+def filled(template: Any, values: dict[str, str]) -> Any:
+    """Replace the placeholders of these names in the texts of a template; others stay."""
+    if isinstance(template, str):
+        for name, value in values.items():
+            template = template.replace(f"{{{name}}}", value)
+        return template
+    if isinstance(template, dict):
+        return {key: filled(value, values) for key, value in template.items()}
+    if isinstance(template, list):
+        return [filled(value, values) for value in template]
+    return template
+
+
+def for_references(template: dict[str, Any], found: Roles) -> list[dict[str, Any]]:
+    """Return a template once, or for each reference if it names one."""
+    each_of = [
+        filled(
+            template,
+            {
+                "reference": role.typed,
+                "reference_value": role.value,
+                "reference_name": role.name,
+                "id": role.id,
+            },
+        )
+        for role in found.references
+    ]
+    return [template] if each_of[0] == template else each_of
+
+
+def on_axis(test: dict[str, Any], found: Roles) -> dict[str, Any]:
+    """Return a test with all algorithms on its axis; of a preset its scenario is written out."""
+    axes = {
+        axis: [role.axis for role in found.all] if values == "{algorithms}" else values
+        for axis, values in test["axes"].items()
+    }
+    presets = [
+        {
+            "where": {"algorithm": role.value},
+            "set": filled(_with_algorithm(test["scenario"]), {"algorithm": role.typed}),
+        }
+        for role in found.all
+        if role.has_preset
+    ]
+    return {**test, "axes": axes, "vary": [*presets, *test.get("vary", [])]}
+
+
+def _with_algorithm(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Return the parts of a scenario that name the algorithm."""
+    return {key: value for key, value in scenario.items() if "{algorithm}" in str(value)}

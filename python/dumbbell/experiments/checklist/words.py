@@ -1,0 +1,198 @@
+"""A checklist in words and in cells of tables, as terminal and page show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from dumbbell.algorithms.labels import label_of
+from dumbbell.base.labels import listing, number
+from dumbbell.experiments.checklist.outcome import (
+    FAILS,
+    PASSES,
+    UNDECIDED,
+    Answer,
+    Checklist,
+    Judged,
+    Measured,
+)
+from dumbbell.experiments.checklist.suite import Level
+from dumbbell.judging import words as said
+from dumbbell.quantities.cells import Shown
+from dumbbell.quantities.shown import brief_interval
+
+MARKS: Final = {PASSES: "✓", FAILS: "✗", UNDECIDED: "?"}
+
+LEVELS: Final = {
+    Level.MUST: "MUST",
+    Level.SHOULD: "SHOULD",
+    Level.LESSER: "should",
+    Level.OUGHT: "ought",
+}
+"""Headings of the clauses of a level."""
+
+_NARROW: Final = 0.005
+"""Reach of an interval, as a share of its mean, below which a table shows the mean alone."""
+
+_SMALL: Final = 0.1
+"""Values below it have two significant digits."""
+
+BOUNDS: Final = (
+    "RFC 9743 states no bounds. These are Dumbbell's. A value that is not much worse than that of "
+    "a reference also passes (*: the bound is by a reference)."
+)
+
+
+def heads(found: Checklist) -> tuple[str, ...]:
+    """Return the headings of the table: the algorithm, its worst run, references, bound."""
+    others = (role.name for role in found.roles.references if role not in found.roles.judged)
+    return ("clause", "unit", found.algorithm, "worst", *others, "bound")
+
+
+def cells(found: Checklist, judged: Judged) -> tuple[str, ...]:
+    """Return the row of a clause, by the check that decides it, at the point that decides that."""
+    return (judged.clause.title, *measures(found, judged.deciding))
+
+
+def measures(found: Checklist, answer: Answer) -> tuple[str, ...]:
+    """Return the unit of a check, what was measured, and the bound."""
+    of = answer.of or {}
+    own = of.get(found.algorithm)
+    others = (
+        of.get(role.name) for role in found.roles.references if role not in found.roles.judged
+    )
+    return (
+        answer.named.unit,
+        interval(answer, own),
+        value(answer, None if own is None else own.worst),
+        *(value(answer, None if each is None else each.mean.value) for each in others),
+        bound(answer),
+    )
+
+
+def interval(answer: Answer, measured: Measured | None) -> Shown:
+    """Return the mean of an algorithm with the farther end of its interval."""
+    if measured is None:
+        return brief_interval(None, None, None)
+    mean, scale = measured.mean, answer.named.scale
+    ends = (scale * mean.value, scale * mean.low, scale * mean.high)
+    if max(ends[0] - ends[1], ends[2] - ends[0]) < _NARROW * abs(ends[0]):
+        return Shown(number(ends[0]), *ends)
+    return brief_interval(*ends)
+
+
+def value(answer: Answer, plain: float | None) -> str:
+    """Return a value in the unit that is shown."""
+    if plain is None:
+        return number(None)
+    shown = plain * answer.named.scale
+    return number(shown, 3 if abs(shown) >= _SMALL else 2)
+
+
+def bound(answer: Answer) -> str:
+    """Return the bound at the deciding point."""
+    if answer.limit is None:
+        return number(None)
+    sign = "≤" if answer.check.is_most else "≥"
+    return f"{sign} {value(answer, answer.limit)}{'*' if answer.limited_by else ''}"
+
+
+def rule(answer: Answer) -> str:
+    """Say what the bound of a check is, everywhere."""
+    check, named = answer.check, answer.named
+    return f"{named.between(check.low, check.high)}, or {check.allowance(named)} a reference"
+
+
+def finding(found: Checklist, answer: Answer) -> str:
+    """Say what a check found at the point that decides it, and what its bound is."""
+    if answer.of is None:
+        return f"{answer.named.title}: {answer.result.detail}."
+    own, *others = (
+        f"{role.name} {answer.named.value(answer.of[role.name].mean.value)}"
+        for role in found.roles.all
+        if role.name in answer.of
+    )
+    worst = answer.named.value(answer.of[found.algorithm].worst)
+    beside = f"; {', '.join(others)}" if others else ""
+    return (
+        f"{answer.named.title}: {own}, worst run {worst}{beside}. Dumbbell's bound: "
+        f"{rule(answer)}. {answer.where}{_counts(answer)}."
+    )
+
+
+def _counts(answer: Answer) -> str:
+    """Say at how many points the check has which verdict; nothing of a single one."""
+    agree, disagree, unknown = answer.counts
+    total = agree + disagree + unknown
+    if total == 1:
+        return f"; {answer.result.lacks}" if answer.result.lacks else ""
+    parts = [
+        f"{disagree} of {said.count(total, 'grid point')} {'fails' if disagree == 1 else 'fail'}"
+    ]
+    parts += [f"{unknown} undecided"] if unknown else []
+    parts += [answer.result.lacks] if answer.result.lacks else []
+    return f"; {', '.join(parts)}"
+
+
+def faults(found: Checklist) -> Iterator[tuple[Judged, str]]:
+    """Yield the clauses that do not pass, with what the deciding check of each found."""
+    for judged in found.clauses:
+        if judged.outcome == PASSES:
+            continue
+        same = sum(answer.outcome == judged.outcome for answer in judged.answers) - 1
+        verb = "fail" if judged.outcome == FAILS else "are undecided"
+        further = f" {said.count(same, 'further check')} {verb}." if same else ""
+        if same == 1:
+            further = further.replace("fail.", "fails.").replace("are ", "is ")
+        yield judged, f"{finding(found, judged.deciding)}{further}"
+
+
+OVERVIEW: Final = ("algorithm", "MUST that fail", "others that fail", "undecided")
+"""Columns of the table of several algorithms."""
+
+
+def overview(found: Checklist) -> tuple[str, ...]:
+    """Return the row of an algorithm among several: the clauses that do not pass."""
+    failed = found.having(FAILS)
+    return (
+        found.algorithm,
+        _names([each for each in failed if each.demands], ", ") or "none",
+        _names([each for each in failed if not each.demands], ", ") or "none",
+        _names(found.having(UNDECIDED), ", ") or "none",
+    )
+
+
+def conclusion(found: Checklist) -> list[str]:
+    """Say which clauses fail, first of those with a MUST."""
+    name = label_of(found.algorithm)
+    must = [each for each in found.clauses if each.demands]
+    lines = []
+    failed = [each for each in must if each.outcome == FAILS]
+    unknown = [each for each in must if each.outcome == UNDECIDED]
+    if failed:
+        lines.append(f"{name} fails {len(failed)} of {len(must)} MUST clauses: {_names(failed)}.")
+    elif not unknown:
+        lines.append(f"{name} passes all {len(must)} MUST clauses.")
+    else:
+        lines.append(f"{name} fails none of {len(must)} MUST clauses.")
+    if unknown:
+        lines.append(f"The runs do not decide MUST clauses: {_names(unknown)}.")
+    rest = [each for each in found.clauses if not each.demands]
+    for outcome, verb in ((FAILS, "fails"), (UNDECIDED, "leaves undecided")):
+        having = [each for each in rest if each.outcome == outcome]
+        if having:
+            lines.append(f"Of the others it {verb} {len(having)} of {len(rest)}: {_names(having)}.")
+    if len(lines) == 1 and not failed:
+        lines.append(f"It passes the {len(rest)} others, too.")
+    return lines
+
+
+def _names(judged: list[Judged], separator: str = "") -> str:
+    names = [each.clause.title for each in judged]
+    return separator.join(names) if separator else listing(names)
+
+
+def unjudged(found: Checklist) -> str:
+    """Say in a sentence what no run can judge."""
+    parts = [f"{each.section} {each.title}" for each in found.suite.unjudged]
+    return f"Not judged: {'; '.join(parts)}."

@@ -1,0 +1,84 @@
+"""Checklists of several algorithms, as one page of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dumbbell.algorithms.labels import label_of
+from dumbbell.base import markdown
+from dumbbell.base.labels import listing
+from dumbbell.experiments.checklist import Checklist, words
+from dumbbell.experiments.checklist.outcome import FAILS, UNDECIDED, Answer, Judged
+
+_CLAUSES = ("clause", "demand", "what is tested", "bounds", "fail", "undecided")
+
+
+def page(found: Sequence[Checklist], command: str) -> str:
+    """Return the page: which clauses each algorithm fails, and by which tests and bounds."""
+    first = found[0]
+    against = listing([label_of(role.name) for role in first.roles.references])
+    runs = first.results.counts[0].finished
+    quick = ", quick" if first.is_quick else ""
+    return "\n".join(
+        (
+            f"# Algorithms by the clauses of {first.suite.title}\n",
+            f"This page lists the clauses of {first.suite.title} that each algorithm fails. "
+            f"`{command}` runs the tests ({runs:,} runs{quick}) and writes this page. "
+            "[The guide](guides/checklist.md) explains it.\n",
+            f"- Engine: `{first.engine.identity}`\n"
+            f"- References: {against}\n"
+            f"- {words.BOUNDS.partition(' (*')[0]}.\n"
+            "- Section 6 demands that the criteria of section 5 are met on the Internet. Special "
+            "cases (section 7) may fail.\n",
+            "## Algorithms\n",
+            markdown.table(words.OVERVIEW, map(words.overview, found)),
+            "## Clauses\n",
+            markdown.table(_CLAUSES, _clauses(found)),
+            "## Not judged\n",
+            markdown.table(
+                ("section", "about", "why"),
+                ((each.section, each.title, each.why) for each in first.suite.unjudged),
+            ),
+            *(line for each in found for line in _faults(each)),
+        )
+    )
+
+
+def _clauses(found: Sequence[Checklist]) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each clause: its tests, its bounds, and how many algorithms fail it."""
+    for row in zip(*(each.clauses for each in found), strict=True):
+        clause = row[0].clause
+        bounds = dict.fromkeys(
+            f"{_title(found[0], answer)}: {words.rule(answer)}" for answer in row[0].answers
+        )
+        outcomes = [judged.outcome for judged in row]
+        yield (
+            clause.title,
+            clause.level.value,
+            clause.tests,
+            "; ".join(bounds),
+            str(outcomes.count(FAILS)),
+            str(outcomes.count(UNDECIDED)),
+        )
+
+
+def _title(found: Checklist, answer: Answer) -> str:
+    """Return the title of a quantity without the reference of which it is."""
+    title = answer.named.title
+    for role in found.roles.references:
+        title = title.removesuffix(f" of {role.name}")
+    return title
+
+
+def _faults(found: Checklist) -> Iterator[str]:
+    """Yield what the failed clauses of an algorithm found."""
+    faults = [(judged, fault) for judged, fault in words.faults(found) if _fails(judged)]
+    if faults:
+        yield f"## {markdown.literal(label_of(found.algorithm))}\n"
+        for judged, fault in faults:
+            yield f"- **{judged.clause.title}**: {markdown.literal(fault)}"
+        yield ""
+
+
+def _fails(judged: Judged) -> bool:
+    return judged.outcome == FAILS

@@ -1,0 +1,105 @@
+"""``dumbbell checklist``: its table, its exit code, its files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dumbbell.cli.commands import app
+from dumbbell.experiments.checklist import suite
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Judge two clauses by few runs, in a folder of the test."""
+    whole = suite.load()
+    quick = {"where": {"flows": "10", "queue": "0.1bdp"}, "runs": 2}
+    tests = [
+        {**test, "quick": quick if test["name"] == "high-loss" else {"runs": 2}}
+        for test in whole.tests
+        if test["name"] in ("high-loss", "no-feedback")
+    ]
+    clauses = tuple(each for each in whole.clauses if each.id in ("S03", "M03"))
+    cut = whole.model_copy(update={"clauses": clauses, "tests": tests, "quantities": []})
+    monkeypatch.setattr(suite, "load", lambda: cut)
+    monkeypatch.chdir(tmp_path)
+
+
+def checklist(*words: str) -> tuple[int, str]:
+    result = CliRunner().invoke(
+        app, ["checklist", *words, "--quick"], env={"COLUMNS": "80", "NO_COLOR": "1"}
+    )
+    return result.exit_code, result.stdout
+
+
+def test_a_table_fits_a_terminal_and_shows_value_references_and_bound() -> None:
+    code, text = checklist("bbr")
+    assert code == 0  # what fails is no MUST
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    (row,) = (line for line in lines if line.startswith("✗ 5.1.3 high-loss  "))
+    assert row.split()[3] == "%"
+    assert row.rstrip().endswith("≤ 1")
+    assert "BBR passes all 1 MUST clauses." in text
+    assert "Not judged: 4 Controlled environments" in text
+    assert "<svg" in Path("checklist.html").read_text()
+
+
+def test_a_must_that_fails_is_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut = suite.load()
+    must = tuple(each.model_copy(update={"level": suite.Level.MUST}) for each in cut.clauses)
+    monkeypatch.setattr(suite, "load", lambda: cut.model_copy(update={"clauses": must}))
+    code, text = checklist("bbr")
+    assert code == 1
+    assert "fails 1 of 2 MUST clauses: 5.1.3 high-loss." in text
+
+
+def test_a_baseline_forgives_what_failed_before() -> None:
+    code, _ = checklist("bbr", "--save-baseline", "base.json")
+    assert code == 0
+    verdicts = json.loads(Path("base.json").read_text())
+    assert verdicts == {"S03": "expectation failed", "M03": "expectation met"}
+    assert checklist("bbr", "--baseline", "base.json")[0] == 0
+    Path("base.json").write_text(json.dumps(dict.fromkeys(verdicts, "expectation met")))
+    code, _ = checklist("bbr", "--baseline", "base.json")
+    assert code == 1
+
+
+def test_json_has_every_check_with_its_bound() -> None:
+    _, text = checklist("bbr", "--json", "--page", "bbr.html")
+    data = json.loads(text)
+    assert data["passes"] is True
+    (loss,) = (each for each in data["clauses"] if each["name"] == "high-loss")
+    assert loss["verdict"] == "fails"
+    (check,) = loss["checks"]
+    assert check["bound_by"] == "Dumbbell"
+    assert check["measured"]["bbr"]["worst"] >= check["measured"]["bbr"]["value"] > check["bound"]
+    assert {"reno", "cubic"} < check["measured"].keys()
+    assert "7.10" in {each["section"] for each in data["not_judged"]}
+
+
+def test_several_algorithms_make_an_overview() -> None:
+    _, text = checklist("bbr", "vegas", "--markdown", "all.md")
+    (row,) = (line for line in text.splitlines() if line.startswith("bbr"))
+    assert "5.1.3 high-loss" in row
+    assert "| vegas | none | none | none |" in Path("all.md").read_text()
+    assert not Path("checklist.html").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bbr", "--page", "page.pdf"),
+        ("bbr", "vegas", "--page", "page.html"),
+        ("bbr", "vegas", "--baseline", "base.json"),
+        ("bbr", "--engine", "both", "--save-baseline", "base.json"),
+        ("bbr", "--against", ","),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(words: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(app, ["checklist", *words, "--quick"])
+    assert type(result.exception).__name__ == "InputError"
+    assert not Path("results").exists()

@@ -1,0 +1,189 @@
+"""Checklists: known answers by short versions of the tests, and how verdicts are shown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+import pytest
+
+from dumbbell.base.errors import InputError
+from dumbbell.conformance import starting
+from dumbbell.engines import engines
+from dumbbell.experiments.checklist import Checklist, checking, suite, words
+from dumbbell.experiments.checklist.content import content
+from dumbbell.experiments.checklist.outcome import FAILS, PASSES
+from dumbbell.experiments.checklist.roles import roles
+from dumbbell.experiments.checklist.suite import Suite
+from dumbbell.reports import checklist_markdown, checklist_page
+from dumbbell.scenario import facts
+from dumbbell.store.store import Store
+from dumbbell.study.model import Study
+
+KNOWN = ("bbr", "vegas", "scalable", "cubic")
+SHORT: dict[str, dict[str, Any]] = {
+    "outage": {"runs": 2},
+    "half-lost": {"runs": 2},
+    "high-loss": {"where": {"flows": "10", "queue": ["0.1bdp", "0.5bdp"]}, "runs": 2},
+    "next-to-{id}": {"where": {"rate": "10mbit", "rtt": "40ms"}, "runs": 3},
+}
+"""Parts of the tests that are run here."""
+
+
+WHOLE: Final = suite.load()
+
+
+def short() -> Suite:
+    """Return a suite of four clauses with few and short runs."""
+    tests = [
+        {**test, "quick": SHORT[test["name"]]} for test in WHOLE.tests if test["name"] in SHORT
+    ]
+    return WHOLE.model_copy(
+        update={
+            "clauses": tuple(
+                each for each in WHOLE.clauses if each.id in ("S01", "S03", "M01", "M04")
+            ),
+            "quantities": [each for each in WHOLE.quantities if each["name"].startswith("harm")],
+            "tests": tests,
+        }
+    )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _short() -> Any:
+    patch = pytest.MonkeyPatch()
+    cut = short()
+    patch.setattr(suite, "load", lambda: cut)
+    yield
+    patch.undo()
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checklist]:
+    """Checklists of algorithms with known answers."""
+    store = tmp_path_factory.mktemp("checklist") / "results"
+    lists = checking.checklist(KNOWN, quick=True, at_most=3, results=store, jobs=2)
+    return {each.algorithm: each for each in lists}
+
+
+def outcome(checklist: Checklist, clause: str) -> str:
+    (judged,) = (each for each in checklist.clauses if each.clause.name == clause)
+    return judged.outcome
+
+
+def test_the_whole_suite_is_a_study_of_any_algorithm_and_references() -> None:
+    study = content(WHOLE, roles(["bbr"], ["reno", "cubic"]), flags=[])
+    assert [claim["id"] for claim in study["claim"]] == [each.id for each in WHOLE.clauses]
+    assert {test["name"] for test in study["test"]} > {"next-to-reno", "next-to-cubic", "outage"}
+    text = json.dumps(study)
+    for placeholder in ("{algorithms}", "{reference", "{id}"):
+        assert placeholder not in text
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "clause"),
+    [
+        ("bbr", "high-loss"),  # RFC 9743, 5.1.3, names it
+        ("bbr", "harm"),
+        ("scalable", "harm"),
+        ("vegas", "coexistence"),
+    ],
+)
+def test_what_is_known_to_fail_fails(
+    found: dict[str, Checklist], algorithm: str, clause: str
+) -> None:
+    assert outcome(found[algorithm], clause) == FAILS
+
+
+def test_cubic_passes_and_vegas_harms_nobody(found: dict[str, Checklist]) -> None:
+    assert {each.outcome for each in found["cubic"].clauses} == {PASSES}
+    assert outcome(found["vegas"], "harm") == PASSES
+    assert {outcome(each, "collapse") for each in found.values()} == {PASSES}
+
+
+def test_a_must_that_fails_decides(found: dict[str, Checklist]) -> None:
+    passing = {name for name, each in found.items() if each.passes}
+    assert passing == {"vegas", "cubic"}  # coexistence is a SHOULD
+    assert words.conclusion(found["cubic"]) == [
+        "CUBIC passes all 2 MUST clauses.",
+        "It passes the 2 others, too.",
+    ]
+    assert words.conclusion(found["scalable"])[0].endswith("MUST clauses: 5.2 harm.")
+
+
+def test_references_and_worst_runs_are_next_to_the_value(found: dict[str, Checklist]) -> None:
+    frame = found["bbr"].frame()
+    row = frame.filter(pl.col("clause") == "high-loss").row(0, named=True)
+    assert row["bbr_low"] < row["bbr"] < row["bbr_high"]
+    assert row["bbr_worst"] >= row["bbr"] > row["bound"] >= 0.01
+    assert max(row["reno"], row["cubic"]) < row["bound"]
+    assert row["where"].startswith("Shallow queues: flows 10")
+
+
+def test_harm_is_no_other_measure_than_that_of_the_runs(found: dict[str, Checklist]) -> None:
+    results = found["scalable"].results
+    table = results.table("next-to-reno", ["goodput_mbit_per_s[victim]", "harm_to_reno"])
+    one, own = (
+        table.filter(algorithm=name, queue="1bdp", repetition=1).row(0, named=True)
+        for name in ("scalable", "reno")
+    )
+    expected = 1 - one["goodput_mbit_per_s[victim]"] / own["goodput_mbit_per_s[victim]"]
+    assert one["harm_to_reno"] == pytest.approx(expected)
+
+
+def test_a_page_is_a_file_of_its_own(found: dict[str, Checklist], tmp_path: Path) -> None:
+    page = tmp_path / "bbr.html"
+    checklist_page.write([found["bbr"]], page, "dumbbell checklist bbr")
+    text = page.read_text()
+    assert "src=" not in text
+    assert 'rel="stylesheet"' not in text
+    assert "What this cannot say" in text
+    assert "Multipath transport" in text
+    assert text.count('<svg class="glyph"') == len(found["bbr"].frame())
+
+
+def test_markdown_says_which_clauses_each_fails(found: dict[str, Checklist]) -> None:
+    text = checklist_markdown.page(list(found.values()), "dumbbell checklist")
+    (vegas,) = (line for line in text.splitlines() if line.startswith("| vegas |"))
+    assert vegas == "| vegas | none | 5.2.1 coexistence | none |"
+
+
+def test_a_preset_and_a_file_are_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    starting.write("my_cc")
+    both = roles(["./my_cc.c", "cubic@abe"], ["reno"])
+    study = content(suite.load(), both, flags=[])
+    axis = study["test"][0]["axes"]["algorithm"]
+    assert axis == ["./my_cc.c", "cubic/abe", "reno"]
+    campaign = checking.campaign(
+        ["./my_cc.c", "cubic@abe"],
+        ["reno"],
+        quick=True,
+        seed=0,
+        store=Store("results"),
+        engine=engines.named("simulator"),
+    )
+    run = next(run for run in campaign.planned if run.axes["algorithm"] == "cubic/abe")
+    assert set(facts.algorithms(run.resolved.scenario)) == {"cubic"}
+    assert run.table["flow"][0]["algorithm"] == "cubic@abe"
+    assert Study.load(campaign.study.name, Path("results")).name == campaign.study.name
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "against", "key"),
+    [
+        (["rno"], ["reno"], "algorithm"),
+        (["bbr"], ["cubc"], "against"),
+        (["bbr"], [], "against"),
+        (["bbr"], ["reno", "reno"], "against"),
+        (["bbr", "bbr"], ["reno"], "algorithm"),
+    ],
+)
+def test_what_is_no_algorithm_is_refused(
+    algorithms: list[str], against: list[str], key: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        roles(algorithms, against)
+    assert error.value.key == key
