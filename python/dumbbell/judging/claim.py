@@ -60,7 +60,7 @@ class Claim(Table):
     the count."""
 
     reported: str = Field("", examples=["the author withdraws it as an artefact"])
-    """Why it is reported only and leaves the count: the authors withdraw it, or no run can
+    """The reason to report it only, without counting it: the authors withdraw it, or no run can
     contradict it."""
 
     holds_if: Literal["all", "any"] = "all"
