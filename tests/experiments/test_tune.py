@@ -142,6 +142,7 @@ CODEL = '{ discipline = "codel", ecn = true }'
         ('{ profile = "linux-6", switches = { ecn = "classic" } }', '"1bdp"', False),
         ('"linux-6"', CODEL, False),
         ('{ profile = "linux-6", switches = { ecn = "classic" } }', CODEL, True),
+        ('{ profile = "linux-6", switches = { ecn = "classic", ecn_peer = "off" } }', CODEL, False),
     ],
 )
 def test_marks_need_a_queue_that_marks_and_a_stack_with_ecn(

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from dumbbell.algorithms import catalogue
 from dumbbell.contract.scenario import Flow, LinkConfig, Scenario
 from dumbbell.scenario import facts
 from dumbbell.scenario.disciplines import MODELS
-
-_SWITCH: Final = "ecn"
 
 
 def are_set(scenario: Scenario, flow: Flow) -> bool:
@@ -24,8 +20,10 @@ def are_heard(scenario: Scenario, flow: Flow) -> bool:
         return False
     described = facts.described(scenario, facts.algorithm(flow))
     profile = catalogue.stack_profile(tcp.stack.profile)
-    ecn = tcp.stack.switches.get(_SWITCH, profile.switches[_SWITCH])
-    return (ecn != "off" or described.needs_ecn) and are_set(scenario, flow)
+    switches = {**profile.switches, **tcp.stack.switches}
+    # An algorithm that needs marks has ECN unless the other end refuses it.
+    has_ecn = switches["ecn"] != "off" or described.needs_ecn
+    return has_ecn and switches["ecn_peer"] != "off" and are_set(scenario, flow)
 
 
 def _marks(link: LinkConfig) -> bool:
