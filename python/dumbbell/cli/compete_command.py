@@ -61,7 +61,7 @@ def compete(
 ) -> None:
     """Let two algorithms share a path, and say which harms the other.
 
-    Each starts first once. What a side gets is compared with what the same flows get among their
+    Each starts first once. The result of a side is compared with that of the same flows among their
     own algorithm. Several rates, round-trip times, buffers or losses make a map.
     """
     chosen = form(as_json=as_json, as_csv=as_csv)

@@ -1,4 +1,4 @@
-"""What the flows of a run achieved: a table of all, and one of what datagrams took."""
+"""Achievements of the flows of a run: a table of all, and one of what datagrams took."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each side of a contest achieved, and the harm that the other did to it."""
+"""Achievements of each side of a contest, and the harm that the other did to it."""
 
 from __future__ import annotations
 
