@@ -94,11 +94,14 @@ def test_rates_add_up_to_what_was_sent(small: Results) -> None:
         assert counted > 0
 
 
-def made_up(flows: int, samples: int) -> Run:
-    """Return a run with many samples that nothing has simulated; windows are random numbers."""
-    scenario = resolved(
-        {"duration": "900s", "flow.1.count": flows, "record.interval": "1s"}
-    ).scenario
+def made_up(flows: int, samples: int, *, differ: bool = False) -> Run:
+    """Return a run with many samples that nothing has simulated; windows are random numbers.
+
+    Flows that `differ` are not equal, so that they have lines and no band.
+    """
+    named = [{"algorithm": "reno", "label": f"flow-{n}"} for n in range(1, flows + 1)]
+    changes = {"flow": named} if differ else {"flow.1.count": flows}
+    scenario = resolved({"duration": "900s", "record.interval": "1s", **changes}).scenario
     random = np.random.default_rng(1)
     times = np.linspace(0, 900e9, samples).astype(np.uint64)
     zeros = np.zeros(flows * samples, dtype=np.uint64)
@@ -139,9 +142,11 @@ def test_the_file_of_a_run_stays_small(flows: int, samples: int) -> None:
     assert len(script) < 150_000
     shown = unpacked(script)
     assert shown["samples"]["flows"] == samples
-    assert (shown["drawn"], shown["of"]) == (min(flows, 24), flows)
-    assert len(shown["totals"][0]["rows"]) + shown["totals"][0]["more"] == flows
-    points = sum(len(line[1]) for panel in shown["panels"] for line in panel["lines"])
+    rows = flows if flows <= 3 else 1
+    assert (shown["drawn"], shown["of"]) == (rows, rows)
+    assert len(shown["totals"][0]["rows"]) == rows
+    lines = [line for panel in shown["panels"] for line in [*panel["lines"], *panel["bands"]]]
+    points = sum(len(line[1]) for line in lines)
     assert points < 6 * 3.1 * run_data.SPANS_OF_ALL
     assert script == run_data.script(run)
 
@@ -161,10 +166,29 @@ def test_thinned_lines_keep_their_extremes_and_ends() -> None:
 
 
 def test_of_many_flows_the_least_and_the_most_successful_are_drawn() -> None:
-    shown = run_data.content(made_up(3000, 3))
+    shown = run_data.content(made_up(300, 3, differ=True))
     labels = [line[0] for line in shown["panels"][0]["lines"]]
-    assert len(labels) == 24
-    assert {labels[0], labels[-1]} == {"reno 1", "reno 3000"}
+    assert (len(labels), shown["of"]) == (24, 300)
+    assert {labels[0], labels[-1]} == {"flow-1", "flow-300"}
+    assert len(shown["totals"][0]["rows"]) + shown["totals"][0]["more"] == 300
+
+
+def test_many_equal_flows_are_one_band_of_least_mean_and_most() -> None:
+    run = made_up(40, 901)
+    shown = run_data.content(run)
+    assert shown["names"] == ["reno × 40"]
+    windows = shown["panels"][0]
+    assert (windows["title"], windows["lines"]) == ("cwnd (segments)", [])
+    ((name, times, low, mean, high),) = windows["bands"]
+    assert (name, len(times)) == ("reno × 40", 250)
+    # The eleventh of 250 parts of 900 s begins at 36 s and has the samples of 36 to 39 s.
+    inside = run.tables["flows"].filter(pl.col("time_ns").is_between(36 * 10**9, 39 * 10**9))
+    values = inside["cwnd_segs"].cast(pl.Float64)
+    assert inside.height == 160
+    assert times[10] == 36
+    assert [low[10], mean[10], high[10]] == pytest.approx(
+        [values.min(), values.mean(), values.max()], rel=1e-4
+    )
 
 
 def test_a_second_report_writes_no_series_again(small: Results, tmp_path: Path) -> None:

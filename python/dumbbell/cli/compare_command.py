@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -18,15 +18,14 @@ from dumbbell.cli.parameters import (
     Buffer,
     ChosenEngine,
     Dask,
-    Duration,
     Jobs,
     Large,
     Loss,
-    Rate,
+    PathRate,
+    PathRtt,
     ReportDir,
     ResultsDir,
     Retries,
-    Rtt,
     Runs,
     Seed,
     StackName,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from dumbbell.cli.answered import Request
     from dumbbell.execution.pools import Pool
     from dumbbell.experiments.setting import Setting
+    from dumbbell.quantities.cells import Totals
     from dumbbell.results.campaign import Campaign
 
 
@@ -48,8 +48,16 @@ def compare(
         ),
     ] = None,
     *,
-    rate: Rate,
-    rtt: Rtt,
+    on: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="SCENARIO",
+            help="Instead of --rate and --rtt a scenario file, or the name of one that ships, "
+            "whose flows without an algorithm take those that are compared.",
+        ),
+    ] = None,
+    rate: PathRate = None,
+    rtt: PathRtt = None,
     buffer: Buffer = "1bdp",
     loss: Loss = "0",
     flows: Annotated[
@@ -59,7 +67,10 @@ def compare(
             help="Flows of each algorithm; or a mix such as cubic:1,bic:2 that runs too.",
         ),
     ] = "2",
-    duration: Duration = "60s",
+    duration: Annotated[
+        str | None,
+        typer.Option(help="Length of a run; by default 60s, or that of the scenario of --on."),
+    ] = None,
     runs: Runs = 5,
     seed: Seed = 0,
     stack: StackName = "linux-6",
@@ -86,15 +97,31 @@ def compare(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Compare algorithms on one path, or on a sweep of paths: each runs alone, in turn.
+    """Compare algorithms on one path, on a sweep of paths or in a scenario: each in turn.
 
     Prints a table with 95 % intervals, or which is best where. The results folder keeps all runs,
     and the same command does not run them again; `dumbbell open` shows them.
     """
     chosen_form = form(as_json=as_json, as_csv=as_csv)
+    if on is None and (rate is None or rtt is None):
+        missing = "--rate" if rate is None else "--rtt"
+        valid = "--rate 100mbit --rtt 40ms, or --on SCENARIO"
+        raise InputError("is missing", source=missing, valid=valid)
     from dumbbell.cli.answered import Request
 
     names = _each_once(algorithms or [])
+    if on is not None:
+        given = {"rate": rate, "rtt": rtt, "buffer": buffer, "loss": loss, "flows": flows}
+        _check_scenario_alone({**given, "stack": stack, "slow_start": slow_start, "figure": figure})
+        from dumbbell.cli.workers import workers
+
+        with workers(jobs, dask) as working:
+            how = How(engine, results, working, retries, report, chosen_form, large, None)
+            _compare_on(names, on, how, duration=duration, runs=runs, seed=seed)
+        return
+    assert rate is not None
+    assert rtt is not None
+    duration = "60s" if duration is None else duration
     options = {"rate": rate, "rtt": rtt, "buffer": buffer, "loss": loss, "flows": flows}
     if slow_start != "own":
         options["slow_start"] = slow_start
@@ -128,6 +155,18 @@ def compare(
         setting = Setting(rate, rtt, buffer, loss, duration, stack, slow_start)
         campaign = _asked(names, setting, how, flows=flows, runs=runs, seed=seed)
         _compare(campaign, how, figure)
+
+
+_OF_PATHS: Final = {"buffer": "1bdp", "loss": "0", "flows": "2", "stack": "linux-6"}
+
+
+def _check_scenario_alone(given: Mapping[str, object]) -> None:
+    """Refuse what describes a path next to a scenario, which has its own."""
+    for key, value in given.items():
+        if value not in (None, _OF_PATHS.get(key), "own" if key == "slow_start" else None):
+            option = f"--{key.replace('_', '-')}"
+            problem = "is of a path, and --on has its own"
+            raise InputError(problem, source=option, value=str(value), valid="one of both")
 
 
 def _each_once(algorithms: Sequence[str]) -> list[str]:
@@ -173,6 +212,54 @@ def _asked(
 
     store, engine = Store(how.results), engines.named(how.engine)
     return campaign(algorithms, setting, flows, runs=runs, seed=seed, store=store, engine=engine)
+
+
+def _compare_on(
+    algorithms: Sequence[str],
+    scenario: Path,
+    how: How,
+    *,
+    duration: str | None,
+    runs: int,
+    seed: int,
+) -> None:
+    """Compare algorithms in a scenario; the exit code is 1 if a run failed or is invalid."""
+    from dumbbell.cli import campaign, pages
+    from dumbbell.cli.totals import print_totals
+    from dumbbell.engines import engines
+    from dumbbell.experiments import on_scenario
+    from dumbbell.store.store import Store
+
+    asked = on_scenario.campaign(
+        algorithms,
+        scenario,
+        duration=duration,
+        runs=runs,
+        seed=seed,
+        store=Store(how.results),
+        engine=engines.named(how.engine),
+    )
+    outcome = campaign.run(asked, jobs=how.jobs, retries=how.retries, large=how.large, brief=True)
+    if outcome.failed:
+        raise typer.Exit(1)
+    tables = list(on_scenario.compared(asked.results()))
+    if how.form is Form.JSON:
+        print_json([_as_data(table) for table in tables])
+    elif how.form is Form.CSV:
+        print_csv(*tables[0].flat())
+    else:
+        for place, table in enumerate(tables):
+            print("\n" if place else "", end="")
+            print_totals(table)
+    pages.tell(asked, how.report)
+    if outcome.invalid:
+        raise typer.Exit(1)
+
+
+def _as_data(table: Totals) -> dict[str, object]:
+    """Return a table as data: each row by the heads of its columns."""
+    heads, rows = table.flat()
+    return {"rows": [dict(zip(heads, row, strict=True)) for row in rows], "note": table.note}
 
 
 def _compare(asked: Campaign, how: How, figure: Path | None) -> None:

@@ -60,14 +60,15 @@ ReportDir = Annotated[
     ),
 ]
 
-Rate = Annotated[str, typer.Option(help="Rate of the bottleneck, such as 250mbit.")]
-Rtt = Annotated[
-    str,
-    typer.Option(
-        help="Two-way propagation time, such as 162ms. Several values, here or of the other keys "
-        "of the path, make a sweep: 10ms,80ms or 10ms..160ms*2 or 10ms..50ms+10ms."
-    ),
-]
+_RATE: Final = typer.Option(help="Rate of the bottleneck, such as 250mbit.")
+_RTT: Final = typer.Option(
+    help="Two-way propagation time, such as 162ms. Several values, here or of the other keys of "
+    "the path, make a sweep: 10ms,80ms or 10ms..160ms*2 or 10ms..50ms+10ms."
+)
+Rate = Annotated[str, _RATE]
+Rtt = Annotated[str, _RTT]
+PathRate = Annotated[str | None, _RATE]
+PathRtt = Annotated[str | None, _RTT]
 Buffer = Annotated[str, typer.Option(help="Queue of the bottleneck: 175p, 256kb, 10ms or 0.2bdp.")]
 Loss = Annotated[str, typer.Option(help="Probability of random loss.")]
 Duration = Annotated[str, typer.Option(help="Length of a run.")]

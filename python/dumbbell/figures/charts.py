@@ -29,5 +29,6 @@ def draw(run: Run, name: str) -> alt.VConcatChart:
         lines=series.take(run, name),
         start_s=0.0,
         end_s=run.summary.duration_ns / NS_PER_S,
+        joined=series.named(name).joined,
     )
     return Offline.from_dict(timelines.draw([row]).to_dict())

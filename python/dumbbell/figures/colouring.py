@@ -13,6 +13,7 @@ from dumbbell.figures.gathering import values_of
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
 from dumbbell.figures.style import FAINT, flow_colours
+from dumbbell.quantities import bands
 from dumbbell.scenario import facts
 
 
@@ -28,7 +29,8 @@ class Colouring:
     ) -> Colouring:
         """Colour the values of an axis as everywhere, or the flows of the first run in order.
 
-        With `by_algorithm` it is the algorithms of all runs that have colours.
+        Equal flows that are one band have one colour. With `by_algorithm` it is the algorithms of
+        all runs that have colours.
         """
         if axis is not None:
             return cls._as_everywhere(values_of(source.test(spec.test), axis, spec))
@@ -38,9 +40,9 @@ class Colouring:
                 facts.choice(flow.first) for view in views for flow in view.flows
             )
         for _, view in source.views(spec.test, spec.where):
-            labels = [flow.label for flow in view.flows]
-            colours = flow_colours(len(labels))
-            return cls({label: (label, colours[place]) for place, label in enumerate(labels)})
+            names = list(dict.fromkeys(bands.names(view.run).values()))
+            colours = flow_colours(len(names))
+            return cls({name: (name, colours[place]) for place, name in enumerate(names)})
         return cls({})
 
     @classmethod

@@ -12,6 +12,7 @@ import polars as pl
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures.data import inline
 from dumbbell.figures.style import FAINT, FLOW_COLOURS, INK, flow_colours
+from dumbbell.quantities.series import Joined
 
 _WIDTH: Final = 760
 _HEIGHT: Final = 190
@@ -53,6 +54,8 @@ class Row:
         The time that is shown.
     from_zero
         True if the vertical axis begins at zero.
+    joined
+        How the values of a line are joined.
     resent
         When something was sent again: ``label``, ``time_s`` and ``segs``; None: not shown.
     levels
@@ -65,6 +68,7 @@ class Row:
     start_s: float
     end_s: float
     from_zero: bool = True
+    joined: Joined = "linear"
     resent: pl.DataFrame | None = None
     levels: tuple[Level, ...] = ()
 
@@ -118,7 +122,7 @@ def _lines(
     chart: alt.Chart = (
         alt.Chart(inline(lines))
         .transform_calculate(said=f"datum.label + {json.dumps(f': {row.axis} over time')}")
-        .mark_line(strokeJoin="round", clip=True)
+        .mark_line(strokeJoin="round", clip=True, interpolate=row.joined)
         .encode(
             x=_time(row),
             y=alt.Y("value:Q", title=row.axis, scale=_heights(row, lines)),

@@ -104,19 +104,16 @@ def _by_size(part: pl.DataFrame) -> Iterator[str]:
 
 def responsiveness(run: Run) -> Totals:
     """Return the round trips per minute where something next to the load probes the path."""
+    heads = ("responsiveness", "round trips per minute", "of probes (ms)", "of the load (ms)")
     view = view_of(run)
-    span = view.span("main")
-    others = any(is_probe(flow) or flow.is_datagrams for flow in view.flows)
-    rows = []
-    if span is not None and others:
-        flows = FlowsView(view, view.sampled, span)
-        rpm = responsiveness_rpm(flows)
-        if rpm is not None:
-            shown = (rpm, foreign_rtt_ms(flows), loaded_rtt_ms(flows))
-            rows.append(("all flows", *(number(value, 4) for value in shown)))
-    where = "" if span is None else f": {window(span.start_ns / NS_PER_S, span.end_ns / NS_PER_S)}"
-    return Totals(
-        ("responsiveness", "round trips per minute", "of probes (ms)", "of the load (ms)"),
-        tuple(rows),
-        note=f"As draft-ietf-ippm-responsiveness defines it, while all flows are on{where}.",
-    )
+    is_probed = any(is_probe(flow) or flow.is_datagrams for flow in view.flows)
+    span = view.span("main") if is_probed else None
+    if span is None:
+        return Totals(heads, ())
+    flows = FlowsView(view, view.sampled, span)
+    rpm = responsiveness_rpm(flows)
+    values = (rpm, foreign_rtt_ms(flows), loaded_rtt_ms(flows))
+    rows = (("all flows", *(number(value, 4) for value in values)),)
+    where = window(span.start_ns / NS_PER_S, span.end_ns / NS_PER_S)
+    note = f"As draft-ietf-ippm-responsiveness defines it, while all flows are on: {where}."
+    return Totals(heads, () if rpm is None else rows, note=note)

@@ -37,14 +37,17 @@ def of_run(run: Run) -> Iterator[Totals]:
 
 def of_runs(runs: Sequence[Run]) -> Iterator[Totals]:
     """Yield the totals of a run, or the means of several with other seeds."""
-    if len(runs) == 1:
-        yield from of_run(runs[0])
-        return
+    yield from of_run(runs[0]) if len(runs) == 1 else of_traffic(runs)
+
+
+def of_traffic(runs: Sequence[Run]) -> Iterator[Totals]:
+    """Yield the tables of flows, of what they took, and of queues: means if there are several."""
     by_head: dict[str, list[Totals]] = {}
     for run in runs:
         for found in (*_of_traffic(run), queues(run)):
             by_head.setdefault(found.heads[0], []).append(found)
-    yield from map(totals.mean, by_head.values())
+    for tables in by_head.values():
+        yield totals.mean(tables) if len(runs) > 1 else tables[0]
 
 
 def _of_traffic(run: Run) -> Iterator[Totals]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import polars as pl
 
@@ -28,11 +28,16 @@ _RATE_SPANS: Final = 300
 """Spans over which a rate is averaged in one panel."""
 
 _MBIT_PER_BYTE: Final = 8e-6
+_NS_PER_MS: Final = 1e6
 _SCHEMA: Final = {"label": pl.String, "time_s": pl.Float64, "value": pl.Float64}
 _WHEN: Final = (pl.col("label").cast(pl.String), (pl.col("time_ns") / NS_PER_S).alias("time_s"))
 
 Flows = Collection[int] | None
 """Numbers of the connections that are meant; None: all."""
+
+
+Joined = Literal["linear", "step-before", "step-after"]
+"""How the values of a series are joined, in the words of Vega."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class Series:
         True if the connections of a flow are shown by their sum; else by their mean.
     of_flows
         True if its lines are flows; else they are queues.
+    holds
+        True if a value stays until the next one, as a window does; else it moves there.
     """
 
     title: str
@@ -62,11 +69,19 @@ class Series:
     from_zero: bool = True
     adds_up: bool = True
     of_flows: bool = True
+    holds: bool = False
 
     @property
     def axis(self) -> str:
         """Its title with its unit."""
         return f"{self.title} ({self.unit})" if self.unit else self.title
+
+    @property
+    def joined(self) -> Joined:
+        """How its values are joined; a rate is the mean over the time before it."""
+        if self.per_count is not None:
+            return "step-before"
+        return "step-after" if self.holds else "linear"
 
 
 LISTED: Final = "dumbbell list series"
@@ -80,7 +95,7 @@ def named(name: str) -> Series:
         if variable not in exported():
             known = [f"{STATE}:{each}" for each in exported()]
             raise unknown("variable of an algorithm", name, known, LISTED)
-        return Series(variable, "", _state(variable), from_zero=False, adds_up=False)
+        return Series(variable, "", _state(variable), from_zero=False, adds_up=False, holds=True)
     if name not in SERIES:
         if name in quantities():
             valid = f'take(run, "{name}"), or a series: {listed(SERIES)}'
@@ -112,6 +127,25 @@ def take(
     Rates are exact means over `spans` parts of the time shown; of anything else the first, lowest
     and highest sample of each part is kept. By default these are as many as a figure has room for.
     """
+    frame = lines(run, name, start_s, end_s, flows=flows, spans=spans)
+    if named(name).per_count is not None:
+        return frame
+    parts = frame.partition_by("label", maintain_order=True)
+    return pl.concat(
+        [thin(part, "time_s", "value", spans or _BUCKETS) for part in parts] or [frame]
+    )
+
+
+def lines(
+    run: Run,
+    name: str,
+    start_s: float | None = None,
+    end_s: float | None = None,
+    *,
+    flows: Flows = None,
+    spans: int | None = None,
+) -> pl.DataFrame:
+    """Return the same without thinning: all samples, and rates over the spans."""
     series = named(name)
     first_s, last_s = _bounds(run, start_s, end_s)
     frame = series.read(run, flows).drop_nulls("value")
@@ -126,12 +160,9 @@ def take(
         )
         frame = pl.concat(frame.partition_by("label", maintain_order=True) or [frame])
     frame = frame.filter(pl.col("time_s").is_between(first_s, last_s))
-    if series.per_count is not None:
-        return _rates(frame, (last_s - first_s) / (spans or _RATE_SPANS), series.per_count)
-    parts = frame.partition_by("label", maintain_order=True)
-    return pl.concat(
-        [thin(part, "time_s", "value", spans or _BUCKETS) for part in parts] or [frame]
-    )
+    if series.per_count is None:
+        return frame
+    return _rates(frame, (last_s - first_s) / (spans or _RATE_SPANS), series.per_count)
 
 
 def resent(run: Run, start_s: float | None = None, end_s: float | None = None) -> pl.DataFrame:
@@ -239,17 +270,28 @@ def _queue_starts(counters: pl.DataFrame) -> pl.DataFrame:
 def _rates(counters: pl.DataFrame, span_s: float, per_count: float) -> pl.DataFrame:
     """Turn counters into the exact mean rates between samples `span_s` or more apart.
 
-    A rate is placed at the end of its span. The first one begins with the first sample, even where
-    that is in the span of the second.
+    A rate is placed at the end of its span. The first one begins with the first sample, and is of
+    half a span at least.
     """
     span = (pl.col("time_s") / span_s).ceil()
     firsts = counters.group_by("label", maintain_order=True).first()
     lasts = counters.group_by("label", span.alias("span"), maintain_order=True).last()
     ends = pl.concat([firsts, lasts.select(firsts.columns)])
     ends = ends.unique(["label", "time_s"], keep="first", maintain_order=True)
+    ends = ends.filter(~_is_short_start(span_s))
     elapsed_s = pl.col("time_s").diff().over("label")
     grown = pl.col("value").diff().over("label")
     return ends.select("label", "time_s", value=grown / elapsed_s * per_count).drop_nulls("value")
+
+
+def _is_short_start(span_s: float) -> pl.Expr:
+    """Return where a first rate would be of less than half a span; it becomes part of the next.
+
+    The first packets of a flow are no rate if the first sample comes right after them.
+    """
+    place = pl.int_range(pl.len()).over("label")
+    elapsed_s = pl.col("time_s").diff().over("label")
+    return (place == 1) & (elapsed_s < span_s / 2) & (pl.len().over("label") > 2)
 
 
 def _flows(
@@ -270,10 +312,31 @@ def _sent_bytes(run: Run, flows: Flows) -> pl.DataFrame:
     """Read what was sent in IP packets, headers included."""
     headers = {number: flow.header_bytes for number, flow in enumerate(run.scenario.flows)}
     header = pl.col("flow").replace_strict(headers, return_dtype=pl.Float64)
-    samples = _of(run.scan("flows"), flows)
-    return samples.select(
-        *_WHEN, value=pl.col("sent_bytes") + pl.col("sent_segs") * header
-    ).collect()
+    value = pl.col("sent_bytes") + pl.col("sent_segs") * header
+    return pl.concat(
+        _of(run.scan(table), flows).select(*_WHEN, value=value).collect()
+        for table in ("flows", "datagrams")
+    )
+
+
+def _received_bytes(run: Run, flows: Flows) -> pl.DataFrame:
+    value = pl.col("received_bytes").cast(pl.Float64)
+    return pl.concat(
+        _of(run.scan(table), flows).select(*_WHEN, value=value).collect()
+        for table in ("flows", "datagrams")
+    )
+
+
+def _one_way_delay_ms(run: Run, flows: Flows) -> pl.DataFrame:
+    """Read the mean delay of the datagrams that arrived since the sample before."""
+    samples = _of(run.scan("datagrams"), flows)
+    since = {
+        name: pl.col(name).cast(pl.Float64).diff().over("flow").fill_null(pl.col(name))
+        for name in ("delay_sum_ns", "received_packets")
+    }
+    found = samples.with_columns(**since).filter(pl.col("received_packets") > 0)
+    delay_ms = pl.col("delay_sum_ns") / pl.col("received_packets") / _NS_PER_MS
+    return found.select(*_WHEN, value=delay_ms).collect()
 
 
 def _of(samples: pl.LazyFrame, flows: Flows) -> pl.LazyFrame:
@@ -320,15 +383,19 @@ NO_SSTHRESH: Final = 2**31 - 1
 """Value in samples of the slow-start threshold before there is one."""
 
 SERIES: Final[Mapping[str, Series]] = {
-    "cwnd_segs": Series("cwnd", "segments", _flows("cwnd_segs")),
-    "ssthresh_segs": Series("ssthresh", "segments", _flows("ssthresh_segs", none=NO_SSTHRESH)),
+    "cwnd_segs": Series("cwnd", "segments", _flows("cwnd_segs"), holds=True),
+    "ssthresh_segs": Series(
+        "ssthresh", "segments", _flows("ssthresh_segs", none=NO_SSTHRESH), holds=True
+    ),
     "in_flight_segs": Series("in flight", "segments", _flows("in_flight_segs")),
     "rtt_ms": Series("RTT", "ms", _flows("rtt_us", 1e3), adds_up=False),
+    "one_way_delay_ms": Series("one-way delay", "ms", _one_way_delay_ms, adds_up=False),
     "throughput_mbit_per_s": Series("throughput", "Mbit/s", _sent_bytes, per_count=_MBIT_PER_BYTE),
-    "goodput_mbit_per_s": Series(
-        "goodput", "Mbit/s", _flows("received_bytes"), per_count=_MBIT_PER_BYTE
-    ),
+    "goodput_mbit_per_s": Series("goodput", "Mbit/s", _received_bytes, per_count=_MBIT_PER_BYTE),
     "queue_packets": Series("queue", "packets", _queues("backlog_packets"), of_flows=False),
+    "carried_mbit_per_s": Series(
+        "carried", "Mbit/s", _queues("departed_bytes"), per_count=_MBIT_PER_BYTE, of_flows=False
+    ),
     "drops_per_s": Series(
         "drops", "packets/s", _queues("dropped_packets"), per_count=1.0, of_flows=False
     ),

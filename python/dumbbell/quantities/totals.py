@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from dumbbell.inference import statistics
 from dumbbell.quantities.cells import Shown, Totals
-from dumbbell.quantities.shown import brief_interval
+from dumbbell.quantities.shown import brief_interval, number
 
 _COUNT: Final = re.compile(r" × \d+$")
 _PER_CENT: Final = "(%)"
@@ -46,6 +47,74 @@ def mean(of_runs: Sequence[Totals]) -> Totals:
         intervals=True,
         note=" ".join([f"Mean of {len(of_runs)} runs.", first.note]).strip(),
     )
+
+
+def beside(of_each: Mapping[str, Sequence[Totals]]) -> Iterator[Totals]:
+    """Yield the tables of several subjects next to each other.
+
+    A wide table becomes one for each of its rows, with a row for each subject. Another one has the
+    rows of the same words below each other.
+    """
+    by_head: dict[str, dict[str, Totals]] = {}
+    for label, tables in of_each.items():
+        for found in tables:
+            by_head.setdefault(found.heads[0], {})[label] = found
+    for of_labels in by_head.values():
+        together = _beside(of_labels)
+        is_wide = len(together.heads) - together.named > _WIDE
+        yield from _apart(together) if is_wide else [_joined(together)]
+
+
+_WIDE: Final = 4
+_OF: Final = 1
+"""Place of the subject in the rows of `_beside`, after the words that rows have in common."""
+
+
+def _beside(tables: Mapping[str, Totals]) -> Totals:
+    """Return all rows, those of the same words below each other, with the subject of each."""
+    first = next(iter(tables.values()))
+    heads = list(
+        dict.fromkeys(head for found in tables.values() for head in found.heads[first.named :])
+    )
+    rows: dict[str, list[tuple[str, ...]]] = {}
+    for label, found in tables.items():
+        for row in found.rows:
+            cells = dict(zip(found.heads, row, strict=True))
+            numbers = (cells.get(head, number(None)) for head in heads)
+            rows.setdefault(row[0], []).append((row[0], label, *row[1 : found.named], *numbers))
+    return replace(
+        first,
+        heads=(first.heads[0], "of", *first.heads[1 : first.named], *heads),
+        rows=tuple(row for alike in rows.values() for row in alike),
+        named=first.named + 1,
+    )
+
+
+def _joined(together: Totals) -> Totals:
+    """Return a table whose rows name their subject first."""
+    rows = tuple((f"{row[_OF]}: {row[0]}", *row[_OF + 1 :]) for row in together.rows)
+    heads = (together.heads[0], *together.heads[_OF + 1 :])
+    return replace(together, heads=heads, rows=rows, named=together.named - 1)
+
+
+def _apart(together: Totals) -> Iterator[Totals]:
+    """Yield a table for each row, without columns that have nothing there."""
+    words = list(dict.fromkeys(row[0] for row in together.rows))
+    for word in words:
+        rows = [row for row in together.rows if row[0] == word]
+        kept = [
+            place
+            for place in range(_OF, len(together.heads))
+            if place < together.named or any(row[place] != number(None) for row in rows)
+        ]
+        heads = (f"{together.heads[0]}: {word}", *(together.heads[place] for place in kept[1:]))
+        yield replace(
+            together,
+            heads=heads,
+            rows=tuple(tuple(row[place] for place in kept) for row in rows),
+            named=together.named - 1,
+            note=together.note if word == words[-1] else "",
+        )
 
 
 def _name(family: str, names: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from dumbbell.judging.judging import ClaimResult, by_verdict
 from dumbbell.plan.grid import Selection
 from dumbbell.reports import cross_links
 from dumbbell.reports.pages import Pages, Place, fragment
-from dumbbell.reports.study_page import tally
+from dumbbell.reports.study_page import bar
 from dumbbell.results.results import Results
 from dumbbell.store.campaigns import Cost
 from dumbbell.study.model import Study
@@ -47,9 +47,9 @@ class Reported:
         return sum(counts.finished for counts in self.results.counted)
 
     @property
-    def tally(self) -> Mapping[str, int]:
-        """Verdict -> how many claims have it."""
-        return tally(self.claims)
+    def bar(self) -> Mapping[str, int]:
+        """Verdict -> how many claims judged by runs have it."""
+        return bar(self.claims)
 
     @property
     def cost(self) -> Cost:

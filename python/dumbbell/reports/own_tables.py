@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from dumbbell.base.errors import DamagedResult
+from dumbbell.experiments import on_scenario
 from dumbbell.experiments.comparison import Comparison
 from dumbbell.experiments.compete import content, words
 from dumbbell.experiments.compete.contest import Contest
@@ -29,6 +30,8 @@ def of_experiment(results: Results) -> Iterator[Totals]:
         contest = Contest.of(results)
         found = words.table(contest)
         yield replace(found, note=" ".join([*words.conclusion(contest), found.note]))
+    elif test.name == on_scenario.TEST:
+        yield from on_scenario.compared(results)
     elif test.name == "run":
         runs = []
         for planned in results.finished(test.name):

@@ -21,10 +21,10 @@ from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.cancelling import crew
 from dumbbell.engines.result import Run
 from dumbbell.execution.executor import in_order_of_completion
-from dumbbell.quantities import kept, run_totals, series
+from dumbbell.quantities import bands, kept, run_totals, series
+from dumbbell.quantities.bands import Bundle
 from dumbbell.quantities.cells import Totals
 from dumbbell.reports import scripts
-from dumbbell.scenario import facts
 from dumbbell.store.store import Store
 
 FOLDER: Final = "series"
@@ -48,11 +48,18 @@ _TIME_DIGITS: Final = 8
 _SERIES: Final = (
     "cwnd_segs",
     "rtt_ms",
+    "one_way_delay_ms",
     "throughput_mbit_per_s",
+    "carried_mbit_per_s",
     "queue_packets",
     "drops_per_s",
     "retransmissions_per_s",
 )
+_OF_ONE: Final = "throughput_mbit_per_s"
+_CARRIED: Final = "carried_mbit_per_s"
+"""A rate of the bottleneck that changes is drawn behind the throughput of the only flow, or behind
+what the bottleneck carried of all."""
+
 _FILE: Final = re.compile(rf"[0-9a-f]{{{_KEY_LENGTH}}}\.js")
 
 
@@ -124,9 +131,9 @@ def script(run: Run) -> str:
 
 def content(run: Run) -> Mapping[str, Any]:
     """Return what the page of a run shows of it."""
-    drawn, of = _drawn(run)
+    found = bands.bundles(run)
+    drawn = _drawn(run, found)
     spans = min(SPANS_MAX, SPANS_OF_ALL // max(1, len(drawn)))
-    connections = [number for numbers in drawn for number in numbers]
     return {
         "key": run.key,
         "seed": str(run.scenario.seed),
@@ -135,9 +142,11 @@ def content(run: Run) -> Mapping[str, Any]:
         "totals": [_shortened(totals) for totals in run_totals.of_run(run)],
         "spans": spans,
         "drawn": len(drawn),
-        "of": of,
+        "of": len(found),
+        "names": [bundle.name for bundle in drawn],
+        "apart": bands.round_trips_apart(run) if bands.is_coarse(run) else None,
         "samples": {"flows": _samples(run, "flow"), "queues": _samples(run, "queue")},
-        "panels": list(_panels(run, connections, spans)),
+        "panels": list(_panels(run, drawn, spans)),
     }
 
 
@@ -151,21 +160,18 @@ def _shortened(totals: Totals) -> Mapping[str, Any]:
     }
 
 
-def _drawn(run: Run) -> tuple[list[list[int]], int]:
-    """Return the connections of the flows that are drawn, and how many flows have samples."""
-    numbers = [number for number, flow in enumerate(run.scenario.flows) if flow.sampled]
-    sampled = [run.scenario.flows[number] for number in numbers]
-    bundles = [[numbers[place] for place in bundle] for bundle in facts.bundles(sampled)]
+def _drawn(run: Run, bundles: Sequence[Bundle]) -> Sequence[Bundle]:
+    """Return the flows and bands that are drawn: of too many some, spread over their goodputs."""
     if len(bundles) <= LINES_MAX:
-        return bundles, len(bundles)
-    summaries = run.summary.flows
+        return bundles
+    told = run.summary.flows
     order = sorted(
         range(len(bundles)),
-        key=lambda place: sum(summaries[number].received_bytes for number in bundles[place]),
+        key=lambda place: sum(told[number].received_bytes for number in bundles[place].connections),
     )
     last = len(bundles) - 1
     places = sorted(order[round(rank * last / (LINES_MAX - 1))] for rank in range(LINES_MAX))
-    return [bundles[place] for place in places], len(bundles)
+    return [bundles[place] for place in places]
 
 
 def _samples(run: Run, of: str) -> int:
@@ -174,16 +180,23 @@ def _samples(run: Run, of: str) -> int:
     return int(counts.item() or 0)
 
 
-def _panels(run: Run, flows: Sequence[int], spans: int) -> Iterator[Mapping[str, Any]]:
+def _panels(run: Run, drawn: Sequence[Bundle], spans: int) -> Iterator[Mapping[str, Any]]:
     """Yield what is drawn over time, as far as there are samples of it."""
+    alone = [number for each in drawn if not each.is_band for number in each.connections]
+    capacity = _capacity(run, spans)
+    behind = _OF_ONE if len(drawn) == 1 and len(alone) == 1 else _CARRIED
     for name in _SERIES:
+        if name == _CARRIED and (capacity is None or behind != _CARRIED):
+            continue
         shown_series = series.named(name)
-        lines = series.take(run, name, flows=flows, spans=spans)
-        if lines.is_empty():
+        lines = series.take(run, name, flows=alone, spans=spans)
+        together = _bands(run, name, drawn, spans) if shown_series.of_flows else []
+        if lines.is_empty() and not together:
             continue
         yield {
             "title": shown_series.axis,
             "rate": shown_series.per_count is not None,
+            "joined": shown_series.joined,
             "lines": [
                 [
                     part["label"][0],
@@ -192,7 +205,31 @@ def _panels(run: Run, flows: Sequence[int], spans: int) -> Iterator[Mapping[str,
                 ]
                 for part in lines.partition_by("label", maintain_order=True)
             ],
+            "bands": together,
+            "capacity": capacity if name == behind else None,
         }
+
+
+def _bands(run: Run, name: str, drawn: Sequence[Bundle], spans: int) -> list[list[Any]]:
+    """Return name, times, least, mean and most of the equal flows that are one band."""
+    found = []
+    for bundle in drawn:
+        band = bands.take(run, name, bundle.connections, spans) if bundle.is_band else None
+        if band is not None and not band.is_empty():
+            values = (_short(band[column], _DIGITS) for column in ("low", "mean", "high"))
+            found.append([bundle.name, _short(band["time_s"], _TIME_DIGITS), *values])
+    return found
+
+
+def _capacity(run: Run, spans: int) -> list[list[float]] | None:
+    """Return times and rates of a bottleneck that changes; None: it does not."""
+    found = list(bands.capacity(run, spans))
+    if not found:
+        return None
+    return [
+        _short(pl.Series(part, dtype=pl.Float64), digits)
+        for part, digits in zip(zip(*found, strict=True), (_TIME_DIGITS, _DIGITS), strict=True)
+    ]
 
 
 def _short(values: pl.Series, digits: int) -> list[float]:

@@ -16,7 +16,7 @@ from dumbbell.base.labels import listing
 from dumbbell.engines import engines
 from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure
-from dumbbell.judging.judging import ClaimResult, by_verdict, headline
+from dumbbell.judging.judging import ClaimResult, by_verdict, headline, judged_by_runs
 from dumbbell.judging.spec import Measured
 from dumbbell.plan.tests import Test
 from dumbbell.quantities.reference import parse
@@ -98,6 +98,7 @@ def write(
         study=results.study,
         claims=[(claim, _evidence(results, claim)) for claim in claims],
         tally=tally(claims),
+        bar=bar(claims),
         tally_of=tally,
         spoken=spoken,
         headline=headline(claims),
@@ -123,6 +124,11 @@ def write(
 def tally(claims: Sequence[ClaimResult]) -> dict[str, int]:
     """Count the verdicts."""
     return {verdict.value: count for verdict, count in by_verdict(claims).items()}
+
+
+def bar(claims: Sequence[ClaimResult]) -> dict[str, int]:
+    """Count the verdicts that a headline is about: of claims judged by runs, if there are any."""
+    return tally(judged_by_runs(claims) or claims)
 
 
 def _of_figures(

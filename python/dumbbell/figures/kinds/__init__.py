@@ -14,6 +14,7 @@ from dumbbell.figures.kinds.overlay import OverlayFigure
 from dumbbell.figures.kinds.points import PointsFigure
 from dumbbell.figures.kinds.rows import RowsFigure
 from dumbbell.figures.kinds.scatter import ScatterFigure
+from dumbbell.figures.kinds.sizes import SizesFigure
 from dumbbell.figures.kinds.tradeoff import TradeoffFigure
 
 FigureSpec = Annotated[
@@ -26,6 +27,7 @@ FigureSpec = Annotated[
     | HistoriesFigure
     | OverlayFigure
     | CdfFigure
+    | SizesFigure
     | MeasuredFigure
     | TradeoffFigure,
     Field(discriminator="kind"),

@@ -1,8 +1,8 @@
-"""Figures of kind `cdf`: how round-trip times and queueing delays are distributed."""
+"""Figures of kind `cdf`: how delays and completion times are distributed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -19,10 +19,11 @@ from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
-from dumbbell.quantities import histograms
+from dumbbell.quantities import bands, histograms, latencies, latency
 from dumbbell.quantities.names import OptionalAxis
 from dumbbell.quantities.spans import Span
-from dumbbell.quantities.view import RunView
+from dumbbell.quantities.subjects import Flow
+from dumbbell.quantities.view import FlowsView, RunView
 from dumbbell.scenario import facts
 
 _SIZE: Final = {"width": 350, "height": 260}
@@ -31,7 +32,13 @@ _SHOWN_SHARE: Final = 0.995
 """The values beyond are few and far away."""
 
 _TOLD: Final = (0.5, 0.9, 0.95, 0.99)
-_PANES: Final = {"rtt": "round-trip time (ms)", "queueing": "queueing delay (ms)"}
+_PANES: Final = {
+    "rtt": "round-trip time (ms)",
+    "queueing": "queueing delay (ms)",
+    "one-way": "one-way delay of datagrams (ms)",
+    "completion": "completion time (ms)",
+}
+_US_PER_MS: Final = 1000
 _ALL: Final = "all flows"
 
 _Delays = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
@@ -39,11 +46,13 @@ _Delays = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 
 class CdfFigure(TestFigure):
-    """Distribution functions of round-trip times and of queueing delays at the bottleneck.
+    """Distribution functions of delays and of completion times, one plot each.
 
-    Round-trip times are the latest ones whenever flows are sampled. Queueing delays are those of
-    all packets where the scenario records `delays`, else what waits whenever the queue is sampled,
-    at its mean rate. Repetitions are put together.
+    Round-trip times are the latest ones whenever flows are sampled while they are on. Queueing
+    delays at the bottleneck are those of all packets where the scenario records `delays`, else what
+    waits whenever the queue is sampled, at its mean rate. One-way delays of datagrams are of the
+    whole run unless `delays` are recorded. Completion times are of requests and transfers.
+    Repetitions are put together.
     """
 
     kind: Literal["cdf"]
@@ -59,12 +68,15 @@ class CdfFigure(TestFigure):
             for pane, line, delays in _of_run(
                 view, None if self.series is None else axes[self.series]
             ):
-                found.setdefault((pane, line), []).append(delays)
+                if delays[0].size:
+                    found.setdefault((pane, line), []).append(delays)
         curves = [_Curve.of(pane, line, parts) for (pane, line), parts in found.items()]
         curves.sort(key=lambda each: list(_PANES).index(each.pane))
         frame = pl.concat([_NOTHING, *(curve.frame() for curve in curves)])
         tables = [_table(pane, curves, colouring) for pane in _PANES if _of(pane, curves)]
-        notes = ["Share of the samples, or packets, with at most this delay."] if curves else []
+        notes = (
+            ["Share of the samples, packets or transfers with at most this time."] if curves else []
+        )
         notes += ["Not run yet, or nothing was sampled."] if not curves else []
         notes += list(engine_notes(source.engine, source.left_out(self.test)))
         return assembled(self, _chart(frame, colouring), notes, tables, frame)
@@ -111,19 +123,46 @@ def _of(pane: str, curves: list[_Curve]) -> list[_Curve]:
 def _of_run(view: RunView, value: str | None) -> Iterator[tuple[str, str, _Delays]]:
     """Yield what was measured in a run after it has settled: pane, line, and the delays."""
     span = view.span("main") or Span(0, view.scenario.duration_ns)
-    samples = (
-        view.run.scan("flows")
-        .filter(pl.col("time_ns").is_between(span.start_ns, span.end_ns))
-        .select(pl.col("label").cast(pl.String), ms=pl.col("rtt_us") / 1e3)
-        .drop_nulls()
-        .collect()
-    )
-    for (label,), part in samples.group_by("label", maintain_order=True):
-        values = part["ms"].to_numpy()
-        yield "rtt", value or facts.whole(str(label)), (values, np.ones(len(values)))
+    for bundle in bands.bundles(view.run):
+        line = value or bundle.name
+        rtts = [np.empty(0), *_rtts(view, bundle.flows, span)]
+        yield "rtt", line, _alike(np.concatenate(rtts))
+        on_the_way = _on_the_way(view, bundle, span)
+        if on_the_way is not None:
+            yield "one-way", line, on_the_way
     waiting = _waiting(view, span)
     if waiting is not None:
         yield "queueing", value or _ALL, waiting
+    names = bands.names(view.run)
+    for flows in latencies.kinds(view.flows):
+        start_ns = min(flow.life.start_ns for flow in flows)
+        asked = FlowsView(view, flows, Span(start_ns, view.scenario.duration_ns))
+        yield "completion", value or names[flows[0].label], _alike(latency.latencies_ms(asked))
+
+
+def _alike(values: npt.NDArray[np.float64]) -> _Delays:
+    return values, np.ones(len(values))
+
+
+def _rtts(view: RunView, flows: Sequence[Flow], span: Span) -> Iterator[npt.NDArray[np.float64]]:
+    """Yield the round-trip times at the samples of flows while they are on."""
+    for flow in flows:
+        alive = flow.life.inside(span)
+        if alive is not None:
+            yield from (
+                values / _US_PER_MS
+                for values in FlowsView(view, (flow,), alive).samples("rtt_us").values()
+            )
+
+
+def _on_the_way(view: RunView, bundle: bands.Bundle, span: Span) -> _Delays | None:
+    """Return the one-way delays of datagrams: of the whole run unless periods are recorded."""
+    if not bundle.flows[0].is_datagrams:
+        return None
+    if view.scenario.record.delays_ns is None:
+        span = Span(0, view.scenario.duration_ns)
+    counted = histograms.on_the_way(view, span, bundle.connections)
+    return None if counted is None else (counted.delays_ms, counted.packets.astype(np.float64))
 
 
 def _waiting(view: RunView, span: Span) -> _Delays | None:
@@ -147,7 +186,7 @@ def _waiting(view: RunView, span: Span) -> _Delays | None:
     return (values, np.ones(len(values))) if len(values) else None
 
 
-def _chart(frame: pl.DataFrame, colouring: Colouring) -> alt.HConcatChart:
+def _chart(frame: pl.DataFrame, colouring: Colouring) -> alt.ConcatChart:
     scale = colouring.scale(frame["of"].unique(maintain_order=True))
     plots = []
     for pane, title in _PANES.items():
@@ -163,7 +202,7 @@ def _chart(frame: pl.DataFrame, colouring: Colouring) -> alt.HConcatChart:
                 x=alt.X(
                     "ms:Q",
                     title=title,
-                    scale=alt.Scale(zero=pane == "queueing", nice=True, domainMax=high),
+                    scale=_scale(pane, high),
                     axis=alt.Axis(tickCount=6),
                 ),
                 y=alt.Y(
@@ -181,7 +220,15 @@ def _chart(frame: pl.DataFrame, colouring: Colouring) -> alt.HConcatChart:
             )
             .properties(**_SIZE)
         )
-    return alt.hconcat(*plots) if plots else alt.hconcat(marks.nothing(**_SIZE))
+    found: alt.ConcatChart = alt.concat(*(plots or [marks.nothing(**_SIZE)]), columns=2)
+    return found
+
+
+def _scale(pane: str, high: float) -> alt.Scale:
+    """Return the scale of times; those of transfers lie decades apart."""
+    if pane == "completion":
+        return alt.Scale(type="log", nice=True)
+    return alt.Scale(zero=pane == "queueing", nice=True, domainMax=high)
 
 
 def _table(pane: str, curves: list[_Curve], colouring: Colouring) -> TextTable:

@@ -185,6 +185,7 @@ class HistoriesFigure(BaseFigure):
                 start_s=panel.start_s or 0.0,
                 end_s=panel.end_s or end_s or 1.0,
                 from_zero=found.from_zero,
+                joined=found.joined,
                 resent=resent,
                 levels=self._levels(panel, shown.quantity),
             )

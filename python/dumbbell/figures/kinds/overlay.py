@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -20,8 +20,11 @@ from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.kinds.histories import Shown
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
-from dumbbell.quantities import occasions, series
+from dumbbell.figures.style import GRID
+from dumbbell.quantities import bands, occasions, series
+from dumbbell.quantities.bands import Bundle
 from dumbbell.quantities.names import OptionalAxis
+from dumbbell.quantities.series import Joined
 from dumbbell.scenario import facts
 
 _WIDTH: Final = 860
@@ -36,6 +39,8 @@ _SPANS_OF_ALL: Final = 1200
 _FIRST: Final = 0.95
 _OTHERS: Final = 0.2
 _ALL_FLOWS: Final = "all flows"
+_GOODPUT: Final = "goodput_mbit_per_s"
+_CARRIED: Final = "carried_mbit_per_s"
 
 
 class OverlayFigure(TestFigure):
@@ -61,15 +66,14 @@ class OverlayFigure(TestFigure):
         by_algorithm = self.series is None and self.colours == "algorithms"
         colouring = Colouring.of(source, self, self.series, by_algorithm=by_algorithm)
         there, runs = _chosen(source, self)
-        spans = max(40, _SPANS_OF_ALL // max(1, sum(len(each.flows) for each in runs)))
-        plots = [(shown.axis, _lines(runs, shown.quantity, spans)) for shown in self.quantities]
-        plots = [(axis, lines) for axis, lines in plots if not lines.is_empty()]
+        spans = max(40, _SPANS_OF_ALL // max(1, sum(len(each.drawn) for each in runs)))
+        plots = list(_plots(runs, self.quantities, spans))
         happened = _happened([each for each in runs if each.repetition == 0])
-        notes = _notes(there, runs, colouring)
+        notes = _notes(there, runs, plots)
         notes += list(engine_notes(source.engine, source.left_out(self.test)))
         end_s = max((each.run.summary.duration_ns for each in runs), default=1) / NS_PER_S
         chart = _chart(plots, happened, colouring, end_s)
-        told = [lines.with_columns(quantity=pl.lit(axis)) for axis, lines in plots]
+        told = [plot.lines.with_columns(quantity=pl.lit(plot.axis)) for plot in plots]
         return assembled(self, chart, notes, (), pl.concat(told) if told else None)
 
 
@@ -83,16 +87,16 @@ class _Drawn:
         The run, and its number among those of its grid point, from 0.
     value
         Its value of the axis with the colours; None: flows or algorithms have the colours.
-    flows
-        Labels and connections of the flows.
+    drawn
+        The flows, and bands of equal flows.
     colours
-        What has the colour of each label, if algorithms have the colours.
+        What has the colour of each label: a flow, a band, or an algorithm.
     """
 
     run: Run
     value: str | None
     repetition: int
-    flows: tuple[tuple[str, tuple[int, ...]], ...]
+    drawn: tuple[Bundle, ...]
     colours: Mapping[str, str]
 
     def of(self, label: pl.Expr) -> pl.Expr:
@@ -110,21 +114,22 @@ def _chosen(source: Views, spec: OverlayFigure) -> tuple[int, list[_Drawn]]:
     for axes, view in source.views(spec.test, spec.where):
         point = tuple(axes.values())
         repetition = counted[point] = counted.get(point, -1) + 1
-        sampled = [flow for flow in view.flows if flow.first.sampled]
         value = None if spec.series is None else axes[spec.series]
-        flows = tuple((flow.label, flow.connections) for flow in sampled)
-        by_algorithm = spec.colours == "algorithms"
-        colours = {flow.label: facts.choice(flow.first) for flow in sampled if by_algorithm}
-        found.append(_Drawn(view.run, value, repetition, flows, colours))
+        bundles = tuple(bands.bundles(view.run))
+        colours = bands.names(view.run)
+        if spec.colours == "algorithms":
+            colours = {flow.label: facts.choice(flow.first) for flow in view.flows}
+            colours |= {bundle.name: facts.choice(bundle.flows[0].first) for bundle in bundles}
+        found.append(_Drawn(view.run, value, repetition, bundles, colours))
     if not found:
         return 0, []
     points = len(counted)
     room = max(1, _LINES_MAX // points)
     chosen = []
     for each in found:
-        flows = _spread(each.flows, room)
-        if (each.repetition + 1) * max(1, len(flows)) <= room or each.repetition == 0:
-            chosen.append(replace(each, flows=flows))
+        drawn = _spread(each.drawn, room)
+        if (each.repetition + 1) * max(1, len(drawn)) <= room or each.repetition == 0:
+            chosen.append(replace(each, drawn=drawn))
     return len(found), chosen
 
 
@@ -138,22 +143,86 @@ def _spread(flows: tuple[Any, ...], most: int) -> tuple[Any, ...]:
     return tuple(flows[round(place * last / (most - 1))] for place in range(most))
 
 
+@dataclass(frozen=True)
+class _Plot:
+    """A quantity over time.
+
+    Attributes
+    ----------
+    axis
+        The title of its axis.
+    lines
+        ``of``, ``flow``, ``run``, ``time_s`` and ``value``, and of bands ``low`` and ``high``.
+    joined
+        How values are joined.
+    dots
+        True if samples are so far apart that they are drawn as dots.
+    capacity
+        ``time_s`` and ``value`` of the bottleneck's rate where it changes.
+    """
+
+    axis: str
+    lines: pl.DataFrame
+    joined: Joined
+    dots: bool
+    capacity: pl.DataFrame | None
+
+
+def _plots(runs: Sequence[_Drawn], quantities: Sequence[Shown], spans: int) -> Iterator[_Plot]:
+    """Yield the plots that have lines; one of what a changing bottleneck carried comes first."""
+    capacity = _capacity(runs, spans)
+    behind = _GOODPUT if all(len(_connections(each)) == 1 for each in runs) else _CARRIED
+    if capacity is not None and behind == _CARRIED:
+        quantities = (Shown(quantity=_CARRIED), *quantities)
+    for shown in quantities:
+        kind = series.named(shown.quantity)
+        lines = _lines(runs, shown.quantity, spans)
+        if not lines.is_empty():
+            dots = kind.per_count is None and any(bands.is_coarse(each.run) for each in runs)
+            back = capacity if shown.quantity == behind else None
+            yield _Plot(shown.axis, lines, kind.joined, dots, back)
+
+
+def _connections(drawn: _Drawn) -> list[int]:
+    return [number for bundle in drawn.drawn for number in bundle.connections]
+
+
+def _capacity(runs: Sequence[_Drawn], spans: int) -> pl.DataFrame | None:
+    """Return the rate of the bottleneck of all runs; None where it is constant or differs."""
+    found = [list(bands.capacity(each.run, spans)) for each in runs]
+    if not found or not found[0] or any(each != found[0] for each in found):
+        return None
+    return pl.DataFrame(found[0], schema=("time_s", "value"), orient="row")
+
+
 def _lines(runs: Sequence[_Drawn], quantity: str, spans: int) -> pl.DataFrame:
-    """Return the lines of a plot: ``of``, ``flow``, ``run``, ``time_s`` and ``value``."""
+    """Return the lines of a plot, as `_Plot` has them."""
     parts = []
     of_flows = series.named(quantity).of_flows
     for each in runs:
-        numbers = [number for _, flow in each.flows for number in flow]
+        alone = [bundle for bundle in each.drawn if not bundle.is_band]
+        numbers = [number for bundle in alone for number in bundle.connections]
         taken = series.take(each.run, quantity, flows=numbers, spans=spans)
-        parts.append(
-            taken.select(
+        found = [taken.select(pl.all(), low=pl.lit(None), high=pl.lit(None))]
+        found += [
+            bands.take(each.run, quantity, bundle.connections, spans).select(
+                "time_s", "low", "high", label=pl.lit(bundle.name), value="mean"
+            )
+            for bundle in each.drawn
+            if bundle.is_band and of_flows
+        ]
+        parts += [
+            part.select(
                 of=each.of(_whose(of_flows)),
                 flow="label",
                 run=pl.lit(each.repetition + 1),
                 time_s="time_s",
                 value="value",
+                low=pl.col("low").cast(pl.Float64),
+                high=pl.col("high").cast(pl.Float64),
             )
-        )
+            for part in found
+        ]
     return pl.concat([_NO_LINES, *parts])
 
 
@@ -168,6 +237,8 @@ _NO_LINES: Final = pl.DataFrame(
         "run": pl.Int32,
         "time_s": pl.Float64,
         "value": pl.Float64,
+        "low": pl.Float64,
+        "high": pl.Float64,
     }
 )
 
@@ -187,7 +258,7 @@ def _happened(runs: Sequence[_Drawn]) -> pl.DataFrame:
     return pl.concat([pl.DataFrame(schema=empty), *parts])
 
 
-def _notes(there: int, runs: Sequence[_Drawn], colouring: Colouring) -> list[str]:
+def _notes(there: int, runs: Sequence[_Drawn], plots: Sequence[_Plot]) -> list[str]:
     if not runs:
         return ["Not run yet."]
     notes = []
@@ -196,38 +267,48 @@ def _notes(there: int, runs: Sequence[_Drawn], colouring: Colouring) -> list[str
         notes.append(f"Strong: first runs; pale: the same again, {repetitions - 1} times.")
     if len(runs) < there:
         notes.append(f"{len(runs)} of {there} runs are drawn.")
-    flows = {label for each in runs for label, _ in each.flows}
-    if colouring.known and any(each.value is None for each in runs):
-        missing = len(colouring.known) - len(flows)
-        if missing > 0:
-            notes.append(f"{len(flows)} of {len(colouring.known)} flows are drawn.")
+    drawn, there_are = len(runs[0].drawn), len(bands.bundles(runs[0].run))
+    if drawn < there_are:
+        notes.append(f"{drawn} of {there_are} flows are drawn.")
+    if any(bundle.is_band for each in runs for bundle in each.drawn):
+        notes.append("Bands: from the least to the most of equal flows; lines are their means.")
+    notes += ["Grey: what the bottleneck can carry." for plot in plots if plot.capacity is not None]
+    if any(plot.dots for plot in plots):
+        apart = max(bands.round_trips_apart(each.run) for each in runs)
+        notes.append(f"Dots: samples are up to {apart:.0f} round trips apart.")
     return notes
 
 
 def _chart(
-    plots: Sequence[tuple[str, pl.DataFrame]],
+    plots: Sequence[_Plot],
     happened: pl.DataFrame,
     colouring: Colouring,
     end_s: float,
 ) -> alt.VConcatChart:
     if not plots:
         return alt.vconcat(marks.nothing(width=_WIDTH, height=_LOW_HEIGHT))
-    names = list(dict.fromkeys(name for _, lines in plots for name in lines["of"].unique()))
+    names = list(dict.fromkeys(name for plot in plots for name in plot.lines["of"].unique()))
+    names = list(dict.fromkeys([*names, *happened["of"].unique(maintain_order=True)]))
     scale = colouring.scale(names)
     legend = alt.Legend(
-        orient="top", symbolType="stroke", symbolSize=400, symbolStrokeWidth=2.5, columns=6
+        orient="top",
+        symbolType="stroke",
+        symbolSize=400,
+        symbolStrokeWidth=2.5,
+        symbolOpacity=1,
+        columns=6,
     )
     zoom = alt.selection_interval(
         name="zoom", bind="scales", encodings=["x"], zoom="wheel![event.shiftKey]"
     )
     height = _HEIGHTS.get(len(plots), _LOW_HEIGHT)
-    charts = []
-    for place, (axis, lines) in enumerate(plots):
+    charts: list[alt.Chart | alt.LayerChart | alt.FacetChart] = []
+    for place, plot in enumerate(plots):
         colour = alt.Color(
             "label:N", scale=scale, title=None, legend=legend if place == 0 else None
         )
         is_last = happened.is_empty() and place == len(plots) - 1
-        drawn = _plot(axis, lines, colouring, colour, _time(end_s, told=is_last))
+        drawn = _plot(plot, colouring, colour, _time(end_s, told=is_last))
         charts.append(drawn.properties(width=_WIDTH, height=height))
     if not happened.is_empty():
         colour = alt.Color("label:N", scale=scale, title=None, legend=None)
@@ -239,10 +320,11 @@ def _chart(
 
 
 def _plot(
-    axis: str, lines: pl.DataFrame, colouring: Colouring, colour: alt.Color, time: alt.X
-) -> alt.Chart:
-    high = lines["value"].max()
-    top = 1.06 * float(high) if isinstance(high, int | float) and high > 0 else 1.0
+    plot: _Plot, colouring: Colouring, colour: alt.Color, time: alt.X
+) -> alt.LayerChart | alt.FacetChart:
+    lines = plot.lines
+    back = [] if plot.capacity is None else plot.capacity["value"].to_list()
+    high = max([*lines["value"], *lines["high"].drop_nulls(), *back], default=0.0)
     data = lines.select(
         label=colouring.labels(lines["of"]),
         line=pl.col("of") + " " + pl.col("flow") + " " + pl.col("run").cast(pl.String),
@@ -251,19 +333,68 @@ def _plot(
         first=pl.col("run") == 1,
         time_s="time_s",
         value="value",
+        low="low",
+        high="high",
     )
-    chart: alt.Chart = (
-        alt.Chart(inline(data))
-        .mark_line(strokeJoin="round", strokeWidth=1.4, clip=True)
-        .encode(
-            x=time,
-            y=alt.Y(
-                "value:Q",
-                title=axis,
-                scale=alt.Scale(domain=[0, top], nice=False),
-                axis=alt.Axis(tickCount=4, minExtent=48, maxExtent=48),
-            ),
-            color=colour,
+    drawn = _Axes(
+        time,
+        alt.Y(
+            "value:Q",
+            title=plot.axis,
+            scale=alt.Scale(domain=[0, 1.06 * high if high > 0 else 1.0], nice=False),
+            axis=alt.Axis(tickCount=4, minExtent=48, maxExtent=48),
+        ),
+        colour,
+    )
+    layers: list[alt.Chart] = [] if plot.capacity is None else [drawn.capacity(plot.capacity)]
+    together = data.filter(pl.col("low").is_not_null() & pl.col("first"))
+    if not together.is_empty():
+        layers.append(drawn.band(plot, together))
+    layers.append(drawn.lines(plot, data.drop("low", "high")))
+    return alt.layer(*layers)
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """The axes and colours that the layers of a plot share."""
+
+    x: alt.X
+    y: alt.Y
+    colour: alt.Color
+
+    def capacity(self, rates: pl.DataFrame) -> alt.Chart:
+        """Draw what the bottleneck can carry as a grey area."""
+        chart: alt.Chart = (
+            alt.Chart(inline(rates))
+            .mark_area(interpolate="step-after", color=GRID, clip=True)
+            .encode(x=self.x, y=self.y)
+        )
+        return chart
+
+    def band(self, plot: _Plot, together: pl.DataFrame) -> alt.Chart:
+        """Draw the least to the most of equal flows."""
+        low = self.y.copy()
+        low.shorthand = "low:Q"
+        chart: alt.Chart = (
+            alt.Chart(inline(together))
+            .mark_area(opacity=0.22, clip=True, interpolate=plot.joined)
+            .encode(x=self.x, y=low, y2="high:Q", color=self.colour, detail="line:N")
+        )
+        return chart
+
+    def lines(self, plot: _Plot, data: pl.DataFrame) -> alt.Chart:
+        """Draw lines or steps, or dots where samples are far apart."""
+        chart = alt.Chart(inline(data))
+        if plot.dots:
+            marked = chart.mark_circle(size=9, clip=True)
+        else:
+            marked = chart.mark_line(
+                strokeJoin="round", strokeWidth=1.4, clip=True, interpolate=plot.joined
+            )
+        encoded: alt.Chart = marked.encode(
+            x=self.x,
+            y=self.y,
+            color=self.colour,
             detail="line:N",
             opacity=alt.condition("datum.first", alt.value(_FIRST), alt.value(_OTHERS)),
             tooltip=[
@@ -271,11 +402,10 @@ def _plot(
                 alt.Tooltip("flow:N"),
                 alt.Tooltip("run:Q"),
                 alt.Tooltip("time_s:Q", title="time (s)", format=".2f"),
-                alt.Tooltip("value:Q", title=axis, format=".4~g"),
+                alt.Tooltip("value:Q", title=plot.axis, format=".4~g"),
             ],
         )
-    )
-    return chart
+        return encoded
 
 
 def _strip(
@@ -283,7 +413,10 @@ def _strip(
 ) -> alt.Chart:
     """Draw a tick for what happened: a row for each kind of it, and for each line that has it."""
     label = colouring.labels(happened["of"])
-    names = label.unique(maintain_order=True).to_list()
+    there_are = set(label.unique())
+    order_of_legend = [known for known, _ in colouring.known.values()]
+    names = [name for name in order_of_legend if name in there_are]
+    names += sorted(there_are - set(names))
     is_one = len(names) == 1
     kind = happened["what"]
     found = happened.with_columns(label=label, what=kind if is_one else label + ": " + kind)

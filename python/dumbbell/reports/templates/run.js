@@ -141,42 +141,101 @@ function told(run) {
     ? `Thinned for display from ${count} samples a line: of each of ${run.spans} spans the first, lowest and highest sample are drawn, at most ${points.toLocaleString("en")} points a line.`
     : `Each line has all of its ${count} samples.`;
   const few = run.drawn < run.of ? ` ${run.drawn} of ${run.of.toLocaleString("en")} flows are drawn, spread evenly over their goodputs from the smallest to the largest.` : "";
-  return `${thinned} Rates are exact means over spans of ${Number((run.duration_s / run.spans).toPrecision(2))} s, or between samples where these are further apart.${few} Metrics are taken from all samples. Point at a line for its name and value, drag to move along, hold Shift while scrolling to zoom, double-click to see all.`;
+  const apart = run.apart ? ` Samples are ${Math.round(run.apart)} round trips apart, so they are dots: lines through them would show a beat, not a sawtooth.` : "";
+  const bands = run.panels.some((panel) => panel.bands.length) ? " A band is of equal flows: from the least to the most of them, and the line is their mean." : "";
+  const capacity = run.panels.some((panel) => panel.capacity) ? " Grey is what the bottleneck could carry." : "";
+  return `${thinned}${apart}${bands}${capacity} Rates are exact means over spans of ${Number((run.duration_s / run.spans).toPrecision(2))} s, or between samples where these are further apart.${few} Metrics are taken from all samples. Point at a line for its name and value, drag to move along, hold Shift while scrolling to zoom, double-click to see all.`;
 }
 
 // Later lines are thinner, so that what they cover still shows.
 const widths = (count) => Array.from({ length: count }, (_, place) => 1.8 / (1 + 0.5 * Math.min(place, 4)));
 
-function panelSpec(panel, run, width, isLast) {
-  const names = panel.lines.map((line) => line[0]);
+// A flow has the same colour in all panels; queues have theirs.
+function coloured(panel, run) {
   const { colours } = window.dumbbellLooks;
-  const legend = names.length > 1 && names.length <= 8 ? { orient: "top", symbolType: "stroke" } : null;
-  const values = panel.lines.flatMap(([name, times, series]) => times.map((time, place) => ({ name, time, value: series[place] })));
-  const high = values.reduce((most, each) => Math.max(most, each.value), 0);
+  const there = new Set([...panel.lines, ...panel.bands].map((line) => line[0]));
+  const known = run.names.filter((name) => there.has(name));
+  const names = known.length === there.size ? known : [...there];
+  const place = known.length === there.size ? (name) => run.names.indexOf(name) : (name) => names.indexOf(name);
+  return { names, range: names.map((name) => colours[place(name) % colours.length]) };
+}
+
+// What a link could carry, behind what it carried.
+function capacityLayer(panel, x, y) {
+  const [times, rates] = panel.capacity;
   return {
-    width,
-    height: HEIGHT,
-    autosize: { type: "fit-x", contains: "padding" },
+    data: { values: times.map((time, place) => ({ time, value: rates[place] })) },
+    mark: { type: "area", interpolate: "step-after", color: "#d4d4d4", opacity: 0.75, clip: true },
+    encoding: {
+      x,
+      y,
+      tooltip: [
+        { value: "capacity of the bottleneck", title: "of" },
+        { field: "time", type: "quantitative", title: "from (s)", format: ".6~g" },
+        { field: "value", type: "quantitative", title: "Mbit/s", format: ".4~g" },
+      ],
+    },
+  };
+}
+
+// Equal flows: the least to the most of them, and their mean.
+function bandLayers(panel, x, y, color) {
+  const values = panel.bands.flatMap(([name, times, low, mean, high]) => times.map((time, place) => ({ name, time, low: low[place], value: mean[place], high: high[place] })));
+  const number = (field, title) => ({ field, type: "quantitative", title, format: ".4~g" });
+  const tooltip = [
+    { field: "name", title: "of" },
+    number("time", "time (s)"),
+    number("low", "least"),
+    number("value", `mean ${panel.title}`),
+    number("high", "most"),
+  ];
+  const low = { ...y, field: "low" };
+  return [
+    { data: { values }, mark: { type: "area", opacity: 0.25, clip: true, interpolate: panel.joined }, encoding: { x, y: low, y2: { field: "high" }, color, tooltip } },
+    { data: { values }, mark: { type: "line", interpolate: panel.joined, strokeWidth: 1.6, strokeJoin: "round", clip: true, point: "transparent" }, encoding: { x, y, color, tooltip } },
+  ];
+}
+
+function panelSpec(panel, run, width, isLast) {
+  const { names, range } = coloured(panel, run);
+  const legend = (names.length > 1 && names.length <= 8) || panel.bands.length ? { orient: "top", symbolType: "stroke", symbolOpacity: 1 } : null;
+  const values = panel.lines.flatMap(([name, times, series]) => times.map((time, place) => ({ name, time, value: series[place] })));
+  const highest = [...panel.lines.map((line) => line[2]), ...panel.bands.map((band) => band[4]), panel.capacity ? panel.capacity[1] : []];
+  const high = highest.flat().reduce((most, each) => Math.max(most, each), 0);
+  const x = { field: "time", type: "quantitative", title: isLast ? "time (s)" : null, scale: { domain: [0, run.duration_s], nice: false } };
+  const y = { field: "value", type: "quantitative", title: panel.title, scale: { domain: [0, high ? 1.06 * high : 1], nice: false } };
+  const color = { field: "name", type: "nominal", title: null, scale: { domain: names, range }, legend };
+  // Samples far apart are no line: it would show a beat of the window's sawtooth with them.
+  const isDots = run.apart && !panel.rate;
+  const mark = isDots
+    ? { type: "point", filled: true, size: 14, opacity: 0.8, clip: true }
+    : { type: "line", interpolate: panel.joined, strokeJoin: "round", clip: true, point: "transparent" };
+  const strokeWidth = { field: "name", type: "ordinal", title: null, scale: { domain: names, range: widths(names.length) }, legend: null };
+  const lines = {
     data: { values },
     params: [{ name: "zoom", select: { type: "interval", encodings: ["x"], zoom: "wheel![event.shiftKey]" }, bind: "scales" }],
-    mark: { type: "line", strokeJoin: "round", clip: true, point: "transparent" },
+    mark,
     encoding: {
-      x: { field: "time", type: "quantitative", title: isLast ? "time (s)" : null, scale: { domain: [0, run.duration_s], nice: false } },
-      y: { field: "value", type: "quantitative", title: panel.title, scale: { domain: [0, high ? 1.06 * high : 1], nice: false } },
-      color: {
-        field: "name",
-        type: "ordinal",
-        title: null,
-        scale: { domain: names, range: names.map((_, place) => colours[place % colours.length]) },
-        legend,
-      },
-      strokeWidth: { field: "name", type: "ordinal", title: null, scale: { domain: names, range: widths(names.length) }, legend },
+      x,
+      y,
+      color,
+      ...(isDots ? {} : { strokeWidth }),
       tooltip: [
         { field: "name", title: "of" },
         { field: "time", title: "time (s)", format: ".6~g" },
         { field: "value", title: panel.title, format: ".4~g" },
       ],
     },
+  };
+  return {
+    width,
+    height: HEIGHT,
+    autosize: { type: "fit-x", contains: "padding" },
+    layer: [
+      ...(panel.capacity ? [capacityLayer(panel, x, y)] : []),
+      ...(panel.bands.length ? bandLayers(panel, x, y, color) : []),
+      lines,
+    ],
   };
 }
 

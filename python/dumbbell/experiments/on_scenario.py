@@ -1,0 +1,135 @@
+"""Algorithms in turn in a scenario: that of a file, or one that ships.
+
+Each takes the place of all flows that name no algorithm; other flows and all else stay. The results
+are those of `dumbbell simulate` next to each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm
+from dumbbell.algorithms.labels import label_of
+from dumbbell.base.errors import DamagedResult, InputError, placed
+from dumbbell.base.labels import listing
+from dumbbell.base.units import parse_time
+from dumbbell.engines.engine import Engine
+from dumbbell.engines.result import Run
+from dumbbell.experiments.mixes import named
+from dumbbell.plan.tests import check_count
+from dumbbell.quantities import run_totals, totals
+from dumbbell.quantities.cells import Totals
+from dumbbell.results import experiments
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.plans import Plan
+from dumbbell.results.results import Results
+from dumbbell.scenario import library
+from dumbbell.scenario.model import Scenario
+from dumbbell.store.store import Store
+
+TEST: Final = "on"
+"""The name of the test."""
+
+_AXIS: Final = "algorithm"
+_TRAFFIC: Final = ("flow", "arrivals")
+
+
+def campaign(
+    algorithms: Sequence[str],
+    scenario: Path,
+    *,
+    duration: str | None,
+    runs: int,
+    seed: int,
+    store: Store,
+    engine: Engine,
+) -> Campaign:
+    """Keep a comparison in a results folder and return what is to be run.
+
+    `scenario` is a file, or the name of one that ships; a `duration` replaces its own.
+    """
+    check_count(runs)
+    own: dict[str, Algorithm] = {}
+    with placed(key="algorithm"):
+        names = {named(choice, own): _anywhere(choice) for choice in algorithms}
+    if not names:
+        raise InputError("nothing to compare", key="algorithm", valid="reno htcp ...")
+    file = library.file(scenario)
+    table = Scenario.table(file)
+    if duration is not None:
+        with placed(key="duration"):
+            parse_time(duration)
+        table["duration"] = duration
+    _check(table, file, next(iter(names.values())))
+    content = _content(names, file, table, _command(algorithms, scenario, duration))
+    store.create()
+    with placed(source=str(file)):
+        return Campaign.of_experiment(content, store, engine, Plan.asked(runs=runs, seed=seed))
+
+
+def _anywhere(choice: str) -> str:
+    """Return a choice that means the same in another folder."""
+    if not catalogue.is_file(choice):
+        return choice
+    path, _, preset = choice.partition("@")
+    return f"{Path(path).absolute()}{f'@{preset}' if preset else ''}"
+
+
+def _check(table: Mapping[str, Any], file: Path, choice: str) -> None:
+    """Refuse a scenario in which all flows name their algorithms, and a wrong one."""
+    traffic = [each for kind in _TRAFFIC for each in table.get(kind, ())]
+    tables = [each for each in traffic if isinstance(each, Mapping)]
+    if traffic and all(_AXIS in each or each.get("transport") == "udp" for each in tables):
+        raise InputError(
+            "all its flows name their algorithms",
+            source=str(file),
+            valid="a flow without the key algorithm, which takes those that are compared",
+        )
+    Scenario.parse({**table, _AXIS: table.get(_AXIS, choice)}, str(file))
+
+
+def _command(algorithms: Sequence[str], scenario: Path, duration: str | None) -> list[str]:
+    length = [] if duration is None else ["--duration", duration]
+    return ["compare", *algorithms, "--on", str(scenario), *length]
+
+
+def _content(
+    names: Mapping[str, str], file: Path, table: Mapping[str, Any], command: Sequence[str]
+) -> dict[str, Any]:
+    scenario = {key: value for key, value in table.items() if key != "seed"}
+    title = str(table.get("title") or file.stem)
+    test = {
+        "name": TEST,
+        "title": title,
+        "seeds": "shared",
+        "folder": str(file.parent.absolute()),
+        "axes": {_AXIS: list(names.values()), **experiments.spelled(scenario)},
+        "scenario": {**scenario, _AXIS: f"{{{_AXIS}}}"},
+    }
+    who = listing([label_of(name) for name in names])
+    return {
+        **experiments.head(
+            f"compare-{experiments.stem(file.stem)}",
+            [test],
+            command=command,
+            title=f"{who} on {file.stem}",
+            summary=title,
+        ),
+        "figure": list(experiments.of_traffic(scenario, TEST, _AXIS)),
+    }
+
+
+def compared(results: Results) -> Iterator[Totals]:
+    """Yield the tables of the runs, with a row of each algorithm for each of `simulate`."""
+    found: dict[str, list[Run]] = {}
+    for planned in results.finished(TEST):
+        with suppress(KeyError, DamagedResult):
+            run = results.store.get(planned.resolved.key)
+            found.setdefault(label_of(planned.axes[_AXIS]), []).append(run)
+    yield from totals.beside(
+        {label: list(run_totals.of_traffic(runs)) for label, runs in found.items()}
+    )

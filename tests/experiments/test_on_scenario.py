@@ -1,0 +1,111 @@
+"""Algorithms compared in a scenario: that of a file, or one that ships."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from command_line import Command, assert_refused
+from dumbbell.study.model import Study
+
+FILE = """
+duration = "6s"
+seed = 4
+
+[network]
+rate = "10mbit"
+rtt = "20ms"
+queue = "40p"
+
+[[flow]]
+transport = "udp"
+rate = "100kbit"
+packet = "250b"
+label = "call"
+
+[[flow]]
+count = 4
+label = "download"
+
+[[flow]]
+algorithm = "reno"
+label = "rival"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "home.toml").write_text(FILE)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_each_algorithm_takes_the_flows_that_name_none(dumbbell: Command) -> None:
+    said = dumbbell("compare", "cubic", "vegas", "--on", "home.toml", "--runs", "2")
+    assert "4 run, 0 reused, 0 failed" in said.err
+    (folder,) = Path("results/experiments").iterdir()
+    study = Study.load(folder.name, Path("results"))
+    found = {}
+    for run in study.runs():
+        flows = run.resolved.scenario.flows
+        tcp = [flow.transport.tcp for flow in flows if flow.transport.tcp is not None]
+        found[run.axes["algorithm"]] = [each.algorithm for each in tcp]
+    assert found == {"cubic": ["cubic"] * 4 + ["reno"], "vegas": ["vegas"] * 4 + ["reno"]}
+    assert [spec.name for spec in study.figures] == ["over-time", "delays"]
+    again = dumbbell("compare", "cubic", "vegas", "--on", "home.toml", "--runs", "2")
+    assert "0 run, 4 reused" in again.err
+    assert again.out == said.out
+
+
+def test_tables_have_the_call_next_to_the_downloads(dumbbell: Command) -> None:
+    """Vegas keeps the queue short, so the call takes less time next to it than next to CUBIC."""
+    arguments = ("compare", "cubic", "vegas", "--on", "home.toml", "--runs", "1", "--json")
+    tables = dumbbell(*arguments).json
+    flows = {row["flow: download × 4"]: row for row in tables[1]["rows"]}
+    assert set(flows) == {"CUBIC", "Vegas"}
+    (calls,) = [each["rows"] for each in tables if "datagrams: call" in each["rows"][0]]
+    by_name = {row["datagrams: call"]: row for row in calls}
+    assert by_name["CUBIC"]["99 % (ms)"] is None, "300 datagrams are too few"
+    assert 0 < by_name["CUBIC"]["50 % (ms)"] < 10 + 40 * 1.2 + 1
+    rivals = [each["rows"] for each in tables if "flow: rival" in each["rows"][0]]
+    assert [row["algorithm"] for row in rivals[0]] == ["reno", "reno"]
+
+
+def test_a_scenario_that_ships_is_known_by_its_name(dumbbell: Command) -> None:
+    said = dumbbell("compare", "reno", "--on", "dial-up", "--duration", "12s", "--runs", "1")
+    assert "1 run, 0 reused, 0 failed" in said.err
+    assert "Standard TCP" in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("cubic", "--on", "nowhere"), "unknown scenario"),
+        (("cubic", "--on", "home.toml", "--rate", "10mbit"), "--rate"),
+        (("cubic", "--on", "home.toml", "--stack", "rfc"), "--stack"),
+        (("cubic", "--on", "home.toml", "--slow-start", "search"), "--slow-start"),
+        (("cubic", "--on", "home.toml", "--duration", "5"), "duration"),
+        (("cubik", "--on", "home.toml"), "cubik"),
+        (("--on", "home.toml"), "nothing to compare"),
+        (("cubic", "--on", "named.toml"), "all its flows name their algorithms"),
+        (("cubic", "--rate", "10mbit"), "--rtt: is missing"),
+        (("cubic",), "--rate: is missing"),
+    ],
+)
+def test_what_is_wrong_is_refused(
+    dumbbell: Command, arguments: tuple[str, ...], words: str
+) -> None:
+    Path("named.toml").write_text(FILE.replace("count = 4", 'algorithm = "cubic"\ncount = 4'))
+    said = dumbbell("compare", *arguments)
+    assert_refused(said)
+    assert words in said.err
+
+
+def test_a_file_with_code_is_found_from_where_the_command_runs(
+    dumbbell: Command, tmp_path: Path
+) -> None:
+    dumbbell("new", "mine")
+    (tmp_path / "deep").mkdir()
+    Path("deep/home.toml").write_text(FILE)
+    said = dumbbell("compare", "./mine.c", "--on", "deep/home.toml", "--runs", "1")
+    assert "1 run, 0 reused, 0 failed" in said.err
