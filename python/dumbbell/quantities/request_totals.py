@@ -1,4 +1,4 @@
-"""What the requests and transfers of a run took: by kinds of flows, and by size."""
+"""Durations of the requests and transfers of a run: by kinds of flows, and by size."""
 
 from __future__ import annotations
 

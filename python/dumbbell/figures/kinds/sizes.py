@@ -1,4 +1,4 @@
-"""Figures of kind `sizes`: what requests and transfers took, by their size."""
+"""Figures of kind `sizes`: durations of requests and transfers, by their size."""
 
 from __future__ import annotations
 
