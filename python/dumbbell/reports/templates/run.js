@@ -164,13 +164,13 @@ function coloured(panel, run) {
 function capacityLayer(panel, x, y) {
   const [times, rates] = panel.capacity;
   return {
-    data: { values: times.map((time, place) => ({ time, value: rates[place] })) },
+    data: { values: times.map((time, place) => ({ name: "capacity of the bottleneck", time, value: rates[place] })) },
     mark: { type: "area", interpolate: "step-after", color: "#d4d4d4", opacity: 0.75, clip: true },
     encoding: {
       x,
       y,
       tooltip: [
-        { value: "capacity of the bottleneck", title: "of" },
+        { field: "name", title: "of" },
         { field: "time", type: "quantitative", title: "from (s)", format: ".6~g" },
         { field: "value", type: "quantitative", title: "Mbit/s", format: ".4~g" },
       ],
@@ -210,7 +210,7 @@ function panelSpec(panel, run, width, isLast) {
   const mark = isDots
     ? { type: "point", filled: true, size: 14, opacity: 0.8, clip: true }
     : { type: "line", interpolate: panel.joined, strokeJoin: "round", clip: true, point: "transparent" };
-  const strokeWidth = { field: "name", type: "ordinal", title: null, scale: { domain: names, range: widths(names.length) }, legend: null };
+  const strokeWidth = { field: "name", type: "ordinal", title: null, scale: { domain: names, range: widths(names.length) }, legend };
   const lines = {
     data: { values },
     params: [{ name: "zoom", select: { type: "interval", encodings: ["x"], zoom: "wheel![event.shiftKey]" }, bind: "scales" }],
