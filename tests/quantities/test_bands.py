@@ -38,12 +38,13 @@ def test_a_band_of_goodput_adds_up_to_what_arrived() -> None:
     run = ran([{"algorithm": "cubic", "count": 4, "label": "a"}])
     spans = 16
     band = bands.take(run, "goodput_mbit_per_s", [0, 1, 2, 3], spans)
-    assert band["time_s"].to_list() == pytest.approx([0.5 * n for n in range(1, spans + 1)])
+    assert band["time_s"].to_list() == pytest.approx([0.5 * n for n in range(spans + 1)])
+    assert band["high"][0] == band["high"][1], "the first part has both its ends"
     assert (band["low"] <= band["mean"]).all()
     assert (band["mean"] <= band["high"]).all()
     arrived = sum(flow.received_bytes for flow in run.summary.flows)
     # What arrives after the last sample is in no rate.
-    assert 4 * sum(band["mean"]) * 0.5 * 1e6 / 8 == pytest.approx(arrived, rel=1e-4)
+    assert 4 * sum(band["mean"][1:]) * 0.5 * 1e6 / 8 == pytest.approx(arrived, rel=1e-4)
 
 
 def test_a_rate_that_changes_is_a_capacity() -> None:
@@ -69,6 +70,20 @@ def test_the_delay_of_datagrams_over_time_is_that_of_the_empty_path() -> None:
     goodput = series.take(run, "goodput_mbit_per_s")
     assert goodput["label"].unique().to_list() == ["udp 1"]
     assert goodput["value"].mean() == pytest.approx(472 / 500, rel=0.01)
+
+
+def test_what_is_drawn_of_a_rate_begins_with_its_first_span() -> None:
+    run = ran([{"algorithm": "reno", "start": "1s"}, {"algorithm": "cubic"}])
+    taken = series.take(run, "goodput_mbit_per_s", spans=8)
+    shown = series.drawn(run, "goodput_mbit_per_s", spans=8)
+    assert shown.height == taken.height + 2
+    starts = shown.group_by("label", maintain_order=True).first()
+    assert dict(starts.select("label", "time_s").iter_rows()) == {"reno 1": 1.0, "cubic 1": 0.0}
+    for (label,), part in shown.group_by("label"):
+        assert part["time_s"].is_sorted()
+        assert part["value"][0] == part["value"][1]
+        assert part[1:].equals(taken.filter(pl.col("label") == label))
+    assert series.drawn(run, "cwnd_segs").equals(series.take(run, "cwnd_segs"))
 
 
 def test_windows_are_steps_and_rates_are_of_the_time_before() -> None:

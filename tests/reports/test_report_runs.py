@@ -180,7 +180,7 @@ def test_many_equal_flows_are_one_band_of_least_mean_and_most() -> None:
     windows = shown["panels"][0]
     assert (windows["title"], windows["lines"]) == ("cwnd (segments)", [])
     ((name, times, low, mean, high),) = windows["bands"]
-    assert (name, len(times)) == ("reno × 40", 250)
+    assert (name, len(times)) == ("reno × 40", 251)
     # The eleventh of 250 parts of 900 s begins at 36 s and has the samples of 36 to 39 s.
     inside = run.tables["flows"].filter(pl.col("time_ns").is_between(36 * 10**9, 39 * 10**9))
     values = inside["cwnd_segs"].cast(pl.Float64)

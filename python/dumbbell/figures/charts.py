@@ -26,7 +26,7 @@ def draw(run: Run, name: str) -> alt.VConcatChart:
     row = timelines.Row(
         title="",
         axis=series.named(name).axis,
-        lines=series.take(run, name),
+        lines=series.drawn(run, name),
         start_s=0.0,
         end_s=run.summary.duration_ns / NS_PER_S,
         joined=series.named(name).joined,

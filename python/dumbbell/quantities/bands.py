@@ -64,8 +64,8 @@ def take(run: Run, name: str, connections: Sequence[int], spans: int) -> pl.Data
     """Return ``time_s``, ``low``, ``mean`` and ``high`` of a series of some flows.
 
     Each row is of one of `spans` equal parts of the run, over all samples in it, and at the time
-    from which the series' way of joining values draws it. A flow counts while it is on. A part
-    without samples has no row.
+    from which the series' way of joining values draws it. The first or last part has one more row,
+    at its other end. A flow counts while it is on. A part without samples has no row.
     """
     found = series.lines(run, name, flows=connections, spans=spans)
     span_s = run.summary.duration_ns / NS_PER_S / spans
@@ -73,7 +73,7 @@ def take(run: Run, name: str, connections: Sequence[int], spans: int) -> pl.Data
     # A rate is that of the part which ends with it.
     place = (pl.col("time_s") / span_s).round(6)
     number = place.ceil() - 1 if joined == "step-before" else place.floor()
-    return (
+    parts = (
         found.group_by(number.clip(0, spans - 1).alias("span"))
         .agg(
             low=pl.col("value").min(),
@@ -81,10 +81,15 @@ def take(run: Run, name: str, connections: Sequence[int], spans: int) -> pl.Data
             high=pl.col("value").max(),
         )
         .sort("span")
-        .select(
-            time_s=(pl.col("span") + _PLACED[joined]) * span_s, low="low", mean="mean", high="high"
-        )
     )
+    time_s = (pl.col("span") + _PLACED[joined]) * span_s
+    rows = parts.select("low", "mean", "high", time_s=time_s)
+    ends = {"step-before": [rows.head(1)], "step-after": [rows.tail(1)], "linear": []}[joined]
+    if joined == "linear" and rows.height == 1:
+        rows, ends = rows.with_columns(pl.col("time_s") - span_s / 2), [rows]
+    moved_s = span_s * (-1 if joined == "step-before" else 1 if joined == "step-after" else 0.5)
+    other = [end.with_columns(pl.col("time_s") + moved_s) for end in ends]
+    return pl.concat([rows, *other]).sort("time_s").select("time_s", "low", "mean", "high")
 
 
 _PLACED: Final[Mapping[Joined, float]] = {"step-after": 0.0, "linear": 0.5, "step-before": 1.0}

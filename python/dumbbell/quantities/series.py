@@ -165,6 +165,31 @@ def lines(
     return _rates(frame, (last_s - first_s) / (spans or _RATE_SPANS), series.per_count)
 
 
+def drawn(
+    run: Run,
+    name: str,
+    start_s: float | None = None,
+    end_s: float | None = None,
+    *,
+    flows: Flows = None,
+    spans: int | None = None,
+) -> pl.DataFrame:
+    """Return what `take` does, and for each rate one more row where its first span begins."""
+    frame = take(run, name, start_s, end_s, flows=flows, spans=spans)
+    kind = named(name)
+    if kind.per_count is None or frame.is_empty():
+        return frame
+    zeros = _flow_starts(run, flows) if kind.of_flows else _queue_starts(frame)
+    first_s, _ = _bounds(run, start_s, end_s)
+    firsts = frame.group_by("label", maintain_order=True).first().select("label", "value")
+    begins = zeros.select("label", pl.col("time_s").clip(lower_bound=first_s))
+    begun = begins.join(firsts, on="label").select(frame.columns)
+    parts = pl.concat([begun, frame]).partition_by("label", maintain_order=True)
+    order = {label: place for place, label in enumerate(frame["label"].unique(maintain_order=True))}
+    parts.sort(key=lambda part: order[part["label"][0]])
+    return pl.concat(parts)
+
+
 def resent(run: Run, start_s: float | None = None, end_s: float | None = None) -> pl.DataFrame:
     """Return when something was sent again: ``label``, ``time_s`` and the ``segs`` from then on.
 

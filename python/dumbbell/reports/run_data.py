@@ -189,7 +189,7 @@ def _panels(run: Run, drawn: Sequence[Bundle], spans: int) -> Iterator[Mapping[s
         if name == _CARRIED and (capacity is None or behind != _CARRIED):
             continue
         shown_series = series.named(name)
-        lines = series.take(run, name, flows=alone, spans=spans)
+        lines = series.drawn(run, name, flows=alone, spans=spans)
         together = _bands(run, name, drawn, spans) if shown_series.of_flows else []
         if lines.is_empty() and not together:
             continue

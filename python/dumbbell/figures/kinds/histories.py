@@ -177,7 +177,7 @@ class HistoriesFigure(BaseFigure):
             found = series.named(shown.quantity)
             lines = None
             if run is not None:
-                lines = series.take(run, shown.quantity, panel.start_s, panel.end_s)
+                lines = series.drawn(run, shown.quantity, panel.start_s, panel.end_s)
             yield Row(
                 title=panel.title if place == 0 else "",
                 axis=shown.axis,

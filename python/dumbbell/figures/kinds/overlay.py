@@ -202,7 +202,7 @@ def _lines(runs: Sequence[_Drawn], quantity: str, spans: int) -> pl.DataFrame:
     for each in runs:
         alone = [bundle for bundle in each.drawn if not bundle.is_band]
         numbers = [number for bundle in alone for number in bundle.connections]
-        taken = series.take(each.run, quantity, flows=numbers, spans=spans)
+        taken = series.drawn(each.run, quantity, flows=numbers, spans=spans)
         found = [taken.select(pl.all(), low=pl.lit(None), high=pl.lit(None))]
         found += [
             bands.take(each.run, quantity, bundle.connections, spans).select(

@@ -198,22 +198,21 @@ function bandLayers(panel, x, y, color) {
 
 function panelSpec(panel, run, width, isLast) {
   const { names, range } = coloured(panel, run);
-  const legend = (names.length > 1 && names.length <= 8) || panel.bands.length ? { orient: "top", symbolType: "stroke", symbolOpacity: 1 } : null;
+  // Samples far apart are no line: it would show a beat of the window's sawtooth with them.
+  const isDots = run.apart && !panel.rate && panel.lines.length > 0;
+  const legend = (names.length > 1 && names.length <= 8) || panel.bands.length ? { orient: "top", symbolType: isDots ? "circle" : "stroke", symbolOpacity: 1 } : null;
   const values = panel.lines.flatMap(([name, times, series]) => times.map((time, place) => ({ name, time, value: series[place] })));
   const highest = [...panel.lines.map((line) => line[2]), ...panel.bands.map((band) => band[4]), panel.capacity ? panel.capacity[1] : []];
   const high = highest.flat().reduce((most, each) => Math.max(most, each), 0);
   const x = { field: "time", type: "quantitative", title: isLast ? "time (s)" : null, scale: { domain: [0, run.duration_s], nice: false } };
   const y = { field: "value", type: "quantitative", title: panel.title, scale: { domain: [0, high ? 1.06 * high : 1], nice: false } };
   const color = { field: "name", type: "nominal", title: null, scale: { domain: names, range }, legend };
-  // Samples far apart are no line: it would show a beat of the window's sawtooth with them.
-  const isDots = run.apart && !panel.rate;
   const mark = isDots
     ? { type: "point", filled: true, size: 14, opacity: 0.8, clip: true }
     : { type: "line", interpolate: panel.joined, strokeJoin: "round", clip: true, point: "transparent" };
   const strokeWidth = { field: "name", type: "ordinal", title: null, scale: { domain: names, range: widths(names.length) }, legend };
   const lines = {
     data: { values },
-    params: [{ name: "zoom", select: { type: "interval", encodings: ["x"], zoom: "wheel![event.shiftKey]" }, bind: "scales" }],
     mark,
     encoding: {
       x,
@@ -227,16 +226,13 @@ function panelSpec(panel, run, width, isLast) {
       ],
     },
   };
-  return {
-    width,
-    height: HEIGHT,
-    autosize: { type: "fit-x", contains: "padding" },
-    layer: [
-      ...(panel.capacity ? [capacityLayer(panel, x, y)] : []),
-      ...(panel.bands.length ? bandLayers(panel, x, y, color) : []),
-      lines,
-    ],
-  };
+  const layer = [
+    ...(panel.capacity ? [capacityLayer(panel, x, y)] : []),
+    ...(panel.bands.length ? bandLayers(panel, x, y, color) : []),
+    ...(panel.lines.length ? [lines] : []),
+  ];
+  layer[layer.length - 1].params = [{ name: "zoom", select: { type: "interval", encodings: ["x"], zoom: "wheel![event.shiftKey]" }, bind: "scales" }];
+  return { width, height: HEIGHT, autosize: { type: "fit-x", contains: "padding" }, layer };
 }
 
 let drawn = null;
