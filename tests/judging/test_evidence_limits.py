@@ -41,6 +41,7 @@ class TestTies:
         result = measured(pair(htcp, reno), **ORDER, resolution=0.03)
         assert result.verdict == verdict
         assert not result.needs
+        assert result.expected.endswith("(a tie within 3 %)")
         assert measured(pair(htcp, reno), **ORDER).verdict == (YES if htcp > reno else NO)
 
     def test_an_interval_that_reaches_beyond_the_resolution_is_no_tie(self) -> None:
@@ -179,6 +180,8 @@ class TestNoEvidence:
     def test_a_claim_that_is_no_evidence_leaves_the_count(self, key: str) -> None:
         result = self.judged(**{key: "the buffer of the switch"})
         assert result.verdict == YES
+        note = {"calibrates": "it set a reading", "reported": "reported only"}[key]
+        assert result.outcome == f"reproduced; {note}"
         assert result.as_dict()[key] == snapshot("the buffer of the switch")
         kind = "calibration" if key == "calibrates" else "reported"
         assert result.statement == kind

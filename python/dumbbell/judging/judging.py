@@ -66,8 +66,13 @@ class ClaimResult:
 
     @property
     def outcome(self) -> str:
-        """The verdict in words, with what became of expectations of our own if they failed."""
-        return f"{self.verdict.value}{'; an expectation of ours failed' if self.failed else ''}"
+        """The verdict in words, whether it counts, and whether an expectation of ours failed."""
+        notes = (
+            "an expectation of ours failed" if self.failed else "",
+            "it set a reading" if self.claim.calibrates else "",
+            "reported only" if self.claim.reported else "",
+        )
+        return "; ".join((self.verdict.value, *filter(None, notes)))
 
     @property
     def measured(self) -> str:
@@ -155,6 +160,11 @@ def by_verdict(claims: Iterable[ClaimResult]) -> dict[Verdict, int]:
     return {
         verdict: counts[verdict] for verdict in Verdict if counts[verdict] or verdict not in rare
     }
+
+
+def judged_by_runs(claims: Iterable[ClaimResult]) -> list[ClaimResult]:
+    """Return the authors' claims that runs judge: not arithmetic, ours, or no evidence."""
+    return [claim for claim in claims if claim.statement in ("number", "order")]
 
 
 def headline(claims: Sequence[ClaimResult]) -> str:

@@ -163,6 +163,11 @@ def every(quantifier: str, noun: str) -> str:
     }[quantifier]
 
 
+def tie(resolution: float) -> str:
+    """Say within which difference values are a tie; nothing if they never are."""
+    return f" (a tie within {number(100 * resolution)} %)" if resolution else ""
+
+
 def only_in_full(*, is_shorter: bool, missing: int) -> str:
     """Say why quick runs do not contradict; nothing if they may."""
     parts = []

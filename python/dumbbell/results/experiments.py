@@ -27,7 +27,13 @@ from dumbbell.study import experiment_names, files
 from dumbbell.study.experiment_names import FOLDER
 from dumbbell.study.model import Study
 
-OVER_TIME: Final = ("goodput_mbit_per_s", "cwnd_segs", "rtt_ms", "queue_packets")
+OVER_TIME: Final = (
+    "goodput_mbit_per_s",
+    "cwnd_segs",
+    "rtt_ms",
+    "one_way_delay_ms",
+    "queue_packets",
+)
 """Series that figures show over time."""
 
 _STEM_LENGTH: Final = 40
@@ -42,26 +48,46 @@ def of_scenario(
     The seed is not part of it: it is that of the plan.
     """
     scenario = {key: value for key, value in table.items() if key != "seed"}
-    stem = _stem(file.stem)
+    name = stem(file.stem)
     title = str(table.get("title") or file.stem)
     test = {
         "name": "run",
         "title": title,
         "seeds": "shared",
         "folder": str(file.parent.absolute()),
-        "axes": {"scenario": [stem], **_spelled(scenario)},
+        "axes": {"scenario": [name], **spelled(scenario)},
         "scenario": scenario,
     }
     return {
         **head(
-            stem,
+            name,
             [test],
             command=command,
             title=title,
             summary=f"{file.name}{' with ' if changes else ''}{', '.join(changes)}",
         ),
-        "figure": list(figures("run")),
+        "figure": list(of_traffic(scenario, "run")),
     }
+
+
+def of_traffic(
+    scenario: Mapping[str, Any], test: str, series: str | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the figures of what a scenario records and sends; `series` has the colours."""
+    record = scenario.get("record", {})
+    is_sampled = not isinstance(record, Mapping) or record.get("interval") != "none"
+    found = figures(test, series)
+    yield from (each for each in found if is_sampled or each["kind"] != "overlay")
+    flows = scenario.get("flow", ())
+    has_end = any(isinstance(each, Mapping) and {"bytes", "workload"} & {*each} for each in flows)
+    if has_end or "arrivals" in scenario:
+        yield {
+            "name": "sizes",
+            "title": "Completion times by size",
+            "kind": "sizes",
+            "section": test,
+            "test": test,
+        } | ({"series": series} if series else {})
 
 
 def head(
@@ -86,13 +112,13 @@ def head(
     }
 
 
-def _stem(name: str) -> str:
+def stem(name: str) -> str:
     """Return a name for a file that studies may have."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower())[:_STEM_LENGTH].strip("-")
     return plain or "scenario"
 
 
-def _spelled(value: Any) -> dict[str, list[str]]:
+def spelled(value: Any) -> dict[str, list[str]]:
     """Return axes that leave everything in braces as it is: a single scenario has no other axes."""
     return {name: [f"{{{name}}}"] for text in _texts(value) for name in _PLACEHOLDER.findall(text)}
 

@@ -57,7 +57,7 @@ class Order(Measured):
         """Say which group is larger."""
         factor = f"more than {words.RATIO.value(self.factor)} times " if self.factor != 1 else ""
         groups = f"{words.selection(self.larger)} than for {words.selection(self.smaller)}"
-        return f"{factor}larger for {groups}"
+        return f"{factor}larger for {groups}{words.tie(self.resolution)}"
 
     def findings(self, source: Source) -> Iterator[Finding]:
         """Compare each pair."""

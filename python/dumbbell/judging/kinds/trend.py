@@ -51,7 +51,7 @@ class Trend(Measured):
     def expected(self, source: Source) -> str:  # noqa: ARG002 - no bounds with a unit
         """Say where it goes."""
         factor = f" at least {words.RATIO.value(self.factor)} times" if self.factor > 1 else ""
-        return f"{self.direction}{factor} along {self.axis}"
+        return f"{self.direction}{factor} along {self.axis}{words.tie(self.resolution)}"
 
     def findings(self, source: Source) -> Iterator[Finding]:
         """Follow each series."""
