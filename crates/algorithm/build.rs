@@ -13,11 +13,13 @@ fn main() {
 
     println!("cargo::rerun-if-changed={}", folder.display());
     println!("cargo::rerun-if-changed=src/layout.c");
+    println!("cargo::rerun-if-changed=src/learner.c");
     println!("cargo::rerun-if-changed=src/slow_start.c");
     cc::Build::new()
         .include(&folder)
         .files(&files)
         .file("src/layout.c")
+        .file("src/learner.c")
         .file("src/slow_start.c")
         .std("gnu11")
         .opt_level(3)

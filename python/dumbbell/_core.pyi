@@ -2,6 +2,9 @@
 
 from typing import Protocol, final
 
+import numpy as np
+from numpy.typing import NDArray
+
 class _Readable(Protocol):
     """A file, or what reads like one."""
 
@@ -12,6 +15,9 @@ class ScenarioError(ValueError):
 
 class AlgorithmError(ValueError):
     """A user's algorithm cannot be used; args are (file or None, line or None, cause)."""
+
+class ActionError(ValueError):
+    """A number that no action has; args are (place, learner, which of its numbers, value)."""
 
 class Cancelled(Exception):  # noqa: N818 - a state, not a failure
     """The run was stopped through its token."""
@@ -42,11 +48,39 @@ class RunOutput:
     @property
     def captures(self) -> list[bytes] | None: ...
 
+@final
+class Environments:
+    """Paths that learners steer, step by step; arrays are read or filled."""
+
+    def __new__(cls, terms_json: str, paths: int) -> Environments: ...
+    def put(self, place: int, scenario_json: str) -> None: ...
+    def reset(
+        self,
+        place: int,
+        seed: int,
+        observations: NDArray[np.float32],
+        measured: NDArray[np.float64],
+    ) -> None: ...
+    def step(
+        self,
+        actions: NDArray[np.float64],
+        skip: NDArray[np.uint8],
+        observations: NDArray[np.float32],
+        measured: NDArray[np.float64],
+        progress: NDArray[np.uint8],
+        threads: int,
+    ) -> None: ...
+    def finish(self, place: int) -> RunOutput | None: ...
+    @staticmethod
+    def fields() -> str: ...
+
 __all__ = [
     "TESTBED",
+    "ActionError",
     "AlgorithmError",
     "CancelToken",
     "Cancelled",
+    "Environments",
     "GivenUp",
     "RunOutput",
     "ScenarioError",

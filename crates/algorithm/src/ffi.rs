@@ -98,6 +98,7 @@ pub(crate) struct CcAlgorithm {
 include!(concat!(env!("OUT_DIR"), "/algorithms.rs"));
 
 unsafe extern "C" {
+    static dumbbell_algorithm_learner: CcAlgorithm;
     static dumbbell_layout: [u32; LAYOUT.len()];
     static dumbbell_layout_numbers: u32;
 }
@@ -186,6 +187,14 @@ pub(crate) fn algorithms() -> Vec<(&'static CcAlgorithm, &'static str, &'static 
         algorithm.check(name).unwrap_or_else(|problem| panic!("{name}: {problem}"));
     }
     all.into()
+}
+
+/// The table of learner.c.
+pub(crate) fn learner() -> &'static CcAlgorithm {
+    // SAFETY: a constant that its C file defines through CC_ALGORITHM.
+    let table = unsafe { &dumbbell_algorithm_learner };
+    table.check("learner").unwrap_or_else(|problem| panic!("learner: {problem}"));
+    table
 }
 
 /// The table of the algorithm `name` in a shared object, which stays open.

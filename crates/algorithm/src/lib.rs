@@ -26,6 +26,7 @@ mod error;
 #[allow(unsafe_code)]
 mod ffi;
 mod instance;
+mod learner;
 pub mod own;
 #[allow(clippy::disallowed_methods, reason = "compilers take real time")]
 pub mod programs;
@@ -42,5 +43,6 @@ pub use conn::{
 pub use error::AlgorithmError;
 pub use ffi::INTERFACE;
 pub use instance::{INFO_MAX, Instance, SAMPLED_INFO, STATE_BYTES};
+pub use learner::learner;
 pub use registry::{Algorithm, Family, Need, Parameter, Preset, find, registry};
 pub use slow_start::{SlowStart, StartChoice};

@@ -167,6 +167,37 @@ impl Network {
         self.plans.iter().map(|group| group.routes.as_slice())
     }
 
+    /// Adds a group without hosts, before anything is planned: its timer is an alarm, which stops
+    /// whoever runs the network. Of equal times it comes after the timers of all others.
+    pub fn add_alarm(&mut self) -> GroupId {
+        let alarm = self.groups.len();
+        // What waits before links has its place after the groups.
+        for hop in self.hops.iter_mut().filter(|hop| hop.kind == HopKind::Queue) {
+            hop.target += u32::from(hop.target as usize >= alarm);
+        }
+        for service in self.service_of.iter_mut().filter(|service| **service < u32::MAX) {
+            *service += 1;
+        }
+        self.plans.push(GroupPlan { routes: Vec::new(), shift: Span::ZERO, at_once: false });
+        self.groups.push(Group { shift: Span::ZERO, timer: Time::NEVER });
+        self.queues.insert(alarm, MergeQueue::new());
+        self.events = EventQueue::new(self.queues.len() + self.scheduled.len());
+        alarm
+    }
+
+    /// What time it is for a group when an alarm rings at `time`: what it sends then meets others'
+    /// packets no earlier than they have got.
+    #[must_use]
+    pub fn at_alarm(&self, group: GroupId, time: Time) -> Time {
+        Time(time.0.saturating_sub(self.groups[group].shift.0))
+    }
+
+    /// When an alarm rings just after what a group does at `time`: see [`Self::at_alarm`].
+    #[must_use]
+    pub fn alarm_at(&self, group: GroupId, time: Time) -> Time {
+        time.saturating_add(self.groups[group].shift)
+    }
+
     /// Says when a group's earliest timer is due.
     #[inline]
     pub fn set_timer(&mut self, group: GroupId, time: Time) {

@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod environments;
 #[cfg(all(feature = "testbed", target_os = "linux"))]
 mod testbed;
 #[cfg(not(all(feature = "testbed", target_os = "linux")))]
@@ -38,6 +39,12 @@ create_exception!(
     AlgorithmError,
     PyValueError,
     "A user's algorithm that cannot be used: (file, line or None, cause)."
+);
+create_exception!(
+    _core,
+    ActionError,
+    PyValueError,
+    "A number that no action has: (place, learner, which of its numbers, value)."
 );
 create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
 create_exception!(_core, GivenUp, PyException, "A run that nothing can make valid: why.");
@@ -109,12 +116,16 @@ fn simulate(
 ) -> PyResult<RunOutput> {
     let control = control(cancel);
     let (scenario, algorithms) = prepared(py, scenario_json, &control.cancelled)?;
-    py.detach(|| dumbbell_simulator::run(scenario, &algorithms, &control)).map(RunOutput).map_err(
-        |error| match error {
-            Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
-            Error::Cancelled => Cancelled::new_err(()),
-        },
-    )
+    py.detach(|| dumbbell_simulator::run(scenario, &algorithms, &control))
+        .map(RunOutput)
+        .map_err(not_run)
+}
+
+fn not_run(error: Error) -> PyErr {
+    match error {
+        Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
+        Error::Cancelled => Cancelled::new_err(()),
+    }
 }
 
 /// A scenario and the algorithms that it can name: its sources are compiled and loaded while other
@@ -302,15 +313,17 @@ fn read_capture(
 #[pymodule]
 mod _core {
     #[pymodule_export]
+    use super::environments::Environments;
+    #[pymodule_export]
     use super::testbed::{
         testbed_compile, testbed_facts, testbed_host_switches, testbed_parity, testbed_run,
     };
     #[pymodule_export]
     use super::{
-        AlgorithmError, CancelToken, Cancelled, GivenUp, RunOutput, ScenarioError, TestbedError,
-        algorithms, behaviour, check_algorithm_name, check_stack, contract, examine_algorithm,
-        fuzz_algorithm, is_capture, load_algorithm, read_capture, schema, simulate, source_hash,
-        stack_profiles,
+        ActionError, AlgorithmError, CancelToken, Cancelled, GivenUp, RunOutput, ScenarioError,
+        TestbedError, algorithms, behaviour, check_algorithm_name, check_stack, contract,
+        examine_algorithm, fuzz_algorithm, is_capture, load_algorithm, read_capture, schema,
+        simulate, source_hash, stack_profiles,
     };
 
     #[pymodule_export]

@@ -1,13 +1,13 @@
 //! What a connection is made of: its algorithm and the stack of its hosts, found and checked
 //! before the run.
 
-use dumbbell_algorithm::{Algorithms, Instance, Need};
+use dumbbell_algorithm::{Algorithms, Instance, Need, learner};
 use dumbbell_network::Ecn;
 use dumbbell_tcp::{Ecn as EcnMode, Stack};
 use dumbbell_workload::{Flow, Tcp, Transport};
 
 /// The algorithm of a connection, with its parameters, and the stack that serves it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Choice {
     /// As every connection begins with it.
     pub algorithm: Instance,
@@ -29,17 +29,42 @@ impl Choice {
         Ok(Some(Box::new(choice)))
     }
 
+    /// The same, for a flow that a learner steers: nothing but its algorithm differs.
+    ///
+    /// # Errors
+    /// The key at fault, below the flow, and what is wrong with it.
+    pub fn of_learner(flow: &Flow) -> Result<Box<Self>, (String, String)> {
+        let Transport::Tcp(tcp) = &flow.transport else {
+            return Err((
+                "transport".into(),
+                "sends datagrams, which a learner cannot steer".into(),
+            ));
+        };
+        let choice = Self::with(tcp, |_| Ok(learner()))
+            .map_err(|(key, problem)| (format!("transport.tcp.{key}"), problem))?;
+        Ok(Box::new(choice))
+    }
+
     fn of(tcp: &Tcp, algorithms: &Algorithms) -> Result<Self, (String, String)> {
+        Self::with(tcp, |tcp| {
+            algorithms
+                .find(&tcp.algorithm)
+                .and_then(|found| Instance::of(found, tcp.preset.as_deref(), &tcp.parameters))
+                .map_err(|error| (error.key(), error.to_string()))
+        })
+    }
+
+    fn with(
+        tcp: &Tcp,
+        algorithm: impl FnOnce(&Tcp) -> Result<Instance, (String, String)>,
+    ) -> Result<Self, (String, String)> {
         let stack =
             tcp.stack.resolve().map_err(|(key, problem)| (format!("stack.{key}"), problem))?;
         if tcp.reading.is_some() && stack.receive_buffer_max_bytes == 0 {
             let problem = "0, but what a lagging application has not read needs a buffer".into();
             return Err(("stack.switches.receive_buffer_max_bytes".into(), problem));
         }
-        let algorithm = algorithms
-            .find(&tcp.algorithm)
-            .and_then(|found| Instance::of(found, tcp.preset.as_deref(), &tcp.parameters))
-            .map_err(|error| (error.key(), error.to_string()))?;
+        let algorithm = algorithm(tcp)?;
         stack
             .check_start(algorithm.algorithm())
             .map_err(|(key, problem)| (format!("stack.{key}"), problem))?;

@@ -1,15 +1,16 @@
 //! Virtual time: what comes next happens at once.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dumbbell_network::{
-    Direction, Drive, Event, Flags, LinkId, Network, NetworkConfig, Outcome, Span, Time,
+    Direction, Drive, Event, Flags, GroupId, LinkId, Network, NetworkConfig, Outcome, Span, Time,
 };
 use dumbbell_record::{FlowSummary, Output, QueueSummary, Summary};
 use dumbbell_workload::{Outline, Scenario, Transport, summarise_delays, summarise_queue};
 
 use crate::choice::Choice;
-use crate::flow::FlowState;
+use crate::flow::{FlowState, sender_of};
 use crate::hosts::AllHosts;
 use crate::recorder::Tables;
 use crate::shortcuts::Shortcuts;
@@ -21,21 +22,34 @@ const EVENTS_AT_ONCE: u32 = 1 << 8;
 /// Batches of events between two looks for connections to forget.
 const FORGET_EVERY: u32 = 1 << 8;
 
+/// How far a simulation has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reached {
+    /// It goes on after the alarm.
+    Alarm,
+    End,
+}
+
 /// A simulation under way.
-pub struct Engine<'a> {
+#[derive(Debug)]
+pub struct Engine {
     network: Network,
-    hosts: AllHosts<'a>,
+    pub hosts: AllHosts,
     end: Time,
     interval: Option<Span>,
     outline: Outline,
     /// Links whose counters are wanted, and their names.
     sampled: Vec<(LinkId, String)>,
     /// How far it has come, for those who wait.
-    reached_ns: &'a AtomicU64,
+    reached_ns: Arc<AtomicU64>,
+    /// The group that stands for the alarm; of none: there is no alarm.
+    alarm: GroupId,
+    /// Batches of events so far.
+    batches: u32,
 }
 
-impl<'a> Engine<'a> {
-    /// Everything idle; the scenario has been checked.
+impl Engine {
+    /// Everything idle; the scenario has been checked. With an alarm, [`Self::run`] can stop at it.
     ///
     /// # Errors
     /// It was cancelled.
@@ -43,7 +57,8 @@ impl<'a> Engine<'a> {
         scenario: Scenario,
         choices: Vec<Option<Box<Choice>>>,
         shortcuts: Shortcuts,
-        control: &'a Control,
+        control: &Control,
+        has_alarm: bool,
     ) -> Result<Self, Error> {
         let end = Time::ZERO + scenario.duration_ns;
         let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
@@ -56,33 +71,36 @@ impl<'a> Engine<'a> {
         let config = NetworkConfig { seed, end, interval, drive, shortcuts: shortcuts.link };
         let traffic = traffic_of_links(&scenario, &choices);
         let mut network = Network::new(&scenario.links, &paths, &traffic, config);
+        let alarm = if has_alarm { network.add_alarm() } else { GroupId::MAX };
         if let Some(delays) = scenario.queue_delays() {
             sampled.iter().for_each(|(link, _)| network.keep_delays(*link, delays.clone()));
         }
         control.go_on()?;
         let hosts = AllHosts::new(scenario, choices, shortcuts, control, &mut network);
-        let reached_ns = &control.reached_ns;
-        Ok(Self { network, hosts, end, interval, outline, sampled, reached_ns })
+        let (reached_ns, batches) = (Arc::clone(&control.reached_ns), 0);
+        Ok(Self { network, hosts, end, interval, outline, sampled, reached_ns, alarm, batches })
     }
 
-    /// Runs until the end, that moment included.
+    /// Runs until the network's alarm or until the end, that moment included; without an alarm
+    /// until the end.
     ///
     /// # Errors
     /// It was cancelled, or a table is full.
-    pub fn run(&mut self) -> Result<(), Error> {
-        let mut batches = 0_u32;
-        while !self.hosts.is_cancelled() && !self.take_batch() {
-            batches = batches.wrapping_add(1);
-            if batches % FORGET_EVERY == 0 {
+    pub fn run(&mut self) -> Result<Reached, Error> {
+        let mut reached = None;
+        while !self.hosts.is_cancelled() && reached.is_none() {
+            reached = self.take_batch();
+            self.batches = self.batches.wrapping_add(1);
+            if self.batches % FORGET_EVERY == 0 {
                 self.hosts.forget_what_is_over(&self.network);
             }
         }
         self.hosts.recorder.check()?;
-        if self.hosts.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
+        reached.filter(|_| !self.hosts.is_cancelled()).ok_or(Error::Cancelled)
     }
 
-    /// Lets the next events happen; gives whether the run is over.
-    fn take_batch(&mut self) -> bool {
+    /// Lets the next events happen; gives why no more of them may.
+    fn take_batch(&mut self) -> Option<Reached> {
         let (network, hosts) = (&mut self.network, &mut self.hosts);
         let has_trains = hosts.has_trains();
         for _ in 0..EVENTS_AT_ONCE {
@@ -97,15 +115,40 @@ impl<'a> Engine<'a> {
                 Event::Outcome(outcome) => hosts.follow(outcome, network),
                 Event::Timer(group, time) => {
                     self.reached_ns.store(time.0, Ordering::Relaxed);
+                    if group == self.alarm {
+                        network.set_timer(group, Time::NEVER);
+                        return Some(Reached::Alarm);
+                    }
                     hosts.catch_up(group, time + Span(1), network);
                 }
                 Event::End => {
                     hosts.finish(self.end, network);
-                    return true;
+                    return Some(Reached::End);
                 }
             }
         }
-        false
+        None
+    }
+
+    /// When the event of a flow's beginning is over.
+    pub fn begins(&self, flow: usize) -> Time {
+        let start = self.hosts.flows[flow].spec.start_ns;
+        self.network.alarm_at(self.hosts.timers.group_of(sender_of(flow)), start)
+    }
+
+    /// Lets [`Self::run`] stop at that time; at the end it stops anyway.
+    pub fn set_alarm(&mut self, at: Time) {
+        self.network.set_timer(self.alarm, if at < self.end { at } else { Time::NEVER });
+    }
+
+    /// Sets window and rate of a flow as the alarm of that time rings.
+    pub fn steer(&mut self, flow: usize, alarm: Time, setting: (u32, u64)) {
+        self.hosts.steer(flow, alarm, setting, &mut self.network);
+    }
+
+    /// When it ends.
+    pub const fn end(&self) -> Time {
+        self.end
     }
 
     /// Everything recorded.

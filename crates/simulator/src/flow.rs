@@ -233,6 +233,14 @@ impl FlowState {
         }
     }
 
+    /// The same, to change it.
+    pub fn connection_mut(&mut self) -> Option<&mut Connection> {
+        match &mut self.ends {
+            Ends::Tcp(connection) => Some(connection),
+            Ends::Ahead(_) | Ends::Over(_) | Ends::Udp(_) => None,
+        }
+    }
+
     /// Totals of the connection, if the flow is one that has begun.
     pub fn totals(&self) -> Option<ConnectionTotals> {
         match &self.ends {

@@ -7,9 +7,11 @@
 mod opening;
 mod receiving;
 mod sending;
+mod steering;
 mod train;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_network::{
@@ -36,7 +38,7 @@ const FLOW_STREAMS: u64 = 1 << 32;
 
 /// Every host of a simulation.
 #[derive(Debug)]
-pub struct AllHosts<'a> {
+pub struct AllHosts {
     pub flows: Vec<FlowState>,
     pub recorder: Recorder,
     pub timers: Timers,
@@ -52,16 +54,16 @@ pub struct AllHosts<'a> {
     /// Every packet or every change of a mode is looked at.
     is_watched: bool,
     /// The run was cancelled.
-    pub cancel: &'a AtomicBool,
+    pub cancel: Arc<AtomicBool>,
 }
 
-impl<'a> AllHosts<'a> {
+impl AllHosts {
     /// Hosts that have done nothing.
     pub fn new(
         scenario: Scenario,
         choices: Vec<Option<Box<Choice>>>,
         shortcuts: Shortcuts,
-        control: &'a Control,
+        control: &Control,
         network: &mut Network,
     ) -> Self {
         let interval = scenario.record.interval_ns.map(|interval| Span(interval.get()));
@@ -91,7 +93,7 @@ impl<'a> AllHosts<'a> {
         } else {
             vec![None; network.groups().count()]
         };
-        let cancel: &AtomicBool = &control.cancelled;
+        let cancel = Arc::clone(&control.cancelled);
         Self {
             flows,
             recorder,

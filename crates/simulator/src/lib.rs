@@ -11,6 +11,7 @@ mod capture;
 mod choice;
 mod datagram_record;
 mod engine;
+mod environment;
 mod flow;
 mod hosts;
 mod modes;
@@ -33,6 +34,10 @@ use crate::choice::Choice;
 use crate::engine::Engine;
 
 pub use behaviour::Behaviour;
+pub use environment::{
+    Batch, Buffers, Dial, Environment, FIELDS, Field, Progress, Refused, Sets, Step, StepError,
+    Terms,
+};
 pub use shortcuts::Shortcuts;
 
 /// What goes on between a run and those who wait for it, from any thread.
@@ -41,7 +46,7 @@ pub struct Control {
     /// Set by those who do not want its results any more.
     pub cancelled: Arc<AtomicBool>,
     /// How far it has come, in ns of its own time, about.
-    pub reached_ns: AtomicU64,
+    pub reached_ns: Arc<AtomicU64>,
     /// How much its tables may hold.
     pub limits: RowLimits,
 }
@@ -81,6 +86,29 @@ impl From<Invalid> for Error {
     }
 }
 
+/// What each connection of a scenario is made of; learners steer these flows.
+fn choices(
+    scenario: &Scenario,
+    algorithms: &Algorithms,
+    learners: &[usize],
+    control: &Control,
+) -> Result<Vec<Option<Box<Choice>>>, Error> {
+    let mut choices = Vec::with_capacity(scenario.flows.len());
+    for (index, flow) in scenario.flows.iter().enumerate() {
+        control.go_on()?;
+        let choice = if learners.contains(&index) {
+            Choice::of_learner(flow).map(Some)
+        } else {
+            Choice::of_flow(flow, algorithms)
+        };
+        choices.push(choice.map_err(|(key, problem)| Error::Invalid {
+            key: format!("flows.{index}.{key}"),
+            problem,
+        })?);
+    }
+    Ok(choices)
+}
+
 /// Runs a scenario to its end, with these algorithms by their names.
 ///
 /// # Errors
@@ -103,14 +131,8 @@ pub fn run_by(
     algorithms: &Algorithms,
     control: &Control,
 ) -> Result<Output, Error> {
-    let mut choices = Vec::with_capacity(scenario.flows.len());
-    for (index, flow) in scenario.flows.iter().enumerate() {
-        control.go_on()?;
-        choices.push(Choice::of_flow(flow, algorithms).map_err(|(key, problem)| {
-            Error::Invalid { key: format!("flows.{index}.{key}"), problem }
-        })?);
-    }
-    let mut engine = Engine::new(scenario, choices, shortcuts, control)?;
+    let choices = choices(&scenario, algorithms, &[], control)?;
+    let mut engine = Engine::new(scenario, choices, shortcuts, control, false)?;
     engine.run()?;
     Ok(engine.finish())
 }

@@ -9,6 +9,7 @@ mod burst;
 mod congestion;
 mod sampling;
 mod sending;
+mod steering;
 mod timers;
 mod window;
 

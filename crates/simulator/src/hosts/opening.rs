@@ -15,7 +15,7 @@ use crate::flow::{Ends, FlowState, receiver_of};
 /// No segment has such a number, which a loss may name.
 const NUMBERS: u64 = Packet::NUMBERS / 2;
 
-impl AllHosts<'_> {
+impl AllHosts {
     /// Lets a connection begin, or does what is due until it can.
     #[cold]
     pub(super) fn open(&mut self, now: Time, index: usize, network: &mut Network) {

@@ -8,7 +8,7 @@ use crate::flow::{Connection, Ends, FlowState, receiver_of};
 use crate::parked::More;
 use crate::wire::{arrival_of, plain_packet, stamp_of};
 
-impl AllHosts<'_> {
+impl AllHosts {
     /// Takes data that reaches its receiver.
     #[inline]
     pub fn receive_data(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {

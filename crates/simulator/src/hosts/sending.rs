@@ -10,7 +10,7 @@ use crate::flow::{Connection, Ends, FlowState, FullHost, sender_of};
 use crate::parked::FetchedAck;
 use crate::wire::ack_of;
 
-impl AllHosts<'_> {
+impl AllHosts {
     /// Takes an acknowledgement that reaches its sender, and sends what it lets go.
     #[inline]
     pub fn receive_ack(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {

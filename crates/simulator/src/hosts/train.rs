@@ -65,7 +65,7 @@ impl SharedPaths {
     }
 }
 
-impl AllHosts<'_> {
+impl AllHosts {
     /// Whether there may be trains at all.
     pub fn has_trains(&self) -> bool {
         self.shared_paths.iter().any(Option::is_some)
@@ -83,8 +83,13 @@ impl AllHosts<'_> {
         let until = network.undisputed(group).min(self.timers.wakes(group)).min(paths.data.last());
         let received = self.timers.wakes(paths.receivers).min(network.end()).min(paths.acks.last());
         let mut train = network.begin_train(&paths.data, &paths.acks);
-        let end =
-            work_through(&mut self.flows, &self.timers, self.cancel, &mut train, (until, received));
+        let end = work_through(
+            &mut self.flows,
+            &self.timers,
+            &self.cancel,
+            &mut train,
+            (until, received),
+        );
         network.end_train(group);
         let flow = match end {
             End::Stopped { worked } => return worked,

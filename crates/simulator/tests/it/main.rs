@@ -6,6 +6,7 @@ mod capture;
 mod closed_forms;
 mod common;
 mod delays;
+mod environment;
 mod extremes;
 mod full;
 mod handshakes;

@@ -1,0 +1,45 @@
+//! The algorithm of a flow that a learner steers from outside, step by step.
+//!
+//! No scenario names it, so that it is not in the registry: whoever steers a flow gives it this
+//! instead of its own. [`Instance::init`] begins a step with the window of that moment.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use crate::ffi;
+use crate::instance::Instance;
+use crate::registry::Algorithm;
+
+/// An instance for one connection.
+///
+/// # Panics
+/// Never: it has no parameters that could be wrong.
+#[must_use]
+pub fn learner() -> Instance {
+    static LEARNER: OnceLock<Algorithm> = OnceLock::new();
+    let algorithm = LEARNER.get_or_init(|| Algorithm::new(ffi::learner(), "", ""));
+    Instance::of(algorithm, None, &BTreeMap::new()).expect("nothing can be set in it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conn::{AckSample, Conn, NO_RTT, RateSample};
+
+    #[test]
+    fn it_keeps_the_window_of_its_step_and_the_smallest_rtt_in_it() {
+        let (mut learner, mut conn) = (learner(), Conn { cwnd_segs: 30, ..Conn::default() });
+        let sample = |rtt_us| AckSample { pkts_acked: 1, rtt_us, in_flight_bytes: 0 };
+        learner.init(&mut conn);
+        assert_eq!(learner.report(&conn)[0], NO_RTT);
+        [-1, 900, 700, 800].map(|rtt_us| learner.pkts_acked(&mut conn, &sample(rtt_us)));
+        // A timeout.
+        assert_eq!(learner.ssthresh(&conn), 30);
+        conn.cwnd_segs = 1;
+        learner.cong_control(&mut conn, &RateSample::default());
+        assert_eq!((conn.cwnd_segs, learner.report(&conn)[0]), (30, 700));
+        conn.cwnd_segs = 40;
+        learner.init(&mut conn);
+        assert_eq!((learner.undo_cwnd(&conn), learner.report(&conn)[0]), (40, NO_RTT));
+    }
+}

@@ -1,0 +1,300 @@
+//! A simulation that learners steer: it stops at each of their steps and goes on when it is told
+//! what they set.
+//!
+//! A learner is one flow's algorithm. Nothing waits while it decides: between two steps there is
+//! only the state of the simulation, so that one thread can have any number of them.
+
+mod batch;
+mod dials;
+mod observing;
+mod view;
+
+use std::num::NonZeroU64;
+
+use dumbbell_algorithm::Algorithms;
+use dumbbell_network::{Span, Time};
+use dumbbell_record::Output;
+use dumbbell_workload::{Scenario, Transport};
+use serde::Deserialize;
+
+use crate::choice::Choice;
+use crate::engine::{Engine, Reached};
+use crate::shortcuts::Shortcuts;
+use crate::{Control, Error, choices};
+
+pub use batch::{Batch, Buffers, StepError};
+pub use dials::{Dial, Refused, Sets};
+pub use observing::{FIELDS, Field, Observation};
+
+use dials::Held;
+use observing::{Observer, Seen};
+use view::View;
+
+/// Until a connection is there that a handshake opens, it is looked for so often.
+const OPENING: Span = Span::from_millis(1);
+/// The shortest step that is counted in round trips.
+const SHORTEST: Span = Span::from_micros(100);
+
+/// How long a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// A monitor interval.
+    IntervalNs(NonZeroU64),
+    /// So many smoothed round trips of the first learner.
+    RoundTrips(f64),
+}
+
+/// What learners set and see, and when.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Terms {
+    /// The flows that they steer, by their numbers in the scenario; the same in each.
+    pub learners: Vec<usize>,
+    /// How long their steps are.
+    pub step: Step,
+    /// What an action sets, in its order.
+    pub dials: Vec<Dial>,
+    /// Names of what is observed, of [`FIELDS`].
+    pub observes: Vec<String>,
+    /// So many steps are observed, the oldest first.
+    pub history: usize,
+    /// Observations have no units but those of the path.
+    pub scaled: bool,
+}
+
+impl Terms {
+    /// Refuses an action that cannot be one, of paths that are not to be skipped.
+    fn check_actions(&self, actions: &[f64], skip: &[u8]) -> Result<(), (usize, StepError)> {
+        let dials = self.dials.len();
+        let paths = actions.chunks_exact(dials * self.learners.len()).enumerate();
+        for (path, actions) in paths.filter(|(path, _)| skip[*path] == 0) {
+            for (learner, action) in actions.chunks_exact(dials).enumerate() {
+                dials::check(&self.dials, action)
+                    .map_err(|refused| (path, StepError::Action { learner, refused }))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses what no learner can have: the key at fault, and what is wrong with it.
+    fn check(&self) -> Result<(), (&'static str, String)> {
+        let is_known = |name: &str| FIELDS.iter().any(|field| field.name == name);
+        if self.learners.is_empty() {
+            return Err(("learners", "none, but somebody has to set something".into()));
+        }
+        if self.dials.is_empty() {
+            return Err(("dials", "none, but an action has to set something".into()));
+        }
+        if let Some(unknown) = self.observes.iter().find(|name| !is_known(name)) {
+            return Err(("observes", format!("has {unknown:?}, which is not measured")));
+        }
+        if self.observes.is_empty() || self.history == 0 {
+            return Err(("observes", "nothing, but a learner has to see something".into()));
+        }
+        Ok(())
+    }
+}
+
+/// One path with its learners, episode after episode.
+#[derive(Debug)]
+pub struct Environment {
+    scenario: Scenario,
+    choices: Vec<Option<Box<Choice>>>,
+    learners: Vec<usize>,
+    control: Control,
+    run: Option<Run>,
+}
+
+/// An episode.
+#[derive(Debug)]
+struct Run {
+    engine: Engine,
+    /// When the last step ended.
+    at: Time,
+    learners: Vec<Learner>,
+    progress: Progress,
+}
+
+#[derive(Debug)]
+struct Learner {
+    held: Held,
+    seen: Seen,
+    view: View,
+    last: Observation,
+}
+
+/// Whether an episode goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// There is another step.
+    GoesOn,
+    /// The time of the scenario is over.
+    TimeIsOver,
+    /// Every learner's flow has sent all that it had.
+    AllIsSent,
+}
+
+impl Environment {
+    /// A path whose episodes have not begun.
+    ///
+    /// # Errors
+    /// A scenario that cannot be run, or a flow that no learner can steer.
+    pub fn new(
+        mut scenario: Scenario,
+        algorithms: &Algorithms,
+        terms: &Terms,
+    ) -> Result<Self, Error> {
+        let (learners, control) = (terms.learners.clone(), Control::default());
+        let flows = scenario.flows.len();
+        if let Some(none) = learners.iter().find(|&&learner| learner >= flows) {
+            let problem = format!("are {flows}, so that a learner cannot steer number {none}");
+            return Err(Error::Invalid { key: "flows".into(), problem });
+        }
+        let choices = choices(&scenario, algorithms, &learners, &control)?;
+        for &learner in &learners {
+            if let Transport::Tcp(tcp) = &mut scenario.flows[learner].transport {
+                (tcp.algorithm, tcp.preset) = ("learner".into(), None);
+                tcp.parameters.clear();
+            }
+        }
+        Ok(Self { scenario, choices, learners, control, run: None })
+    }
+
+    /// Begins an episode, and runs until a learner has its connection.
+    ///
+    /// # Errors
+    /// The scenario ends before that.
+    pub fn reset(&mut self, seed: u64, terms: &Terms) -> Result<(), Error> {
+        let scenario = Scenario { seed, ..self.scenario.clone() };
+        let choices = self.choices.clone();
+        let engine = Engine::new(scenario, choices, Shortcuts::default(), &self.control, true)?;
+        let mut run = Run {
+            at: self.learners.iter().map(|&flow| engine.begins(flow)).min().unwrap_or(Time::ZERO),
+            engine,
+            learners: Vec::with_capacity(self.learners.len()),
+            progress: Progress::GoesOn,
+        };
+        while run.go_to(run.at)? && !self.learners.iter().any(|&flow| run.has_connection(flow)) {
+            run.at += OPENING;
+        }
+        if run.progress != Progress::GoesOn {
+            let key = format!("flows.{}.start_ns", self.learners[0]);
+            let problem = "its connection is not there before the scenario ends".into();
+            return Err(Error::Invalid { key, problem });
+        }
+        for &flow in &self.learners {
+            let sender = run.engine.hosts.sender(flow);
+            let held = Held::of(sender, &terms.dials);
+            let observer = Observer::new(&run.engine, flow, &self.learners);
+            let seen = observer.look();
+            let (mut view, last) = (View::new(terms), observer.between(&seen, &seen, Span::ZERO));
+            view.push(&last);
+            run.learners.push(Learner { held, seen, view, last });
+        }
+        run.steer_all(&self.learners);
+        self.run = Some(run);
+        Ok(())
+    }
+
+    /// Whether there is another step.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.progress == Progress::GoesOn)
+    }
+
+    /// Lets learners set what these actions say, one after the other, and runs a step.
+    ///
+    /// # Errors
+    /// An action that cannot be one: then nothing has happened. A table without room ends the
+    /// episode.
+    pub fn step(&mut self, actions: &[f64], terms: &Terms) -> Result<Progress, StepError> {
+        let Some(run) = self.run.as_mut().filter(|run| run.progress == Progress::GoesOn) else {
+            return Err(StepError::IsOver);
+        };
+        let dials = &terms.dials;
+        let mut set = Vec::with_capacity(self.learners.len());
+        for (learner, action) in actions.chunks_exact(dials.len()).enumerate() {
+            let held = run.learners[learner].held.turned(dials, action);
+            set.push(held.map_err(|refused| StepError::Action { learner, refused })?);
+        }
+        for (learner, held) in run.learners.iter_mut().zip(set) {
+            learner.held = held;
+        }
+        run.steer_all(&self.learners);
+        let lasts = self.step_length(terms);
+        let run = self.run.as_mut().expect("it was there");
+        run.take_step(lasts, &self.learners).map_err(StepError::Run)?;
+        Ok(run.progress)
+    }
+
+    /// What a learner observed, as [`Terms`] say, and all that was measured in the last step.
+    ///
+    /// # Panics
+    /// Before the first episode, or if there are not so many learners.
+    #[must_use]
+    pub fn seen(&self, learner: usize) -> (impl Iterator<Item = f32>, &Observation) {
+        let run = self.run.as_ref().expect("an episode has begun");
+        let Learner { view, last, .. } = &run.learners[learner];
+        (view.values(), last)
+    }
+
+    /// Everything recorded of an episode that is over; none: there is no such.
+    pub fn finish(&mut self) -> Option<Output> {
+        let run = self.run.take_if(|run| run.progress == Progress::TimeIsOver)?;
+        Some(run.engine.finish())
+    }
+
+    fn step_length(&self, terms: &Terms) -> Span {
+        match terms.step {
+            Step::IntervalNs(interval) => Span(interval.get()),
+            Step::RoundTrips(count) => {
+                let run = self.run.as_ref().expect("an episode goes on");
+                let mut senders =
+                    self.learners.iter().filter_map(|&flow| run.engine.hosts.sender(flow));
+                let srtt_us = senders.next().map_or(0, |sender| sender.rtt().srtt_us());
+                Span((f64::from(srtt_us) * 1e3 * count) as u64).max(SHORTEST)
+            }
+        }
+    }
+}
+
+impl Run {
+    /// Runs until that time; gives whether the scenario goes on then.
+    fn go_to(&mut self, at: Time) -> Result<bool, Error> {
+        self.engine.set_alarm(at);
+        if self.engine.run()? == Reached::End {
+            self.progress = Progress::TimeIsOver;
+        }
+        Ok(self.progress == Progress::GoesOn)
+    }
+
+    fn has_connection(&self, flow: usize) -> bool {
+        self.engine.hosts.sender(flow).is_some()
+    }
+
+    fn steer_all(&mut self, flows: &[usize]) {
+        for (learner, &flow) in self.learners.iter().zip(flows) {
+            self.engine.steer(flow, self.at, learner.held.setting());
+        }
+    }
+
+    fn take_step(&mut self, lasts: Span, flows: &[usize]) -> Result<(), Error> {
+        let until = self.at.saturating_add(lasts);
+        let goes_on = self.go_to(until)?;
+        let end = if goes_on { until } else { self.engine.end() };
+        let lasted = end.since(self.at);
+        self.at = end;
+        for (learner, &flow) in self.learners.iter_mut().zip(flows) {
+            let observer = Observer::new(&self.engine, flow, flows);
+            let seen = observer.look();
+            learner.last = observer.between(&learner.seen, &seen, lasted);
+            learner.seen = seen;
+            learner.view.push(&learner.last);
+        }
+        if goes_on && flows.iter().all(|&flow| self.engine.hosts.is_over(flow)) {
+            self.progress = Progress::AllIsSent;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! Flows that a learner steers: what it sets when the network's alarm rings, and what it sees.
+
+use dumbbell_network::{Network, Time};
+use dumbbell_tcp::Sender;
+
+use super::AllHosts;
+use crate::flow::{Connection, sender_of};
+
+impl AllHosts {
+    /// The sender of a flow, if its connection is there.
+    pub fn sender(&self, index: usize) -> Option<&Sender> {
+        self.flows[index].connection().map(|connection| &connection.sender)
+    }
+
+    /// Whether everything that a flow's application has supplied has arrived, and it is not
+    /// to supply more.
+    pub fn is_over(&self, index: usize) -> bool {
+        self.flows[index].ended.is_some()
+    }
+
+    /// Payload of a flow that is acknowledged.
+    pub fn acked_bytes(&self, index: usize) -> u64 {
+        self.flows[index].totals().map_or(0, |totals| totals.acked_bytes)
+    }
+
+    /// Sets window and rate of a flow, if its connection is there, as the alarm of that time rings.
+    pub fn steer(
+        &mut self,
+        index: usize,
+        alarm: Time,
+        (cwnd_segs, rate_bytes_per_s): (u32, u64),
+        network: &mut Network,
+    ) {
+        let now = network.at_alarm(self.timers.group_of(sender_of(index)), alarm);
+        let Some(connection) = self.flows[index].connection_mut() else { return };
+        let Connection { sender, .. } = connection;
+        if sender.steer(now, cwnd_segs, rate_bytes_per_s) {
+            self.transmit_slowly(now, index, network);
+            self.plan_sender(index, network);
+        }
+    }
+}
