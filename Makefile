@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz soak behaviour lint lock format \
-  bench bench-instructions bench-cases bench-planning bench-start-up bench-peers bench-testbed docs docs-site wheel container notices validate validate-import agreement agreement-drawn linux-modules checklist studies \
+  bench bench-instructions bench-cases bench-planning bench-start-up bench-gym bench-peers bench-testbed docs docs-site wheel container notices validate validate-import agreement agreement-drawn linux-modules checklist studies \
   clean coverage versions llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers snapshots
 
 # Commands and tests start hundreds of processes: without kept bytecode, each compiles NumPy and Polars again.
@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 UV = UV_DEFAULT_INDEX="$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)}" $(BIN)/uv
 ENGINE_SOURCES := $(shell find algorithms crates -name '*.[chr]' -o -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock behaviour/versions
 C_SOURCES := $(wildcard algorithms/*.[ch] crates/testbed/bpf/*.[ch] crates/algorithm/src/*.c python/dumbbell/conformance/templates/*.c \
-  tests/linux_modules/c/*.[ch])
+  tests/linux_modules/c/*.[ch] tests/gym/*.c)
 
 # In recipes: whether the testbed can be built here, and what that makes of cargo's arguments.
 CAN_BUILD_TESTBED = [ "$$(uname)" = Linux ] && pkg-config --exists libelf zlib 2>/dev/null
@@ -49,6 +49,7 @@ help:
 	@echo 'make bench-cases   the scenarios of studies and compare that the two run, as they are resolved today'
 	@echo 'make bench-planning   processor time to expand each study to its runs'
 	@echo 'make bench-start-up   processor time until the command answers where it runs nothing'
+	@echo 'make bench-gym   steps a second of the environments for learners, for a policy that does nothing'
 	@echo 'make bench-peers   the same scenarios on ns-2, ns-3 and Dumbbell (MARKDOWN=FILE: also to a file)'
 	@echo 'make docs    regenerate the reference in docs/ and the types of the contract with the engines'
 	@echo 'make docs-site   the documentation as a site in ./site, its links checked'
@@ -173,7 +174,7 @@ $(LLVM_COV):
 VERSIONS := lowest-direct highest
 TRIED := tests/base tests/quantities tests/inference tests/scenario/test_scenario.py tests/figures/test_overlays.py \
   tests/store/test_run_folder.py tests/experiments/test_compare.py tests/experiments/test_tune.py \
-  tests/execution/test_cluster.py tests/serve/test_serve.py tests/cli/test_csv.py
+  tests/execution/test_cluster.py tests/gym tests/serve/test_serve.py tests/cli/test_csv.py
 
 versions: $(VENV)/.ci
 	for tried in $(VERSIONS); do \
@@ -262,6 +263,9 @@ bench-planning: build
 
 bench-start-up: build
 	$(BIN)/python benches/start_up.py
+
+bench-gym: build
+	$(BIN)/python benches/environments.py
 
 bench-testbed: testbed-packages bpf-compiler
 	cargo bench -p dumbbell-testbed --locked --bench rates

@@ -14,7 +14,7 @@ FLOORS = [
     ["scenario"],
     ["plan"],
     ["engines"],
-    ["store"],
+    ["gym", "store"],
     ["execution", "quantities"],
     ["judging", "figures"],
     ["study"],

@@ -1,0 +1,156 @@
+"""The paths of an environment: a set, one scenario, or several."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell import _core
+from dumbbell.base.arguments import wrong
+from dumbbell.base.errors import InputError, listed, placed, unknown
+from dumbbell.engines.engine import core_errors
+from dumbbell.gym.paths import SIZES, STANDARD, PathSet
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.model_record import Record
+from dumbbell.scenario.resolve import ResolvedScenario
+
+Paths = str | Path | PathSet | Scenario | Mapping[str, Any] | Sequence[Any]
+"""A set of paths or its name; a scenario, the content of its file or the file; or several."""
+
+_NOTHING: Final = {"interval": "none", "events": []}
+"""Nobody reads tables of an episode."""
+
+
+class Source:
+    """Paths by their numbers, each resolved when it is first asked for.
+
+    Parameters
+    ----------
+    choice
+        The paths.
+    learners
+        The flows of learners: so many of the first, or those of these labels.
+    """
+
+    def __init__(self, choice: Paths, learners: int | Sequence[str]) -> None:
+        self._paths: PathSet | list[Scenario] = _paths(choice)
+        if not isinstance(learners, str) and isinstance(learners, Sequence) and not learners:
+            raise wrong("learners", list(learners), "nobody", "labels of flows, or how many")
+        self._wanted = [learners] if isinstance(learners, str) else learners
+        self._resolved: dict[int, ResolvedScenario] = {}
+        self._baselines: dict[int, float] = {}
+        self.learners: Final = self._flows(0)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def name(self, number: int) -> str:
+        """Return the name of a path."""
+        if isinstance(self._paths, PathSet):
+            return self._paths.name(number)
+        return self._paths[number].title or f"scenario {number}"
+
+    def resolved(self, number: int) -> ResolvedScenario:
+        """Return a path as the engine runs it; its learners are the flows of the first path."""
+        if number not in self._resolved:
+            learners = self._flows(number)
+            if learners != self.learners:
+                del self._resolved[number]
+                raise InputError(
+                    "has its learners elsewhere than the first scenario",
+                    key=f"paths.{number}",
+                    valid=f"learners' flows at the places {list(self.learners)}",
+                )
+        return self._resolved[number]
+
+    def labels(self) -> list[str]:
+        """Return the labels of the flows that learners steer."""
+        flows = self.resolved(0).scenario.flows
+        return [flows[learner].label for learner in self.learners]
+
+    def baseline_mbit_per_s(self, number: int) -> float:
+        """Return the goodput of all other flows if learners have the algorithms named for them.
+
+        TCP flows count, in the mean of the whole run.
+        """
+        if number not in self._baselines:
+            with core_errors("simulator"):
+                output = _core.simulate(self.resolved(number).json)
+            summary = json.loads(output.summary)
+            acked = sum(
+                flow["acked_bytes"]
+                for flow in summary["flows"]
+                if flow["flow"] not in self.learners
+            )
+            self._baselines[number] = acked * 8e3 / summary["duration_ns"]
+        return self._baselines[number]
+
+    def _scenario(self, number: int) -> Scenario:
+        if isinstance(self._paths, PathSet):
+            count = self._wanted if isinstance(self._wanted, int) else 1
+            table = self._paths.table(number, count)
+            return Scenario.parse({**table, "record": _NOTHING})
+        record = Record(**_NOTHING)
+        return self._paths[number].model_copy(update={"record": record})
+
+    def _flows(self, number: int) -> tuple[int, ...]:
+        """Return the numbers of the flows that learners steer on a path."""
+        if number not in self._resolved:
+            self._resolved[number] = self._scenario(number).resolve()
+        if isinstance(self._paths, PathSet) or len(self) == 1:
+            return self._chosen(number)
+        with placed(key=f"paths.{number}"):
+            return self._chosen(number)
+
+    def _chosen(self, number: int) -> tuple[int, ...]:
+        flows = self._resolved[number].scenario.flows
+        if isinstance(self._wanted, int):
+            connections = [place for place, flow in enumerate(flows) if flow.transport.tcp]
+            if not 1 <= self._wanted <= len(connections):
+                raise InputError(
+                    "more than the path has TCP flows",
+                    key="learners",
+                    value=self._wanted,
+                    valid=f"1 to {len(connections)}" if connections else "a scenario with some",
+                )
+            return tuple(connections[: self._wanted])
+        by_label = {flow.label: place for place, flow in enumerate(flows)}
+        for label in self._wanted:
+            if label not in by_label:
+                raise unknown("flow", label, by_label).at(key="learners")
+            if not flows[by_label[label]].transport.tcp:
+                raise InputError(
+                    "sends datagrams, which a learner cannot steer", key="learners", value=label
+                )
+        return tuple(by_label[label] for label in self._wanted)
+
+
+def _paths(choice: Paths) -> PathSet | list[Scenario]:
+    if isinstance(choice, PathSet):
+        return choice
+    if isinstance(choice, str) and choice in SIZES:
+        return STANDARD.paths(choice)
+    if isinstance(choice, Sequence) and not isinstance(choice, str):
+        if not choice:
+            raise wrong("paths", [], "no paths", "at least one scenario")
+        scenarios = []
+        for number, each in enumerate(choice):
+            with placed(key=f"paths.{number}"):
+                scenarios.append(_scenario(each))
+        return scenarios
+    with placed(key="paths"):
+        return [_scenario(choice)]
+
+
+def _scenario(value: object) -> Scenario:
+    match value:
+        case Scenario():
+            return value
+        case Mapping():
+            return Scenario.parse(value)
+        case str() | Path():
+            return Scenario.load(value)
+    valid = f"{listed(SIZES)}, a scenario, the path of its file, or a list of scenarios"
+    raise InputError("no path", value=type(value).__name__, valid=valid)
