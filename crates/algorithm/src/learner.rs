@@ -32,7 +32,9 @@ mod tests {
         let sample = |rtt_us| AckSample { pkts_acked: 1, rtt_us, in_flight_bytes: 0 };
         learner.init(&mut conn);
         assert_eq!(learner.report(&conn)[0], NO_RTT);
-        [-1, 900, 700, 800].map(|rtt_us| learner.pkts_acked(&mut conn, &sample(rtt_us)));
+        for rtt_us in [-1, 900, 700, 800] {
+            learner.pkts_acked(&mut conn, &sample(rtt_us));
+        }
         // A timeout.
         assert_eq!(learner.ssthresh(&conn), 30);
         conn.cwnd_segs = 1;

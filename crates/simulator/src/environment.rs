@@ -232,7 +232,6 @@ impl Environment {
     ///
     /// # Panics
     /// Before the first episode, or if there are not so many learners.
-    #[must_use]
     pub fn seen(&self, learner: usize) -> (impl Iterator<Item = f32>, &Observation) {
         let run = self.run.as_ref().expect("an episode has begun");
         let Learner { view, last, .. } = &run.learners[learner];

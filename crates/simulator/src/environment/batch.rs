@@ -61,19 +61,19 @@ impl Batch {
 
     /// How many paths there are.
     #[must_use]
-    pub const fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.paths.len()
     }
 
     /// Whether there are none.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
     /// Numbers of an action of one path, of its observations and of what is measured.
     #[must_use]
-    pub const fn sizes(&self) -> [usize; 3] {
+    pub fn sizes(&self) -> [usize; 3] {
         let Terms { learners, dials, observes, history, .. } = &self.terms;
         let learners = learners.len();
         [learners * dials.len(), learners * observes.len() * *history, learners * FIELDS.len()]

@@ -66,7 +66,7 @@ impl Dial {
         let value = value.clamp(low, high);
         let share = (value + 1.0) / 2.0;
         is_valid.then(|| {
-            if self.is_scaled { self.low * (self.high / self.low).powf(share) } else { value }
+            if self.is_scaled { self.low * libm::pow(self.high / self.low, share) } else { value }
         })
     }
 }
@@ -147,11 +147,13 @@ mod tests {
 
     #[test]
     fn factors_add_up_although_windows_are_whole() {
-        let mut held = Held::of(None, &[WINDOW]);
+        let (mut held, mut window) = (Held::of(None, &[WINDOW]), 10.0_f64);
         for _ in 0..20 {
             held = held.turned(&[WINDOW], &[1.02]).unwrap();
+            window *= 1.02;
         }
-        assert_eq!(held.setting(), ((10.0 * 1.02f64.powi(20)).round() as u32, 0));
+        assert_eq!(held.setting(), (window.round() as u32, 0));
+        assert_eq!(held.setting().0, 15);
         for _ in 0..20 {
             held = held.turned(&[WINDOW], &[2.0]).unwrap();
         }
