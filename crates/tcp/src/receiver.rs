@@ -5,12 +5,14 @@
 //! ECN, reassembly, and only then the question whether the acknowledgement may wait.
 
 mod burst;
+mod push;
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use dumbbell_network::{Span, Time};
 
+use self::push::WindowPush;
 use crate::accecn::MarkCounts;
 use crate::ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
 use crate::arrival::{Arrival, Run};
@@ -49,6 +51,7 @@ pub struct Receiver {
     stamp_mask: u32,
     /// Data in order needs the slow path.
     needs_slow_path: bool,
+    push: WindowPush,
     /// The outbox holds an acknowledgement.
     has_more: bool,
     delay: DelayedAck,
@@ -107,6 +110,7 @@ impl Receiver {
             needs_slow_path: slow.coalescer.is_on() || !slow.window.is_settled(),
             has_more: false,
             delay: DelayedAck::new(stack, rtt, rto),
+            push: WindowPush::new(stack.window_push && !stack.tso, slow.window.offered()),
             slow,
         }
     }
@@ -171,8 +175,12 @@ impl Receiver {
         self.delay.on_predicted_data(now);
         self.received_segs += 1;
         self.note_stamp(self.next, stamp);
+        let pushed = pushed || self.next == self.push.next();
         self.next += 1;
         let is_enough = self.next - self.acknowledged >= DELAYED_SEGS_MAX;
+        if pushed {
+            self.push.restart(self.next, self.slow.window.offered());
+        }
         if is_enough || pushed || self.delay.is_quick() {
             return Some(self.acknowledge());
         }
@@ -288,6 +296,7 @@ impl Receiver {
     #[cold]
     fn take_slow_path(&mut self, now: Time, arrival: &Arrival) -> Option<Ack> {
         let (number, slow) = (arrival.number, &mut *self.slow);
+        let arrival = &Arrival { pushed: arrival.pushed || number == self.push.next(), ..*arrival };
         let known =
             number < self.next || slow.reassembly.contains(number) || slow.coalescer.holds(number);
         self.received_segs += u64::from(!known);
@@ -345,6 +354,10 @@ impl Receiver {
         let slow = &mut *self.slow;
         let fills_hole = !slow.reassembly.is_empty();
         self.next = slow.reassembly.advance(run.span.end);
+        if run.pushed {
+            self.push.restart(self.next, slow.window.offered());
+        }
+        self.push.pass(self.next, slow.window.offered());
         slow.short_waiting += u64::from(!run.full);
         slow.compression.on_advance();
         self.delay.on_data(now);

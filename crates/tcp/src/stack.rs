@@ -88,6 +88,9 @@ pub struct Stack {
     /// A chunk of several segments ends with PSH, so that its receiver acknowledges at once, as
     /// in Linux since 5.4.
     pub tso_push: bool,
+    /// Without chunks, the receiver acknowledges at once each segment that exceeds half of its
+    /// largest window since the last such, as senders push it, in Linux since 6.6.
+    pub window_push: bool,
     /// Most bytes of a flow that may wait in its own host; none: no such limit.
     pub tsq_bytes: Option<NonZeroU64>,
     /// A segment that the full queue of its own host refuses stays with the sender, which reduces

@@ -188,6 +188,7 @@ fn tune_sender(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     kernel.tso = stack.tso;
     if !stack.tso {
         kernel.tso_push = stack.tso_push;
+        kernel.window_push = stack.window_push;
     }
     if stack.pacing == Pacing::Off && !stack.tso {
         // Algorithms that pace are not to be held to the stack's own rates.

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from fidelity import measures
 from fidelity.check import EXACT, Check, Table, about, within
-from fidelity.checks.tables import flow, scenario, udp
+from fidelity.checks.tables import flow, scenario, stack, udp
 
 PATH: Final = {"rate": "100mbit", "rtt": "20ms", "queue": "1bdp"}
 PAYLOAD_MBIT: Final = 100 * 1448 / 1500
@@ -18,6 +18,7 @@ def checks() -> Iterator[Check]:
     """Yield them."""
     yield from _applications()
     yield from _rings()
+    yield from _pushes()
 
 
 def _lagging(rate: str, block: str, **network: Any) -> Table:
@@ -96,3 +97,21 @@ def _rings() -> Iterator[Check]:
         why="a segment more or less at either end",
         unit="Mbit/s",
     )
+
+
+def _pushes() -> Iterator[Check]:
+    for segs in (56, 58):
+        window = stack("linux-6", receive_window_bytes=segs * 1448)
+        path = {"rate": "20mbit", "rtt": "40ms", "queue": "1bdp"}
+        half = segs // 2 + 1
+        yield Check(
+            name=f"segments per ACK, receiver with a window of {segs} segments",
+            oracle="Linux pushes what exceeds half of the largest window: the receiver acknowledges "
+            f"segment {half} after the last such at once, the others in pairs",
+            scenarios=({**scenario("30s", path, flow("reno"), events=[]), "stack": window},),
+            expected=half / -(-half // 2),
+            measure=measures.mean(measures.segments_per_ack),
+            band=within(0.002),
+            why="at first each segment is acknowledged",
+            unit="segments",
+        )

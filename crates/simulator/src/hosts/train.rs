@@ -148,7 +148,7 @@ fn work_through(
         let Burst { first, segs: count, .. } = burst;
         let (packet_bytes, header_bytes) = (spec.packet_bytes, spec.header_bytes);
         let (last, takes) = train.ends(now, count, packet_bytes);
-        let is_predicted = last <= received && receiver.predicts_burst(first, last, takes);
+        let is_predicted = last <= received && receiver.predicts_burst(first, count, last, takes);
         if !is_predicted || !train.admit(now, count) {
             return End::Send { flow, now, burst };
         }

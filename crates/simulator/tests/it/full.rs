@@ -31,7 +31,7 @@ fn a_full_table_ends_the_run_and_says_what_it_holds_and_when() {
     let requests = one(with(reno(), "/demand", rpc));
     let modes = with(one(flow("bbr", None, 20 * MILLISECOND)), "/record/modes", json!(true));
     for (scenario, key, begins, ends) in [
-        (drops, "record.events", "more than 10 events by 1.5", ", mostly drop; record fewer"),
+        (drops, "record.events", "more than 10 events by 1.", ", mostly drop; record fewer"),
         (
             requests,
             "duration",

@@ -32,12 +32,13 @@ impl BurstAcks {
 }
 
 impl Receiver {
-    /// Whether full segments in order from `first` on that say nothing else are as expected, if the
-    /// last comes until `last` and not more than `takes` after the first.
+    /// Whether `segs` full segments in order from `first` on that say nothing else are as expected,
+    /// if the last comes until `last` and not more than `takes` after the first.
     #[inline]
     #[must_use]
-    pub fn predicts_burst(&self, first: u64, last: Time, takes: Span) -> bool {
+    pub fn predicts_burst(&self, first: u64, segs: u32, last: Time, takes: Span) -> bool {
         first == self.next
+            && self.push.next() - first >= u64::from(segs)
             && !self.needs_slow_path
             && !self.delay.is_quick()
             && self.delay.predicts(last)

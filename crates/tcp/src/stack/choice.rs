@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{AccEcnOption, LossDetection, PROFILES, SlowStart, Stack};
 
 /// What each switch means, for documentation.
-pub const SWITCHES: [(&str, &str); 57] = [
+pub const SWITCHES: [(&str, &str); 58] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     (
         "handshake",
@@ -71,6 +71,11 @@ pub const SWITCHES: [(&str, &str); 57] = [
     ("pacing_late_ns", "how late the timer is that a paced chunk waits for, in ns"),
     ("tso", "segments leave in chunks of about a millisecond, as with segmentation offload"),
     ("tso_push", "a chunk's last segment says PSH and is acknowledged at once (Linux since 5.4)"),
+    (
+        "window_push",
+        "without chunks, a segment that exceeds half of the largest window is acknowledged at once, as \
+         its sender pushes it (Linux since 6.6)",
+    ),
     ("tsq_bytes", "most bytes of a flow that may wait in its own host; none: no limit"),
     (
         "local_drops",

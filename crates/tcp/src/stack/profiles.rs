@@ -104,6 +104,7 @@ fn linux_2_6_6() -> Stack {
         pacing_credit: false,
         pacing_late_ns: Span::ZERO,
         tso_push: false,
+        window_push: false,
         tsq_bytes: None,
         delayed_ack: AckDelay::Fixed,
         receive_buffer_bytes: 87_380,
@@ -157,6 +158,7 @@ fn linux_4_14() -> Stack {
         pacing_late_ns: Span::ZERO,
         sack_compression_ns: Span::ZERO,
         tso_push: false,
+        window_push: false,
         // tcp_limit_output_bytes was 256 KB.
         tsq_bytes: bytes(1 << 18),
         ..linux_6()
@@ -177,6 +179,7 @@ fn rfc() -> Stack {
         pacing_credit: false,
         pacing_late_ns: Span::ZERO,
         tso_push: false,
+        window_push: false,
         tsq_bytes: None,
         local_drops: false,
         window_validation: false,
@@ -225,6 +228,7 @@ pub(crate) const fn linux_6() -> Stack {
         pacing_late_ns: Span::ZERO,
         tso: false,
         tso_push: true,
+        window_push: true,
         tsq_bytes: bytes(1 << 20),
         local_drops: true,
         slow_start: SlowStart::Own,

@@ -19,6 +19,7 @@ fn lagging(block_segs: u32) -> Acks {
     let stack = Stack {
         quick_acks: 0,
         delayed_ack: AckDelay::Fixed,
+        window_push: false,
         receive_buffer_bytes: 128_000,
         receive_buffer_max_bytes: 128_000,
         ..(linux_6.stack)()

@@ -80,7 +80,7 @@ impl End {
         let takes = Span(train.spacing.0 * u64::from(train.count));
         let last = began + Span(train.spacing.0 * u64::from(train.count - 1));
         let is_idle = self.receiver.deadline().is_none_or(|due| last <= due);
-        if !is_idle || !self.receiver.predicts_burst(first, last, takes) {
+        if !is_idle || !self.receiver.predicts_burst(first, train.count, last, takes) {
             return false;
         }
         let acks = &mut self.acks;

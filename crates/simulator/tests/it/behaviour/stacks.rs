@@ -149,6 +149,7 @@ fn values() -> Vec<(&'static str, Vec<Value>)> {
         ("pacing_late_ns", vec![json!(0), json!(200_000)]),
         ("tso", both()),
         ("tso_push", both()),
+        ("window_push", both()),
         ("tsq_bytes", vec![json!(null), json!(4_000)]),
         ("local_drops", both()),
         ("slow_start", words(&["own", "standard", "limited", "hystart", "hystart++", "search"])),
