@@ -24,9 +24,9 @@
  * As in Linux: the step to m is a whole number. Before the first congestion, growth is
  * at least 5 % per round trip. A timeout forgets everything. Growth is divided by the
  * measured number of segments per ACK (ack_ratio_correction). The division was exact
- * while Linux counted ACKs. Today's Linux counts segments and still divides, so with
- * delayed ACKs it grows about twice as fast as the law. Neither applies up to
- * low_window.
+ * while BIC counted ACKs (count_acks), in Linux until 5.6. Linux 5.7 counts segments
+ * and still divides, so with delayed ACKs it grows about twice as fast as the law.
+ * The division does not apply up to low_window.
  *
  * Interpretation: the authors' patch, used by Li et al., also detects low utilisation
  * (Low_Util, Util_Check) and then grows faster. Its rules were not published, so they
@@ -50,27 +50,29 @@
 	P(initial_ssthresh, "segments", 0, CC_RANGE(0, 0x7fffffff),                     \
 	  "slow-start threshold of a new connection; 0: none", "Linux")                 \
 	P(ack_ratio_correction, "switch", 1, CC_SWITCH,                                 \
-	  "divide by the measured segments per ACK", "Linux")
+	  "divide by the measured segments per ACK", "Linux")                           \
+	P(count_acks, "switch", 0, CC_SWITCH, "count ACKs, not acknowledged segments",  \
+	  "Linux: 1 until 5.6")
 
-#define bic_presets(S)                                                              \
-	S("li2007",                                                                 \
-	  "Li, Leith, Shorten 2007, Table II: Smax 32, B 4, sigma 20, beta 0.8, "   \
-	  "Low_Window 14; counts acknowledged segments (RFC 3465)",                 \
-	  CC_SET(bic, smax, 32), CC_SET(bic, b, 4), CC_SET(bic, smooth_part, 20),   \
-	  CC_SET(bic, kept, 819), CC_SET(bic, low_window, 14),                      \
-	  CC_SET(bic, ack_ratio_correction, 0))                                     \
-	S("lukaseder2016",                                                          \
-	  "Lukaseder et al. 2016, Table I: Smax 16, B 4, beta 819/1024 (2014 is a " \
-	  "misprint), Low_Window 14",                                               \
-	  CC_SET(bic, smax, 16), CC_SET(bic, b, 4), CC_SET(bic, kept, 819),         \
-	  CC_SET(bic, low_window, 14), CC_SET(bic, ack_ratio_correction, 1))        \
-	S("brakmo2017", "Brakmo 2017: Linux 4.14 with its defaults",                \
-	  CC_SET(bic, smax, 16), CC_SET(bic, b, 4), CC_SET(bic, smooth_part, 20),   \
-	  CC_SET(bic, kept, 819), CC_SET(bic, low_window, 14),                      \
-	  CC_SET(bic, ack_ratio_correction, 1))                                     \
-	S("mani2012",                                                               \
-	  "Mani and Mbarek 2012: 0.875 kept (printed as B, whose place in their "   \
-	  "equations beta has taken), the other values by their symbols only",      \
+#define bic_presets(S)                                                                  \
+	S("li2007",                                                                     \
+	  "Li, Leith, Shorten 2007, Table II: Smax 32, B 4, sigma 20, beta 0.8, "       \
+	  "Low_Window 14; counts acknowledged segments (RFC 3465)",                     \
+	  CC_SET(bic, smax, 32), CC_SET(bic, b, 4), CC_SET(bic, smooth_part, 20),       \
+	  CC_SET(bic, kept, 819), CC_SET(bic, low_window, 14),                          \
+	  CC_SET(bic, ack_ratio_correction, 0))                                         \
+	S("lukaseder2016",                                                              \
+	  "Lukaseder et al. 2016, Table I: Smax 16, B 4, beta 819/1024 (2014 is a "     \
+	  "misprint), Low_Window 14",                                                   \
+	  CC_SET(bic, smax, 16), CC_SET(bic, b, 4), CC_SET(bic, kept, 819),             \
+	  CC_SET(bic, low_window, 14), CC_SET(bic, ack_ratio_correction, 1))            \
+	S("brakmo2017", "Brakmo 2017: Linux 4.14 with its defaults, which counts ACKs", \
+	  CC_SET(bic, smax, 16), CC_SET(bic, b, 4), CC_SET(bic, smooth_part, 20),       \
+	  CC_SET(bic, kept, 819), CC_SET(bic, low_window, 14),                          \
+	  CC_SET(bic, ack_ratio_correction, 1), CC_SET(bic, count_acks, 1))             \
+	S("mani2012",                                                                   \
+	  "Mani and Mbarek 2012: 0.875 kept (printed as B, whose place in their "       \
+	  "equations beta has taken), the other values by their symbols only",          \
 	  CC_SET(bic, kept, 896))
 
 #define bic_hooks(H)       \
@@ -173,7 +175,7 @@ static void bic_cong_avoid(const struct bic_params *params, struct bic_state *bi
 	if (!cc_reaches_avoidance(conn, &acked))
 		return;
 	bic_update(params, bic, conn);
-	cc_additive_increase(conn, bic->divisor, acked);
+	cc_additive_increase(conn, bic->divisor, params->count_acks ? 1 : acked);
 }
 
 static void bic_pkts_acked(const struct bic_params *params, struct bic_state *bic,

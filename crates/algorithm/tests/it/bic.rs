@@ -51,6 +51,23 @@ fn of_the_study_adds_up_to_32_per_round_trip_and_counts_once() {
     assert_eq!(conn.cwnd_segs, 3232);
 }
 
+/// The division makes up for the segments that are not counted. Linux keeps the length of ACKs in
+/// sixteenths and adds what they differ from its whole part, so it never falls below 31 of them:
+/// where each segment has an ACK, BIC grows nearly twice as fast.
+#[test]
+fn of_linux_4_14_adds_16_per_round_trip_however_long_acks_are() {
+    for (acks, expected) in [(1, 31..=32), (2, 14..=19), (16, 14..=19)] {
+        let mut bic = cut_at(9600, Some("brakmo2017"), &[]);
+        let mut conn = avoiding(3200);
+        for _ in 0..200 {
+            bic.pkts_acked(&mut conn, &ack(acks, 10_000));
+        }
+        grow(&mut bic, &mut conn, acks, (3200 / acks) as usize);
+        let grown = conn.cwnd_segs - 3200;
+        assert!(expected.contains(&grown), "{grown} with {acks} segments for each ACK");
+    }
+}
+
 #[test]
 fn cut_keeps_four_fifths_and_halves_small_windows() {
     let mut bic = instance("bic", None, &[]);
