@@ -841,7 +841,7 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 	const volatile struct cc_settings cc_settings = {                                \
 		.params = {NAME##_parameters(CC_INITIAL)}};                              \
 	NAME##_hooks(CC_PROGRAM) CC_PROGRAM_OF(cwnd_event) CC_PROGRAM_OF(undo_cwnd)      \
-		CC_PROGRAM_OF(in_ack_event) CC_PROGRAM_OF(init) CC_SECTION(                                  \
+		CC_PROGRAM_OF(in_ack_event) CC_PROGRAM_OF(init) CC_SECTION(              \
 			".struct_ops.link") struct tcp_congestion_ops cc_ops = {         \
 			NAME##_hooks(CC_MEMBER).cwnd_event = on_cwnd_event,              \
 			.undo_cwnd = on_undo_cwnd, .in_ack_event = on_in_ack_event,      \
