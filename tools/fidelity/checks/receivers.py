@@ -106,8 +106,8 @@ def _pushes() -> Iterator[Check]:
         half = segs // 2 + 1
         yield Check(
             name=f"segments per ACK, receiver with a window of {segs} segments",
-            oracle="Linux pushes what exceeds half of the largest window: the receiver acknowledges "
-            f"segment {half} after the last such at once, the others in pairs",
+            oracle="Linux pushes what exceeds half of the largest window: at once the receiver "
+            f"acknowledges segment {half} after the last such, and the others in pairs",
             scenarios=({**scenario("30s", path, flow("reno"), events=[]), "stack": window},),
             expected=half / -(-half // 2),
             measure=measures.mean(measures.segments_per_ack),
