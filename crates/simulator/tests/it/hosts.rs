@@ -109,10 +109,14 @@ fn what_a_full_host_refuses_is_congestion_and_no_loss() {
     }
 }
 
+/// Without ACKs a sender tries again after at most half a second.
+const TRIES_IN_4_S: u32 = 7;
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// However small its queue is, a host loses nothing of its own, and goes on.
+    /// However small its queue is, a host loses nothing of its own, and goes on. Of eleven flows
+    /// behind one packet one may find it full each time: it then keeps trying.
     #[test]
     fn a_host_loses_none_of_its_own_segments(
         (packets, flows, rtt_ms) in (0u32..30, 1usize..12, 1u64..60),
@@ -133,7 +137,8 @@ proptest! {
         let [dropped, ..] = troubles(&output);
         prop_assert_eq!(dropped, 0);
         for (flow, bytes) in output.summary.flows.iter().zip(received(&output)) {
-            prop_assert!(bytes > 0, "{} sends nothing", flow.label);
+            let goes_on = bytes > 0 || flow.local_drops >= Some(TRIES_IN_4_S);
+            prop_assert!(goes_on, "{} sends nothing: {:?}", flow.label, flow.local_drops);
         }
     }
 }
