@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import short_checklist
 from dumbbell.cli.commands import app
 from dumbbell.experiments.checklist import suite
 
@@ -15,15 +16,7 @@ from dumbbell.experiments.checklist import suite
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Judge two clauses by few runs, in a folder of the test."""
-    whole = suite.load()
-    quick = {"where": {"flows": "10", "queue": "0.1bdp"}, "runs": 2}
-    tests = [
-        {**test, "quick": quick if test["name"] == "high-loss" else {"runs": 2}}
-        for test in whole.tests
-        if test["name"] in ("high-loss", "no-feedback")
-    ]
-    clauses = tuple(each for each in whole.clauses if each.id in ("S03", "M03"))
-    cut = whole.model_copy(update={"clauses": clauses, "tests": tests, "quantities": []})
+    cut = short_checklist.battery()
     monkeypatch.setattr(suite, "load", lambda: cut)
     monkeypatch.chdir(tmp_path)
 

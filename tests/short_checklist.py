@@ -1,0 +1,27 @@
+"""Two clauses of the battery of RFC 9743, by few runs; as a program, `dumbbell` with only these."""
+
+from __future__ import annotations
+
+from dumbbell.experiments.checklist import suite
+
+
+def battery() -> suite.Suite:
+    """Return the clauses on high loss and on lost feedback."""
+    whole = suite.load()
+    quick = {"where": {"flows": "10", "queue": "0.1bdp"}, "runs": 2}
+    tests = [
+        {**test, "quick": quick if test["name"] == "high-loss" else {"runs": 2}}
+        for test in whole.tests
+        if test["name"] in ("high-loss", "no-feedback")
+    ]
+    clauses = tuple(each for each in whole.clauses if each.id in ("S03", "M03"))
+    return whole.model_copy(update={"clauses": clauses, "tests": tests, "quantities": []})
+
+
+if __name__ == "__main__":
+    from unittest import mock
+
+    from dumbbell.cli.start import main
+
+    with mock.patch.object(suite, "load", return_value=battery()):
+        main()
