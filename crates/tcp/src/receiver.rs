@@ -296,7 +296,13 @@ impl Receiver {
     #[cold]
     fn take_slow_path(&mut self, now: Time, arrival: &Arrival) -> Option<Ack> {
         let (number, slow) = (arrival.number, &mut *self.slow);
-        let arrival = &Arrival { pushed: arrival.pushed || number == self.push.next(), ..*arrival };
+        let pushed;
+        let arrival = if number == self.push.next() {
+            pushed = Arrival { pushed: true, ..*arrival };
+            &pushed
+        } else {
+            arrival
+        };
         let known =
             number < self.next || slow.reassembly.contains(number) || slow.coalescer.holds(number);
         self.received_segs += u64::from(!known);
