@@ -21,8 +21,8 @@ def held(root: Path, *algorithms: str, runs: int = 3, **path: str) -> Contest:
 
 @pytest.fixture(scope="module")
 def starved(tmp_path_factory: pytest.TempPathFactory) -> Contest:
-    """Vegas and two flows of CUBIC."""
-    return held(tmp_path_factory.mktemp("compete"), "vegas", "cubic:2", duration="20s")
+    """Vegas and two flows of CUBIC, with runs enough that its interval of harm is decided."""
+    return held(tmp_path_factory.mktemp("compete"), "vegas", "cubic:2", runs=8, duration="20s")
 
 
 def column(contest: Contest, name: str) -> list[Any]:
