@@ -40,7 +40,7 @@ CLAIMS = """
 [[claim]]
 id = "A01"
 source = "Section 1"
-text = "They do not share quite alike: of 60 runs the mean ratio is 0.955."
+text = "They do not share quite alike: of 1000 runs the mean ratio is 0.939."
 expectation = "a ratio of at most 0.98"
 check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", high = 0.98 }]
 
@@ -48,9 +48,12 @@ check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", high = 
 id = "A02"
 source = "Section 1"
 text = "A bound next to the mean, which takes hundreds of runs to decide."
-expectation = "a ratio of at least 0.955"
-check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", low = 0.955 }]
+expectation = "a ratio of at least 0.939"
+check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", low = 0.939 }]
 """
+# A02 is to stay out of reach, so its bound is the mean of many runs, not of those of the tests: 0.939 (0.936 to 0.942,
+# 1000 runs of version 13). The 20 and 40 runs of the tests have intervals of 0.018 and 0.013 to each side. If the engine
+# changes on purpose and A02 is decided: measure the mean again with 1000 runs.
 
 
 @pytest.fixture
