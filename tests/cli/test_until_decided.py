@@ -51,9 +51,10 @@ text = "A bound next to the mean, which takes hundreds of runs to decide."
 expectation = "a ratio of at least 0.939"
 check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", low = 0.939 }]
 """
-# A02 is to stay out of reach, so its bound is the mean of many runs, not of those of the tests: 0.939 (0.936 to 0.942,
-# 1000 runs of version 13). The 20 and 40 runs of the tests have intervals of 0.018 and 0.013 to each side. If the engine
-# changes on purpose and A02 is decided: measure the mean again with 1000 runs.
+# A02 is to stay out of reach, so its bound is the mean of many runs, not of those of the tests:
+# 0.939 (0.936 to 0.942, 1000 runs of version 13). The 20 and 40 runs of the tests have intervals
+# of 0.018 and 0.013 to each side. If the engine changes on purpose and A02 is decided: measure the
+# mean again with 1000 runs.
 
 
 @pytest.fixture

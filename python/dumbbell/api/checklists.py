@@ -44,10 +44,7 @@ class Checklist(outcome.Checklist, Table):
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each check of each clause, in the units of the quantities.
 
-        Examples
-        --------
-        >>> checklist.to_frame().columns[:4]
-        ['section', 'clause', 'level', 'verdict']
+        Its first columns are ``section``, ``clause``, ``level`` and ``verdict``.
         """
         return self.frame()
 
