@@ -53,7 +53,7 @@ def _applications() -> Iterator[Check]:
         segs = PAYLOAD_MBIT / rate_mbit * 20
         yield Check(
             name=f"segments per ACK, reads of 20 segments at {rate_mbit} Mbit/s",
-            oracle="one ACK a read: the packets that arrive while the application works on a block",
+            oracle="each read causes one ACK, of all packets that arrived since the last read",
             scenarios=(read,),
             expected=segs,
             measure=measures.mean(measures.segments_per_ack),
