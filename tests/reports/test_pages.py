@@ -13,6 +13,7 @@ import small_study
 from browser import Browser
 from dumbbell.reports import cross_links, site
 from dumbbell.results.results import Results
+from dumbbell.study import mentions
 
 FIGURES = ["fig1", "fig3", "fig4a", "fig4b", "fig4-rtt", "fig8", "fig9", "fig10", "causes"]
 
@@ -33,7 +34,7 @@ FIGURES = ["fig1", "fig3", "fig4a", "fig4b", "fig4-rtt", "fig8", "fig9", "fig10"
     ],
 )
 def test_a_claim_speaks_of_the_figures_that_its_source_names(source: str, meant: list[str]) -> None:
-    assert cross_links.figures_in(source, FIGURES) == meant
+    assert mentions.figures_in(source, FIGURES) == meant
 
 
 def test_numbers_of_figures_are_links() -> None:

@@ -403,9 +403,10 @@ DOCUMENTS: Final = (
         Study,
         "A study file describes grids of scenarios, figures of their results, and claims that the "
         "results may bear out. `dumbbell run FILE` runs it and `dumbbell report FILE` reports on "
-        "it. A study may also be a folder of such files, which are read as one. Scenarios are "
-        "written as in [the scenario file](scenario.md). [Quantities](quantities.md) lists the "
-        "names for claims and figures.",
+        "it. A study may also be a folder of such files, which are read as one. `li2007:fig4,E10` "
+        "is a part of one: a figure with the claims about it, and a claim. Scenarios are written "
+        "as in [the scenario file](scenario.md). [Quantities](quantities.md) lists the names for "
+        "claims and figures.",
         "studies/recovery.toml",
         (_formulas, _curves),
     ),

@@ -11,7 +11,13 @@ from dumbbell.engines.choices import EngineName
 
 DEFAULT_RESULTS: Final = Path("results")
 
-StudyName = Annotated[str, typer.Argument(help="Name of the study, or its folder or file.")]
+StudyName = Annotated[
+    str,
+    typer.Argument(
+        help="Name of the study, or its folder or file. Figures and claims behind a colon are a "
+        "part of it: li2007:fig4,E10."
+    ),
+]
 ResultsDir = Annotated[Path, typer.Option("--results", help="Results folder.")]
 Jobs = Annotated[
     int | None,

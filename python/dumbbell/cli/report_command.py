@@ -15,7 +15,10 @@ from dumbbell.engines.choices import EngineName
 
 def report(
     study: Annotated[
-        str | None, typer.Argument(help="Name of the study, or its folder or file.")
+        str | None,
+        typer.Argument(
+            help="Name of the study, or its folder or file, or a part of it: li2007:fig4."
+        ),
     ] = None,
     *,
     every: Annotated[

@@ -125,15 +125,16 @@ class Measured(Check):
         needs_all = self.how_many != "all" or hasattr(self, "axis")
         why = words.only_in_full(
             is_shorter=test.is_shorter,
-            missing=sum(map(self._means, test.left_out)) if needs_all else 0,
+            missing=sum(map(self.means, test.left_out)) if needs_all else 0,
         )
         return result.left_open(why) if why else result
 
     def points(self, source: Source, *, also: tuple[str, ...] = ()) -> Points:
         """Return the runs of the grid points that the check refers to; `also` names columns."""
         runs = source.runs(self.test, (self.quantity, *also))
-        return gather(self.test, runs, self.quantity, self._means)
+        return gather(self.test, runs, self.quantity, self.means)
 
-    def _means(self, point: Place) -> bool:
+    def means(self, point: Place) -> bool:
+        """Return True if the check refers to a grid point."""
         in_group = any(grid.matches(point, group) for group in self.groups or ({},))
         return in_group and grid.matches(point, self.where)

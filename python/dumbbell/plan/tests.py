@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -139,6 +139,21 @@ class Test(Table):
             axes = dict(zip(self.axes, values, strict=True))
             if not any(grid.matches(axes, left_out) for left_out in self.without):
                 yield axes
+
+    def restricted(self, points: Sequence[Mapping[str, str]]) -> Self:
+        """Return the test with no more grid points than these of its own need."""
+        axes = {
+            axis: tuple(value for value in values if any(point[axis] == value for point in points))
+            for axis, values in self.axes.items()
+        }
+        smaller = self.model_copy(update={"axes": axes})
+        # What leaves out `reno` would leave out `reno@abe` with it.
+        left_out = [
+            other
+            for other in smaller.grid_points
+            if not any(grid.matches(point, other) for point in points)
+        ]
+        return smaller.model_copy(update={"without": (*self.without, *left_out)})
 
     @model_validator(mode="after")
     def _read_own(self, info: ValidationInfo) -> Self:

@@ -27,6 +27,7 @@ from dumbbell.reports.pages import Pages, Place
 from dumbbell.reports.pictures import Picture
 from dumbbell.reports.report_tables import claims_frame, means_frame
 from dumbbell.results.results import Counts, Results
+from dumbbell.study import mentions
 
 _QUIRKS: Final[Mapping[str, str]] = {
     "RNG": "chance, so that it needs many runs",
@@ -137,7 +138,7 @@ def _of_figures(
     """Return the claims that speak of each figure."""
     by_figure: dict[str, list[ClaimResult]] = {name: [] for name in names}
     for claim in claims:
-        for name in cross_links.figures_in(claim.claim.source, names):
+        for name in mentions.figures_in(claim.claim.source, names):
             by_figure[name].append(claim)
     return by_figure
 

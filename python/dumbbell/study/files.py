@@ -56,6 +56,13 @@ class StudyFiles:
             key = f"{first}.{index - start + 1}{dot}{inner}"
         return str(file), key
 
+    def keeping(self, key: str, kept: Sequence[int]) -> StudyFiles:
+        """Return the files of a study of which only some entries of an array are kept."""
+        places = [self.place(f"{key}.{number + 1}")[0] for number in kept]
+        origins = tuple((Path(file), index) for index, file in enumerate(places))
+        data = {**self.data, key: [self.data[key][number] for number in kept]}
+        return replace(self, data=data, origins={**self.origins, key: origins})
+
 
 def folders() -> list[Path]:
     """Return where studies are looked for by name: here, then in the package."""

@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell.base import hypertext
+from dumbbell.base import documents, hypertext
 from dumbbell.base.errors import InputError, placed, unknown
 from dumbbell.base.keys import numbered
 from dumbbell.base.shell import joined, quoted
@@ -37,6 +37,7 @@ from dumbbell.quantities import registry
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.scenario.tables import Table, Title
+from dumbbell.study import part as parts
 from dumbbell.study.files import RESULTS, StudyFiles, find, names, read
 
 
@@ -120,14 +121,34 @@ class Study(Table):
     """Its claims."""
 
     _files: StudyFiles = PrivateAttr(StudyFiles(Path("study"), {}, {}))
+    _part: tuple[str, ...] = PrivateAttr(())
 
     @classmethod
     def load(cls, study: str | Path, results: Path = RESULTS) -> Self:
-        """Read a study by its name, or from its folder or file; see `files.find`."""
+        """Read a study by its name, or from its folder or file; see `files.find`.
+
+        ``li2007:fig4,E10`` is a part of it; see `part`.
+        """
+        wanted: Sequence[str] = ()
+        if isinstance(study, str) and not documents.exists(Path(study)):
+            study, wanted = parts.split(study)
         content = read(study, results)
         loaded = content.validate(cls)
         loaded._files = content
-        return loaded
+        return loaded.part(wanted) if wanted else loaded
+
+    def part(self, names: Sequence[str]) -> Self:
+        """Return the part that some figures and claims need.
+
+        Figures come with the claims about them. An unknown name is an InputError, and so are
+        figures and claims that need no runs.
+        """
+        kept = parts.part(self, names)
+        update = {"tests": kept.tests, "figures": kept.figures, "claims": kept.claims}
+        smaller = self.model_copy(update=update)
+        smaller._files = self._files.keeping("test", kept.numbers)
+        smaller._part = tuple(names)
+        return smaller
 
     def __repr__(self) -> str:
         return f"<Study {self.name}: {self.header.title}>"
@@ -163,13 +184,17 @@ class Study(Table):
 
     @property
     def called(self) -> str:
-        """Its name in commands: its name if that finds it, else the path that it was read from."""
+        """Its name in commands: its name if that finds it, else the path that it was read from.
+
+        A part of a study has its figures and claims behind that.
+        """
         try:
             is_found = find(self.name) == self._files.path
         except InputError:
             is_found = False
         is_file = self._files.path.exists()
-        return self.name if is_found or not is_file else quoted(self._files.path)
+        whole = self.name if is_found or not is_file else str(self._files.path)
+        return quoted(parts.joined(whole, self._part))
 
     @property
     def plan(self) -> Plan:

@@ -1,0 +1,127 @@
+"""A part of a study: some of its figures and claims, and the grid points that these need.
+
+``li2007:fig4`` is a figure with the claims about it, ``li2007:E10`` a claim, and
+``li2007:fig4,fig9`` several of them. The runs are those of the whole study, so that both share
+their results.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from dumbbell.base.errors import InputError, unknown
+from dumbbell.figures.kinds import FigureSpec
+from dumbbell.judging.claim import Claim
+from dumbbell.judging.spec import Measured
+from dumbbell.plan import grid
+from dumbbell.plan.tests import Test
+from dumbbell.quantities.derived import Derived
+from dumbbell.study import mentions
+
+if TYPE_CHECKING:
+    from dumbbell.study.model import Study
+
+MARK: Final = ":"
+"""Stands between a study and its part."""
+
+_Axes = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a study.
+
+    Attributes
+    ----------
+    figures, claims
+        Its figures and claims.
+    tests
+        The tests that these need, with the grid points that they need. A test keeps the values of
+        its axes that any of them has, and leaves out the other points.
+    numbers
+        The place of each test in the study, from 0.
+    """
+
+    figures: tuple[FigureSpec, ...]
+    claims: tuple[Claim, ...]
+    tests: tuple[Test, ...]
+    numbers: tuple[int, ...]
+
+
+def split(study: str) -> tuple[str, list[str]]:
+    """Return name or path of a study, and the names of its figures and claims that are meant."""
+    name, mark, wanted = study.rpartition(MARK)
+    if not mark or "/" in wanted:
+        return study, []
+    return name, [each.strip() for each in wanted.split(",")]
+
+
+def joined(study: str, names: Sequence[str]) -> str:
+    """Return the text that `split` splits."""
+    return f"{study}{MARK}{','.join(names)}" if names else study
+
+
+def part(study: Study, names: Sequence[str]) -> Part:
+    """Return some figures of a study with the claims about them, and some claims.
+
+    An unknown name is an InputError, and so are figures and claims that need no runs.
+    """
+    known = [each.name for each in study.figures]
+    claimed = [each.id for each in study.claims]
+    for name in names:
+        if name not in (*known, *claimed):
+            raise unknown(f"figure or claim of {study.name}", name, [*known, *claimed])
+    figures = tuple(each for each in study.figures if each.name in names)
+    claims = tuple(
+        each
+        for each in study.claims
+        if each.id in names or set(mentions.figures_in(each.source, known)) & set(names)
+    )
+    kept = [
+        (number, test.restricted(points))
+        for number, test in enumerate(study.tests)
+        if (points := list(_needed(test, figures, claims, study.quantities)))
+    ]
+    if not kept:
+        raise InputError(
+            "needs no runs", value=",".join(names), valid="a figure or a claim that does"
+        )
+    return Part(figures, claims, tuple(test for _, test in kept), tuple(no for no, _ in kept))
+
+
+def _needed(
+    test: Test,
+    figures: Sequence[FigureSpec],
+    claims: Sequence[Claim],
+    quantities: Sequence[Derived],
+) -> Iterator[_Axes]:
+    """Yield the grid points of a test that some figures and claims look at, in their order."""
+    points = list(test.grid_points)
+    derived = {each.name: each for each in quantities}
+    needed: list[_Axes] = []
+    for figure in figures:
+        columns = [derived[name] for name in figure.fields().values() if name in derived]
+        for behind in figure.behind():
+            if behind.test == test.name:
+                meant = [point for point in points if grid.matches(point, behind.where)]
+                needed += _operands(meant, points, columns)
+    for check in itertools.chain.from_iterable(claim.checks for claim in claims):
+        if isinstance(check, Measured) and check.test == test.name:
+            meant = [point for point in points if check.means(point)]
+            column = derived.get(check.quantity)
+            needed += _operands(meant, points, [column] if column else [])
+    names = {tuple(point.values()) for point in needed}
+    yield from (point for point in points if tuple(point.values()) in names)
+
+
+def _operands(
+    meant: Sequence[_Axes], points: Sequence[_Axes], columns: Iterable[Derived]
+) -> Iterator[_Axes]:
+    """Yield points, and those at which operands of derived quantities are taken for them."""
+    yield from meant
+    for at in (operand.at for each in columns for operand in each.operands if operand.at):
+        wanted = [{**point, **at} for point in meant]
+        yield from (point for point in points if any(grid.matches(point, each) for each in wanted))

@@ -1,0 +1,170 @@
+"""Parts of studies: ``li2007:fig4,E10`` is what some figures and claims need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+
+import small_study
+from command_line import Command, assert_refused
+from dumbbell.base.errors import InputError
+from dumbbell.plan import grid
+from dumbbell.plan.expanding import scenarios
+from dumbbell.plan.tests import Test
+from dumbbell.study.model import Study
+
+DERIVED = """
+[[quantity]]
+name = "beside"
+title = "utilisation at this RTT, and at the shorter one"
+ratio = ["utilisation", { quantity = "utilisation", at = { rtt = "20ms" } }]
+
+[[claim]]
+id = "A04"
+source = "Section 10"
+text = "It is used as well at the longer RTT."
+expectation = "at least 0.9 times"
+[[claim.check]]
+type = "band"
+test = "fairness"
+where = { rtt = "40ms", rate = "5mbit", algorithm = "reno" }
+quantity = "beside"
+low = 0.9
+
+[[claim]]
+id = "A05"
+source = "Section 10"
+text = "The BDP is 83 packets."
+expectation = "83"
+[[claim.check]]
+type = "arithmetic"
+formula = "bdp_packets"
+case = [{ args = { rate_mbit = 100, rtt_ms = 10 }, expected = 83 }]
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Study:
+    small_study.write(tmp_path / "small")
+    (tmp_path / "small" / "more.toml").write_text(DERIVED)
+    return Study.load(tmp_path / "small")
+
+
+def points(test: Test) -> set[tuple[str, ...]]:
+    return {tuple(point.values()) for point in test.grid_points}
+
+
+def test_a_figure_comes_with_the_claims_about_it_and_the_points_of_both(study: Study) -> None:
+    part = study.part(["fig2"])
+    assert [each.name for each in part.figures] == ["fig2"]
+    assert [each.id for each in part.claims] == ["A01"]
+    (test,) = part.tests
+    assert points(test) == points(study.test("fairness"))  # A01 looks at all of them
+
+
+def test_a_claim_comes_alone_with_what_its_derived_quantity_is_taken_of(study: Study) -> None:
+    part = study.part(["A04"])
+    assert (part.figures, [each.id for each in part.claims]) == ((), ["A04"])
+    (test,) = part.tests
+    assert points(test) == {("reno", "5mbit", "20ms"), ("reno", "5mbit", "40ms")}
+
+
+def test_its_runs_are_those_of_the_whole(study: Study) -> None:
+    whole = {run.key for run in scenarios(study.runs())}
+    runs = scenarios(study.part(["A04"]).runs())
+    assert len(runs) == 4
+    assert {run.key for run in runs} < whole
+
+
+def test_points_that_nothing_needs_are_left_out_of_the_grid(tmp_path: Path) -> None:
+    part = small_study.write(tmp_path).part(["fig3", "A03"])
+    assert [test.name for test in part.tests] == ["fairness", "lossy"]
+    assert points(part.tests[0]) == {
+        ("highspeed", "10mbit", "20ms"),
+        ("highspeed", "10mbit", "40ms"),
+    }
+
+
+def test_a_grid_that_is_no_rectangle_keeps_what_was_meant() -> None:
+    axes = {"algorithm": ["reno", "reno@abe", "cubic"], "rtt": ["1ms", "2ms"]}
+    whole = Test.model_validate({"name": "t", "title": "T", "axes": axes})
+    wanted = [{"algorithm": "reno@abe", "rtt": "1ms"}, {"algorithm": "cubic", "rtt": "2ms"}]
+    assert list(whole.restricted(wanted).grid_points) == wanted
+    # `without = { algorithm = "reno" }` would mean reno@abe as well.
+    wanted = [{"algorithm": "reno@abe", "rtt": "1ms"}, {"algorithm": "reno", "rtt": "2ms"}]
+    kept = list(whole.restricted(wanted).grid_points)
+    assert all(point in kept for point in wanted)
+
+
+def test_it_is_called_by_what_finds_it(study: Study) -> None:
+    assert Study.load("li2007:fig4, E10").called == "li2007:fig4,E10"
+    assert Study.load("li2007:fig4").name == "li2007"
+    path = f"{study._files.path}:fig1"
+    assert Study.load(path).called == path
+
+
+def test_a_path_may_have_a_colon(tmp_path: Path) -> None:
+    small_study.write(tmp_path / "a:fig1")
+    assert len(Study.load(str(tmp_path / "a:fig1")).figures) == 3
+    assert len(Study.load(f"{tmp_path / 'a:fig1'}:fig2").figures) == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (
+            ["fig9"],
+            snapshot(
+                '"fig9": unknown figure or claim of small (did you mean "fig3"?); valid: fig3, fig2, fig1, A01, A02, A03, A04, A05'
+            ),
+        ),
+        (
+            [""],
+            snapshot(
+                "unknown figure or claim of small; valid: fig1, fig2, fig3, A01, A02, A03, A04, A05"
+            ),
+        ),
+        (["A05"], snapshot('"A05": needs no runs; valid: a figure or a claim that does')),
+    ],
+)
+def test_what_is_no_part_is_refused(study: Study, names: list[str], said: str) -> None:
+    with pytest.raises(InputError) as error:
+        study.part(names)
+    assert str(error.value) == said
+
+
+@pytest.mark.parametrize("name", Study.names())
+def test_every_figure_of_a_study_is_a_part_of_it(name: str) -> None:
+    study = Study.load(name)
+    for figure in study.figures:
+        part = study.part([figure.name])
+        assert figure.section in [test.name for test in part.tests], figure.name
+        for behind in figure.behind():
+            whole = study.test(behind.test).grid_points
+            meant = {tuple(each.values()) for each in whole if grid.matches(each, behind.where)}
+            assert meant <= points(part.test(behind.test)), figure.name
+
+
+def test_a_part_is_run_judged_and_shown(dumbbell: Command, tmp_path: Path) -> None:
+    small_study.write(tmp_path / "studies" / "small")
+    assert dumbbell("run", "small:fig3", "--dry-run").out.startswith("4 runs, 0 of them are there")
+    ran = dumbbell("run", "small:fig3")
+    assert ran.code == 0
+    assert "dumbbell report small:fig3" in ran.err
+    assert dumbbell("report", "small:fig3").code == 0
+    page = Path("report/index.html").read_text()
+    assert '<figure id="fig3">' in page
+    assert '<figure id="fig1">' not in page
+    assert "dumbbell run small:fig3" in page
+    # The whole study has the same runs.
+    whole = dumbbell("run", "small", "--where", "algorithm=highspeed", "--where", "rate=10mbit")
+    assert "4 reused" in whole.err
+    judged = dumbbell("claims", "small:A01", "--json").json
+    assert [each["id"] for each in judged["claims"]] == ["A01"]
+
+
+def test_a_wrong_part_is_refused(dumbbell: Command, tmp_path: Path) -> None:
+    small_study.write(tmp_path / "studies" / "small")
+    assert_refused(dumbbell("run", "small:fig4"))
