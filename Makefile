@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz soak behaviour lint lock format \
-  bench bench-instructions bench-cases bench-planning bench-start-up bench-gym bench-peers bench-testbed docs docs-site wheel container notices validate validate-import agreement agreement-drawn linux-modules checklist studies \
+  bench bench-instructions bench-cases bench-planning bench-start-up bench-gym bench-peers bench-testbed docs docs-site wheel archive commands container notices validate validate-import agreement agreement-drawn linux-modules checklist studies \
   clean coverage versions llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers snapshots
 
 # Commands and tests start hundreds of processes: without kept bytecode, each compiles NumPy and Polars again.
@@ -32,7 +32,7 @@ SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 BESIDE = $$([ "$$(id -u)" != 0 ] || ! command -v chrt >/dev/null || echo chrt --idle 0)
 
 help:
-	@echo 'make demo    build Dumbbell and run a part of a real study to an HTML report'
+	@echo 'make demo    build Dumbbell, run a part of a study until its claims are decided, write ./report: two minutes'
 	@echo 'make test    every test (parts: test-rust, test-python, test-testbed, bench-instructions)'
 	@echo 'make fuzz    4,000 hostile inputs of every kind (SEED=n: those of an earlier time), then new examples for'
 	@echo '             properties, for MINUTES=10; what fails is kept'
@@ -62,6 +62,8 @@ help:
 	@echo 'make linux-modules   compare our algorithms with the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
 	@echo 'make checklist   every algorithm by the clauses of RFC 9743, in some minutes: docs/checklist.md'
 	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
+	@echo 'make commands   the command and the expected time of each figure: docs/studies/commands.md (RESULTS=FOLDERS)'
+	@echo 'make archive   the runs that pages are drawn from, for a release: dist/STUDY-runs.tar (RESULTS=FOLDER, STUDIES=NAMES)'
 	@echo 'make format  let the formatters rewrite the sources'
 	@echo 'make lock    the newest Python packages that pyproject.toml allows: requirements.lock'
 	@echo 'make notices    the licences of what the engine is linked with: LICENSES/third-party.txt'
@@ -122,12 +124,15 @@ $(RUST_TESTS): testbed-packages
 $(VENV)/.features: $(VENV)/.tools testbed-packages
 	@features="$(TESTBED_FEATURE)"; echo "$$features" | cmp -s - $@ || echo "$$features" > $@
 
+# Figures 16 to 18 of Li, Leith and Shorten: how BIC-TCP and H-TCP flows share a path after the second
+# one starts. Their runs are whole, and more are added until the five claims about them are decided, some
+# for the authors and some against. Quick runs would leave most claims open. 1.4 G packets.
+DEMO = li2007:fig16,fig17,fig18
+
 demo: build
-	$(BIN)/dumbbell run li2007 --quick --where test=fairness
-	$(BIN)/dumbbell report li2007
-	@echo 'Its figures 4 and 9 are there to look at. Meanwhile the others:'
-	$(BIN)/dumbbell run li2007 --quick
-	$(BIN)/dumbbell report li2007
+	$(BIN)/dumbbell run $(DEMO) --until-decided --at-most 20
+	$(BIN)/dumbbell claims $(DEMO) --brief
+	$(BIN)/dumbbell report $(DEMO)
 
 # Built first, then all side by side, each part in turn once it is done.
 test: bpf-compiler packet-analyser iperf browser valgrind testbed-packages
@@ -237,6 +242,7 @@ lint: bpf-compiler $(or $(wildcard $(VENV)/.pgo),$(if $(wildcard $(VENV)/.releas
 	PYTHONPATH=python MYPYPATH=python $(BIN)/stubtest dumbbell._core
 	$(BIN)/pip check
 	$(BIN)/python tools/prose.py
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 
 # What others wrote and the engine is linked with, after a change of Cargo.lock.
 notices: setup
@@ -299,14 +305,29 @@ docs-site: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo 'site/index.html; with search: $(BIN)/python -m http.server --directory site'
 
+# Of which commit the wheel is, which reports state.
+COMMIT := python/dumbbell/commit.txt
+
 # Without the testbed, which would tie it to this machine's libelf. What the name says of glibc is what
 # the code needs; WHEEL has more arguments of maturin (docs/install.md).
 wheel: setup
 	rm -rf dist
 	@$(MAKE) --no-print-directory $(PROFILE) || echo 'the wheel is built without it, up to 15 % slower' >&2
+	trap 'rm -f $(COMMIT)' EXIT; \
+	PYTHONPATH=python $(BIN)/python -m dumbbell.base.tree > $(COMMIT) && \
 	$$([ ! -e $(PROFILE) ] || echo env $(BY_PROFILE)) \
-	  $(BIN)/maturin build --release --locked --out dist $(WHEEL)
+	  $(BIN)/maturin build --release --locked --out dist $(WHEEL) && \
 	$(BIN)/python tests/wheel.py dist/*.whl
+
+# The runs that the pages of studies are drawn from, a file for each study (RESULTS=FOLDER).
+archive: build
+	$(BIN)/dumbbell store archive $(or $(STUDIES),$(notdir $(wildcard studies/*))) \
+	  --results $(or $(RESULTS),results) --output dist
+
+# What each figure takes, by the logs of what ran (RESULTS='FOLDER FOLDER').
+commands: build
+	PYTHONPATH=tools $(BIN)/python -m artifact --markdown docs/studies/commands.md \
+	  $(addprefix --results ,$(or $(RESULTS),results))
 
 CONTAINERS = $$(for tool in podman docker; do $$tool info >/dev/null 2>&1 && echo $$tool && break; done)
 

@@ -150,6 +150,7 @@ def claims(
 
 def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief: bool) -> None:
     """Print the verdicts and, next to a table, their evidence."""
+    from dumbbell.base import tree
     from dumbbell.cli import campaign
     from dumbbell.judging.judging import by_verdict, headline, tally
 
@@ -157,6 +158,7 @@ def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief:
         print_json(
             {
                 "engine": found.engine.identity,
+                "tree": tree.identity(),
                 "quick": any(each.is_quick for each in judged),
                 "verdicts": by_verdict(judged),
                 "statements": tally(judged),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from dumbbell.base import markdown
+from dumbbell.base import markdown, tree
 from dumbbell.judging.beside import Beside, Pair
 from dumbbell.judging.evidence import CheckResult
 from dumbbell.reports.claims_markdown import counted
@@ -59,6 +59,7 @@ def _about(simulator: Results, kernel: Results, found: Sequence[Beside]) -> str:
         f"`dumbbell claims {study.name} --both-engines --markdown FILE` writes this page.\n\n"
         f"- Simulator: `{simulator.engine.identity}`. {_runs(simulator)}\n"
         f"- Kernel: `{kernel.engine.identity}`. {_runs(kernel)}\n"
+        f"- Written by {tree.identity()}\n"
         f"{_not_offered(kernel)}\n"
         f"{headline(found)}.\n"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dumbbell.algorithms.labels import label_of
-from dumbbell.base import markdown
+from dumbbell.base import markdown, tree
 from dumbbell.base.labels import listing
 from dumbbell.experiments.checklist import Checklist, words
 from dumbbell.experiments.checklist.outcome import FAILS, UNDECIDED, Answer, Judged
@@ -26,6 +26,7 @@ def page(found: Sequence[Checklist], command: str) -> str:
             f"`{command}` runs the tests ({runs:,} runs{quick}) and writes this page. "
             "[The guide](guides/checklist.md) explains it.\n",
             f"- Engine: `{first.engine.identity}`\n"
+            f"- Written by {tree.identity()}\n"
             f"- References: {against}\n"
             f"- {words.BOUNDS.partition(' (*')[0]}.\n"
             "- Section 6 demands that the criteria of section 5 are met on the Internet. Special "

@@ -17,8 +17,9 @@ from urllib.parse import quote
 
 import vl_convert
 
+from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.labels import label_of
-from dumbbell.base import labels, user_cache
+from dumbbell.base import labels, tree, user_cache
 from dumbbell.base.labels import listing, number
 from dumbbell.base.lazy import jinja2
 from dumbbell.figures import drawing, style
@@ -176,7 +177,12 @@ def environment(*further: Traversable) -> jinja2.Environment:
         hours=labels.hours,
         name_of=lambda choice: choice.partition("@")[0],
     )
-    made.globals.update(verdicts=[verdict.value for verdict in Verdict], statements=STATEMENTS)
+    made.globals.update(
+        verdicts=[verdict.value for verdict in Verdict],
+        statements=STATEMENTS,
+        tree=tree.identity,
+        built_in_engine=catalogue.ENGINE_VERSION,
+    )
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from dumbbell.base import markdown
+from dumbbell.base import markdown, tree
 from dumbbell.base.labels import listing
 from dumbbell.base.shell import quoted
 from dumbbell.judging import readings
@@ -72,7 +72,9 @@ def _about(results: Results, axis: str, order: Sequence[Reading]) -> str:
         "and lost are the claims that hold in a reading but not in that one, and the reverse. "
         f"`dumbbell claims {study.name} --over {quoted(axis)} --markdown FILE` writes this "
         "page.\n\n"
-        f"Most hold, {len(order[0].held)} of {total}, in {markdown.prose(listing(best))}.\n"
+        f"Most hold, {len(order[0].held)} of {total}, in {markdown.prose(listing(best))}.\n\n"
+        f"- Engine: `{results.engine.identity}`\n"
+        f"- Written by {tree.identity()}\n"
     )
 
 
