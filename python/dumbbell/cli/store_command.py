@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dumbbell.base.errors import InputError, printable
 from dumbbell.cli.output import print_table, say
-from dumbbell.cli.parameters import DEFAULT_RESULTS, ResultsDir
+from dumbbell.cli.parameters import DEFAULT_RESULTS, ChosenEngine, ResultsDir
+from dumbbell.engines.choices import EngineName
 
 if TYPE_CHECKING:
     from dumbbell.store.store import Store
@@ -68,6 +70,32 @@ def pack(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
             f"{packed.results} results in {packed.file}, {amount(packed.file.stat().st_size, 'B')}"
         )
     tell(packed.damaged)
+
+
+@store_app.command()
+def archive(
+    studies: Annotated[list[str], typer.Argument(metavar="STUDY...", help="Names of studies.")],
+    *,
+    engine: ChosenEngine = EngineName.SIMULATOR,
+    results: ResultsDir = DEFAULT_RESULTS,
+    output: Annotated[Path, typer.Option(help="Folder of the archives.")] = Path(),
+) -> None:
+    """Write the runs that pages of studies are drawn from, a file for each study.
+
+    To publish them next to the pages: STUDY-runs.tar is a results folder with a README.
+    """
+    from dumbbell.algorithms import own_algorithms
+    from dumbbell.base.labels import amount
+    from dumbbell.cli import progress, reading
+    from dumbbell.results import archive as archives
+
+    for study in studies:
+        with progress.steps(f"reading {study}", say) as step, own_algorithms.nothing_runs():
+            found = reading.runs_of(study, results, engine)
+            written = archives.write(found, output, lambda done: step(f"{done} runs"))
+        print(f"{written.runs} runs in {written.file}, {amount(written.size_bytes, 'B')}")
+        if not written.fits_a_release:
+            say.print("GitHub takes no file of 2 GiB or more as part of a release.")
 
 
 @store_app.command("size")

@@ -1,0 +1,88 @@
+"""The runs of a study as one file, to be published with its pages."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+import small_study
+from command_line import Command, assert_refused
+from dumbbell.base import tree
+from dumbbell.results import archive
+
+
+@pytest.fixture
+def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
+    small_study.write(tmp_path / "studies" / "small")
+    assert dumbbell("run", "small", "--quick", "--where", "test=fairness").code == 0
+    assert dumbbell("run", "small", "--where", "rtt=20ms", "--where", "test=fairness").code == 0
+    return dumbbell
+
+
+def unpacked() -> Path:
+    with tarfile.open("out/small-runs.tar") as packed:
+        packed.extractall("elsewhere", filter="data")
+    return Path("elsewhere/small-runs")
+
+
+def test_what_it_holds_gives_the_same_verdicts(dumbbell: Command) -> None:
+    before = dumbbell("claims", "small", "--json").json
+    said = dumbbell("store", "archive", "small", "--output", "out")
+    assert said.code == 0, said.err
+    # Full runs take the place of the quick ones.
+    assert said.out.startswith("8 runs in out/small-runs.tar, ")
+    folder = unpacked()
+    again = dumbbell("claims", "small", "--results", folder / "results", "--json").json
+    assert again == before
+    assert dumbbell("store", "check", "--results", folder / "results").out == (
+        "8 results, 0 damaged\n"
+    )
+
+
+def test_it_says_what_it_is(dumbbell: Command) -> None:
+    dumbbell("store", "archive", "small", "--output", "out")
+    readme = (unpacked() / "README.txt").read_text()
+    assert tree.identity() in readme
+    assert "8 runs of the engine simulator " in readme
+    assert "    dumbbell report small --results small-runs/results\n" in readme
+
+
+def test_it_has_what_the_commands_took(dumbbell: Command) -> None:
+    dumbbell("store", "archive", "small", "--output", "out")
+    logs = {file.name for file in (unpacked() / "results" / "campaigns").iterdir()}
+    assert logs == {file.name for file in Path("results/campaigns").iterdir()}
+
+
+def test_the_same_results_give_the_same_bytes(dumbbell: Command) -> None:
+    for folder in ("one", "other"):
+        assert dumbbell("store", "archive", "small", "--output", folder).code == 0
+    one, other = (Path(folder, "small-runs.tar").read_bytes() for folder in ("one", "other"))
+    assert one == other
+
+
+def test_what_no_release_takes_is_said(dumbbell: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "RELEASE_BYTES_MAX", 1000)
+    said = dumbbell("store", "archive", "small", "--output", "out")
+    assert "GitHub takes no file of 2 GiB or more" in said.err
+
+
+def test_a_study_without_runs_is_refused(dumbbell: Command) -> None:
+    small_study.write(Path("studies/other"))
+    study = Path("studies/other/study.toml")
+    text = study.read_text().replace('"small"', '"other"').replace('"12s"', '"13s"')
+    study.write_text(text.replace('"6s"', '"7s"'))
+    assert_refused(dumbbell("store", "archive", "other"))
+    assert not Path("other-runs.tar").exists()
+
+
+def test_an_experiment_is_refused(dumbbell: Command) -> None:
+    assert (
+        dumbbell(
+            *["compare", "reno", "cubic", "--rate", "5mbit", "--rtt", "20ms", "--duration", "2s"]
+        ).code
+        == 0
+    )
+    (name,) = (each.name for each in Path("results/experiments").iterdir())
+    assert_refused(dumbbell("store", "archive", name))
