@@ -268,6 +268,15 @@ impl Scoreboard {
         }
     }
 
+    /// How many segments, at most `segs_max`, are to be sent again like the lost one at `first`,
+    /// follow it and left at the same time: they are of one chunk.
+    #[must_use]
+    pub fn lost_chunk_segs(&self, first: u64, segs_max: u32) -> u32 {
+        let sent = self.sent_at.get(first);
+        let is_same = |segment| self.is_pending(segment) && self.sent_at.get(segment) == sent;
+        (1..segs_max).find(|&segs| !is_same(first + u64::from(segs))).unwrap_or(segs_max)
+    }
+
     fn is_pending(&self, segment: u64) -> bool {
         (self.una..self.lost_below).contains(&segment)
             && !self.is_resent(segment)

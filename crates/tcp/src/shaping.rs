@@ -212,6 +212,11 @@ impl Shaper {
         }
     }
 
+    /// How many segments may be sent again at a time: a chunk, if there are chunks.
+    pub fn repair_segs_max(&self, conn: &Conn) -> u32 {
+        if self.gathers { goal_segs(conn, self.any_rate(conn)) as u32 } else { 1 }
+    }
+
     /// Whether the next segment leaves later, at [`Self::wake`], by the rate alone.
     #[inline]
     pub fn is_early(&mut self, now: Time, conn: &Conn, is_retransmission: bool) -> bool {
@@ -231,15 +236,16 @@ impl Shaper {
             return self.let_go(self.chunk_left, request.segs, self.pushes);
         }
         let rate = self.pacing_rate(conn);
-        let is_chunk = self.gathers && !request.is_retransmission;
-        let segs = if is_chunk {
+        let segs = if !self.gathers {
+            1
+        } else if request.is_retransmission {
+            request.segs.into()
+        } else {
             let goal_segs = goal_segs(conn, self.any_rate(conn));
             if self.waits_for_more(now, conn, request, goal_segs) {
                 return Departure::Gather;
             }
             request.room.chunk_segs(goal_segs, conn.cwnd_segs)
-        } else {
-            1
         };
         let Some(chunks) = self.chunks_for_host(now, conn, segs, request.is_retransmission) else {
             return Departure::Wait;
@@ -247,7 +253,7 @@ impl Shaper {
         if !self.fits_host() {
             return Departure::Refused;
         }
-        if !is_chunk && rate.is_none() {
+        if !self.gathers && rate.is_none() {
             // Nothing else comes between segments that leave one by one.
             let segs = chunks.min(request.segs).min(self.host_room_segs);
             if let Some(queue) = &mut self.queue {

@@ -228,7 +228,9 @@ impl AllHosts {
             self.recorder.note_mode(now, index as u32, sender);
         }
         if burst.is_retransmission {
-            self.recorder.event(now, EventKind::Retransmit, index as u32, burst.first, sender);
+            for segment in burst.first..burst.first + u64::from(burst.segs) {
+                self.recorder.event(now, EventKind::Retransmit, index as u32, segment, sender);
+            }
         }
         let last = burst.first + u64::from(burst.segs - 1);
         let (header_bytes, full_bytes) = (spec.header_bytes, spec.packet_bytes);

@@ -5,7 +5,7 @@
 pub struct Burst {
     /// The number of the first.
     pub first: u64,
-    /// How many there are: one, if it has been sent before.
+    /// How many there are.
     pub segs: u32,
     /// They have been sent before.
     pub is_retransmission: bool,

@@ -71,14 +71,17 @@ impl Sender {
         if in_flight == 0 {
             self.restart_if_idle(now);
         }
-        let is_one = lost.is_some() || in_flight == 0 || self.predicts_nothing;
-        let mut segs = if is_one { 1 } else { self.sendable_segs(in_flight) };
+        let mut segs = match lost {
+            Some(first) => self.repair_segs(first, in_flight),
+            None if in_flight == 0 || self.predicts_nothing => 1,
+            None => self.sendable_segs(in_flight),
+        };
         if self.shaper.may_refuse(&self.conn) {
             segs = self.may_leave(now, in_flight, lost.is_some(), segs)?;
         }
         Some(match lost {
             None => self.send_new(now, segs),
-            Some(segment) => self.send_again(now, segment),
+            Some(first) => self.send_again(now, first, segs),
         })
     }
 
@@ -128,24 +131,26 @@ impl Sender {
         first
     }
 
-    /// Sends a segment again.
+    /// Sends segments again.
     #[inline(never)]
-    pub(super) fn send_again(&mut self, now: Time, segment: u64) -> Burst {
+    pub(super) fn send_again(&mut self, now: Time, first: u64, segs: u32) -> Burst {
         if self.conn.in_flight_segs == 0 {
             self.begin_transmission(now);
         }
-        self.board.resend(now, segment);
+        for segment in first..first + u64::from(segs) {
+            self.board.resend(now, segment);
+            self.undo.on_resent(now, segment);
+        }
         self.conn.in_flight_segs = self.in_flight();
-        self.counters.retransmitted_segs += 1;
+        self.counters.retransmitted_segs += u64::from(segs);
         self.resent_at = now;
-        self.undo.on_resent(now, segment);
-        if self.rto_deadline == Time::NEVER || segment == self.board.una() {
+        if self.rto_deadline == Time::NEVER || first == self.board.una() {
             self.rto_deadline = now + self.rtt.rto();
         }
-        self.note_sent(now, segment, 1, true);
+        self.note_sent(now, first, segs, true);
         Burst {
-            first: segment,
-            segs: 1,
+            first,
+            segs,
             is_retransmission: true,
             ect: self.ecn.is_capable(true),
             cwr: false,
@@ -193,6 +198,14 @@ impl Sender {
     fn sendable_segs(&self, in_flight: u32) -> u32 {
         let data_segs = self.sendable_end().saturating_sub(self.board.next());
         data_segs.min((self.conn.cwnd_segs - in_flight).into()) as u32
+    }
+
+    /// How many lost segments are sent again together: those of one chunk, which segmentation
+    /// offload takes as a whole.
+    fn repair_segs(&self, first: u64, in_flight: u32) -> u32 {
+        let goal_segs = self.shaper.repair_segs_max(&self.conn);
+        let segs_max = goal_segs.min(self.conn.cwnd_segs - in_flight);
+        if segs_max > 1 { self.board.lost_chunk_segs(first, segs_max) } else { 1 }
     }
 
     /// The first segment that must not be sent yet.

@@ -79,7 +79,7 @@ impl Sender {
         let probe = if self.has_new_data() {
             self.send_new(now, 1)
         } else {
-            self.send_again(now, self.board.next() - 1)
+            self.send_again(now, self.board.next() - 1, 1)
         };
         self.tail_probe.on_sent(self.board.next(), probe.is_retransmission);
         self.counters.tail_probes += 1;

@@ -228,3 +228,31 @@ fn a_timeout_starts_again_from_one_segment_and_doubles() {
     assert_eq!(reductions.0.len(), 1, "the second timeout in a row reduces nothing further");
     assert_eq!(sender.deadline(), Time(1_540_000_000));
 }
+
+/// What is sent again after a timeout and the first acknowledgement: first segments and lengths.
+fn sent_again(tso: bool) -> Vec<(u64, u32)> {
+    let stack = Stack { tso, frto: false, tail_probe: ProbeRule::Off, ..stack("linux-6") };
+    let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();
+    let mut sender = Sender::new(&stack, CONFIG, reno, Time::ZERO, 1);
+    sender.supply(u64::MAX);
+    while sender.next_burst(Time::ZERO).is_some() {}
+    let mut now = sender.deadline();
+    sender.on_timer(now, &mut Reductions::default());
+    let mut bursts = Vec::new();
+    for cumulative in [1, 3] {
+        bursts.extend(std::iter::from_fn(|| sender.next_burst(now)));
+        now = Time(now.0 + RTT.0);
+        let ack = Ack { cumulative, ..Ack::default() };
+        sender.on_ack(now, ack, &SackBlocks::default(), &mut Reductions::default());
+    }
+    bursts.extend(std::iter::from_fn(|| sender.next_burst(now)));
+    assert!(bursts.iter().all(|burst| burst.is_retransmission));
+    assert_eq!(sender.counters().retransmitted_segs, 7);
+    bursts.iter().map(|burst| (burst.first, burst.segs)).collect()
+}
+
+#[test]
+fn lost_chunks_are_sent_again_as_chunks() {
+    assert_eq!(sent_again(false), (0..7).map(|segment| (segment, 1)).collect::<Vec<_>>());
+    assert_eq!(sent_again(true), [(0, 1), (1, 2), (3, 2), (5, 2)]);
+}
