@@ -144,6 +144,8 @@ def documents() -> dict[str, list[Sentence]]:
     """Return the sentences of each document, or of each group of files."""
     read: dict[str, list[Sentence]] = {}
     for file in [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))]:
+        if file.match("docs/studies/*-checks.md"):
+            continue  # Lists of findings, whose words are those of every check.
         name = str(file.relative_to(ROOT))
         if name != "LICENSE.md":
             read[name] = list(of_markdown(file.read_text(), name))

@@ -157,22 +157,25 @@ def test_claims_are_written_as_markdown(dumbbell: Command, tmp_path: Path) -> No
     assert dumbbell("claims", study, "--markdown", "small.md").code == 0
     page = (tmp_path / "small.md").read_text()
     assert "# A small study of \\<b>two\\</b> algorithms\n\nA. One and B. Two. *Journal" in page
-    assert f"- Engine: `{catalogue.ENGINE_VERSION}`" in page
+    assert line(page, "🟩 ✓") == snapshot("🟩 ✓ 1 holds · 🟥 ✗ 1 contradicted · 🟨 ? 1 open")
+    assert line(page, "[A01]") == snapshot(
+        "| ✓ [A01](small-checks.md#a01) | The link is used by at least half. | utilisation: 8 of 8 grid points; 91.1 % (91 to 91.3, 2 runs) (Standard TCP, rate 5 Mbit/s, rtt 20 ms) |"
+    )
+    assert line(page, "- [A03]") == snapshot("- [A03](small-checks.md#a03): not run yet.")
     assert re.search(r"`dumbbell run \S*study --runs 2 --seed 3`", page)
-    assert line(page, "16 of 20") == snapshot("- Runs: 16 of 20, 2 of each grid point, seed 3")
-    assert "| one command | 16 | 0.05 h |" in page
-    assert line(page, "3 claims ") == snapshot(
+    behind = re.findall(r"\]\((small-[^)#]*)", page)
+    assert set(behind) == {"small-checks.md", "small-claims.csv", "small-claims.json"}
+    assert all((tmp_path / name).is_file() for name in behind)
+    checks = (tmp_path / "small-checks.md").read_text()
+    assert f"- Engine: `{catalogue.ENGINE_VERSION}`" in checks
+    assert line(checks, "16 of 20") == snapshot("- Runs: 16 of 20, 2 of each grid point, seed 3")
+    assert "| one command | 16 | 0.05 h |" in checks
+    assert line(checks, "3 claims ") == snapshot(
         "3 claims judged by runs: 1 reproduced, 1 not reproduced, 1 undecided."
     )
-    assert "| A01 | Figs. 1 and 2 | The link is used by at least half. |" in page
-    assert page.count(" | reproduced |\n") == 1
-    assert page.count(" | **not reproduced** |\n") == 1
     assert (
-        "\n  A link cannot be used \\<twice> over (A01, test `fairness`, not A09 or `nowhere`).\n"
-        in page
-    )
-    assert line(page, "- **A03**") == snapshot(
-        "- **A03** utilisation: 2 of 2 grid points have not been run, such as Standard TCP, rtt 20 ms; expected at least 10 %, for every grid point."
+        "\n**Reason:** A link cannot be used \\<twice> over (A01, test `fairness`, not A09 or `nowhere`).\n"
+        in checks
     )
     refused = dumbbell("claims", study, "--markdown", "no/such/place.md")
     assert (refused.code, "no/such/place.md: cannot write it" in refused.err) == (2, True)

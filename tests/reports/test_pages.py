@@ -46,30 +46,21 @@ def test_numbers_of_figures_are_links() -> None:
 
 @pytest.fixture
 def page(small_report: Path) -> Path:
-    return small_report / "index.html"
+    return small_report / "figures.html"
 
 
-def test_figures_come_first_and_claims_are_folded_under_them(page: Path) -> None:
-    text = page.read_text()
-    places = [
-        text.index(mark)
-        for mark in (
-            '<figure id="fig1">',
-            "1 claim about this figure",
-            '<dl class="facts">',
-            '<figure id="fig2">',
-            '<figure id="fig3">',
-            'id="claims-table"',
-        )
-    ]
+@pytest.fixture
+def checks(small_report: Path) -> Path:
+    return small_report / "checks.html"
+
+
+def test_claims_come_by_question_and_figures_with_the_claims_about_them(small_report: Path) -> None:
+    text = (small_report / "index.html").read_text()
+    places = [text.index(f'<tbody id="{claim}"') for claim in ("A01", "A02", "A03")]
     assert places == sorted(places)
-    folded = text[places[0] : places[-1]]
-    # A01 names both figures; the others none, so they stand with the test that they rest on.
-    named = re.findall(r'<a href="#(A\d+)">A\d+</a>, <span class="where">', folded)
-    assert named == ["A01", "A01", "A02", "A03"]
-    assert "<b>Why:</b> A link cannot be used &lt;twice&gt; over" in folded
-    for claim in ("A01", "A02", "A03"):
-        assert f'<tbody id="{claim}"' in text[places[-1] :]
+    drawn = (small_report / "figures.html").read_text()
+    about = re.findall(r"Claims about it: (.*?)</p>", drawn)
+    assert about == ['<a href="checks.html#A01">A01</a>'] * 2
 
 
 # --- In a browser --------------------------------------------------------------------
@@ -125,11 +116,11 @@ def test_a_figure_is_laid_out_anew_for_another_width(page: Path, window: Browser
     assert window.complaints == []
 
 
-def test_contents_stay_in_sight(page: Path, window: Browser) -> None:
+def test_contents_stay_in_sight(checks: Path, window: Browser) -> None:
     top = "document.querySelector('.contents').getBoundingClientRect().top"
     opened = "document.querySelector('.contents details').open"
     for width, is_open in ((1400, True), (390, False)):
-        window.open(page, "#claims", width)
+        window.open(checks, "#claims", width)
         window.wait("document.querySelector('.contents [aria-current]') !== null")
         assert 0 <= window.evaluate(top) <= 20
         assert window.evaluate(opened) == is_open
@@ -138,8 +129,8 @@ def test_contents_stay_in_sight(page: Path, window: Browser) -> None:
     assert "Contents: All claims" in window.text()
     window.evaluate("document.querySelector('.contents summary').click()")
     assert window.evaluate(opened)
-    window.evaluate("document.querySelector('.contents a[href=\"#fig3\"]').click()")
-    window.wait(f"!{opened} && location.hash === '#fig3'")
+    window.evaluate("document.querySelector('.contents a[href=\"#cost\"]').click()")
+    window.wait(f"!{opened} && location.hash === '#cost'")
 
 
 LUMINANCE = """(() => {
@@ -160,15 +151,15 @@ def test_pages_are_dark_where_readers_want_it(page: Path, window: Browser) -> No
         assert (filtered != "none") == is_dark
 
 
-def test_wide_tables_say_that_they_scroll(page: Path, window: Browser) -> None:
+def test_wide_tables_say_that_they_scroll(checks: Path, window: Browser) -> None:
     box = "document.querySelector('#cost .scroll')"
     hint = f"getComputedStyle({box}, '::before').content"
-    window.open(page, "", 390)
+    window.open(checks, "", 390)
     window.wait(f"{box}.dataset.more === 'right'")
     assert "scroll sideways" in window.evaluate(hint)
     window.evaluate(f"{box}.scrollLeft = 1e6")
     window.wait(f"{box}.dataset.more === 'left'")
-    window.open(page, "", 1400)
+    window.open(checks, "", 1400)
     window.wait(f"{box}.dataset.more === ''")
     assert window.evaluate(hint) == "none"
 

@@ -51,22 +51,36 @@ def page(small_report: Path) -> Page:
     return Page((small_report / "index.html").read_text())
 
 
-def test_nothing_is_loaded_from_elsewhere(small_report: Path, page: Page) -> None:
-    for reference in page.references:
-        assert "//" not in reference
-        if reference.startswith("#"):
-            assert reference[1:] in page.anchors
-        else:
-            assert (small_report / reference.partition("#")[0]).is_file()
+@pytest.fixture(scope="module")
+def checks(small_report: Path) -> Page:
+    return Page((small_report / "checks.html").read_text())
+
+
+@pytest.fixture(scope="module")
+def figures(small_report: Path) -> Page:
+    return Page((small_report / "figures.html").read_text())
+
+
+def test_nothing_is_loaded_from_elsewhere(
+    small_report: Path, page: Page, checks: Page, figures: Page
+) -> None:
+    anchors = {"index.html": page, "checks.html": checks, "figures.html": figures}
+    for name, each in anchors.items():
+        for reference in each.references:
+            assert "//" not in reference
+            file, _, anchor = reference.partition("#")
+            assert (small_report / (file or name)).is_file()
+            if anchor and (file or name) in anchors:
+                assert anchor in anchors[file or name].anchors, (name, reference)
     assert not re.search(r"url\(|@import", (small_report / "assets/report.css").read_text())
 
 
-def test_every_figure_is_there_as_picture_and_chart(small_report: Path, page: Page) -> None:
-    assert [image["src"] for image in page.images] == [f"figures/fig{n}.svg" for n in (1, 2, 3)]
-    assert page.images[0]["alt"] == (
+def test_every_figure_is_there_as_picture_and_chart(small_report: Path, figures: Page) -> None:
+    assert [image["src"] for image in figures.images] == [f"figures/fig{n}.svg" for n in (1, 2, 3)]
+    assert figures.images[0]["alt"] == (
         snapshot("Fig. 1. Ratio of throughputs Mean and 95 % interval of 2 runs per point.")
     )
-    for image in page.images:
+    for image in figures.images:
         svg = (small_report / str(image["src"])).read_text()
         assert f'width="{image["width"]}"' in svg
     for number in (1, 2, 3):
@@ -83,38 +97,47 @@ def test_the_interactive_part_is_bundled(small_report: Path) -> None:
     assert "Mike Bostock" in head
 
 
-def test_header_cites_and_counts(page: Page) -> None:
+def test_header_cites_and_counts(page: Page, checks: Page) -> None:
     assert "A small study of <b>two</b> algorithms" in page.text
     assert "A. One and B. Two. Journal of Tests, 2024." in page.text
-    assert "3 claims judged by runs: 1 reproduced, 1 not reproduced, 1 undecided" in page.text
-    assert "16 of 18" in page.text
+    assert "3 statements that runs judge:" in page.text
+    for counted in ("1 holds", "1 contradicted", "1 open"):
+        assert counted in page.text
+    assert "3 claims judged by runs: 1 reproduced, 1 not reproduced, 1 undecided" in checks.text
+    assert "16 of 18" in checks.text
     assert re.search(r"dumbbell run \S*study", page.text)
 
 
-def test_claims_come_with_verdict_value_and_reason(small_report: Path, page: Page) -> None:
+def test_claims_come_with_verdict_value_and_reason(
+    small_report: Path, page: Page, checks: Page
+) -> None:
     verdicts = pl.read_csv(small_report / "data/claims.csv")
     assert verdicts["verdict"].to_list() == ["reproduced", "not reproduced", "undecided"]
-    assert verdicts["measured"].to_list()[0] in page.text
-    assert "A link cannot be used <twice> over (A01, test fairness, not A09" in page.text
+    assert verdicts["measured"].to_list()[0] in checks.text
+    assert "A link cannot be used <twice> over (A01, test fairness, not A09" in checks.text
     assert {"A01", "A02", "A03"} <= page.anchors
+    assert {"A01", "A02", "A03"} <= checks.anchors
     details = json.loads((small_report / "data/claims.json").read_text())
     assert details[1]["checks"][0]["decisive"]["value"] < 2
 
 
 def test_claims_link_to_the_figures_they_name(small_report: Path) -> None:
-    text = (small_report / "index.html").read_text()
-    assert 'Figs. <a href="#fig1">1</a> and <a href="#fig2">2</a>' in text
+    text = (small_report / "checks.html").read_text()
+    page = "figures.html"
+    assert f'Figs. <a href="{page}#fig1">1</a> and <a href="{page}#fig2">2</a>' in text
 
 
 def test_reasons_link_to_the_claims_and_tests_they_name(small_report: Path) -> None:
-    text = (small_report / "index.html").read_text()
-    tests = '<a href="#fairness"><code>fairness</code></a>, not A09 or <code>nowhere</code>'
+    text = (small_report / "checks.html").read_text()
+    tests = (
+        '<a href="figures.html#fairness"><code>fairness</code></a>, not A09 or <code>nowhere</code>'
+    )
     assert f'over (<a href="#A01">A01</a>, test {tests}).' in text
 
 
-def test_interpretations_of_the_algorithms_that_ran_are_told(small: Results, page: Page) -> None:
-    assert "interpretations" in page.anchors
-    told = page.text.partition("Interpretations\n")[2]
+def test_interpretations_of_the_algorithms_that_ran_are_told(small: Results, checks: Page) -> None:
+    assert "interpretations" in checks.anchors
+    told = checks.text.partition("Interpretations\n")[2]
     for algorithm in small.algorithms:
         for paragraph in algorithm.comment.of(Kind.INTERPRETATION):
             for block in paragraph.blocks:
@@ -164,7 +187,7 @@ def test_a_report_is_drawn_again_only_if_it_is_not_current(
     monkeypatch.setattr(study_page, "write", lambda results, *_: drawn.append(results))
     assert site.write(small, report) == report / "index.html"
     assert drawn == []
-    for name in ("figures/fig1.svg", "data/claims.csv", "runs/fairness.js", "run.html"):
+    for name in ("figures/fig1.svg", "data/claims.csv", "runs/fairness.js", "checks.html"):
         (report / name).unlink()
         site.write(small, report)
         assert len(drawn) == 1, name
@@ -182,7 +205,8 @@ def files(root: Path) -> Iterator[Path]:
 def test_a_study_without_runs_has_a_report_too(tmp_path: Path) -> None:
     study = small_study.write(tmp_path / "study")
     page = site.write(Results(study, Store(tmp_path / "results")), tmp_path / "report")
-    text = Page(page.read_text()).text
+    assert "No claim is decided yet." in Page(page.read_text()).text
+    text = Page((page.parent / "checks.html").read_text()).text
     assert "3 claims judged by runs: 3 undecided" in text
     assert "none of 18 yet" in text
 

@@ -28,6 +28,8 @@ from dumbbell.plan.expanding import scenarios
 from dumbbell.reports import comparison, comparison_charts, overview, site
 from dumbbell.reports.overview import Reported
 from dumbbell.reports.pages import Pages, Place
+from dumbbell.results import account
+from dumbbell.results.account import Account
 from dumbbell.results.results import Results
 from dumbbell.store import campaigns
 from dumbbell.store.campaigns import Command
@@ -90,7 +92,10 @@ def test_every_kind_of_page_is_there(folder: Path, pages: dict[Path, Page]) -> N
         *(
             f"studies/{study}/{name}"
             for study in ("small", "other")
-            for name in ("index.html", "run.html", "runs/fairness.html", "runs/lossy.html")
+            for name in (
+                *("index.html", "figures.html", "checks.html"),
+                *("run.html", "runs/fairness.html", "runs/lossy.html"),
+            )
         ),
     }
     titles = [re.search("<title>(.*?)</title>", file.read_text()) for file in pages]
@@ -144,7 +149,7 @@ def test_the_page_of_a_study_is_the_same_alone_and_among_others(
 
 def reported(small: Results) -> list[Reported]:
     place = Place.at("small")
-    return [Reported(small, small.claims(), place, Path("index.html"))] * 2
+    return [Reported(small, account.of(small), place, Path("index.html"))] * 2
 
 
 def test_counts_add_up(small: Results) -> None:
@@ -201,7 +206,7 @@ def test_a_study_says_what_it_took(small: Results, tmp_path: Path) -> None:
     logged(small.study, store, 12, 4.0, 200_000_000)
     logged(small.study, store, 6, 2.0, 300_000_000)
     site.write(Results(small.study, store), tmp_path / "site")
-    (row,) = rows(tmp_path / "site/index.html")
+    (row,) = rows(tmp_path / "site/checks.html")
     held = Results(small.study, store).cost.held
     assert held.runs == 16
     size = sum(file.stat().st_size for file in store.root.glob("runs/*/*/*"))
@@ -218,7 +223,10 @@ def test_the_first_page_says_what_each_study_took(small: Results, tmp_path: Path
     logged(small.study, store, 2, 1.0, 100_000_000)
     known, unknown = Results(small.study, store), small
     empty = Results(small.study, Store(tmp_path / "nothing"))
-    reported = [Reported(found, [], Place.at("small"), Path()) for found in (known, unknown, empty)]
+    nothing = Account([], [])
+    reported = [
+        Reported(found, nothing, Place.at("small"), Path()) for found in (known, unknown, empty)
+    ]
     overview.write(reported, Pages(tmp_path), Place.at("All"), [], {})
     first, second, third, total = rows(tmp_path / "index.html")
     assert (first[:3], first[5:]) == (
@@ -402,13 +410,17 @@ KINDS_OF_PAGES = {
     "claims.html": "6 claims shown.",
     "algorithms.html": "rank 1.",
     "algorithms/highspeed.html": "Against the others",
-    "studies/small/index.html": "3 claims shown.",
-    "studies/small/index.html#A02": "3 claims shown.",
+    "studies/small/index.html": "3 statements that runs judge:",
+    "studies/small/index.html#A02": "Cause unknown",
+    "studies/small/figures.html#fig2": "16 runs, at 8 of the 8 points of its grid.",
+    "studies/small/checks.html": "3 claims shown.",
+    "studies/small/checks.html#A02": "3 claims shown.",
     "studies/small/runs/fairness.html#rate=10mbit": "8 of 16 runs shown.",
     "studies/small/runs/lossy.html": "2 runs shown.",
     "studies/small/run.html": "No run is chosen",
     "studies/small/run.html#fairness/0123456789abcdef": "has no run 0123",
-    "studies/other/index.html": "none of 18 yet",
+    "studies/other/index.html": "No claim is decided yet.",
+    "studies/other/checks.html": "none of 18 yet",
     "studies/other/runs/fairness.html#run=not%20run%20yet": "16 runs shown.",
     "studies/other/run.html": "No run is chosen",
 }
@@ -445,7 +457,7 @@ def test_a_run_is_drawn_from_disk(folder: Path, window: Browser, width: int) -> 
 
 
 def test_figures_become_interactive(folder: Path, window: Browser) -> None:
-    window.open(folder / "studies/small/index.html", "#fig3")
+    window.open(folder / "studies/small/figures.html", "#fig3")
     window.wait("document.querySelector('#fig3 .vega-embed svg') !== null")
     assert window.complaints == []
 

@@ -39,7 +39,10 @@ def claims(
     as_csv: AsCsv = False,
     markdown: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.md", help="Write the verdicts and their evidence to this file."),
+        typer.Option(
+            metavar="FILE.md",
+            help="Write the study's page to this file, and its checks, figure and data next to it.",
+        ),
     ] = None,
     over: Annotated[
         str | None,
@@ -115,7 +118,8 @@ def claims(
     from dumbbell.algorithms import own_algorithms
     from dumbbell.cli import claims_beside, claims_control, progress, reading
     from dumbbell.judging import baseline as baselines
-    from dumbbell.reports import claims_markdown
+    from dumbbell.reports import study_markdown
+    from dumbbell.results import account
 
     if over is not None:
         claims_beside.at_each_value(
@@ -139,7 +143,7 @@ def claims(
             baselines.write(judged, save_baseline)
     if markdown is not None:
         with refusing("write it", markdown):
-            markdown.write_text(claims_markdown.page(study_results, judged))
+            study_markdown.write(study_results, account.of(study_results, judged), markdown)
     _show(study_results, judged, chosen_form, brief=brief)
     worse = baselines.regressions(judged, before)
     for regression in worse:

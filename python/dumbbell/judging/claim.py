@@ -56,8 +56,8 @@ class Claim(Table):
     """The claim as a faithful reproduction can meet it, in words."""
 
     calibrates: str = Field("", examples=["the buffer of the rack's switch"])
-    """The reading that this claim set. What was fitted to a claim does not confirm it, so it leaves
-    the count."""
+    """The reading that this claim set. A claim does not confirm a reading that was fitted to it, so
+    it leaves the count."""
 
     reported: str = Field("", examples=["the author withdraws it as an artefact"])
     """The reason to report it only, without counting it: the authors withdraw it, or no run can

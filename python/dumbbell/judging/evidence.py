@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from dumbbell.inference.statistics import CONFIDENCE, Estimate, at_least
 from dumbbell.judging import words
+from dumbbell.judging.authors import Stated
 
 TAIL: Final = (1 - CONFIDENCE) / 2
 """Largest p-value, on one side, that decides: that at the ends of the shown intervals."""
@@ -106,6 +107,8 @@ class Finding:
         The value that is judged.
     text
         It in words, with interval and number of runs.
+    brief
+        The compared values alone; empty where there is no shorter text.
     low, high
         Between which bounds it agrees.
     is_strict
@@ -132,6 +135,7 @@ class Finding:
 
     estimate: Estimate
     text: str
+    brief: str = ""
     low: float = -math.inf
     high: float = math.inf
     is_strict: bool = False
@@ -225,6 +229,10 @@ class Asked:
         Name of the findings, in the plural.
     subject, bounds
         The quantity and the bounds for agreement, in words.
+    title
+        The quantity alone.
+    stated
+        The number that the authors state, if there is one.
     """
 
     statement: Statement
@@ -232,6 +240,8 @@ class Asked:
     noun: str
     subject: str
     bounds: str
+    title: str = ""
+    stated: Stated | None = None
 
     @property
     def expected(self) -> str:
@@ -308,6 +318,18 @@ class CheckResult:
     def _joined(self, found: str) -> str:
         quick = f"{found} (quick runs)" if found and self.is_quick else found
         return "; ".join(filter(None, (quick, self.lacks)))
+
+    @property
+    def brief(self) -> str:
+        """The deciding finding in a few words, and how many agree of several; empty: no runs."""
+        if self.decisive is None:
+            return ""
+        agree = sum(state is State.AGREES for state in self.states)
+        brief = self.decisive.brief or self.decisive.text
+        if len(self.states) == 1:
+            return brief
+        where = f" ({self.decisive.where})" if self.decisive.where else ""
+        return f"{agree} of {len(self.states)} {self.asked.noun}; {brief}{where}"
 
     @property
     def expected(self) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Final, Literal, cast
+from typing import Annotated, ClassVar, Final, Literal, Self, cast
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from dumbbell.base.errors import InputError
 from dumbbell.judging import words
+from dumbbell.judging.authors import Stated
 from dumbbell.judging.deciding import decide
 from dumbbell.judging.evidence import (
     Asked,
@@ -64,6 +66,14 @@ class Check(Table):
         """Yield all names that the check refers to."""
         yield from names.uses(self)
 
+    def title(self, source: Source) -> str:
+        """Name what is looked at, without its place."""
+        return self.subject(source)
+
+    def authors(self, source: Source) -> Stated | None:  # noqa: ARG002 - most state none
+        """Return the number that the authors state, if there is one."""
+        return None
+
     @abstractmethod
     def subject(self, source: Source) -> str:
         """Say what is looked at."""
@@ -79,7 +89,15 @@ class Check(Table):
     def judge(self, source: Source) -> CheckResult:
         """Evaluate the check."""
         subject, expected = self.subject(source), self.expected(source)
-        question = Asked(self.statement, self.how_many, self.noun, subject, expected)
+        question = Asked(
+            self.statement,
+            self.how_many,
+            self.noun,
+            subject,
+            expected,
+            self.title(source),
+            self.authors(source),
+        )
         try:
             return decide(question, tuple(self.findings(source)))
         except Lack as lack:
@@ -103,8 +121,12 @@ class Measured(Check):
     def subject(self, source: Source) -> str:
         """Name the quantity, and the grid points that are meant."""
         chosen = words.selection(self.where)
-        title = self.named(source).title
+        title = self.title(source)
         return f"{title} ({chosen})" if chosen else title
+
+    def title(self, source: Source) -> str:
+        """Name the quantity."""
+        return self.named(source).title
 
     def named(self, source: Source) -> Named:
         """Return the quantity in words."""
@@ -138,3 +160,46 @@ class Measured(Check):
         """Return True if the check refers to a grid point."""
         in_group = any(grid.matches(point, group) for group in self.groups or ({},))
         return in_group and grid.matches(point, self.where)
+
+
+class Numbered(Measured):
+    """A check whose findings can be divided by a number of the authors.
+
+    The number is theirs, where the bounds of the check are what a reproduction can meet.
+    """
+
+    stated: float | None = Field(None, gt=0, examples=[218])
+    """The authors' number, in the unit of the bounds."""
+
+    stated_low: float | None = Field(None, gt=0, examples=[949])
+    """Their number as a limit, "at least", or as the lower end of a range."""
+
+    stated_high: float | None = Field(None, gt=0, examples=[1800])
+    """Their number as a limit, "at most", or as the upper end of a range."""
+
+    @model_validator(mode="after")
+    def _states_one_number(self) -> Self:
+        limits = (self.stated_low, self.stated_high)
+        if self.stated is not None and limits != (None, None):
+            raise InputError("a number, not a limit or a range", key="stated", value=self.stated)
+        if None not in limits and (self.stated_low or 0) >= (self.stated_high or 0):
+            problem = "not above stated_low"
+            raise InputError(problem, key="stated_high", value=self.stated_high)
+        return self
+
+    def authors(self, source: Source) -> Stated | None:
+        """Return the number that the authors state, if there is one."""
+        named = self.shown_as(source)
+        if self.stated is not None:
+            return Stated(self.stated, self.stated, named.value(self.stated))
+        if self.stated_low is None and self.stated_high is None:
+            return None
+        return Stated(
+            -math.inf if self.stated_low is None else self.stated_low,
+            math.inf if self.stated_high is None else self.stated_high,
+            named.between(self.stated_low, self.stated_high),
+        )
+
+    def shown_as(self, source: Source) -> Named:
+        """Return how the numbers are shown."""
+        return self.named(source)

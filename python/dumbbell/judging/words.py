@@ -109,6 +109,9 @@ class Named:
 RATIO: Final = Named("ratio")
 """Format of ratios."""
 
+TIMES: Final = Named("ratio", "times")
+"""Format of ratios that stand alone."""
+
 
 def named(text: str, derived: Mapping[str, Derived]) -> Named:
     """Say in words what a reference names, which may be derived by the study."""

@@ -8,7 +8,7 @@ from typing import Final
 from dumbbell.base import markdown, tree
 from dumbbell.judging.beside import Beside, Pair
 from dumbbell.judging.evidence import CheckResult
-from dumbbell.reports.claims_markdown import counted
+from dumbbell.reports.checks_markdown import counted
 from dumbbell.results.results import Results
 
 COLUMNS: Final = ("claim", "simulator", "simulator, the same checks", "kernel, the same checks")

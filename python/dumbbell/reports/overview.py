@@ -12,7 +12,8 @@ from dumbbell.judging.judging import ClaimResult, by_verdict
 from dumbbell.plan.grid import Selection
 from dumbbell.reports import cross_links
 from dumbbell.reports.pages import Pages, Place, fragment
-from dumbbell.reports.study_page import bar
+from dumbbell.reports.study_page import parts_of
+from dumbbell.results.account import Account
 from dumbbell.results.results import Results
 from dumbbell.store.campaigns import Cost
 from dumbbell.study.model import Study
@@ -27,9 +28,24 @@ class Reported:
     """A study whose page is written."""
 
     results: Results
-    claims: Sequence[ClaimResult]
+    account: Account
     place: Place
     page: Path
+
+    @property
+    def claims(self) -> Sequence[ClaimResult]:
+        """The verdicts on its claims."""
+        return self.account.claims
+
+    @property
+    def checks_path(self) -> str:
+        """The path of the page with its checks."""
+        return self.place.beside(parts_of(self.results).checks)
+
+    @property
+    def figures_path(self) -> str:
+        """The path of the page with its tests and figures."""
+        return self.place.beside(parts_of(self.results).figures)
 
     @property
     def name(self) -> str:
@@ -45,11 +61,6 @@ class Reported:
     def finished(self) -> int:
         """Number of finished runs."""
         return sum(counts.finished for counts in self.results.counted)
-
-    @property
-    def bar(self) -> Mapping[str, int]:
-        """Verdict -> how many claims judged by runs have it."""
-        return bar(self.claims)
 
     @property
     def cost(self) -> Cost:

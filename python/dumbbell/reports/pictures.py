@@ -6,8 +6,10 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Self
 
+from dumbbell.figures import drawing
 from dumbbell.figures.figure import Figure, TextTable
 from dumbbell.reports.scripts import assignment
 
@@ -27,12 +29,11 @@ class Picture:
     runs: list[tuple[str, str]]
 
     @classmethod
-    def of(cls, figure: Figure, svg: bytes, runs: list[tuple[str, str]]) -> Self:
-        """Describe a figure that is drawn as SVG."""
-        width, height = size(svg)
+    def of(cls, figure: Figure, drawn: tuple[int, int], runs: list[tuple[str, str]]) -> Self:
+        """Describe a figure that is drawn in some size."""
         number = _NUMBER.match(figure.spec.title)
         name = number[0] if number else figure.spec.name
-        return cls(figure, name, width, height, list(figure.tables), runs)
+        return cls(figure, name, *drawn, list(figure.tables), runs)
 
 
 def size(svg: bytes) -> tuple[int, int]:
@@ -44,3 +45,13 @@ def size(svg: bytes) -> tuple[int, int]:
 def script(name: str, chart: Mapping[str, Any]) -> str:
     """Return the script that hands a chart to the page that shows it."""
     return assignment(f"dumbbellFigures[{json.dumps(name)}]", chart)
+
+
+def write(name: str, chart: Mapping[str, Any], folder: Path) -> tuple[int, int]:
+    """Write a chart into a folder, as pictures and for scripts; return the size of the picture."""
+    svg = drawing.rendered(chart, ".svg")
+    (folder / f"{name}.svg").write_bytes(svg)
+    for suffix in (".png", ".pdf"):
+        (folder / f"{name}{suffix}").write_bytes(drawing.converted(svg, suffix))
+    (folder / f"{name}.js").write_text(script(name, chart), encoding="utf-8")
+    return size(svg)

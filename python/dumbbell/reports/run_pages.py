@@ -42,11 +42,16 @@ def run_address(test: str, key: str) -> str:
     return f"{RUN_PAGE}#{test}/{run_data.short(key)}"
 
 
-def write(results: Results, pages: Pages, home: Place, on_step: Callable[[str], None]) -> None:
-    """Write the lists, the page of runs and the file of each finished run."""
+def write(
+    results: Results, pages: Pages, home: Place, data_page: str, on_step: Callable[[str], None]
+) -> None:
+    """Write the lists, the page of runs and the file of each finished run.
+
+    `data_page` is the page of the study that explains quantities.
+    """
     tests = [test for test in results.study.tests if results.runs(test.name)]
     for test in tests:
-        _write_list(results, test, pages, home)
+        _write_list(results, test, pages, home, data_page)
     place = home.below("Run", home.beside(RUN_PAGE))
     pages.write("run.html.j2", place, study=results.study, tests=tests, lists=FOLDER)
     keys = [run.resolved.key for test in tests for run in results.finished(test.name)]
@@ -57,7 +62,7 @@ def write(results: Results, pages: Pages, home: Place, on_step: Callable[[str], 
             on_step(f"{results.study.name}: time series of {done:,} of {len(unique):,} runs")
 
 
-def _write_list(results: Results, test: Test, pages: Pages, home: Place) -> None:
+def _write_list(results: Results, test: Test, pages: Pages, home: Place, data_page: str) -> None:
     listed = results.runs(test.name)
     place = home.below(f"Runs: {test.name}", home.beside(list_path(test.name)))
     pages.write(
@@ -69,6 +74,7 @@ def _write_list(results: Results, test: Test, pages: Pages, home: Place) -> None
         quick=any(each.plan.quick for each in listed),
         total=len(listed),
         has_data=bool(results.finished(test.name)),
+        data_page=data_page,
     )
     script = scripts.call("dumbbellTest", content(results, test, listed))
     pages.write_text(home.beside(f"{FOLDER}/{test.name}.js"), script)

@@ -11,7 +11,9 @@
 
 and of a study::
 
-    index.html            the study, its claims and figures
+    index.html            what came out, by questions and causes
+    figures.html          its tests, figures and runs
+    checks.html           every claim with its checks; costs, switches, data
     figures/              each figure as SVG, PNG and Vega-Lite
     data/                 the values behind figures and claims, as CSV
     runs/TEST.html        the runs of a test, to choose from
@@ -31,7 +33,8 @@ from dumbbell.base.errors import refusing
 from dumbbell.reports import algorithm_pages, overview, stamp, study_page
 from dumbbell.reports.overview import Reported
 from dumbbell.reports.pages import Pages, Place
-from dumbbell.reports.study_page import Step
+from dumbbell.reports.test_sections import Step
+from dumbbell.results import account
 from dumbbell.results.results import Results
 from dumbbell.study.model import Study
 
@@ -52,7 +55,7 @@ def write(results: Results, output: str | Path, on_step: Step = lambda _: None) 
         return page
     with _writing(Path(output)) as pages:
         on_step(f"{results.study.name}: judging claims")
-        return study_page.write(results, results.claims(), pages, place, on_step)
+        return study_page.write(results, account.of(results), pages, place, on_step)
 
 
 def write_all(
@@ -84,10 +87,10 @@ def write_all(
             name = results.study.name
             place = home.below(name, f"studies/{name}/index.html")
             on_step(f"{name}: judging claims")
-            claims = results.claims()
+            judged = account.of(results)
             page = _current(results, pages.output, place)
-            page = page or study_page.write(results, claims, pages, place, on_step)
-            reported.append(Reported(results, claims, place, page))
+            page = page or study_page.write(results, judged, pages, place, on_step)
+            reported.append(Reported(results, judged, place, page))
         on_step("comparing algorithms")
         algorithm_pages.write(reported, pages, home)
         return overview.write(reported, pages, home, strangers, not_run)

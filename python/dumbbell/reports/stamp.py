@@ -15,11 +15,21 @@ from dumbbell.reports.pages import Place
 from dumbbell.results.results import Results
 
 _CODE: Final = (
-    *("reports", "figures", "judging", "results/results.py"),
+    *(
+        "reports",
+        "figures",
+        "judging",
+        "study/telling.py",
+        "results/results.py",
+        "results/account.py",
+    ),
     *("base/labels.py", "algorithms/labels.py"),
     *("experiments/comparison.py", "experiments/mixes.py", "experiments/setting.py"),
 )
-_FILES: Final = ("assets", "figures", "data", "runs", "series", "run.html")
+_FILES: Final = (
+    *("assets", "figures", "data", "runs", "series"),
+    *("run.html", "figures.html", "checks.html"),
+)
 """Files and folders of a study's page, next to it."""
 _STAMP: Final = re.compile(r'<meta name="dumbbell-content" content="([0-9a-f]+)">')
 _HEAD_CHARACTERS: Final = 2000

@@ -1,33 +1,37 @@
-"""The page of a study: its figures, the claims about them, and the data of both."""
+"""The pages of a study: its results, its figures, its checks, and the data of all."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Final
-
-import polars as pl
+from typing import Any, Final
 
 from dumbbell.algorithms.head_comments import Kind, Paragraph
-from dumbbell.algorithms.labels import label_of
-from dumbbell.base.labels import listing
 from dumbbell.engines import engines
-from dumbbell.figures import drawing
-from dumbbell.figures.figure import Figure
-from dumbbell.judging.judging import ClaimResult, by_verdict, headline, judged_by_runs
+from dumbbell.judging.judging import ClaimResult, by_verdict, headline
 from dumbbell.judging.spec import Measured
-from dumbbell.plan.tests import Test
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import quantity
-from dumbbell.reports import cross_links, own_tables, pictures, run_pages, stamp
+from dumbbell.reports import (
+    cross_links,
+    effect_chart,
+    own_tables,
+    pictures,
+    run_pages,
+    scripts,
+    stamp,
+    study_text,
+    test_sections,
+)
 from dumbbell.reports.columns import columns
 from dumbbell.reports.pages import Pages, Place
-from dumbbell.reports.pictures import Picture
-from dumbbell.reports.report_tables import claims_frame, means_frame
+from dumbbell.reports.report_tables import claims_frame
+from dumbbell.reports.study_text import StudyText
+from dumbbell.reports.test_sections import Step
+from dumbbell.results.account import Account
 from dumbbell.results.results import Counts, Results
-from dumbbell.study import mentions
 
 _QUIRKS: Final[Mapping[str, str]] = {
     "RNG": "chance, so that it needs many runs",
@@ -40,120 +44,131 @@ _QUIRKS: Final[Mapping[str, str]] = {
 }
 """Meaning of the quirks in study files, as the end of a sentence."""
 
-Step = Callable[[str], None]
-"""Called with the name of each step."""
+
+@dataclass(frozen=True)
+class Parts:
+    """Where the parts of a study lie, in its folder: its tests with figures, and its checks."""
+
+    figures: str
+    checks: str
+
+
+_PAGES: Final = Parts("figures.html", "checks.html")
+_ONE_PAGE: Final = Parts("index.html", "index.html")
+
+
+def parts_of(results: Results) -> Parts:
+    """Return where the parts of a study lie; those of an experiment are on one page."""
+    return _ONE_PAGE if results.study.header.command else _PAGES
 
 
 @dataclass(frozen=True)
-class Section:
-    """A test with its figures.
+class Drawn:
+    """The figure of effect sizes: its name, and the size of its picture."""
 
-    Attributes
-    ----------
-    test
-        The test.
-    runs
-        Number of its runs, in words.
-    run_list
-        The address of the list of its runs, if there are any.
-    axes
-        Its axes with their values.
-    pictures
-        Its figures.
-    claims
-        The claims that depend on it and mention no figure of the study.
-    has_data
-        True if any of its runs is finished.
-    """
-
-    test: Test
-    runs: str
-    run_list: str | None
-    axes: dict[str, str]
-    pictures: list[Picture]
-    claims: list[ClaimResult]
-    has_data: bool
+    name: str
+    width: int
+    height: int
 
 
-def write(
-    results: Results, claims: Sequence[ClaimResult], pages: Pages, place: Place, on_step: Step
-) -> Path:
+def write(results: Results, account: Account, pages: Pages, place: Place, on_step: Step) -> Path:
     """Write the page of a study, and all below it, into the page's folder."""
     folder = (pages.output / place.path).parent
     for name in ("figures", "data"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    _write_claims(claims, folder / "data")
+    write_claims(account.claims, folder / "data" / "claims")
+    tests = results.study.tests
+    sections = [test_sections.of_test(results, test, folder, on_step) for test in tests]
+    run_pages.write(results, pages, place, parts_of(results).checks, on_step)
+    content = {**_facts(results), "sections": sections}
+    if command := results.study.header.command:
+        is_simulation = command.startswith("dumbbell simulate")
+        return pages.write(
+            "experiment.html.j2",
+            place,
+            stamp=stamp.of(results, place, folder),
+            own_totals=list(own_tables.of_experiment(results)),
+            packets=_packets_command(results) if is_simulation else None,
+            **content,
+        )
     names = [spec.name for spec in results.study.figures]
-    spoken = _of_figures(claims, names)
-    shown_claims = {claim.claim.id for each in spoken.values() for claim in each}
-    rest = [claim for claim in claims if claim.claim.id not in shown_claims]
-    sections = [_section(results, test, rest, folder, on_step) for test in results.study.tests]
-    run_pages.write(results, pages, place, on_step)
-    command = results.study.header.command
+    spoken = test_sections.spoken_of(account.claims, names)
+    below = partial(_below, place)
+    pages.write("figures.html.j2", below("Figures", _PAGES.figures), spoken=spoken, **content)
+    pages.write(
+        "checks.html.j2", below("Checks", _PAGES.checks), **_checks(results, account), **content
+    )
+    text = study_text.of(results.study, account)
+    linked = partial(cross_links.to_tests_and_claims, study=results.study, tests=_PAGES.figures)
     return pages.write(
-        "experiment.html.j2" if command else "study.html.j2",
+        "study.html.j2",
         place,
+        text=text,
+        picture=_picture(text, account, folder),
+        linked=partial(linked, claims=_PAGES.checks),
         stamp=stamp.of(results, place, folder),
-        own_totals=list(own_tables.of_experiment(results)) if command else [],
-        packets=_packets_command(results) if command.startswith("dumbbell simulate") else None,
-        study=results.study,
-        claims=[(claim, _evidence(results, claim)) for claim in claims],
-        tally=tally(claims),
-        bar=bar(claims),
-        tally_of=tally,
-        spoken=spoken,
-        headline=headline(claims),
-        counted=results.counted,
-        quick=any(counts.plan.quick for counts in results.counted if counts.finished),
-        stacks=results.stacks,
-        interpretations=_interpretations(results),
-        engine=results.engine.identity,
-        invalid=list(results.invalid.values()),
-        doubtful=results.doubtful,
-        damaged=list(results.damaged.values()),
-        failed=list(results.failures.values()),
-        commands=[*commands(results), report_command(results)],
-        cost=results.cost,
-        sections=sections,
-        quantities=_glossary(results),
-        quirk=lambda code: _QUIRKS.get(code, code),
-        figure_links=lambda text: cross_links.to_figures(text, names),
-        named_links=lambda text: cross_links.to_tests_and_claims(text, results.study),
+        **content,
     )
 
 
-def tally(claims: Sequence[ClaimResult]) -> dict[str, int]:
-    """Count the verdicts."""
-    return {verdict.value: count for verdict, count in by_verdict(claims).items()}
+def write_claims(claims: Sequence[ClaimResult], path: Path) -> None:
+    """Write the verdicts, and all checks behind them, next to `path`, as .csv and .json.
+
+    The JSON has a line for each claim, so that differences of two are short.
+    """
+    claims_frame(claims).write_csv(path.with_name(f"{path.name}.csv"))
+    lines = ",\n".join(scripts.as_json(claim.as_dict()) for claim in claims)
+    path.with_name(f"{path.name}.json").write_text(f"[\n{lines}\n]\n")
 
 
-def bar(claims: Sequence[ClaimResult]) -> dict[str, int]:
-    """Count the verdicts that a headline is about: of claims judged by runs, if there are any."""
-    return tally(judged_by_runs(claims) or claims)
+def _below(home: Place, name: str, page: str) -> Place:
+    return home.below(name, home.beside(page))
 
 
-def _of_figures(
-    claims: Sequence[ClaimResult], names: Sequence[str]
-) -> dict[str, list[ClaimResult]]:
-    """Return the claims that speak of each figure."""
-    by_figure: dict[str, list[ClaimResult]] = {name: [] for name in names}
-    for claim in claims:
-        for name in mentions.figures_in(claim.claim.source, names):
-            by_figure[name].append(claim)
-    return by_figure
+def _facts(results: Results) -> dict[str, Any]:
+    """Return what every page of a study may show."""
+    return {
+        "study": results.study,
+        "figures_page": parts_of(results).figures,
+        "checks_page": parts_of(results).checks,
+        "counted": results.counted,
+        "quick": any(counts.plan.quick for counts in results.counted if counts.finished),
+        "stacks": results.stacks,
+        "engine": results.engine.identity,
+        "invalid": list(results.invalid.values()),
+        "doubtful": results.doubtful,
+        "damaged": list(results.damaged.values()),
+        "failed": list(results.failures.values()),
+        "commands": [*commands(results), report_command(results)],
+        "cost": results.cost,
+        "quantities": _glossary(results),
+    }
 
 
-def _first_test(claim: ClaimResult) -> str | None:
-    """Return the first test that a claim depends on; None if it needs no runs."""
-    return next((each.test for each in claim.claim.checks if isinstance(each, Measured)), None)
+def _checks(results: Results, account: Account) -> dict[str, Any]:
+    """Return what the page of checks shows besides."""
+    names = [spec.name for spec in results.study.figures]
+    figures, tests = _PAGES.figures, _PAGES.figures
+    return {
+        "claims": [(claim, _evidence(results, claim)) for claim in account.claims],
+        "tally": by_verdict(account.claims),
+        "headline": headline(account.claims),
+        "interpretations": _interpretations(results),
+        "quirk": lambda code: _QUIRKS.get(code, code),
+        "figure_links": partial(cross_links.to_figures, names=names, page=figures),
+        "linked": partial(cross_links.to_tests_and_claims, study=results.study, tests=tests),
+    }
 
 
-def _write_claims(claims: Sequence[ClaimResult], folder: Path) -> None:
-    claims_frame(claims).write_csv(folder / "claims.csv")
-    data = [claim.as_dict() for claim in claims]
-    (folder / "claims.json").write_text(
-        json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+def _picture(text: StudyText, account: Account, folder: Path) -> Drawn | None:
+    """Draw the figure of effect sizes; None if there are none."""
+    effect_chart.frame(text.effects, account.standings).write_csv(
+        folder / "data" / f"{effect_chart.NAME}.csv"
     )
+    if not any(each.is_measured for each in text.effects):
+        return None
+    chart = effect_chart.draw(text.effects, account.standings)
+    return Drawn(effect_chart.NAME, *pictures.write(effect_chart.NAME, chart, folder / "figures"))
 
 
 def _evidence(results: Results, claim: ClaimResult) -> list[str | None]:
@@ -162,30 +177,6 @@ def _evidence(results: Results, claim: ClaimResult) -> list[str | None]:
         run_pages.address(results, check.test, check.where) if isinstance(check, Measured) else None
         for check in claim.claim.checks
     ]
-
-
-def _section(
-    results: Results, test: Test, claims: Sequence[ClaimResult], folder: Path, on_step: Step
-) -> Section:
-    shown = columns(results.study, test)
-    runs = results.table(test.name, shown)
-    if runs.height:
-        means_frame(test, runs, shown).write_csv(folder / "data" / f"{test.name}.csv")
-        _with_keys(results, test, runs).write_csv(folder / "data" / f"{test.name}-runs.csv")
-    pictures = []
-    for spec in results.study.figures:
-        if spec.section == test.name:
-            on_step(f"{results.study.name}: drawing {spec.name}")
-            pictures.append(_picture(results, spec.draw(results), folder))
-    return Section(
-        test,
-        _runs_text(results, test),
-        run_pages.list_path(test.name) if results.runs(test.name) else None,
-        {axis: listing([label_of(value) for value in test.axes[axis]]) for axis in test.axes},
-        pictures,
-        [claim for claim in claims if _first_test(claim) == test.name],
-        has_data=bool(runs.height),
-    )
 
 
 def _glossary(results: Results) -> list[tuple[str, str, str]]:
@@ -202,39 +193,6 @@ def _glossary(results: Results) -> list[tuple[str, str, str]]:
         else (name, quantity(name).unit, quantity(name).what)
         for name in named
     ]
-
-
-def _with_keys(results: Results, test: Test, runs: pl.DataFrame) -> pl.DataFrame:
-    """Add the key of each run to the metrics table."""
-    keys = [run.resolved.key for run in results.finished(test.name)]
-    return runs.with_columns(key=pl.Series(keys, dtype=pl.String))
-
-
-def _runs_text(results: Results, test: Test) -> str:
-    runs = results.table(test.name)
-    points = len(results.study.points(test))
-    finished = runs.select(list(test.axes)).n_unique() if runs.height else 0
-    kind = "quick runs" if runs.height and results.quick(test.name) else "runs"
-    sentences = [f"{runs.height:,} {kind}, at {finished} of the {points} points of its grid."]
-    keys = {listed.run.resolved.key for listed in results.runs(test.name)}
-    for state, found in results.troubled.items():
-        count = len(keys & found.keys())
-        sentences += [f"{state}: {count}."] if count else []
-    return " ".join(sentences)
-
-
-def _picture(results: Results, figure: Figure, folder: Path) -> Picture:
-    spec = figure.spec
-    chart = figure.chart.to_dict()
-    svg = drawing.rendered(chart, ".svg")
-    (folder / "figures" / f"{spec.name}.svg").write_bytes(svg)
-    for suffix in (".png", ".pdf"):
-        (folder / "figures" / f"{spec.name}{suffix}").write_bytes(drawing.converted(svg, suffix))
-    script = pictures.script(spec.name, chart)
-    (folder / "figures" / f"{spec.name}.js").write_text(script, encoding="utf-8")
-    if figure.frame is not None:
-        figure.frame.write_csv(folder / "data" / f"{spec.name}.csv")
-    return Picture.of(figure, svg, list(run_pages.links(results, spec)))
 
 
 def _interpretations(results: Results) -> dict[str, tuple[Paragraph, ...]]:

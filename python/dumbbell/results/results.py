@@ -439,8 +439,12 @@ class Results:
 
     def claims(self) -> Sequence[ClaimResult]:
         """Judge the study's claims by these runs."""
-        source = Source(cache(self._evidence), self._derived)
-        return [judge(claim, source) for claim in self.study.claims]
+        return [judge(claim, self.source) for claim in self.study.claims]
+
+    @cached_property
+    def source(self) -> Source:
+        """The runs for checks of claims."""
+        return Source(cache(self._evidence), self._derived)
 
     def readings(self, axis: str) -> list[Reading]:
         """Judge the claims at every value of an axis, in the order of the tests.
@@ -455,12 +459,14 @@ class Results:
         values = dict.fromkeys(
             value for test in self.study.tests for value in test.axes.get(axis, ())
         )
-        source = Source(cache(self._evidence), self._derived)
         return [
             Reading(
                 value,
                 any(grid.same_value(value, wanted) for wanted in main),
-                [judge(readings.at(claim, axis, value), source) for claim in self.study.claims],
+                [
+                    judge(readings.at(claim, axis, value), self.source)
+                    for claim in self.study.claims
+                ],
             )
             for value in values
         ]
@@ -477,11 +483,10 @@ class Results:
 
         A study with fewer than two algorithms besides its `reference` is an InputError.
         """
-        source = Source(cache(self._evidence), self._derived)
         return control(
             self.study.claims,
             self.study.tests,
-            source,
+            self.source,
             reference=self.study.header.reference,
             draws=draws,
             seed=seed,

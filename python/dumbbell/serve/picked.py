@@ -106,7 +106,7 @@ class Drawn:
         """Draw it."""
         chart = figure.chart.to_dict()
         svg = drawing.rendered(chart, ".svg")
-        return cls(Picture.of(figure, svg, []), _with_rows(chart), svg)
+        return cls(Picture.of(figure, pictures.size(svg), []), _with_rows(chart), svg)
 
     def file(self, suffix: str) -> bytes:
         """Return it as a file: .svg, .png, .pdf, or the .js that makes it interactive."""

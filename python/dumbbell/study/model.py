@@ -7,7 +7,7 @@ scenarios; `Study.runs` expands it to the runs that an engine executes.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
@@ -26,7 +26,9 @@ from dumbbell.base.keys import numbered
 from dumbbell.base.shell import joined, quoted
 from dumbbell.base.validation import validate
 from dumbbell.figures.kinds import FigureSpec
+from dumbbell.judging import readings
 from dumbbell.judging.claim import Claim
+from dumbbell.judging.decision import Decision
 from dumbbell.plan import settings
 from dumbbell.plan.expanding import More, Plan, PlannedRun, Point
 from dumbbell.plan.grid import Selection
@@ -39,6 +41,7 @@ from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.scenario.tables import Table, Title
 from dumbbell.study import part as parts
 from dumbbell.study.files import RESULTS, StudyFiles, find, names, read
+from dumbbell.study.telling import Ask, Cause, FoundOut, Question, Told, named, of_part
 
 
 class Header(Table):
@@ -120,6 +123,21 @@ class Study(Table):
     claims: tuple[Claim, ...] = Field((), alias="claim")
     """Its claims."""
 
+    questions: tuple[Question, ...] = Field((), alias="question")
+    """The questions under which its page lists the claims."""
+
+    findings: tuple[FoundOut, ...] = Field((), alias="finding")
+    """Results in sentences, while they are true."""
+
+    decisions: tuple[Decision, ...] = Field((), alias="decision")
+    """Details that the study decides for the authors."""
+
+    causes: tuple[Cause, ...] = Field((), alias="cause")
+    """Causes of contradictions."""
+
+    asks: tuple[Ask, ...] = Field((), alias="ask")
+    """Questions to the authors."""
+
     _files: StudyFiles = PrivateAttr(StudyFiles(Path("study"), {}, {}))
     _part: tuple[str, ...] = PrivateAttr(())
 
@@ -144,7 +162,19 @@ class Study(Table):
         figures and claims that need no runs.
         """
         kept = parts.part(self, names)
-        update = {"tests": kept.tests, "figures": kept.figures, "claims": kept.claims}
+        claims = {each.id for each in kept.claims}
+        told = of_part(self._told, claims, {each.name for each in kept.tests})
+        update = {
+            "tests": kept.tests,
+            "figures": kept.figures,
+            "claims": kept.claims,
+            "decisions": tuple(
+                found
+                for each in self.decisions
+                if (found := each.of_part(claims, kept.tests)) is not None
+            ),
+            **told,
+        }
         smaller = self.model_copy(update=update)
         smaller._files = self._files.keeping("test", kept.numbers)
         smaller._part = tuple(names)
@@ -287,6 +317,60 @@ class Study(Table):
                 vocabulary.check(use)
         return self
 
+    @model_validator(mode="after")
+    def _check_what_the_page_names(self) -> Self:
+        """Refuse claims, tests and axes that do not exist in the texts of the page."""
+        for key, claim in self._page_claims():
+            if claim not in {each.id for each in self.claims}:
+                raise unknown("claim", claim, [each.id for each in self.claims]).at(key=key)
+        for key, cause in numbered("cause", self.causes):
+            for place, name in numbered(f"{key}.tests", cause.tests):
+                with placed(key=place):
+                    self.test(name)
+        for key, decision in numbered("decision", self.decisions):
+            with placed(key=key):
+                self._check_decision(decision)
+        once: set[str] = set()
+        for key, question in numbered("question", self.questions):
+            for place, name in numbered(f"{key}.claims", question.claims):
+                if name in once:
+                    raise InputError("another question has this claim", key=place, value=name)
+                once.add(name)
+        return self
+
+    @property
+    def _told(self) -> Mapping[str, Sequence[Told]]:
+        """The texts of its page, by kind."""
+        return {
+            "questions": self.questions,
+            "findings": self.findings,
+            "causes": self.causes,
+            "asks": self.asks,
+        }
+
+    def _page_claims(self) -> Iterator[tuple[str, str]]:
+        """Yield the claims that are named for the page, each with its place."""
+        for kind, tables in self._told.items():
+            for key, table in numbered(kind.removesuffix("s"), tables):
+                yield from ((f"{key}.{place}", name) for place, name in named(table))
+        for key, decision in numbered("decision", self.decisions):
+            yield from ((f"{key}.{place}", name) for place, name in decision.named())
+
+    def _check_decision(self, decision: Decision) -> None:
+        """Refuse an axis, or a value of it, that no test has, or that no claim names."""
+        if not decision.axis:
+            return
+        values = [value for test in self.tests for value in test.axes.get(decision.axis, ())]
+        if not values:
+            axes = dict.fromkeys(axis for test in self.tests for axis in test.axes)
+            raise unknown("axis", decision.axis, axes).at(key="axis")
+        for place, value in (("main", decision.main), *numbered("others", decision.others)):
+            if value not in values:
+                raise unknown(f"value of {decision.axis}", value, values).at(key=place)
+        if not decision.tried and not readings.named(self.claims, decision.axis):
+            problem = "no claim names it, so none is judged at its values"
+            raise InputError(problem, key="axis", value=decision.axis, valid="tried checks")
+
     def uses(self) -> Iterator[Use]:
         """Yield all that figures and claims refer to."""
         return (use for _, use in self._uses())
@@ -301,6 +385,10 @@ class Study(Table):
             for place, check in numbered(f"{key}.check", claim.checks):
                 for use in check.uses():
                     yield place, use
+        for key, decision in numbered("decision", self.decisions):
+            for place, each in numbered(f"{key}.tried", decision.tried):
+                for use in each.check.uses():
+                    yield f"{place}.check", use
 
 
 def _read(kind: type[Settings], name: str, table: Any) -> Settings:

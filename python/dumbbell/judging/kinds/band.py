@@ -11,11 +11,11 @@ from pydantic import Field, model_validator
 from dumbbell.base.errors import InputError
 from dumbbell.judging.evidence import Finding, Quantifier
 from dumbbell.judging.runs import Source
-from dumbbell.judging.spec import Measured, Statistic
+from dumbbell.judging.spec import Numbered, Statistic
 from dumbbell.judging.words import Named
 
 
-class Band(Measured):
+class Band(Numbered):
     """A quantity lies between two bounds, with the whole of its interval."""
 
     type: Literal["band"]

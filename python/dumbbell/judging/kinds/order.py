@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from dumbbell.base.errors import InputError
 from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding
 from dumbbell.judging.runs import Pair, Points, Source
-from dumbbell.judging.spec import Measured, Resolution
+from dumbbell.judging.spec import Numbered, Resolution
+from dumbbell.judging.words import Named
 from dumbbell.quantities.names import Chosen
 
 
-class Order(Measured):
+class Order(Numbered):
     """A quantity is larger in one group of grid points than in another.
 
     Points of the groups that agree in all other axes are compared pair by pair, by their means.
@@ -48,10 +50,21 @@ class Order(Measured):
     """Number of pairs that must be in order. For `most`, the pairs at one place (that agree in the
     other axes) count together."""
 
+    @model_validator(mode="after")
+    def _states_a_factor(self) -> Self:
+        if self.factor == 1 and (self.stated or self.stated_low or self.stated_high):
+            problem = "the authors' number is a ratio, so it needs a factor"
+            raise InputError(problem, key="factor", value=self.factor, valid="their factor or less")
+        return self
+
     @property
     def groups(self) -> tuple[Chosen, ...]:
         """The two groups that are compared."""
         return self.larger, self.smaller
+
+    def shown_as(self, source: Source) -> Named:  # noqa: ARG002 - a ratio has no unit
+        """Show the authors' number as a ratio."""
+        return words.TIMES
 
     def expected(self, source: Source) -> str:  # noqa: ARG002 - no bounds with a unit
         """Say which group is larger."""
@@ -80,6 +93,7 @@ class Order(Measured):
             text,
             pair.one,
             pair.other,
+            brief=both,
             low=0.0 if self.factor == 1 else self.factor,
             is_strict=True,
             ratios=(ratio,),

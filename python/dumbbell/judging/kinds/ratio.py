@@ -12,11 +12,12 @@ from dumbbell.base.errors import InputError
 from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding, Quantifier
 from dumbbell.judging.runs import Source
-from dumbbell.judging.spec import Measured
+from dumbbell.judging.spec import Numbered
+from dumbbell.judging.words import Named
 from dumbbell.quantities.names import Chosen
 
 
-class Ratio(Measured):
+class Ratio(Numbered):
     """The ratio of a quantity's means in two groups of grid points lies between two bounds.
 
     Points of the groups that agree in all other axes are compared pair by pair. The interval is
@@ -57,6 +58,10 @@ class Ratio(Measured):
         """The two groups that are compared."""
         return self.of, self.to
 
+    def shown_as(self, source: Source) -> Named:  # noqa: ARG002 - a ratio has no unit
+        """Show the authors' number as a ratio."""
+        return words.TIMES
+
     def expected(self, source: Source) -> str:  # noqa: ARG002 - a ratio has no unit
         """Say what the bounds are, and of which groups."""
         groups = f"{words.selection(self.of)} over {words.selection(self.to)}"
@@ -70,12 +75,13 @@ class Ratio(Measured):
         high = math.inf if self.high is None else self.high
         for pair in points.pairs(self.of, self.to):
             ratio = pair.one.over(pair.other)
+            both = f"{named.value(pair.one.mean)} over {named.value(pair.other.mean)}"
             yield points.finding(
                 ratio,
-                f"{named.value(pair.one.mean)} over {named.value(pair.other.mean)} is "
-                f"{words.RATIO.estimate(ratio)}",
+                f"{both} is {words.RATIO.estimate(ratio)}",
                 pair.one,
                 pair.other,
+                brief=f"{both} is {words.RATIO.value(ratio.value)}",
                 low=low,
                 high=high,
                 where=str(pair),

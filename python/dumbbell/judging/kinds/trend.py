@@ -77,6 +77,7 @@ class Trend(Measured):
             more if self.factor == 1 else ratio,
             f"from {ends[0]} to {ends[1]}, {change}",
             *samples,
+            brief=f"from {ends[0]} to {ends[1]}",
             low=0.0 if self.factor == 1 else self.factor,
             is_strict=self.factor == 1,
             ratios=tuple(each.over(samples[0]) for each in samples[1:]),

@@ -1,0 +1,38 @@
+"""A number that the authors of a study state, and the quotient of a measured one and it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A number of the authors: a value, a limit or a range.
+
+    Attributes
+    ----------
+    low, high
+        Its ends in the unit of the quantity: the same for a value, one infinite for a limit.
+    text
+        It in words.
+    """
+
+    low: float
+    high: float
+    text: str
+
+    @property
+    def is_value(self) -> bool:
+        """True if it is one value, not a limit or a range."""
+        return self.low == self.high
+
+    def over(self, measured: float) -> float:
+        """Return measured / stated, of a limit or a range by its nearer end.
+
+        So that it is 1 for whatever the limit or the range allows.
+        """
+        if self.low <= measured <= self.high:
+            return 1.0
+        nearest = self.low if measured < self.low else self.high
+        return measured / nearest if nearest else math.nan

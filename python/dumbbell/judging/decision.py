@@ -1,0 +1,210 @@
+"""Decisions that a study takes for its authors, and the claims whose verdict hangs on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from dumbbell.base.errors import InputError
+from dumbbell.base.keys import numbered
+from dumbbell.judging import readings
+from dumbbell.judging.evidence import Verdict
+from dumbbell.judging.judging import ClaimResult, judge, judged_by_runs
+from dumbbell.judging.kinds import AnyCheck
+from dumbbell.judging.runs import Source
+from dumbbell.judging.spec import Measured
+from dumbbell.plan import grid
+from dumbbell.plan.tests import Test
+from dumbbell.scenario.tables import Table
+
+
+class Tried(Table):
+    """A check that represents a claim in a test of open details."""
+
+    claim: str = Field(examples=["E11"])
+    """The claim."""
+
+    check: AnyCheck
+    """The check. It is judged at each value of the decision's axis."""
+
+
+class Decision(Table):
+    """A detail that the authors leave open, and the study's choice.
+
+    With an `axis`, runs show which claims hang on it: those that hold, and do not at another value.
+    Without one, all `claims` that hold count as holding under the declared reading.
+    """
+
+    parameter: str = Field(examples=["buffer of the switch"])
+    """The detail."""
+
+    stated: str = Field("not stated", examples=["1 to 2 MB, of another test"])
+    """The paper's words about it."""
+
+    value: str = Field(examples=["4.3 MB"])
+    """The choice."""
+
+    evidence: str
+    """The reason, in a sentence."""
+
+    decided: str = Field("", examples=["2026-11-27"])
+    """The day. It comes before the runs that judge by it."""
+
+    set_by: tuple[str, ...] = ()
+    """The claims that set the value. They leave the count (`calibrates`, `reported`)."""
+
+    axis: str = Field("", examples=["reading"])
+    """The axis that has other values."""
+
+    main: str = ""
+    """The value of the axis that was chosen."""
+
+    others: tuple[str, ...] = ()
+    """The other values of the axis that belong to this decision; all if empty."""
+
+    claims: tuple[str, ...] = ()
+    """The claims on which it bears; all that name the axis if empty."""
+
+    tried: tuple[Tried, ...] = ()
+    """Checks that represent claims, where a separate test has the axis."""
+
+    @model_validator(mode="after")
+    def _has_an_axis(self) -> Self:
+        if self.axis and not self.main:
+            raise InputError("an axis needs the chosen value", key="main", valid="a value of it")
+        if self.axis:
+            return self
+        for key, value in (("main", self.main), ("others", self.others), ("tried", self.tried)):
+            if value:
+                raise InputError("it needs an axis", key=key, valid="with axis")
+        if not self.claims:
+            raise InputError("it bears on no claim", key="claims", valid="claims, or an axis")
+        return self
+
+    @model_validator(mode="after")
+    def _tries_runs(self) -> Self:
+        for key, each in numbered("tried", self.tried):
+            if not isinstance(each.check, Measured):
+                problem = "it needs no runs, so it is the same at each value"
+                raise InputError(problem, key=f"{key}.check.type", value=each.check.type)
+        return self
+
+    def of_part(self, claims: Set[str], tests: Sequence[Test]) -> Self | None:
+        """Return it as far as it concerns a part of a study; None: not at all."""
+        names = {test.name for test in tests}
+        tried = tuple(
+            each
+            for each in self.tried
+            if each.claim in claims and getattr(each.check, "test", None) in names
+        )
+        bears = tuple(name for name in self.claims if name in claims)
+        has_axis = any(self.main in test.axes.get(self.axis, ()) for test in tests)
+        if self.axis and not (has_axis and bool(tried) is bool(self.tried)):
+            return None
+        if not self.axis and not bears:
+            return None
+        set_by = tuple(name for name in self.set_by if name in claims)
+        kept = {"tried": tried, "claims": bears, "set_by": set_by}
+        return self.model_copy(update=kept)
+
+    def named(self) -> Iterator[tuple[str, str]]:
+        """Yield the claims that it names, each with its place."""
+        for key, names in (("set_by", self.set_by), ("claims", self.claims)):
+            yield from numbered(key, names)
+        for key, each in numbered("tried", self.tried):
+            yield f"{key}.claim", each.claim
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A decision, and the result of its runs.
+
+    Attributes
+    ----------
+    decision
+        The decision.
+    values
+        Each value of its axis -> claim -> verdict there, the chosen value first; none without axis.
+    hanging
+        The claims that hold, but owe it to the decision.
+    tests
+        The tests whose runs show that.
+    """
+
+    decision: Decision
+    values: Mapping[str, Mapping[str, Verdict]]
+    hanging: Sequence[str]
+    tests: Sequence[str] = ()
+
+
+def decide(
+    decision: Decision, claims: Sequence[ClaimResult], axes: Sequence[grid.Axes], source: Source
+) -> Decided:
+    """Judge the claims at each value of a decision's axis; `axes` are those of all tests."""
+    good = {each.claim.id for each in judged_by_runs(claims) if each.verdict.is_good}
+    if not decision.axis:
+        return Decided(decision, {}, [name for name in decision.claims if name in good])
+    if decision.tried:
+        values, tests = _of_checks(decision, axes, source), _tests(decision)
+    else:
+        values, tests = _of_claims(decision, claims, axes, source), ()
+    (main, *others) = values.values()
+    hanging = [
+        name
+        for name, verdict in main.items()
+        if name in good and verdict.is_good and any(_is_lost(each[name]) for each in others)
+    ]
+    return Decided(decision, values, hanging, tests)
+
+
+def _is_lost(verdict: Verdict) -> bool:
+    return verdict.is_bad or verdict is Verdict.TIE
+
+
+def _tests(decision: Decision) -> tuple[str, ...]:
+    checks = (each.check for each in decision.tried)
+    return tuple(dict.fromkeys(each.test for each in checks if isinstance(each, Measured)))
+
+
+def _others(decision: Decision, axes: Sequence[grid.Axes]) -> list[str]:
+    known = dict.fromkeys(value for each in axes for value in each.get(decision.axis, ()))
+    return [value for value in decision.others or known if value != decision.main]
+
+
+def _of_claims(
+    decision: Decision, claims: Sequence[ClaimResult], axes: Sequence[grid.Axes], source: Source
+) -> dict[str, dict[str, Verdict]]:
+    """Judge the authors' claims that name the axis at each of its values."""
+    meant = [
+        each
+        for each in judged_by_runs(claims)
+        if readings.named([each.claim], decision.axis)
+        and (not decision.claims or each.claim.id in decision.claims)
+    ]
+    found = {decision.main: {each.claim.id: each.verdict for each in meant}}
+    for value in _others(decision, axes):
+        found[value] = {
+            each.claim.id: judge(readings.at(each.claim, decision.axis, value), source).verdict
+            for each in meant
+        }
+    return found
+
+
+def _of_checks(
+    decision: Decision, axes: Sequence[grid.Axes], source: Source
+) -> dict[str, dict[str, Verdict]]:
+    """Judge the checks that represent claims at each value of the axis."""
+    return {
+        value: {
+            each.claim: each.check.model_copy(
+                update={"where": {**getattr(each.check, "where", {}), decision.axis: value}}
+            )
+            .judge(source)
+            .verdict
+            for each in decision.tried
+        }
+        for value in (decision.main, *_others(decision, axes))
+    }

@@ -1,0 +1,144 @@
+"""The figure of a study's page: measured / stated, a row for each number of the authors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import polars as pl
+
+from dumbbell.base.lazy import altair as alt
+from dumbbell.figures import style
+from dumbbell.figures.data import inline
+from dumbbell.judging.effects import NEAR, Effect
+from dumbbell.judging.standing import Standing
+
+NAME: Final = "ours-over-theirs"
+"""Name of the figure's files."""
+
+COLOURS: Final[Mapping[Standing, str]] = {
+    Standing.HOLDS: "#00795a",
+    Standing.READING: "#2a8fc4",
+    Standing.TIE: "#7a7a7a",
+    Standing.CONTRADICTED: "#d55e00",
+    Standing.OPEN: "#a88600",
+}
+_WIDTH: Final = 420
+_STEP: Final = 19
+_ENDS: Final = (0.01, 100.0)
+"""Quotients beyond these are drawn at these."""
+_LEAST: Final = (0.4, 2.5)
+"""The axis has at least these ends."""
+_TICKS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+
+
+def draw(found: Sequence[Effect], standings: Mapping[str, Standing]) -> dict[str, Any]:
+    """Return the chart of the numbers that have runs, in Vega-Lite; there must be one."""
+    rows = _rows(found, standings)
+    shown = [name for name in Standing if name.value in set(rows["standing"])]
+    scale = alt.Scale(type="log", domain=_domain(rows), clamp=True, nice=False)
+    x = alt.X("ratio:Q", scale=scale, title="ours / theirs", axis=alt.Axis(values=_TICKS))
+    y = alt.Y(
+        "row:N",
+        sort=None,
+        title=None,
+        scale=alt.Scale(domain=rows["row"].to_list()),
+        axis=alt.Axis(labelLimit=260, grid=True, gridColor=style.GRID, ticks=False),
+    )
+    colour = alt.Color(
+        "standing:N",
+        title=None,
+        scale=alt.Scale(domain=shown, range=[COLOURS[each] for each in shown]),
+        legend=alt.Legend(orient="top", symbolType="circle", symbolStrokeWidth=0, columns=3),
+    )
+    tooltip = [
+        alt.Tooltip("claim:N"),
+        alt.Tooltip("title:N", title="quantity"),
+        alt.Tooltip("theirs:N"),
+        alt.Tooltip("ours:N"),
+        alt.Tooltip("ratio:Q", title="ours / theirs", format=".3~g"),
+        alt.Tooltip("low:Q", format=".3~g"),
+        alt.Tooltip("high:Q", format=".3~g"),
+    ]
+    bands = [_band(factor, opacity) for factor, opacity in zip(NEAR, (0.16, 0.09), strict=True)]
+    one = alt.Chart(alt.InlineData(values=[{"one": 1}])).mark_rule(color=style.FAINT)
+    chart = alt.Chart(inline(rows)).encode(y=y, tooltip=tooltip)
+    together = alt.layer(
+        *reversed(bands),
+        one.encode(x=alt.X("one:Q", scale=scale)),
+        chart.mark_rule(strokeWidth=2).encode(
+            x=alt.X("low:Q", scale=scale), x2="high:Q", color=colour
+        ),
+        chart.mark_point(filled=True, size=80, opacity=1).encode(
+            x=x, color=colour, shape=alt.Shape("shape:N", scale=None)
+        ),
+    ).properties(width=_WIDTH, height=alt.Step(_STEP))
+    drawn: dict[str, Any] = together.configure(**style.config()).to_dict()
+    return drawn
+
+
+def frame(found: Sequence[Effect], standings: Mapping[str, Standing]) -> pl.DataFrame:
+    """Return all numbers of the authors as a table."""
+    return pl.DataFrame(
+        {
+            "claim": [each.claim for each in found],
+            "quantity": [each.title for each in found],
+            "theirs": [each.theirs for each in found],
+            "ours": [each.ours for each in found],
+            "kind": ["value" if each.is_value else "limit or range" for each in found],
+            "ours_over_theirs": [each.ratio for each in found],
+            "low": [each.low for each in found],
+            "high": [each.high for each in found],
+            "standing": [standings[each.claim].value for each in found],
+        },
+        schema_overrides={"claim": pl.String, "ours_over_theirs": pl.Float64},
+    )
+
+
+def _band(factor: float, opacity: float) -> alt.Chart:
+    ends = alt.InlineData(values=[{"from": 1 / factor, "to": factor}])
+    drawn = alt.Chart(ends).mark_rect(color="#5c5c5c", opacity=opacity)
+    band: alt.Chart = drawn.encode(x="from:Q", x2="to:Q")
+    return band
+
+
+def _rows(found: Sequence[Effect], standings: Mapping[str, Standing]) -> pl.DataFrame:
+    rows: list[dict[str, Any]] = []
+    used: dict[str, int] = {}
+    for each in found:
+        if not each.is_measured:
+            continue
+        name = f"{each.claim}  {each.theirs}"
+        used[name] = used.get(name, 0) + 1
+        rows.append(
+            {
+                "row": name if used[name] == 1 else f"{name} ({used[name]})",
+                "claim": each.claim,
+                "title": each.title,
+                "theirs": each.theirs,
+                "ours": each.ours,
+                "ratio": _clipped(each.ratio),
+                "low": _clipped(each.low),
+                "high": _clipped(each.high),
+                "shape": _shape(each),
+                "standing": standings[each.claim].value,
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def _shape(effect: Effect) -> str:
+    if effect.is_value:
+        return "circle"
+    return "triangle-right" if effect.is_at_least else "triangle-left"
+
+
+def _clipped(ratio: float) -> float:
+    return min(max(ratio, _ENDS[0]), _ENDS[1])
+
+
+def _domain(rows: pl.DataFrame) -> list[float]:
+    ends = (rows[name] for name in ("ratio", "low", "high"))
+    values = [value for column in ends for value in column if not math.isnan(value)]
+    return [min(_LEAST[0], *values), max(_LEAST[1], *values)]

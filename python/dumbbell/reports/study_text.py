@@ -1,0 +1,274 @@
+"""The content of a study's page in any form: HTML in a report, Markdown in docs/.
+
+Numbers, lists and verdicts come from results. Texts of a person are data of the study, tied to
+verdicts (`dumbbell.study.telling`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from dumbbell.base.labels import listing, number
+from dumbbell.judging import effects
+from dumbbell.judging.decision import Decided
+from dumbbell.judging.effects import NEAR, Effect, Summary
+from dumbbell.judging.evidence import Verdict
+from dumbbell.judging.judging import ClaimResult, judged_by_runs
+from dumbbell.judging.standing import Standing
+from dumbbell.results.account import Account
+from dumbbell.study.model import Study
+from dumbbell.study.telling import Ask, Cause
+
+FINDINGS: Final = 3
+_LEAST: Final = 3
+"""Fewer numbers have no median worth a sentence."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A claim in a line: the numbers of the authors, those of the runs, and where it stands."""
+
+    claim: str
+    text: str
+    theirs: str
+    ours: str
+    standing: Standing
+
+
+@dataclass(frozen=True)
+class Group:
+    """The claims that answer a question."""
+
+    title: str
+    lines: Sequence[Line]
+
+    @property
+    def has_numbers(self) -> bool:
+        """True if the authors state a number for any of them."""
+        return any(line.theirs for line in self.lines)
+
+
+@dataclass(frozen=True)
+class Turned:
+    """The claims that a decision judges, counted at one value of it.
+
+    Attributes
+    ----------
+    parameter, value
+        The decision and the value; `is_chosen` of the one that the study takes.
+    holding, contradicted, undecided
+        Numbers of claims; ties are among the undecided.
+    gained, lost
+        The claims that hold here only, and at the chosen value only.
+    """
+
+    parameter: str
+    value: str
+    is_chosen: bool
+    holding: int
+    contradicted: int
+    undecided: int
+    gained: Sequence[str]
+    lost: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A cause with the contradicted claims that it explains."""
+
+    cause: Cause
+    claims: Sequence[str]
+
+
+@dataclass(frozen=True)
+class StudyText:
+    """The content of a study's page.
+
+    Attributes
+    ----------
+    counts
+        Number of the authors' claims that runs judge, by where they stand.
+    findings
+        The results in sentences.
+    numbers
+        The sentence of the figure of effect sizes; empty without any.
+    effects
+        The authors' numbers.
+    decided
+        The decisions of the study.
+    groups
+        The claims by question.
+    not_counted
+        The other claims, in a sentence; empty without any.
+    explained
+        Contradictions by cause.
+    unexplained
+        The contradicted claims without one.
+    turned
+        The sensitivity of the verdicts.
+    undecided
+        The needs of the open claims, with the claims.
+    asks
+        Questions to the authors.
+    """
+
+    counts: Mapping[Standing, int]
+    findings: Sequence[str]
+    numbers: str
+    effects: Sequence[Effect]
+    decided: Sequence[Decided]
+    groups: Sequence[Group]
+    not_counted: str
+    explained: Sequence[Explained]
+    unexplained: Sequence[str]
+    turned: Sequence[Turned]
+    undecided: Sequence[tuple[str, Sequence[str]]]
+    asks: Sequence[Ask]
+
+    @property
+    def total(self) -> int:
+        """Number of the authors' claims that runs judge."""
+        return sum(self.counts.values())
+
+
+def of(study: Study, account: Account) -> StudyText:
+    """Return the content of a study's page."""
+    found = effects.effects(account.claims)
+    summary = effects.summary(found)
+    bad = [each.claim.id for each in judged_by_runs(account.claims) if each.verdict.is_bad]
+    explained = [
+        Explained(cause, names)
+        for cause in study.causes
+        if (names := [name for name in cause.claims if name in bad])
+    ]
+    known = {name for each in explained for name in each.claims}
+    unexplained = [name for name in bad if name not in known]
+    text = StudyText(
+        account.counts,
+        (),
+        _numbers(summary),
+        found,
+        account.decided,
+        list(_groups(study, account)),
+        _not_counted(account.claims),
+        explained,
+        unexplained,
+        [row for each in account.decided for row in _turned(each)],
+        list(_undecided(account)),
+        [each for each in study.asks if _is_asked(each, account)],
+    )
+    true = [each.text for each in study.findings if each.is_true(account.standings)]
+    return replace(text, findings=[*true, *_general(text, summary)][:FINDINGS])
+
+
+def _is_asked(ask: Ask, account: Account) -> bool:
+    return any(account.standings[name] is not Standing.HOLDS for name in ask.claims)
+
+
+def _general(text: StudyText, summary: Summary) -> Iterator[str]:
+    """Yield sentences that fit any results, for as many as a study lacks."""
+    if text.total == text.counts[Standing.OPEN]:
+        yield "No claim is decided yet."
+        return
+    if summary.values >= _LEAST:
+        near, far = (summary.within[factor] / summary.values for factor in NEAR)
+        yield (
+            f"Of {summary.values} numbers {near:.0%} are within a factor of {NEAR[0]:g} of the "
+            f"authors', and {far:.0%} within {NEAR[1]:g}."
+        )
+    if bad := text.counts[Standing.CONTRADICTED]:
+        known = bad - len(text.unexplained)
+        yield (
+            f"{known} of {bad} contradicted {'claim has' if bad == 1 else 'claims have'} "
+            "a named cause."
+        )
+    if read := text.counts[Standing.READING]:
+        what = "claim holds" if read == 1 else "claims hold"
+        yield f"{read} {what} only as the paper is read here."
+
+
+def _numbers(summary: Summary) -> str:
+    sentences = []
+    if summary.values:
+        within = ", ".join(f"within {factor:g}: {summary.within[factor]}" for factor in NEAR)
+        what = "number that is" if summary.values == 1 else "numbers that are"
+        sentences.append(
+            f"Of {summary.values} {what} stated as a value, the median of ours / theirs is "
+            f"{number(summary.median)} (by a factor {within})."
+        )
+    if summary.limits:
+        sentences.append(f"Limits and ranges that are kept: {summary.kept} of {summary.limits}.")
+    return " ".join(sentences)
+
+
+def _groups(study: Study, account: Account) -> Iterator[Group]:
+    lines = {each.claim.id: _line(each, account) for each in judged_by_runs(account.claims)}
+    for question in study.questions:
+        if asked := [lines.pop(name) for name in question.claims if name in lines]:
+            yield Group(question.title, asked)
+    if lines:
+        yield Group("Other claims" if study.questions else "Claims", list(lines.values()))
+
+
+def _line(each: ClaimResult, account: Account) -> Line:
+    theirs = dict.fromkeys(
+        check.asked.stated.text for check in each.checks if check.asked.stated and not check.is_ours
+    )
+    return Line(
+        each.claim.id,
+        each.claim.text,
+        ", ".join(theirs),
+        _ours(each),
+        account.standings[each.claim.id],
+    )
+
+
+def _ours(each: ClaimResult) -> str:
+    check = each.decisive
+    return f"{check.asked.title}: {check.brief}" if check.brief else ""
+
+
+def _not_counted(claims: Sequence[ClaimResult]) -> str:
+    parts = []
+    for statements, one, several in (
+        (("arithmetic",), "statement of arithmetic or parameters", "of arithmetic or parameters"),
+        (("expectation",), "expectation of ours", "expectations of ours"),
+        (("calibration", "reported"), "that is no evidence", "that are no evidence"),
+    ):
+        found = [each for each in claims if each.statement in statements]
+        good = sum(each.verdict.is_good for each in found)
+        if found:
+            parts.append(f"{len(found)} {one if len(found) == 1 else several} ({good} hold)")
+    return f"Not counted: {listing(parts)}." if parts else ""
+
+
+def _turned(decided: Decided) -> Iterator[Turned]:
+    if not decided.values:
+        return
+    (main, *_) = decided.values.values()
+    held = {name for name, verdict in main.items() if verdict.is_good}
+    for place, (value, verdicts) in enumerate(decided.values.items()):
+        here = {name for name, verdict in verdicts.items() if verdict.is_good}
+        bad = [name for name, verdict in verdicts.items() if verdict.is_bad]
+        yield Turned(
+            decided.decision.parameter,
+            value,
+            place == 0,
+            len(here),
+            len(bad),
+            len(verdicts) - len(here) - len(bad),
+            [name for name in verdicts if name in here - held],
+            [name for name in bad if name in held],
+        )
+
+
+def _undecided(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the needs of open claims, with the claims that need the same."""
+    needs: dict[str, list[str]] = {}
+    for each in judged_by_runs(account.claims):
+        if each.verdict is Verdict.UNDECIDED:
+            lacks = "not run yet" if not each.decisive.findings else each.decisive.lacks
+            needs.setdefault(lacks, []).append(each.claim.id)
+    yield from needs.items()

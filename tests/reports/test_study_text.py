@@ -1,0 +1,240 @@
+"""The page of a study: it has only texts that verdicts bear out, and is the same in both forms."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+
+import small_study
+from dumbbell.base.errors import InputError
+from dumbbell.judging.standing import Standing
+from dumbbell.reports import site, study_markdown, study_text
+from dumbbell.reports.study_text import StudyText
+from dumbbell.results import account
+from dumbbell.results.account import Account
+from dumbbell.results.results import Results
+from dumbbell.study.model import Study
+from pages_in_words import words_of
+
+PAGE = """
+[[question]]
+title = "Is the link used?"
+claims = ["A02", "A01"]
+
+[[finding]]
+text = "The link is never used twice over (A02)."
+when = { A01 = "holds", A02 = "contradicted" }
+
+[[finding]]
+text = "The link is used twice over."
+when = { A02 = "holds" }
+
+[[decision]]
+parameter = "round-trip time"
+value = "20 ms"
+evidence = "The text of A01 has no other."
+decided = "2026-11-27"
+axis = "rtt"
+main = "20ms"
+
+[[decision.tried]]
+claim = "A01"
+check = { type = "band", test = "fairness", where = { algorithm = "reno" }, quantity = "rtt_min_ms[1]@run", high = 30 }
+
+[[decision]]
+parameter = "colour of the cable"
+stated = "blue"
+value = "grey"
+evidence = "Nothing hangs on it."
+claims = ["A02", "A03"]
+
+[[cause]]
+title = "A link has one rate"
+text = "No more leaves a link than its rate allows (test `fairness`)."
+claims = ["A01", "A02"]
+tests = ["fairness"]
+refuted_by = "a link that is faster than its rate"
+
+[[ask]]
+text = "Was it a second link?"
+claims = ["A02"]
+
+[[ask]]
+text = "Was A01 measured?"
+claims = ["A01"]
+"""
+STATED = {
+    'quantity = "utilisation", low = 0.25': "stated = 0.9",
+    'quantity = "utilisation", low = 2': "stated_low = 2",
+}
+
+
+def told(folder: Path, page: str = PAGE) -> Study:
+    """Write the small study with the texts of its page and the authors' numbers."""
+    small_study.write(folder)
+    text = small_study.CLAIMS
+    for check, stated in STATED.items():
+        text = text.replace(check, f"{check}, {stated}")
+    (folder / "claims.toml").write_text(text)
+    (folder / "page.toml").write_text(page)
+    return Study.load(folder)
+
+
+@pytest.fixture(scope="module")
+def results(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return Results(told(tmp_path_factory.mktemp("told")), small.store)
+
+
+@pytest.fixture(scope="module")
+def judged(results: Results) -> Account:
+    return account.of(results)
+
+
+@pytest.fixture(scope="module")
+def text(results: Results, judged: Account) -> StudyText:
+    return study_text.of(results.study, judged)
+
+
+def test_claims_stand_where_verdicts_and_readings_put_them(judged: Account) -> None:
+    assert judged.standings == {
+        "A01": Standing.READING,
+        "A02": Standing.CONTRADICTED,
+        "A03": Standing.OPEN,
+    }
+    assert judged.counts == {
+        Standing.HOLDS: 0,
+        Standing.READING: 1,
+        Standing.TIE: 0,
+        Standing.CONTRADICTED: 1,
+        Standing.OPEN: 1,
+    }
+
+
+def test_what_hangs_on_a_decision_is_measured(judged: Account) -> None:
+    tried, assumed = judged.decided
+    assert list(tried.hanging) == ["A01"]
+    assert list(tried.values) == ["20ms", "40ms"]
+    assert [verdicts["A01"].is_good for verdicts in tried.values.values()] == [True, False]
+    # None of the claims on which it bears holds.
+    assert list(assumed.hanging) == []
+
+
+def test_findings_show_only_while_they_are_true(text: StudyText) -> None:
+    assert text.findings == snapshot(
+        [
+            "The link is never used twice over (A02).",
+            "1 of 1 contradicted claim has a named cause.",
+            "1 claim holds only as the paper is read here.",
+        ]
+    )
+
+
+def test_a_finding_that_a_verdict_refutes_is_not_said(small: Results, tmp_path: Path) -> None:
+    page = PAGE.replace('A02 = "contradicted" }', 'A02 = "open" }')
+    found = Results(told(tmp_path, page), small.store)
+    findings = study_text.of(found.study, account.of(found)).findings
+    assert not any("twice over" in sentence for sentence in findings)
+
+
+def test_causes_name_the_contradicted_claims_only(text: StudyText) -> None:
+    (explained,) = text.explained
+    assert list(explained.claims) == ["A02"]
+    assert text.unexplained == []
+
+
+def test_a_cause_of_nothing_is_not_told(small: Results, tmp_path: Path) -> None:
+    page = PAGE.replace('claims = ["A01", "A02"]\ntests', 'claims = ["A01"]\ntests')
+    found = Results(told(tmp_path, page), small.store)
+    said = study_text.of(found.study, account.of(found))
+    assert said.explained == []
+    assert said.unexplained == ["A02"]
+
+
+def test_claims_come_by_question_and_the_rest_last(text: StudyText) -> None:
+    groups = [(group.title, [line.claim for line in group.lines]) for group in text.groups]
+    assert groups == [("Is the link used?", ["A02", "A01"]), ("Other claims", ["A03"])]
+
+
+def test_numbers_are_compared_with_those_of_the_authors(text: StudyText) -> None:
+    first, second = text.effects
+    assert (first.theirs, first.is_value) == ("90 %", True)
+    assert first.low <= first.ratio <= first.high
+    assert (second.theirs, second.is_value, second.is_at_least) == ("at least 200 %", False, True)
+    assert 0.4 < second.ratio < 0.5
+    assert text.numbers == snapshot(
+        "Of 1 number that is stated as a value, the median of ours / theirs is 1 (by a factor within 1.25: 1, within 2: 1). Limits and ranges that are kept: 0 of 1."
+    )
+
+
+def test_what_is_open_says_what_it_needs(text: StudyText) -> None:
+    assert text.undecided == [("not run yet", ["A03"])]
+    assert [ask.text for ask in text.asks] == ["Was it a second link?", "Was A01 measured?"]
+
+
+def test_both_forms_say_the_same(results: Results, judged: Account, tmp_path: Path) -> None:
+    report = site.write(results, tmp_path / "report")
+    study_markdown.write(results, judged, tmp_path / "small.md")
+    markdown = (tmp_path / "small.md").read_text()
+    html = report.read_text()
+    assert _headings(markdown) == [re.sub(r"<.*?>", "", each) for each in _heads(html)]
+    for sentence in ("The link is never used twice over", "colour of the cable", "a second link"):
+        assert sentence in markdown
+        assert sentence in html
+    assert (tmp_path / "small-figure.svg").is_file()
+    assert words_of(markdown) < 500
+
+
+def test_a_part_of_a_study_has_the_texts_of_its_claims(results: Results) -> None:
+    part = results.study.part(["A02"])
+    found = Results(part, results.store)
+    text = study_text.of(part, account.of(found))
+    assert [claim.id for claim in part.claims] == ["A02"]
+    assert [explained.claims for explained in text.explained] == [["A02"]]
+    assert [ask.text for ask in text.asks] == ["Was it a second link?"]
+    # Its first finding also rests on A01, and the first decision is about that alone.
+    assert not any("twice over" in sentence for sentence in text.findings)
+    assert [each.decision.parameter for each in text.decided] == ["colour of the cable"]
+
+
+def _headings(markdown: str) -> list[str]:
+    return re.findall(r"^##? (.*)", markdown, re.MULTILINE)[1:]
+
+
+def _heads(html: str) -> Iterator[str]:
+    return (each for each in re.findall(r"<h2>(.*?)</h2>", html))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('claims = ["A02", "A01"]', 'claims = ["A02", "A99"]', "unknown claim"),
+        ('claims = ["A02", "A01"]', 'claims = ["A02", "A02"]', "another question has this claim"),
+        ('tests = ["fairness"]', 'tests = ["fairnes"]', "unknown test"),
+        ('axis = "rtt"\n', 'axis = "rttt"\n', "unknown axis"),
+        ('main = "20ms"', 'main = "30ms"', "unknown value of rtt"),
+        ('main = "20ms"\n', "", "an axis needs the chosen value"),
+        ('A02 = "contradicted"', 'A02 = "reproduced"', "not a known value"),
+        ("never used", "never used " + "so " * 40, "30 words or fewer"),
+        ("No more leaves", "No more " + "and more " * 40 + "leaves", "80 words or fewer"),
+    ],
+)
+def test_wrong_texts_are_refused(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    assert old in PAGE
+    with pytest.raises(InputError) as refused:
+        told(tmp_path, PAGE.replace(old, new, 1))
+    assert complaint in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["brakmo2017", "kumazoe2012", "li2007", "lukaseder2016", "mani2012"]
+)
+def test_published_studies_say_what_each_claim_asks(name: str) -> None:
+    study = Study.load(name)
+    asked = [claim for question in study.questions for claim in question.claims]
+    counted = [claim.id for claim in study.claims if claim.statement in ("number", "order")]
+    assert sorted(asked) == sorted(counted)
+    assert len(study.header.summary.split()) <= 50
