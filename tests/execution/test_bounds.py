@@ -84,6 +84,23 @@ def test_memory_is_what_is_under_way_and_in_queues() -> None:
     assert expected_bytes(unlimited, expected_packets(unlimited)) < 100e6
 
 
+def test_unlimited_queues_of_a_switch_take_no_more_than_its_memory() -> None:
+    table = {
+        "duration": "60s",
+        "network": {
+            "rate": "10gbit",
+            "rtt": "100us",
+            "queue": "unlimited",
+            "switch": {"memory": "8.6mb", "alpha": 1},
+        },
+        "flow": [{"algorithm": "reno"}],
+    }
+    shared = Scenario.parse(table, "shared").resolve().scenario
+    packets = expected_packets(shared)
+    assert packets > 40e6
+    assert expected_bytes(shared, packets) < 20e6
+
+
 @pytest.mark.parametrize("name", ["li2007", "lukaseder2016", "brakmo2017"])
 def test_whole_studies_are_no_larger_than_is_run_without_asking(name: str) -> None:
     runs = [run.resolved for run in study_runs.runs(name)]

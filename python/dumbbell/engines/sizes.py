@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Final
 
 from dumbbell.base.units import NS_PER_S
@@ -154,9 +155,23 @@ def expected_bytes(scenario: Scenario, packets: float) -> float:
     smallest = min(flow.packet_bytes for flow in flows)
     rate_bps = facts.bottleneck_rate_bps(scenario)
     under_way = math.inf if rate_bps is None else rate_bps * longest_s / 8 / smallest
-    queued = sum(_most(link, smallest) for link in facts.sampled_links(scenario))
+    queued = _queued(facts.sampled_links(scenario), smallest)
     windows = len(flows) * _IN_FLIGHT_MAX
     return _FLOW_BYTES * len(flows) + _PACKET_BYTES * min(under_way + queued, windows, packets)
+
+
+def _queued(links: Iterable[LinkConfig], packet_bytes: int) -> float:
+    """Return how many packets wait in queues at most; those of a switch share its memory."""
+    alone = 0.0
+    queues: dict[int, float] = defaultdict(float)
+    memories: dict[int, float] = {}
+    for link in links:
+        if link.memory is None:
+            alone += _most(link, packet_bytes)
+        else:
+            queues[link.memory.switch] += _most(link, packet_bytes)
+            memories[link.memory.switch] = link.memory.bytes / packet_bytes
+    return alone + sum(min(queues[switch], memories[switch]) for switch in memories)
 
 
 def _most(link: LinkConfig, packet_bytes: int) -> float:
