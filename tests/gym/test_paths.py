@@ -9,8 +9,8 @@ import pytest
 
 from dumbbell import InputError
 from dumbbell.gym import STANDARD
-from dumbbell.gym.paths import SIZES
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.path_sets import SIZES
 
 DIGESTS = {
     "train": "d8bcfc57f16b603d",

@@ -24,10 +24,10 @@ except ModuleNotFoundError:
 from dumbbell.gym.actions import ACTIONS
 from dumbbell.gym.measured import FIELDS, Field, Measured
 from dumbbell.gym.parallel import SharedPathEnv, parallel_env
-from dumbbell.gym.paths import STANDARD, Distribution, PathSet
 from dumbbell.gym.rewards import REWARDS
 from dumbbell.gym.single import PathEnv
 from dumbbell.gym.vector import PathVectorEnv
+from dumbbell.scenario.path_sets import STANDARD, Distribution, PathSet
 
 __all__ = [
     "ACTIONS",

@@ -11,9 +11,9 @@ from dumbbell import _core
 from dumbbell.base.arguments import wrong
 from dumbbell.base.errors import InputError, listed, placed, unknown
 from dumbbell.engines.engine import core_errors
-from dumbbell.gym.paths import SIZES, STANDARD, PathSet
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.model_record import Record
+from dumbbell.scenario.path_sets import SIZES, STANDARD, PathSet
 from dumbbell.scenario.resolve import ResolvedScenario
 
 Paths = str | Path | PathSet | Scenario | Mapping[str, Any] | Sequence[Any]

@@ -1,4 +1,4 @@
-"""Paths to learn on: drawn from a distribution over the keys of a scenario, in sets that are fixed.
+"""Sets of paths that are fixed, drawn from a distribution over the keys of a scenario.
 
 Path 7 of a set is the same on any machine and for ever: a function of the distribution's name and
 version, of the set and of the number 7. A change of the draws raises the version.
