@@ -5,20 +5,24 @@ the process that a user has started never loads user-defined code. Children comp
 run it and check it, and the end of a child is the failure of its task. Children wait for further
 questions, as each has to compile an algorithm when it first sees it.
 
-This keeps faults apart, not attackers: a child has the rights of its user (docs/trust.md).
+This keeps faults apart, not attackers: a child has the rights of its user (docs/trust.md). Within
+`bounded`, children also have limits, and nothing of them is left at the end.
 """
 
 from __future__ import annotations
 
 import atexit
+import os
 import pickle
 import selectors
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, Protocol
 
@@ -55,8 +59,44 @@ class RawOutput(NamedTuple):
     captures: Sequence[bytes] | None
 
 
+class Limits(NamedTuple):
+    """Limits of a process; systems other than Linux have none of them.
+
+    Attributes
+    ----------
+    memory_bytes
+        Its address space; programs that it starts to fuzz an algorithm have no such limit.
+    cpu_s
+        Processor time of one call, in seconds.
+    processes
+        Processes and threads that it starts, compilers among them. There is no such limit where the
+        system grants no namespace of processes.
+    """
+
+    memory_bytes: int = 2_000_000_000
+    cpu_s: int = 10
+    processes: int = 200
+
+
+TOO_MANY: Final = 97
+"""Exit code of a child that has started too many processes."""
+
+
 class Died(Exception):  # noqa: N818 - what happened, not what to do
-    """A process ended before its call did; the message names the signal or the exit code."""
+    """A process ended before its call did; the message names the signal or the exit code.
+
+    Attributes
+    ----------
+    code
+        The exit code; below 0 it is the signal.
+    printed
+        Its last words on standard error, of a child with limits.
+    """
+
+    def __init__(self, code: int, printed: str = "") -> None:
+        super().__init__(_how(code))
+        self.code = code
+        self.printed = printed
 
 
 class TooLong(Exception):  # noqa: N818 - what happened, not what to do
@@ -80,19 +120,33 @@ class Cancelling(Protocol):
 
 
 class Child:
-    """A process that calls the core. It ends when it is closed, or with the one that started it."""
+    """A process that calls the core. It ends when it is closed, or with the one that started it.
 
-    def __init__(self) -> None:
+    With limits it has `scratch` for its temporary files, and prints nothing.
+    """
+
+    def __init__(self, limits: Limits | None = None, scratch: str | None = None) -> None:
         assert _core.__file__ is not None
+        self._is_limited = limits is not None
+        self._printed = ""
+        environment = None if scratch is None else {**os.environ, "TMPDIR": scratch}
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_SCRIPT), _core.__file__],
+            [sys.executable, "-I", "-S", str(_SCRIPT), _core.__file__, *map(str, limits or ())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            env=environment,
+            start_new_session=self._is_limited,
         )
         assert self._process.stderr is not None
-        self._relay = threading.Thread(target=_relay, args=(self._process.stderr,), daemon=True)
+        show = self._keep if self._is_limited else _show
+        self._relay = threading.Thread(
+            target=_relay, args=(self._process.stderr, show), daemon=True
+        )
         self._relay.start()
+
+    def _keep(self, text: str) -> None:
+        self._printed += text
 
     def call(self, function: str, *arguments: Any) -> Any:
         """Return what a function of the core does; raises as that does, and Died."""
@@ -106,7 +160,7 @@ class Child:
             error, answer = pickle.load(process.stdout)
         except (OSError, EOFError, ValueError, pickle.UnpicklingError):
             self.close()
-            raise Died(_how(process.wait())) from None
+            raise Died(process.wait(), self._printed) from None
         if not error:
             return answer
         raise _error(error, answer)
@@ -120,9 +174,20 @@ class Child:
         assert self._process.stdin is not None
         with suppress(OSError, ValueError):
             self._process.stdin.close()
+        if self._is_limited:
+            self._kill_group()
+            return
         last = threading.Timer(_GRACE_S, self._process.kill)
         last.daemon = True
         last.start()
+
+    def _kill_group(self) -> None:
+        """End all processes of its session; those of its namespace end with it."""
+        if not hasattr(os, "killpg"):
+            self._process.kill()
+            return
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
 
     @property
     def lives(self) -> bool:
@@ -135,6 +200,8 @@ class Child:
             assert pipe is not None
             with suppress(OSError):
                 pipe.close()
+        if self._is_limited:
+            self._kill_group()
         self._process.wait()
         self._relay.join(_GRACE_S)
 
@@ -150,7 +217,11 @@ def _await(pipe: IO[bytes]) -> None:
             pass
 
 
-def _relay(pipe: IO[bytes]) -> None:
+def _show(text: str) -> None:
+    print(text, end="", file=sys.stderr, flush=True)
+
+
+def _relay(pipe: IO[bytes], show: Callable[[str], None]) -> None:
     """Show what a child prints: not for ever, and nothing that a terminal would obey."""
     left = _SAID_MAX
     with pipe, suppress(OSError, ValueError):
@@ -163,7 +234,7 @@ def _relay(pipe: IO[bytes]) -> None:
             )
             left -= len(said)
             more = "" if left > 0 else "\n(what the algorithm prints further is left out)\n"
-            print(said + more, end="", file=sys.stderr, flush=True)
+            show(said + more)
 
 
 def _how(code: int) -> str:
@@ -195,10 +266,11 @@ def _error(name: str, args: tuple[Any, ...]) -> Exception:
 class _Idle:
     """Children that wait for another run."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits | None = None, scratch: str | None = None) -> None:
+        self.limits = limits
+        self._scratch = scratch
         self._children: list[Child] = []
         self._lock = threading.Lock()
-        atexit.register(self.close)
 
     def take(self) -> Child:
         """Return one that lives."""
@@ -208,7 +280,7 @@ class _Idle:
                 if child.lives:
                     return child
                 child.close()
-        return Child()
+        return Child(self.limits, self._scratch)
 
     def put(self, child: Child) -> None:
         with self._lock:
@@ -222,6 +294,30 @@ class _Idle:
 
 
 _idle: Final = _Idle()
+atexit.register(_idle.close)
+_chosen: ContextVar[_Idle] = ContextVar("children", default=_idle)
+
+
+@contextmanager
+def bounded(limits: Limits) -> Iterator[Path]:
+    """Give all children of the block limits, and end them with it; yield their temporary folder.
+
+    A thread has these children if it runs in a copy of the block's context. Threads that call a
+    child have to end before the block does.
+    """
+    with tempfile.TemporaryDirectory(prefix="dumbbell-", ignore_cleanup_errors=True) as scratch:
+        children = _Idle(limits, scratch)
+        before = _chosen.set(children)
+        try:
+            yield Path(scratch)
+        finally:
+            _chosen.reset(before)
+            children.close()
+
+
+def is_bounded() -> bool:
+    """Return True within `bounded`."""
+    return _chosen.get().limits is not None
 
 
 def ask(
@@ -234,7 +330,8 @@ def ask(
 
     Raises as the function; Died if it brings the process down, TooLong and Cancelled.
     """
-    child, too_late = _idle.take(), threading.Event()
+    idle = _chosen.get()
+    child, too_late = idle.take(), threading.Event()
 
     def give_up() -> None:
         too_late.set()
@@ -257,7 +354,7 @@ def ask(
             raise TooLong(patience_s) from None
         raise
     except _CORE_ERRORS:
-        _idle.put(child)
+        idle.put(child)
         raise
     except BaseException:
         child.kill()
@@ -268,7 +365,7 @@ def ask(
     if too_late.is_set() or (cancel is not None and cancel.cancelled):
         child.kill()
     else:
-        _idle.put(child)
+        idle.put(child)
     return answer
 
 

@@ -3,10 +3,14 @@
 Python runs this file by its path, without the package: importing all of it takes a second. The path
 of the compiled core is its argument. It reads the name of a function and its arguments, and answers
 with the outcome, until its input ends.
+
+Three more arguments are limits (`apart.Limits`). On Linux it then works in a namespace of
+processes, if the system grants one: the kernel ends all in it with its first process, the watch.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.machinery
 import importlib.util
 import os
@@ -14,6 +18,7 @@ import pickle
 import signal
 import sys
 import threading
+import time
 from queue import SimpleQueue
 from typing import Any
 
@@ -25,8 +30,27 @@ AT_ONCE_S = 0.1
 """Time for a call to end compilers and remove the testbed's set-up, in s, once nobody waits."""
 
 
+NO_MEMORY_LIMIT = ("fuzz_algorithm",)
+"""Calls that start programs with sanitizers, which reserve more memory than there is."""
+FILE_BYTES_MAX = 256 << 20
+TOO_MANY = 97
+"""Exit code of a process that has started too many; as `apart.TOO_MANY`."""
+LOOK_S = 0.02
+_SIGNALLED = 128
+_NEW_USER, _NEW_PROCESSES = 0x10000000, 0x20000000
+_SET_DEATH_SIGNAL, _DROP_CAPABILITY = 1, 24
+_CAPABILITIES, _SYS_ADMIN, _SYS_RESOURCE = 0x20080522, 21, 24
+"""Of sched.h, sys/prctl.h and linux/capability.h."""
+_NOBODY_FROM = 0x7FFF0000
+_SPARE = 20
+"""Processes beyond the limit, so that the watch sees it exceeded before forks fail."""
+
+
 def main() -> None:
     """Answer until the other end of standard input is closed."""
+    limits = [int(each) for each in sys.argv[2:]] if sys.platform == "linux" else []
+    if limits:
+        confine(limits[2])
     # Ctrl-C reaches all processes of a terminal; the one that started this one decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
@@ -37,9 +61,115 @@ def main() -> None:
     idle.set()
     threading.Thread(target=listen, args=(core, asked, idle), daemon=True).start()
     while True:
-        pickle.dump(answer(core, *asked.get()), answers)
+        question = asked.get()
+        if limits:
+            limit(question[0], *limits[:2])
+        pickle.dump(answer(core, *question), answers)
         idle.set()
         answers.flush()
+
+
+def confine(processes: int) -> None:
+    """Return in a process whose namespace ends with it, or here if the system grants none."""
+    import ctypes  # noqa: PLC0415 - it takes as long as all the rest
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    user, group = os.geteuid(), os.getegid()
+    if libc.unshare(_NEW_PROCESSES) != 0:
+        if libc.unshare(_NEW_USER | _NEW_PROCESSES) != 0:
+            return
+        for name, line in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
+            with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123 - pathlib takes long
+                file.write(line)
+    first = os.fork()
+    if first:
+        end_as(os.waitpid(first, 0)[1])
+    libc.prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+    worker = os.fork()
+    if worker:
+        watch(worker, processes)
+    count_alone(libc, user, processes + _SPARE)
+
+
+def count_alone(libc: Any, user: int, processes: int) -> None:
+    """Have forks fail beyond a number of processes, other processes of the user not counted.
+
+    The system counts by the real user and namespace, but never limits root or who has these
+    capabilities. So the real user is another one then; the effective user, whose files these are,
+    stays.
+    """
+    import ctypes  # noqa: PLC0415 - as above
+    import resource  # noqa: PLC0415 - Windows has none
+
+    if user == 0:
+        os.setresuid(_NOBODY_FROM + time.monotonic_ns() % 0x8000, 0, 0)
+        header = (ctypes.c_uint32 * 2)(_CAPABILITIES, 0)
+        data = (ctypes.c_uint32 * 6)()
+        libc.capget(header, data)
+        for capability in (_SYS_ADMIN, _SYS_RESOURCE):
+            libc.prctl(_DROP_CAPABILITY, capability)
+            data[0] &= ~(1 << capability)
+            data[1] &= ~(1 << capability)
+        libc.capset(header, data)
+    resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+
+
+def end_as(status: int) -> None:
+    """End as the process did that watched, by the signal if one ended the worker."""
+    import resource  # noqa: PLC0415 - Windows has none
+
+    code = os.waitstatus_to_exitcode(status)
+    if code > _SIGNALLED:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with contextlib.suppress(OSError):  # of SIGKILL there is no handler
+            signal.signal(code - _SIGNALLED, signal.SIG_DFL)
+        os.kill(os.getpid(), code - _SIGNALLED)
+    os._exit(code if code >= 0 else TOO_MANY)
+
+
+def watch(worker: int, processes: int) -> None:
+    """Wait for the worker, and end all if more processes were started than allowed.
+
+    This is the first process of the namespace, which is the parent of all that lose theirs.
+    """
+    while True:
+        ended, status = os.waitpid(-1, os.WNOHANG)
+        if ended == worker:
+            code = os.waitstatus_to_exitcode(status)
+            os._exit(code if code >= 0 else _SIGNALLED - code)
+        if ended == 0:
+            if started() > processes:
+                os._exit(TOO_MANY)
+            time.sleep(LOOK_S)
+
+
+def started() -> int:
+    """Return the number of processes and threads of this namespace so far; 0: not known."""
+    try:
+        with open("/proc/sys/kernel/ns_last_pid") as file:  # noqa: PTH123 - as above
+            return int(file.read())
+    except OSError:
+        return 0
+
+
+def limit(call: str, memory_bytes: int, cpu_s: int) -> None:
+    """Limit what a call may take, besides the time that was taken before."""
+    import resource  # noqa: PLC0415 - Windows has none
+
+    def soft(kind: int, value: int) -> None:
+        hard = resource.getrlimit(kind)[1]
+        resource.setrlimit(kind, (value if hard < 0 else min(value, hard), hard))
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    soft(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + 1 + cpu_s)
+    is_free = call in NO_MEMORY_LIMIT
+    soft(resource.RLIMIT_AS, resource.getrlimit(resource.RLIMIT_AS)[1] if is_free else memory_bytes)
+    soft(resource.RLIMIT_FSIZE, FILE_BYTES_MAX)
+    soft(resource.RLIMIT_CORE, 0)
 
 
 def loaded(path: str) -> Any:

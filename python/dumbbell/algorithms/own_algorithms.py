@@ -83,7 +83,7 @@ def _described(name: str, code: str, shown: str) -> dict[str, Any]:
             "a constructor",
             source=shown,
             valid="functions that nobody but the hooks calls",
-        ) from None
+        ) from error
     return dict(_printable(json.loads(text)))
 
 
@@ -142,7 +142,14 @@ _WANTED: Final = _undescribed("", "", "").keys() - {"code"}
 
 
 def _keep(described: dict[str, Any]) -> None:
-    """Keep a description, as far as the cache folder can be written."""
+    """Keep a description, as far as the cache folder can be written.
+
+    A child with limits leaves nothing: a search describes thousands of files, each once.
+    """
+    from dumbbell.algorithms import apart  # noqa: PLC0415 - as in `_described`
+
+    if apart.is_bounded():
+        return
     content = {key: value for key, value in described.items() if key != "code"}
     name = _cache_name(described["name"], described["source_hash"])
     user_cache.keep(name, json.dumps(content).encode())
