@@ -21,7 +21,7 @@ FLOORS = [
     ["results"],
     ["experiments"],
     ["conformance", "reports"],
-    ["serve"],
+    ["scoring", "serve"],
     ["api"],
     ["cli"],
 ]

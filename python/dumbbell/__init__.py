@@ -17,6 +17,9 @@
 >>> checklist = dumbbell.checklist("./my_cc.c", quick=True)
 >>> checklist.verdict        # which clauses of RFC 9743 fail
 
+>>> found = dumbbell.score("./my_cc.c", suite="internet-1")
+>>> found.value, found.problems  # one number, and what is wrong
+
 >>> results = dumbbell.run_study("li2007", quick=True)
 >>> results.table("fairness", ["ratio_min_max", "goodput_mbit_per_s[2]@late"])
 >>> results.claims().to_frame()
@@ -47,6 +50,7 @@ __all__ = [
     "Results",
     "Run",
     "Scenario",
+    "Score",
     "Spreads",
     "Store",
     "Study",
@@ -66,6 +70,7 @@ __all__ = [
     "read_measurement",
     "report",
     "run_study",
+    "score",
     "series",
     "simulate",
     "sweep",

@@ -13,6 +13,7 @@ from dumbbell.api.measuring import latencies, list_quantities, series, take
 from dumbbell.api.results import Results
 from dumbbell.api.running import open_run, perturb, simulate
 from dumbbell.api.runs import Run
+from dumbbell.api.scoring import Score, score
 from dumbbell.api.searching import Advice, Tuning, advise, tune
 from dumbbell.api.spreads import Spreads
 from dumbbell.api.studying import claims, open_results, report, run_study
@@ -35,6 +36,7 @@ __all__ = [
     "Results",
     "Run",
     "Scenario",
+    "Score",
     "Spreads",
     "Store",
     "Study",
@@ -54,6 +56,7 @@ __all__ = [
     "read_measurement",
     "report",
     "run_study",
+    "score",
     "series",
     "simulate",
     "sweep",

@@ -35,6 +35,7 @@ from dumbbell.cli.new_command import new
 from dumbbell.cli.open_command import open_page
 from dumbbell.cli.report_command import report
 from dumbbell.cli.run_command import run
+from dumbbell.cli.score_command import score
 from dumbbell.cli.serve_command import serve
 from dumbbell.cli.simulate_command import simulate
 from dumbbell.cli.start import SAID, STOPPED, leave
@@ -86,6 +87,7 @@ for each in (
     trace,
     check,
     checklist,
+    score,
     doctor,
     serve,
 ):

@@ -30,6 +30,9 @@ _CHECKS: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Part of the fuzzer -> its check, and the remedy."""
 
+NAMES: Final = tuple(check for check, _ in _CHECKS.values())
+"""Names of the checks."""
+
 
 def rows(name: str, code: str) -> Iterator[Row]:
     """Yield a row for each part of the fuzzer."""

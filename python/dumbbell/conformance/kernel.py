@@ -27,9 +27,9 @@ SECONDS: Final = 3
 PATIENCE_S: Final = 100.0
 """Time for compiling, in seconds."""
 
-_COMPILES: Final = "compiles for BPF"
-_VERIFIER: Final = "passes the verifier"
-_PARITY: Final = "does the same (parity)"
+COMPILES: Final = "compiles for BPF"
+VERIFIER: Final = "passes the verifier"
+PARITY: Final = "does the same (parity)"
 
 Replay = Callable[[str], Sequence[dict[str, Any]]]
 """Runs a scenario on the testbed and returns what became of each algorithm's callbacks."""
@@ -57,34 +57,34 @@ def rows(
         apart.ask("testbed_compile", algorithm.name, code, patience_s=PATIENCE_S)
     except _core.AlgorithmError as error:
         file, line, cause = error.args
-        yield failed(PART, _COMPILES, f"{file}{f':{line}' if line else ''}: {cause}", _RULES)
-        for check in (_VERIFIER, _PARITY):
+        yield failed(PART, COMPILES, f"{file}{f':{line}' if line else ''}: {cause}", _RULES)
+        for check in (VERIFIER, PARITY):
             yield not_checked(PART, check, "it does not compile")
         return
     except _core.TestbedError as error:
-        for check in (_COMPILES, _VERIFIER, _PARITY):
+        for check in (COMPILES, VERIFIER, PARITY):
             yield not_checked(PART, check, str(error))
         return
-    yield passed(PART, _COMPILES, "without a warning")
+    yield passed(PART, COMPILES, "without a warning")
     yield from _run(algorithm, look(), replay or on_testbed)
 
 
 def _run(algorithm: Algorithm, found: machine.Machine, replay: Replay) -> Iterator[Row]:
     if not found.ready:
-        for check in (_VERIFIER, _PARITY):
+        for check in (VERIFIER, PARITY):
             yield not_checked(PART, check, machine.verdict(found))
         return
     try:
         results = replay(resolved(algorithm, PATH, SECONDS, loss=True).json)
     except TestbedError as error:
-        for check in (_VERIFIER, _PARITY):
+        for check in (VERIFIER, PARITY):
             yield not_checked(PART, check, str(error))
         return
     except (DumbbellError, _core.AlgorithmError) as error:
-        yield failed(PART, _VERIFIER, str(error), _RULES)
-        yield not_checked(PART, _PARITY, "the verifier rejects it")
+        yield failed(PART, VERIFIER, str(error), _RULES)
+        yield not_checked(PART, PARITY, "the verifier rejects it")
         return
-    yield passed(PART, _VERIFIER, "all hooks")
+    yield passed(PART, VERIFIER, "all hooks")
     yield _parity(results)
 
 
@@ -101,7 +101,7 @@ def _parity(told: Sequence[dict[str, Any]]) -> Row:
     if differing:
         remedy = "does it read what was never set, or rely on what C leaves open?"
         shown = f"{differing} of {callbacks} callbacks end in other bytes natively"
-        return failed(PART, _PARITY, shown, remedy, first)
+        return failed(PART, PARITY, shown, remedy, first)
     if not callbacks:
-        return failed(PART, _PARITY, "the kernel made no callback in a run of 3 s")
-    return passed(PART, _PARITY, f"{callbacks:,} callbacks in {SECONDS} s, byte for byte")
+        return failed(PART, PARITY, "the kernel made no callback in a run of 3 s")
+    return passed(PART, PARITY, f"{callbacks:,} callbacks in {SECONDS} s, byte for byte")

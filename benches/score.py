@@ -1,0 +1,160 @@
+"""Candidates an hour of `dumbbell score`, and whether it ranks as a fuller campaign does.
+
+Candidates are all built-in algorithms and mutants of them: their C files with other initial values
+of one to three parameters, drawn as `dumbbell tune` draws them. The campaign has other paths of the
+same distribution, more of them and longer ones, and drops nobody.
+
+    .venv/bin/python benches/score.py MUTANTS [--campaign PATHS DURATION]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats  # type: ignore[import-untyped]
+
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm
+from dumbbell.experiments.tune.space import Dimension
+from dumbbell.scoring import suites
+from dumbbell.scoring.candidate import Candidate
+from dumbbell.scoring.scoring import Request, Status, score_of
+
+SUITE = "internet-1"
+
+
+def mutant(algorithm: Algorithm, folder: Path, draw: random.Random) -> Path | None:
+    """Write a C file with other initial values; None if the text has none that can be changed."""
+    name = f"m_{algorithm.name}"
+    text = re.sub(rf"\b{algorithm.name}(?=\b|_)", name, algorithm.code)
+    chosen = [each for each in algorithm.parameters if each.low < each.high]
+    changed = False
+    for each in draw.sample(chosen, min(len(chosen), draw.randint(1, 3))):
+        value = Dimension(each, each.low, each.high).value(draw.random())
+        row = re.compile(rf'(\bP\(\s*{each.name}\s*,\s*"[^"]*"\s*,\s*)[^,]+,')
+        text, count = row.subn(rf"\g<1>{value},", text, count=1)
+        changed |= count > 0
+    if not changed:
+        return None
+    file = folder / f"{name}.c"
+    file.write_text(text)
+    return file
+
+
+def candidates(mutants: int, folder: Path) -> list[str]:
+    """Return the built-in algorithms, and files of mutants in folders of their own."""
+    draw = random.Random(1)
+    algorithms = list(catalogue.algorithms().values())
+    found: list[str] = []
+    while len(found) < mutants:
+        place = folder / str(len(found))
+        place.mkdir(exist_ok=True)
+        file = mutant(draw.choice(algorithms), place, draw)
+        if file is not None:
+            found.append(str(file))
+    return [*catalogue.algorithms(), *found]
+
+
+def ranks(pairs: list[tuple[float, float]], what: str) -> None:
+    """Print both coefficients with the interval of 2,000 resamplings."""
+    values = np.array(pairs)
+    random_numbers = np.random.default_rng(0)
+    for name, measure in (("Spearman", stats.spearmanr), ("Kendall", stats.kendalltau)):
+        again = []
+        for _ in range(2000):
+            rows = values[random_numbers.integers(len(values), size=len(values))]
+            again.append(measure(rows[:, 0], rows[:, 1]).statistic)
+        low, high = np.nanquantile(again, [0.025, 0.975])
+        value = measure(values[:, 0], values[:, 1]).statistic
+        print(f"{what}: {name} {value:.3f} ({low:.3f} to {high:.3f}) of {len(values)}")
+
+
+def scored(choices: list[str], out: Path, label: str) -> dict[str, dict[str, Any]]:
+    """Score each, and append the outcome to a file; what the file has is not scored again."""
+    known = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    found = {each["choice"]: each for each in known if each["label"] == label}
+    with out.open("a") as file:
+        for choice in choices:
+            if choice in found:
+                continue
+            began_s = time.monotonic()
+            got = score_of(Request(choice, SUITE))
+            found[choice] = {
+                "label": label,
+                "choice": choice,
+                "seconds": time.monotonic() - began_s,
+                "status": got.status.value,
+                "score": None if got.score is None else got.score.value,
+                "runs": len(got.worths),
+                "problems": [each.code.value for each in got.problems],
+            }
+            file.write(json.dumps(found[choice]) + "\n")
+            file.flush()
+    return found
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("mutants", type=int)
+    parser.add_argument("--campaign", nargs=2, metavar=("PATHS", "DURATION"))
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "score-bench")
+    options = parser.parse_args()
+    options.folder.mkdir(exist_ok=True)
+    choices = candidates(options.mutants, options.folder)
+    out = options.folder / "scores.jsonl"
+    quick = scored(choices, out, "score")
+    _speed([quick[choice] for choice in choices[len(catalogue.algorithms()) :]])
+    if options.campaign:
+        paths, duration = options.campaign
+        suite = suites.load(SUITE)
+        distribution = {**suite.distribution, "duration": duration}
+        update = {"name": "internet-99", "rounds": (int(paths),), "distribution": distribution}
+        whole = suite.model_copy(update=update)
+        suites.load = lambda _: whole  # type: ignore[assignment]
+        Candidate.check_calls = lambda _: None  # type: ignore[method-assign, assignment]
+        full = scored(choices, out, f"{paths} paths of {duration}")
+        _agreement(choices, quick, full)
+
+
+def _speed(mutants: list[dict[str, Any]]) -> None:
+    took_s = sum(each["seconds"] for each in mutants)
+    for status in Status:
+        some = [each["seconds"] for each in mutants if each["status"] == status.value]
+        if some:
+            print(f"{status.value}: {len(some)}, {np.mean(some):.2f} s each")
+    if mutants:
+        print(
+            f"{len(mutants)} mutants in {took_s:.0f} s: {3600 * len(mutants) / took_s:.0f} an hour"
+        )
+
+
+def _agreement(
+    choices: list[str], quick: dict[str, dict[str, Any]], full: dict[str, dict[str, Any]]
+) -> None:
+    built_in = set(catalogue.algorithms())
+    groups = {
+        "built-in algorithms": [each for each in choices if each in built_in],
+        "mutants": [each for each in choices if each not in built_in],
+        "all": choices,
+    }
+    for what, some in groups.items():
+        pairs = [
+            (quick[each]["score"], full[each]["score"])
+            for each in some
+            if quick[each]["score"] is not None and full[each]["score"] is not None
+        ]
+        if len(pairs) > 2:
+            ranks(pairs, what)
+
+
+if __name__ == "__main__":
+    main()

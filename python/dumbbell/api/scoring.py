@@ -1,0 +1,151 @@
+"""One number for an algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from dumbbell.api.table import Table
+from dumbbell.base import kinds
+from dumbbell.base.arguments import wrong
+from dumbbell.inference.estimates import Estimate
+from dumbbell.scoring import scoring, suites, words
+from dumbbell.scoring.problems import Problem
+
+
+class Score(Table):
+    """The score of an algorithm, its parts, and its problems.
+
+    Attributes
+    ----------
+    found
+        All that was measured: `dumbbell.scoring.scoring.Score`.
+    """
+
+    def __init__(self, found: scoring.Score) -> None:
+        self.found = found
+
+    @property
+    def value(self) -> float | None:
+        """The score: 100 is the reference's, and more is better; None: there is none."""
+        return None if self.found.score is None else self.found.score.value
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the score over paths; None: there is no score."""
+        return None if self.found.score is None else self.found.score.interval
+
+    @property
+    def gain(self) -> Estimate | None:
+        """By which factor it exceeds the candidate to beat, path by path; None: there was none."""
+        return self.found.gain
+
+    @property
+    def status(self) -> str:
+        """``"scored"``, ``"dropped"`` by the race, or ``"refused"``."""
+        return self.found.status.value
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Its problems: codes, places, messages and remedies."""
+        return self.found.problems
+
+    @property
+    def passed(self) -> bool:
+        """True if it ran on all paths and has no problem."""
+        return self.found.passed
+
+    @property
+    def worths(self) -> Mapping[str, float]:
+        """Natural logarithm of the score over 100 on each path that has run."""
+        return self.found.worths
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``dumbbell score --json`` prints."""
+        return self.found.as_dict()
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each part.
+
+        ``ratio``, ``ratio_low`` and ``ratio_high`` are the geometric mean over ``paths`` of the
+        ratio to the reference, to the power of the part's weight.
+        """
+        rows = []
+        for each in self.found.parts:
+            ends = {} if each.ratio is None else each.ratio.as_dict()
+            values = (ends.get(end) for end in ("value", "low", "high"))
+            rows.append((each.part.name, *values, each.paths))
+        schema = {
+            "part": pl.String,
+            **dict.fromkeys(("ratio", "ratio_low", "ratio_high"), pl.Float64),
+            "paths": pl.Int64,
+        }
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    @property
+    def _heading(self) -> tuple[str, str]:
+        lines = [words.conclusion(self.found), *map(str, self.problems)]
+        return f"score of {self.found.algorithm}", " ".join(lines)
+
+
+def score(
+    algorithm: str | Path,
+    *,
+    suite: str = "internet-1",
+    paths: str = suites.TRAIN,
+    beat: Score | Mapping[str, Any] | None = None,
+    kernel: bool = False,
+    jobs: int | None = None,
+) -> Score:
+    """Score an algorithm: one number for a search, with its parts and its problems.
+
+    A C file is compiled, checked and run in processes with limits of time, memory and number.
+    Whatever it does there is a problem of its score, not an error.
+
+    Parameters
+    ----------
+    algorithm
+        Its C file or its name, with a preset or without.
+    suite
+        Name of the suite, with its version.
+    paths
+        The set of paths: "train" for a search, "validation" and "test" to judge what it has found.
+    beat
+        Score of another algorithm on the same paths, or its ``to_dict()``. The race drops what is
+        clearly worse, path by path.
+    kernel
+        True to check it in the kernel, too: BPF compiler, verifier and parity.
+    jobs
+        Runs at the same time; None: one for each processor.
+
+    Returns
+    -------
+    Score
+        A table with a row for each part.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, algorithm, suite or set.
+
+    Examples
+    --------
+    >>> found = dumbbell.score("reno")
+    >>> found.status, round(found.value) in range(80, 120)
+    ('scored', True)
+    """
+    if not isinstance(algorithm, str | Path):
+        raise wrong("algorithm", algorithm, "not an algorithm", "its C file, or its name")
+    kinds.check(Path(algorithm), "an algorithm")
+    request = scoring.Request(
+        str(algorithm),
+        suite,
+        paths,
+        scoring.to_beat(beat.to_dict() if isinstance(beat, Score) else beat, suite, paths),
+        kernel,
+        jobs,
+    )
+    return Score(scoring.score_of(request))
