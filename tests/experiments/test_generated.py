@@ -12,26 +12,27 @@ import pytest
 from command_line import Command
 from dumbbell.experiments.generated import leo, lte, wifi
 from dumbbell.experiments.generated.kinds import KINDS, generated
+from dumbbell.scenario import library
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.path_traces import ALL, parse, written
 from dumbbell.scenario.traces import read_trace
 from sample_runs import links
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 S = 10**9
 SHIPPED = {"leo": ("leo.csv", 60), "lte": ("lte.trace", 20), "wifi": ("wifi.csv", 20)}
+NAMED = {"leo": "leo-satellite", "lte": "lte-cell", "wifi": "bad-wifi"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_shipped_traces_can_be_generated_again(kind: str) -> None:
     name, seconds = SHIPPED[kind]
-    assert generated(kind, 1, seconds * S) == (EXAMPLES / name).read_text()
+    assert generated(kind, 1, seconds * S) == (library.FOLDER / name).read_text()
     assert generated(kind, 2, seconds * S) != generated(kind, 1, seconds * S)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_example_uses_each(kind: str) -> None:
-    forward = links(Scenario.load(EXAMPLES / f"{kind}.toml").resolve())["forward"]
+def test_a_named_scenario_uses_each(kind: str) -> None:
+    forward = links(Scenario.load(NAMED[kind]).resolve())["forward"]
     assert forward.route is None  # so that no handover reorders
     assert (forward.rate is not None, len(forward.delay) > 1) == (True, kind != "lte")
 

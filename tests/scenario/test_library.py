@@ -32,8 +32,8 @@ def test_each_is_valid_and_takes_another_algorithm(name: str) -> None:
     assert text.startswith("# "), "a source, or what it shows"
     table = tomllib.loads(text)
     assert table["title"]
-    other = Scenario.parse({**table, "algorithm": "bbr3"}, name).resolve().scenario
-    assert "bbr3" in facts.algorithms(other)
+    other = Scenario.parse({**table, "algorithm": "bbr3"}, str(library.file(Path(name)))).resolve()
+    assert "bbr3" in facts.algorithms(other.scenario)
 
 
 def test_the_page_of_scenarios_is_current() -> None:
