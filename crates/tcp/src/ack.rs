@@ -87,6 +87,7 @@ impl SackBlocks {
     /// Size of the TCP option in bytes (RFC 2018, section 3), padded to whole words.
     #[must_use]
     pub const fn option_bytes(&self) -> u16 {
+        // The 4 bytes are kind, length and two NOPs that align the blocks.
         if self.is_empty() { 0 } else { 4 + 8 * self.len() as u16 }
     }
 }

@@ -16,7 +16,10 @@ const WAIT_MAX_US: u32 = 1_000;
 /// The chunk to aim at, in segments: what the rate (bytes per second; none: without
 /// limit) sends in about a millisecond, and more on short paths.
 pub fn goal_segs(conn: &Conn, rate: Option<u64>) -> u64 {
+    // tcp_tso_autosize: below 512 us this is the whole limit, and each 512 us more halve it
+    // (tcp_tso_rtt_log).
     let for_short_path = (CHUNK_BYTES_MAX + 1).checked_shr(conn.min_rtt_us >> 9).unwrap_or(0);
+    // A shift by 10 divides by 1,024: Linux's millisecond (sk_pacing_shift).
     let bytes = rate.map_or(CHUNK_BYTES_MAX, |rate| (rate >> 10) + for_short_path);
     let segs = bytes.min(CHUNK_BYTES_MAX) / u64::from(conn.mss_bytes);
     segs.max(CHUNK_SEGS_MIN)
@@ -36,6 +39,7 @@ pub struct Room {
 impl Room {
     /// The next chunk: no larger than half of the congestion window.
     pub fn chunk_segs(self, goal_segs: u64, cwnd_segs: u32) -> u64 {
+        // At least two chunks are in flight then, which keeps ACKs coming (tcp_cwnd_test).
         let half = u64::from(cwnd_segs / 2).max(1);
         self.sendable_segs().min(goal_segs).min(half)
     }

@@ -34,6 +34,7 @@ impl SackCompression {
 
     /// Takes a segment out of order; whether its acknowledgement may wait.
     pub const fn hold(&mut self) -> bool {
+        // Linux counts these in dup_ack_counter (__tcp_ack_snd_check).
         if self.duplicates < DUPLICATES_AT_ONCE {
             self.duplicates += 1;
             return false;

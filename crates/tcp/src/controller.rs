@@ -27,6 +27,7 @@ macro_rules! passed_on {
 impl Controller {
     /// The algorithm, its random numbers drawn from `seed`.
     pub fn new(instance: Instance, seed: u64) -> Self {
+        // A draw for each call costs time, and most algorithms never look at it.
         let needs_random = instance.algorithm().flags.contains(&Need::Random);
         let random = needs_random.then(|| Box::new(Random::new(seed, 0)));
         Self { instance, random }

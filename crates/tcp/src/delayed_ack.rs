@@ -97,6 +97,7 @@ impl DelayedAck {
     /// Takes that the wait was in vain: no other segment came, so the next may take longer.
     pub fn on_expiry(&mut self) {
         if self.policy == AckDelay::Adaptive {
+            // As in tcp_delack_timer_handler, for a connection that is not interactive.
             self.timeout = self.timeout.saturating_mul(2).min(self.rto);
             self.settle();
         }
@@ -104,11 +105,15 @@ impl DelayedAck {
 
     /// Follows the gaps between segments: half of the old timeout, and the gap.
     fn adapt(&mut self, gap: u32) {
+        // The cases of tcp_event_data_recv. A gap between the timeout and the RTO is in none of
+        // them: it changes nothing.
         if gap <= self.shortest / 2 {
             self.timeout = self.after_short_gap();
         } else if gap < self.timeout {
             self.timeout = (self.timeout / 2 + gap).min(self.rto);
         } else if gap > self.rto {
+            // After such a pause the sender may begin again with a small window, which needs every
+            // ACK.
             self.hurry(u32::MAX);
         }
     }
@@ -127,6 +132,7 @@ impl DelayedAck {
         } else {
             Span::ZERO
         };
+        // The bounds are those of tcp_send_delayed_ack.
         let round_trip = self.rtt.max(self.shortest);
         self.wait = self.tick.span(self.timeout.min(round_trip).min(self.longest));
     }
@@ -147,6 +153,8 @@ impl DelayedAck {
     /// Lets the next acknowledgement go at once: a segment has raised the offered window.
     pub const fn quicken(&mut self) {
         if matches!(self.policy, AckDelay::Adaptive) {
+            // As in tcp_grow_window, which sets the lowest bit: an even quota becomes larger by
+            // one, an odd one remains.
             self.quick |= 1;
         }
     }
@@ -174,6 +182,7 @@ impl DelayedAck {
     fn use_quota(&mut self) {
         self.quick -= 1;
         if self.quick == 0 && self.policy == AckDelay::Adaptive {
+            // The end of quick mode forgets what gaps have taught (tcp_dec_quickack_mode).
             self.timeout = self.shortest;
             self.settle();
         }

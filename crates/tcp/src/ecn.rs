@@ -55,6 +55,7 @@ impl EcnSender {
     #[inline]
     pub fn marked_segs(&mut self, ece: bool, delivered_segs: u64) -> u64 {
         match &mut self.counted {
+            // Linux also books all that such an ACK delivers as marked (delivered_ce).
             None if ece && self.negotiated => delivered_segs,
             None => 0,
             // One that delivers nothing may be older than others. Its counts are in the next.

@@ -46,6 +46,7 @@ impl Frto {
         let was_in_flight = |segment: u64| segment < ack.high_seq && *self != Self::Idle;
         let step = if ack.original.is_some_and(was_in_flight) {
             Step::Spurious
+        // Each ACK decides: only a probe leaves the question open for the next.
         } else if *self == Self::Suspects && ack.advanced && ack.has_new_data {
             Step::Probe
         } else {

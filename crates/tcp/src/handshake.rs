@@ -72,6 +72,8 @@ impl Handshake {
     /// The window with which its connection begins, in segments.
     pub(crate) fn initial_window_segs(&self, stack: &Stack) -> u32 {
         let losses = if self.is_spurious { 0 } else { self.retries };
+        // RFC 5681 (section 3.1) allows one segment after any loss. Linux forgives one repeated SYN
+        // (tcp_init_transfer).
         let is_whole = stack.syn_retries_free.is_none_or(|free| losses <= free);
         if is_whole { stack.initial_window_segs.get() } else { 1 }
     }
@@ -115,6 +117,7 @@ impl Opener {
         Handshake {
             rtt: Span::from_micros(rtt_of_echo(now, echo).into()),
             retries,
+            // The clock of the first SYN identifies its answer (tcp_try_undo_spurious_syn).
             is_spurious: stack.undo && stack.timestamps && echo == clock(self.first_sent),
             is_ambiguous: !(stack.timestamps && stack.rtt_from_timestamps),
         }
@@ -125,6 +128,7 @@ impl Accepter {
     /// One that answers a SYN at `now`, which carries this clock and this ECN field.
     #[must_use]
     pub fn new(stack: &Stack, now: Time, stamp: u32, received: Ecn) -> Self {
+        // tcp_syn_linear_timeouts concerns SYNs alone: the timeout of a SYN-ACK always doubles.
         Self { echo: stamp, received, timer: Timer::new(stack, 0, now) }
     }
 

@@ -57,6 +57,8 @@ impl HostQueue {
     /// Bytes of the chunks that have not left as a whole.
     pub fn waiting_bytes(&mut self, now: Time) -> u64 {
         while self.known > 0 && self.chunks[0].gone <= now {
+            // A buffer of the kernel frees its memory as a whole, so a chunk counts until its last
+            // packet has left (sk_wmem_alloc).
             self.waiting_bytes -= self.chunks[0].bytes;
             self.chunks.pop_front();
             self.known -= 1;

@@ -48,11 +48,13 @@ impl Pacer {
     /// the connection sent, at a rate in bytes per second.
     #[inline]
     pub fn charge(&mut self, now: Time, bytes: u64, sent_segs: u64, rate: u64) {
+        // Linux lets the first segments of a connection go unpaced (tcp_update_skb_after_send).
         if sent_segs < self.free_segs {
             return;
         }
         let length = bytes * NANOS_PER_SECOND / rate;
         let late = now.0.saturating_sub(self.due.0);
+        // No more than half a chunk, so that a sender which was late catches up gradually.
         let credit = if self.gives_credit { late.min(length / 2) } else { 0 };
         self.due = self.due.max(now) + Span(length - credit);
         self.earliest = self.due + self.late;
@@ -63,6 +65,8 @@ impl Pacer {
 /// smoothed round trip in slow start, 120 % from half of ssthresh on.
 pub fn stack_rate(conn: &Conn, outstanding_segs: u64) -> u64 {
     let percent = if conn.cwnd_segs < conn.ssthresh_segs / 2 { 200 } else { 120 };
+    // More than the window is outstanding after a reduction. Linux takes the larger one, so the
+    // rate does not fall before the flight has (tcp_update_pacing_rate).
     let window = u64::from(conn.cwnd_segs).max(outstanding_segs) * u64::from(conn.mss_bytes);
     let per_second = window.saturating_mul(MICROS_PER_SECOND / 100 * percent);
     per_second / u64::from(conn.srtt_us.max(1))

@@ -128,12 +128,15 @@ impl Rack {
         if was_resent && (too_soon || caused_earlier) {
             return;
         }
+        // Linux takes this from any delivery, even of a segment sent before `latest`
+        // (tcp_rack_advance).
         self.rtt = rtt;
         self.latest = self.latest.max(Some(transmission));
     }
 
     /// A needless retransmission was reported.
     pub fn on_duplicate(&mut self, una: u64, next: u64) {
+        // Several reports within a round trip may have one cause.
         if self.round_ends.is_none_or(|end| una >= end) {
             self.round_ends = Some(next);
             self.steps = (self.steps + 1).min(STEPS_MAX);
@@ -165,9 +168,12 @@ impl Rack {
     }
 
     fn adaptive(&self, moment: &Moment, signs: Signs) -> Span {
+        // Where the path keeps the order, three SACKed segments speak for a loss, and waiting gains
+        // nothing (tcp_rack_reo_wnd).
         if !signs.reordering_seen && (moment.is_repairing || signs.many_sacked) {
             return Span::ZERO;
         }
+        // The SRTT is the bound (RFC 8985, section 6.2, step 4): a longer wait only delays repairs.
         Span(moment.min_rtt.0 / 4 * self.steps).min(moment.srtt)
     }
 }

@@ -93,6 +93,7 @@ impl RangeSet {
     /// Adds every number of `new`, which must not be empty; gives the range they are in.
     pub fn insert(&mut self, new: Range<u64>) -> Range<u64> {
         assert!(new.start < new.end, "empty range {new:?}");
+        // Blocks mostly grow or begin at the top, which needs no search.
         if let Some(last) = self.ranges.back_mut().filter(|last| last.start <= new.start) {
             if last.end < new.start {
                 self.ranges.push_back(new.clone());

@@ -37,11 +37,14 @@ struct Sent {
 
 /// The application has nothing to send although the window has room.
 pub fn mark_app_limited(conn: &mut Conn, in_flight_segs: u32) {
+    // 0 would mean that the application is not the limit, and the count wraps at 2^32.
     conn.app_limited_segs = (conn.delivered_segs as u32).wrapping_add(in_flight_segs).max(1);
 }
 
 /// Ends the application's being the limit once all that it left in flight is delivered.
 const fn end_app_limit(conn: &mut Conn) {
+    // A difference with sign compares counts that wrap. The phase ends with the first segment that
+    // was sent after it, not with the last before.
     let left = conn.app_limited_segs.wrapping_sub(conn.delivered_segs as u32);
     if conn.app_limited_segs > 0 && (left as i32) < 0 {
         conn.app_limited_segs = 0;
@@ -86,6 +89,7 @@ impl RateSampler {
         is_alone: bool,
         conn: &Conn,
     ) {
+        // An idle spell is not part of any flight: both intervals begin again (tcp_rate_skb_sent).
         if is_alone {
             self.first_sent = now;
             self.delivered_at = now;
@@ -141,9 +145,13 @@ impl RateSampler {
     }
 
     fn measure(&mut self, now: Time, conn: &Conn, newest: Sent, sample: &mut RateSample) {
+        // The next flight is measured from here: Linux moves first_tx_mstamp in
+        // tcp_rate_skb_delivered.
         self.first_sent = newest.at;
         let sending_us = newest.at.since(newest.first_sent).as_micros();
         let acknowledging_us = now.since(newest.delivered_at).as_micros();
+        // The longer interval: ACKs that arrive together, or segments that left together, would
+        // show a rate above that of the path.
         let interval_us = sending_us.max(acknowledging_us);
         let segs = conn.delivered_segs - newest.delivered_segs;
         sample.prior_delivered_segs = newest.delivered_segs;

@@ -131,17 +131,21 @@ impl Reader {
 
     /// Whether more than half of the buffer is taken.
     pub const fn is_short_of_room(&self, next: u64, buffer: Buffer) -> bool {
+        // There Linux stops acknowledging quickly (__tcp_select_window).
         2 * self.room(next, buffer) < buffer.whole
     }
 
     /// Whether data has taken no room that reads have not given back: only then does Linux
     /// acknowledge it before the application reads.
     pub fn may_acknowledge(&self, next: u64, buffer: Buffer) -> bool {
+        // The second condition of __tcp_ack_snd_check: the window has not become smaller.
         self.selected(next, buffer) >= self.window
     }
 
     /// Whether a read has at least doubled the window, so that the sender should know.
     pub fn opens_window(&self, next: u64, buffer: Buffer) -> bool {
+        // The rule of tcp_cleanup_rbuf. Smaller updates would invite small segments (the silly
+        // window).
         let (now, then) = (self.selected(next, buffer), self.left(next));
         now > 0 && now >= 2 * then
     }
@@ -149,6 +153,7 @@ impl Reader {
     /// The window that an acknowledgement of all below `next` offers, which is being sent. What was
     /// offered is never taken back.
     pub fn offer(&mut self, next: u64, buffer: Buffer) -> u64 {
+        // A window that moves back would make segments in flight invalid (RFC 9293, section 3.8.6).
         self.window = self.selected(next, buffer).max(self.left(next));
         self.edge = next + self.window;
         self.window

@@ -50,6 +50,7 @@ impl Reassembly {
     /// Whether `span` would make Linux forget a block that it remembers.
     pub fn displaces(&self, span: &Range<u64>) -> bool {
         let extends = |block: &Range<u64>| block.start <= span.end && span.start <= block.end;
+        // A full list of blocks sends a compressed ACK first (tcp_sack_compress_send_ack).
         self.recent.len() >= REMEMBERED_MAX && !self.recent.iter().any(extends)
     }
 
@@ -85,6 +86,7 @@ impl Reassembly {
             blocks.report_duplicate(duplicate);
         }
         let room = count_max - blocks.len();
+        // The duplicate takes the place of the oldest block (RFC 2883, section 4).
         self.recent.iter().take(room).for_each(|block| blocks.push(block.clone()));
         blocks
     }

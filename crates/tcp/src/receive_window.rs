@@ -100,6 +100,8 @@ impl ReceiveWindow {
     /// As [`Self::raise`], where the buffer has room for no more than so many.
     pub const fn raise_within(&mut self, segs: u64, room: u64) -> bool {
         let before = self.offered;
+        // Two for each segment, so that the window keeps up with a sender in slow start
+        // (__tcp_grow_window).
         let raised = before + 2 * segs;
         let most = if room < self.allowed { room } else { self.allowed };
         self.offered = if raised < most { raised } else { most };
@@ -132,6 +134,8 @@ impl ReceiveWindow {
         if arrived <= self.round_most {
             return;
         }
+        // tcp_rcv_space_adjust: a sender in slow start sends twice as much in the next round trip.
+        // The second term reserves room for growth that is faster still.
         let twice = 2 * arrived + SPARE_SEGS;
         let more = 2 * twice * (arrived - self.round_most) / self.round_most;
         self.round_most = arrived;

@@ -303,6 +303,7 @@ impl Receiver {
         } else {
             arrival
         };
+        // Before receive offload takes it: afterwards the coalescer holds it in any case.
         let known =
             number < self.next || slow.reassembly.contains(number) || slow.coalescer.holds(number);
         self.received_segs += u64::from(!known);
@@ -324,10 +325,13 @@ impl Receiver {
         }
         let echo = self.slow.ecn.on_run(now, run);
         if echo.begins {
+            // The sender is about to reduce its window, and few segments may follow
+            // (__tcp_ecn_check_ce).
             self.delay.hurry(QUICK_ACKS_AT_MARK);
         }
         let duplicate = self.duplicate(run);
         if duplicate.is_some() {
+            // A segment that arrives twice hints at lost ACKs (tcp_data_queue enters quick mode).
             self.delay.hurry(u32::MAX);
         }
         let may_wait = if run.span.end <= self.next {
@@ -378,6 +382,7 @@ impl Receiver {
         if raises {
             self.delay.quicken();
         }
+        // An ACK of a filled hole goes at once, which speeds up recovery (RFC 5681, section 4.2).
         let at_once = self.is_ack_due() || fills_hole || is_read || self.delay.is_quick();
         (!at_once).then(|| self.delay.wait())
     }

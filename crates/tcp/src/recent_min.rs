@@ -24,6 +24,7 @@ impl RecentMin {
     #[must_use]
     pub fn new(window: Option<Span>, now: Time, value: u32) -> Self {
         let share = match window {
+            // A share of no length would divide by zero in `forget`.
             Some(Span(0)) => Some(Span(1)),
             Some(Span(window)) => Some(Span(window.div_ceil(SHARES as u64))),
             None => None,
@@ -51,6 +52,7 @@ impl RecentMin {
         let share = self.share.expect("the length of a share that ended");
         let ended = now.since(self.share_ends).0 / share.0 + 1;
         self.share_ends = Time(self.share_ends.0 + ended * share.0);
+        // After a long silence every share is over, and no more can be.
         let ended = (ended as usize).min(self.minima.len());
         self.minima.rotate_right(ended);
         self.minima[..ended].fill(NOTHING);

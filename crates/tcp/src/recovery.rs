@@ -74,6 +74,8 @@ impl Recovery {
         let bound = if self.undershoots { self.ssthresh / 2 } else { self.ssthresh };
         self.acks += 1;
         let step = u64::from(self.acks % 2 == 0 && cwnd > bound);
+        // As tcp_cwnd_down of old kernels: the window never exceeds the flight by more than a
+        // segment, so no burst can follow a large ACK.
         (cwnd - step).min(progress.in_flight_segs + 1)
     }
 
@@ -83,6 +85,9 @@ impl Recovery {
         self.delivered += progress.delivered_segs;
         let in_flight = progress.in_flight_segs;
         let sendable = if in_flight > self.ssthresh {
+            // Rounded up as in the RFC. It divides by RecoverFS, the flight at the loss; Linux
+            // divides by the window of that time (prior_cwnd in tcp_cwnd_reduction), and so does
+            // this.
             let allowed = (self.ssthresh * self.delivered).div_ceil(self.prior_cwnd);
             allowed.saturating_sub(self.sent)
         } else {
@@ -98,6 +103,8 @@ impl Recovery {
         let delivered = progress.delivered_segs;
         let behind = self.delivered.saturating_sub(self.sent).max(delivered);
         match self.reduction {
+            // The rule of Linux 4.14: growth needs a retransmission that arrived, and none that was
+            // lost. RFC 9937 asks for progress without new losses instead (the last case).
             Reduction::PrrCautious if !progress.repaired => delivered,
             Reduction::PrrCautious | Reduction::PrrSlowStart => behind + 1,
             _ => behind + u64::from(progress.advanced && progress.lost_segs == 0),

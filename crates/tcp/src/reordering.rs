@@ -50,6 +50,7 @@ impl Reordering {
 
     /// A timeout although enough had been delivered above: the degree was too large.
     pub fn distrust(&mut self, sacked_segs: u64) {
+        // As in tcp_enter_loss: even the default degree would have found this loss.
         if sacked_segs >= self.initial {
             self.degree = self.initial;
         }

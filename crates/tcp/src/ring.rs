@@ -42,6 +42,7 @@ impl<T: Copy + Default> SegmentRing<T> {
     fn grow(&mut self, first: u64, end: u64) {
         let capacity = (end - first).next_power_of_two() as usize;
         let mut grown = Self { slots: vec![T::default(); capacity], mask: capacity as u64 - 1 };
+        // All old slots are of this range, as `first` is the lower end of the window.
         for segment in first..first + self.slots.len() as u64 {
             *grown.get_mut(segment) = self.get(segment);
         }

@@ -61,6 +61,7 @@ pub fn rtt_us(rtt: Span) -> u32 {
 
 /// The round-trip time that an echoed timestamp tells, in microseconds.
 pub fn rtt_of_echo(now: Time, echo: u32) -> u32 {
+    // An answer within the same millisecond counts as one (tcp_rtt_tsopt_us).
     clock(now).wrapping_sub(echo).clamp(1, RTT_US_MAX as u32 / 1_000) * 1_000
 }
 
@@ -72,6 +73,7 @@ impl RttEstimator {
         let handshake_us = rtt_us(handshake).max(1);
         let rtt = u64::from(handshake_us);
         let rto_min_us = stack.rto_min_ns.as_micros();
+        // RFC 6298, rule 2.2: R/2 is the first deviation, of which the timeout counts four.
         let variance_x4 = rto_min_us.max(rtt * 2);
         let mut estimator = Self {
             rule: stack.rto_rule,
@@ -110,6 +112,7 @@ impl RttEstimator {
     #[inline(always)]
     pub fn sample(&mut self, rtt_us: u32, acked: u64, next: u64) {
         self.smooth(u64::from(rtt_us));
+        // More than, not as much as: `after` in tcp_rtt_estimator.
         if acked > self.round_ends {
             self.end_round(next);
         }
@@ -120,6 +123,7 @@ impl RttEstimator {
     /// the receiver may have delayed cannot replace a smaller one that grows old.
     #[inline(always)]
     pub fn record(&mut self, now: Time, rtt_us: u32, maybe_delayed: bool) {
+        // The rule of tcp_update_rtt_min: the delay of a delayed ACK must not pass for the path's.
         if !maybe_delayed || rtt_us <= self.recent_min.get() {
             self.recent_min.take(now, rtt_us);
         }
@@ -138,6 +142,8 @@ impl RttEstimator {
 
     #[inline(always)]
     fn smooth(&mut self, rtt: u64) {
+        // The deviation is from the old average (RFC 6298, rule 2.3), which is why this comes
+        // first.
         let srtt = self.srtt_x8 >> 3;
         self.srtt_x8 = self.srtt_x8 + rtt - srtt;
         if self.rule == RtoRule::Rfc6298 {
@@ -163,6 +169,7 @@ impl RttEstimator {
     }
 
     fn end_round(&mut self, next: u64) {
+        // The variance falls by a quarter of the difference once a round trip, but rises at once.
         if self.deviation_max_x4 < self.variance_x4 {
             self.variance_x4 -= (self.variance_x4 - self.deviation_max_x4) >> 2;
         }
@@ -178,6 +185,8 @@ impl RttEstimator {
     fn update_rto(&mut self) {
         let srtt_us = self.srtt_x8 >> 3;
         let rto_us = match self.rule {
+            // No lower bound is needed: `rto_min` is in the variance, so Linux waits for it on top
+            // of the SRTT.
             RtoRule::Linux => srtt_us + self.variance_x4,
             RtoRule::Rfc6298 => (srtt_us + self.deviation_x4.max(CLOCK_US)).max(self.rto_min_us),
         };

@@ -197,6 +197,7 @@ impl Scoreboard {
     #[inline]
     #[must_use]
     pub const fn in_flight_segs(&self) -> u64 {
+        // The pipe of RFC 6675, counted as in tcp_packets_in_flight.
         self.outstanding_segs() - self.sacked_segs - self.lost_segs + self.resent_segs
     }
 
@@ -297,6 +298,8 @@ impl Scoreboard {
             self.resent_segs += 1;
             self.pending_segs -= u64::from(segment < self.lost_below);
         }
+        // Its place in `sent_at` is about to be taken, and `last_new_sent` still needs the first
+        // time.
         if segment + 1 == self.next && self.marks.get(segment) & EVER_RESENT == 0 {
             self.latest_resent = Some((segment, self.sent_at.get(segment)));
         }
@@ -411,6 +414,7 @@ impl Scoreboard {
         } else {
             self.delivery(&Arrived::default(), &by_sack, 0)
         };
+        // Compared with what was SACKed before: within one acknowledgement the order is not known.
         if let (Some(segment), Some(top)) = (delivery.original, old_top) {
             if segment + 1 < top {
                 self.reordering.note(top - 1 - segment);
@@ -434,11 +438,15 @@ impl Scoreboard {
         self.arrive(moment, old_una..cumulative, &mut arrived);
         self.advance(cumulative);
         let counted = self.sacked_segs;
+        // One segment filled the hole, the others had caused duplicates (tcp_remove_reno_sacks).
         self.sacked_segs = counted.saturating_sub(arrived.segs - 1);
         self.limit_counted();
         let mut delivery = self.delivery(&arrived, &Arrived::default(), cumulative - old_una);
+        // What duplicates stood for was counted as delivered with them. One at least is new.
         delivery.delivered_segs = arrived.segs.saturating_sub(counted).max(1);
         if delivery.resent_acked {
+            // Without SACK nobody knows which of them were originals, so F-RTO must not count on
+            // one (tcp_clean_rtx_queue).
             delivery.original = None;
         }
         delivery
@@ -446,6 +454,8 @@ impl Scoreboard {
 
     /// Duplicate ACKs stand for no more segments than there are beside the holes.
     fn limit_counted(&mut self) {
+        // As in tcp_limit_reno_sacked: at least one segment is missing, or there would be no
+        // duplicates.
         let holes = self.lost_segs.max(1).min(self.outstanding_segs());
         self.sacked_segs = self.sacked_segs.min(self.outstanding_segs() - holes);
     }
@@ -453,6 +463,8 @@ impl Scoreboard {
     #[inline(always)]
     fn delivery(&self, by_cumulative: &Arrived, by_sack: &Arrived, advanced: u64) -> Delivery {
         let unambiguous = by_cumulative.first_last.filter(|_| !by_cumulative.resent);
+        // The timeout needs the longest time, the algorithm the latest: Linux prefers the first
+        // segment acknowledged for the former (tcp_ack_update_rtt), the last SACKed for the latter.
         let first = unambiguous.or(by_sack.first_last).map(|(first, _)| first);
         let last = by_sack.first_last.or(unambiguous).map(|(_, last)| last);
         let originals = [by_cumulative, by_sack].map(|arrived| arrived.first_last);
@@ -501,6 +513,8 @@ impl Scoreboard {
                 self.lose_resent_before(self.resent_order.get(segment));
             }
         }
+        // A segment that was ever sent again gives no time, as its ACK is ambiguous (Karn's
+        // algorithm).
         let was_resent = marks & EVER_RESENT != 0;
         if was_resent {
             arrived.resent = true;
@@ -527,6 +541,7 @@ impl Scoreboard {
 
     /// Moves the lower edge of the window.
     fn advance(&mut self, una: u64) {
+        // Slots of the ring are used again, so marks must go before their segments do.
         for segment in self.una..una.min(self.marked_below) {
             *self.marks.get_mut(segment) = 0;
         }

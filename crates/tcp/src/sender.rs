@@ -197,6 +197,7 @@ impl Sender {
         };
         sender.equip();
         sender.look(now);
+        // Before `init`, so that an algorithm finds the stack's rate there and may replace it.
         sender.shaper.on_ack(now, &mut sender.conn, 0);
         sender.algorithm.init(&mut sender.conn);
         sender
@@ -219,6 +220,8 @@ impl Sender {
     /// What was sent already remains sent. Nothing happens after [`Self::stop`].
     pub fn supply(&mut self, end: u64) {
         if !self.stopped {
+            // Data that was sent cannot be taken back, even if the application now says that it has
+            // less.
             self.end = end.max(self.board.next());
         }
     }
@@ -341,6 +344,7 @@ impl Sender {
 
     /// When data was last sent; before the first when the connection began.
     fn last_sent(&self) -> Time {
+        // Retransmissions end idle time, too: lsndtime in Linux is of any data segment.
         self.resent_at.max(self.board.last_new_sent())
     }
 

@@ -268,6 +268,8 @@ impl Shaper {
         }
         if let Some(rate) = rate {
             let bytes = segs * u64::from(self.paced_bytes);
+            // Only after the host's queue took it: what was refused did not leave, and costs
+            // nothing.
             self.pacer.charge(now, bytes, request.sent_segs + segs, rate);
         }
         self.let_go(segs, request.segs, self.pushes && segs > 1)
@@ -282,6 +284,7 @@ impl Shaper {
     }
 
     fn waits_for_more(&self, now: Time, conn: &Conn, request: Request, goal_segs: u64) -> bool {
+        // Repairs never wait for more (tcp_tso_should_defer).
         matches!(conn.state, CaState::Open | CaState::Disorder | CaState::Cwr)
             && request.room.is_too_small(goal_segs, request.whole_segs)
             && expects_ack(conn, self.last_ack, now)
@@ -301,7 +304,9 @@ impl Shaper {
         let Some(queue) = &mut self.queue else { return Some(u32::MAX) };
         let chunk_bytes = segs * u64::from(self.wire_bytes);
         let millisecond = rate.map_or(u64::MAX, |rate| rate >> 10);
+        // Two chunks or a millisecond of the rate (tcp_small_queue_check).
         let limit = (2 * chunk_bytes).max(millisecond).min(self.tsq_bytes);
+        // Repairs should not wait behind new data (the factor in tcp_xmit_retransmit_queue).
         let limit = limit.saturating_mul(if is_retransmission { 2 } else { 1 });
         let waiting = queue.waiting_bytes(now);
         if waiting > limit {
@@ -309,6 +314,7 @@ impl Shaper {
             self.waits_for = Some(limit);
             return None;
         }
+        // One more may join what is exactly at the limit.
         Some(((limit - waiting) / chunk_bytes).min(u64::from(u32::MAX - 1)) as u32 + 1)
     }
 

@@ -123,6 +123,8 @@ impl TailProbe {
     pub fn wanted_at(&self, srtt_us: u32, outstanding: Outstanding) -> Option<Time> {
         let timeout = self.timeout(srtt_us, outstanding.segs);
         let wanted = self.last_event + timeout;
+        // As in tcp_schedule_loss_probe, which takes the earlier time when data is sent
+        // (advancing_rto is false).
         let expires = (self.rule == ProbeRule::Rfc8985 && self.sent_last)
             .then_some(outstanding.first_expires)
             .filter(|&expires| expires > self.last_event);
@@ -136,6 +138,8 @@ impl TailProbe {
         let srtt = u64::from(srtt_us) * 1_000;
         let twice = srtt * 2;
         self.tick.set_for(match (self.rule, outstanding) {
+            // A lone segment may wait at the receiver for a second one. The draft adds its delay to
+            // 1.5 round trips, the RFC to two.
             (ProbeRule::Draft, 1) => Span(twice.max(srtt * 3 / 2 + DELAYED_ACK_MAX.0)),
             (ProbeRule::Draft, _) => Span(twice).max(DRAFT_TIMEOUT_MIN),
             (_, 1) => Span(twice + DELAYED_ACK_MAX.0),
@@ -187,6 +191,7 @@ impl TailProbe {
     /// receiver would have reported a duplicate or acknowledged twice.
     fn conclude(&mut self, episode: Episode, reply: Reply) -> bool {
         let both_arrived = reply.duplicate || reply.is_repeated;
+        // An ACK of newer data follows that of the probe, which would have reported a duplicate.
         let beyond = reply.una > episode.end;
         if !episode.is_retransmission || both_arrived || beyond {
             self.episode = None;

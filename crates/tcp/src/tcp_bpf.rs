@@ -54,6 +54,7 @@ impl TcpBpf {
     /// Sets what concerns the window of a new connection.
     pub fn apply(&self, conn: &mut Conn) {
         if let Some(clamp) = self.cwnd_clamp_segs {
+            // The kernel sets both for TCP_BPF_SNDCWND_CLAMP.
             (conn.cwnd_clamp_segs, conn.ssthresh_segs) = (clamp.get(), clamp.get());
         }
         let initial = self.initial_window_segs.map_or(conn.cwnd_segs, NonZeroU32::get);

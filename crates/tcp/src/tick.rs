@@ -63,6 +63,8 @@ impl Tick {
             return due;
         }
         let (mut group, mut ticks) = (self.length.0, span.0 / self.length.0);
+        // The levels of Linux's timer wheel, 64 buckets each (calc_wheel_index): a far timer gets a
+        // coarse bucket, and so is late by an eighth at most.
         while ticks >= TICKS_EXACT {
             (group, ticks) = (group.saturating_mul(LEVEL), ticks / LEVEL);
         }

@@ -36,6 +36,7 @@ impl Undo {
         self.end();
         (self.under_watch, self.prior_ssthresh, self.from) = (true, prior_ssthresh, una);
         self.first_resent_at = first_resent_at;
+        // `undo_retrans` of Linux, whose -1 for "none yet" is none here (tcp_init_undo).
         self.needed = (outstanding > 0).then_some(outstanding);
     }
 
@@ -90,6 +91,8 @@ impl Undo {
     #[must_use]
     pub fn is_proved_by_echo(&self, echo: Option<u32>) -> bool {
         match (self.first_resent_at, echo) {
+            // An equal clock proves nothing: original and retransmission left in the same
+            // millisecond.
             (Some(resent), Some(echo)) => self.under_watch && echo < resent,
             (None, _) => self.under_watch && self.needed.is_none(),
             (Some(_), None) => false,

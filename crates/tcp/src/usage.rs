@@ -59,6 +59,7 @@ impl WindowUsage {
             self.restart(now);
         }
         let busier = !self.limited && outstanding > self.outstanding_max;
+        // The conditions of tcp_cwnd_validate, except that a full window is noted elsewhere.
         if new_round || busier {
             self.limited = false;
             self.outstanding_max = outstanding;
@@ -69,6 +70,8 @@ impl WindowUsage {
     /// Whether the window limits sending: in slow start already if half of it is used.
     #[inline]
     pub fn is_limited(&self, cwnd_segs: u32, in_slow_start: impl FnOnce() -> bool) -> bool {
+        // Slow start doubles the window, so half of it in use is all that the last round could use
+        // (tcp_is_cwnd_limited).
         self.limited || (u64::from(cwnd_segs) < 2 * self.outstanding_max && in_slow_start())
     }
 
@@ -107,6 +110,7 @@ pub fn ssthresh_to_keep(conn: &Conn) -> u32 {
     if matches!(conn.state, CaState::Cwr | CaState::Recovery) {
         return conn.ssthresh_segs;
     }
+    // Shifts round down as tcp_current_ssthresh does: of 7 segments 4 remain, not 5.
     let three_quarters = (conn.cwnd_segs >> 1) + (conn.cwnd_segs >> 2);
     conn.ssthresh_segs.max(three_quarters).min(SSTHRESH_INFINITE)
 }
@@ -124,6 +128,7 @@ pub fn validate(conn: &mut Conn, used_segs: u64, initial_window_segs: u32) {
 /// (RFC 2861). The idle time exceeds the timeout.
 pub fn restart_after_idle(conn: &mut Conn, idle: Span, timeout: Span, initial_window_segs: u32) {
     conn.ssthresh_segs = ssthresh_to_keep(conn);
+    // A window below the initial one must not grow by idling (tcp_cwnd_restart).
     let floor = initial_window_segs.min(conn.cwnd_segs);
     // A timeout that has only just passed does not count yet.
     let timeouts = (idle.0 - 1) / timeout.0.max(1);

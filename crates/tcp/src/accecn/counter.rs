@@ -85,6 +85,8 @@ impl MarkCounter {
 
     /// A packet without data has arrived, marked.
     pub const fn on_marked_control(&mut self) {
+        // Packets without payload count in the ACE field only: the option counts bytes (RFC 9768,
+        // section 3.2.1).
         self.packets += 1;
         self.latest = Some(true);
     }
@@ -94,6 +96,7 @@ impl MarkCounter {
     pub fn on_data(&mut self, now: Time, run: &Run) -> bool {
         let segs = run.span.end - run.span.start;
         let last_bytes = if run.full { self.mss_bytes } else { self.short_bytes };
+        // Only the last segment of a run may be short: receive offload ends a run there.
         let bytes = (segs - 1) * self.mss_bytes + last_bytes;
         let changes = self.latest.is_some_and(|latest| latest != run.ce) || self.is_first_mark(run);
         if run.ce {
@@ -123,6 +126,8 @@ impl MarkCounter {
         MarkCounts {
             ace: (self.packets % ACE_CYCLE) as u8,
             option: has_option.then(|| ByteCounts {
+                // Both counters of ECT bytes begin at 1, that of marked bytes at 0 (RFC 9768,
+                // section 3.2.1).
                 ect0: cut(ect(Codepoint::Ect0) + 1),
                 ce: cut(self.marked_bytes),
                 ect1: cut(ect(Codepoint::Ect1) + 1),

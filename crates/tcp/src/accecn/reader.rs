@@ -59,6 +59,7 @@ impl MarkReader {
                 let filled = self.packets_of(bytes);
                 self.latest = if filled == 0 { Latest::Unmarked } else { Latest::Unclear };
                 let uncounted = filled.saturating_sub(self.counted);
+                // The field fixes the number modulo 8, so bytes can only add whole rounds of it.
                 let rounds = uncounted.saturating_sub(least).div_ceil(ACE_CYCLE);
                 let most = most_of(self.delivered_segs.saturating_sub(self.counted));
                 (least + rounds * ACE_CYCLE).min(most)

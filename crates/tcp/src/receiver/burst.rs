@@ -57,6 +57,8 @@ impl Receiver {
         let waiting = self.next - self.acknowledged;
         let until_ack = DELAYED_SEGS_MAX - waiting;
         let echo_then = if self.is_newer(stamp) { stamp & self.stamp_mask } else { self.echo };
+        // A segment that waits has set the timestamp to echo: the first that an ACK covers decides
+        // (RFC 7323, section 4.3).
         let echo = if waiting > 0 { self.echo } else { echo_then };
         let last = arrives(&mut BurstAcks { next: self.next, until_ack, echo, echo_then });
         let segs = u64::from(segs);

@@ -36,6 +36,7 @@ impl WindowPush {
     /// All below `end` has arrived in order; the window is of so many segments by now.
     pub const fn pass(&mut self, end: u64, window: u64) {
         while self.is_on && self.next < end {
+            // More than half, not half: that is when forced_push of Linux's sender becomes true.
             self.next += window / 2 + 1;
         }
     }

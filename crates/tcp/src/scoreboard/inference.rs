@@ -20,6 +20,8 @@ impl Scoreboard {
     pub fn infer_losses(&mut self, moment: &Moment) -> NewLosses {
         self.recheck = Time::NEVER;
         if self.counts_duplicate_acks() {
+            // In a recovery partial acknowledgements find the next loss instead (RFC 6582, section
+            // 3.2).
             if self.sacked_segs >= self.reordering.degree_segs() && !moment.is_repairing {
                 self.lose_first();
             }
@@ -135,6 +137,8 @@ impl Scoreboard {
         self.lose_below(mark);
         let resent_waits = self.lose_overdue_resent(judge);
         if original_waits || resent_waits {
+            // One timer for all: none of them was sent after `latest`. Linux takes the longest
+            // wait, too (tcp_rack_detect_loss).
             self.recheck = latest.1 + patience;
         }
     }
@@ -184,6 +188,7 @@ impl Scoreboard {
     fn lose_resent(&mut self, segment: u64) {
         *self.marks.get_mut(segment) &= !RESENT;
         self.resent_segs -= 1;
+        // Otherwise a tail loss probe sent it again, or its loss was taken back meanwhile.
         if segment < self.lost_below {
             self.pending_segs += 1;
             self.resend_again.push_back(segment);
@@ -197,6 +202,8 @@ impl Scoreboard {
         for segment in self.una..self.marked_below.max(self.una) {
             *self.marks.get_mut(segment) &= !RESENT;
         }
+        // Duplicates prove no single segment. SACKed ones stay: RFC 2018 (section 8) forgets them
+        // on a timeout only because receivers may renege.
         if self.counts_duplicate_acks() {
             self.sacked_segs = 0;
         }
@@ -231,6 +238,7 @@ impl Scoreboard {
     /// What was acknowledged at last had been late: it, not what was sent again, has arrived.
     pub fn on_late(&mut self, advanced_segs: u64) {
         let top = self.sacked.end().unwrap_or(self.una);
+        // The whole distance to the highest SACK, as in tcp_try_undo_partial.
         self.reordering.note(top + advanced_segs - 1 - self.una);
     }
 

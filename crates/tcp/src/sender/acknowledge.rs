@@ -166,6 +166,7 @@ impl Sender {
         blocks: &SackBlocks,
         observer: &mut impl Observer,
     ) {
+        // Before the scoreboard reads the ACK: rate samples carry the flight from before it.
         let prior_in_flight_segs = self.in_flight();
         let echo = (self.stack.timestamps && ack.echo > 0).then_some(ack.echo);
         let moment = Moment { echo, ..self.moment(now) };
@@ -283,6 +284,8 @@ impl Sender {
         let duplicate = blocks.filter(|_| reads_blocks).and_then(SackBlocks::duplicate);
         if let Some(duplicate) = &duplicate {
             self.board.on_duplicate();
+            // From before this acknowledgement: a duplicate below that is of data which was
+            // acknowledged earlier.
             let una = self.board.una() - news.delivery.advanced_segs;
             self.undo.on_duplicate(duplicate, una, self.counters.retransmitted_segs);
         }
@@ -301,6 +304,8 @@ impl Sender {
 
     /// Lets recovery or the algorithm set the window.
     pub(crate) fn control(&mut self, now: Time, delivery: &Delivery, losses: NewLosses) {
+        // Loss has no `recovery`: the window grows then while losses are repaired
+        // (tcp_cong_control).
         if let Some(recovery) = &mut self.recovery {
             let progress = Progress {
                 delivered_segs: delivery.delivered_segs,
@@ -312,6 +317,8 @@ impl Sender {
             self.conn.cwnd_segs = recovery.on_ack(self.conn.cwnd_segs, progress);
         } else if self.may_raise_cwnd(delivery) {
             let rtt_us = delivery.last_sent.and(self.rtt.latest_us());
+            // What was delivered counts, not what was acknowledged: tcp_cong_avoid gets
+            // acked_sacked.
             self.grow(now, delivery.delivered_segs as u32, rtt_us);
         }
     }
@@ -321,6 +328,7 @@ impl Sender {
     fn grow(&mut self, now: Time, delivered_segs: u32, rtt_us: Option<u32>) {
         let acked = self.counted(delivered_segs);
         self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
+        // Linux notes the time in snd_cwnd_stamp, whether the window grows or not (tcp_cong_avoid).
         self.usage.note_growth(now);
         if self.is_window_based || self.slow_start.is_none() {
             self.algorithm.cong_avoid(&mut self.conn, acked);
@@ -359,6 +367,8 @@ impl Sender {
             Growth::Segments => delivered_segs,
             Growth::Bytes if self.in_slow_start() => {
                 let after_timeout = self.state() == CaState::Loss;
+                // RFC 3465: one segment an ACK after a timeout, as ACKs then cover what had arrived
+                // before it.
                 let limit = if after_timeout { 1 } else { self.stack.byte_counting_segs.get() };
                 delivered_segs.min(limit)
             }

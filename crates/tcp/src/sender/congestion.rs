@@ -22,6 +22,8 @@ impl Sender {
     /// Lets the state follow an acknowledgement; gives the losses found.
     pub(super) fn update_state(&mut self, news: &News, observer: &mut impl Observer) -> NewLosses {
         if news.ece {
+            // A mark is congestion even if no segment was lost (tcp_fastretrans_alert clears
+            // prior_ssthresh).
             self.undo.forbid();
         }
         if self.state() == CaState::Loss {
@@ -93,6 +95,7 @@ impl Sender {
             return NewLosses::default();
         }
         if news.advanced() && self.board.counts_duplicate_acks() {
+            // A partial acknowledgement: the next hole is lost as well (RFC 6582, section 3.2).
             self.board.lose_first();
         }
         self.infer_losses(news.now)
@@ -129,12 +132,15 @@ impl Sender {
             self.set_state(CaState::Open);
             observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
         } else if step == frto::Step::Probe {
+            // Originals below this were sent before the probes, so they prove the timeout spurious.
+            // Probes prove nothing (RFC 5682, section 3.1; tcp_process_loss).
             self.high_seq = self.board.next();
         }
     }
 
     /// Looks out for the first loss.
     fn watch(&mut self, news: &News, observer: &mut impl Observer) -> NewLosses {
+        // Linux takes a finished reduction back if D-SACKs disprove it later (tcp_try_undo_dsack).
         if self.state() != CaState::Cwr && self.is_disproved_by_duplicates() {
             self.take_back(observer);
         }
@@ -168,6 +174,7 @@ impl Sender {
 
     /// Reduces the window although nothing is lost.
     fn enter_cwr(&mut self, observer: &mut impl Observer) {
+        // The network or the host asked for it, so nothing may take it back (tcp_enter_cwr).
         self.undo.end();
         self.reduce(CaState::Cwr, observer);
         self.begin_reduction();
@@ -223,6 +230,8 @@ impl Sender {
             self.high_seq = self.board.next();
         } else {
             let prior_ssthresh = ssthresh_to_keep(&self.conn);
+            // With a mark in the same ACK the reduction is right whatever becomes of the segment
+            // (tcp_enter_recovery).
             let prior_ssthresh = (!ece).then_some(prior_ssthresh);
             self.undo.begin(prior_ssthresh, self.board.una(), outstanding);
             self.reduce(CaState::Recovery, observer);
@@ -238,6 +247,7 @@ impl Sender {
             return;
         }
         self.undo.end();
+        // CWR and Open at once, as in tcp_process_tlp_ack: the loss is repaired already.
         self.reduce(CaState::Cwr, observer);
         self.begin_reduction();
         self.set_state(CaState::Cwr);
@@ -250,6 +260,7 @@ impl Sender {
     pub(super) fn reduce(&mut self, state: CaState, observer: &mut impl Observer) {
         self.conn.prior_cwnd_segs = self.conn.cwnd_segs;
         self.conn.cwnd_cnt = 0;
+        // Losses were just found, and the algorithm may look at the flight.
         self.conn.in_flight_segs = self.in_flight();
         self.conn.ssthresh_segs = self.algorithm.ssthresh(&mut self.conn);
         if let Some(start) = &mut self.slow_start {
@@ -279,6 +290,7 @@ impl Sender {
         if self.recovery.take().is_none() {
             return;
         }
+        // An algorithm that knows no threshold keeps the window it has (tcp_end_cwnd_reduction).
         if self.conn.ssthresh_segs < SSTHRESH_INFINITE {
             self.conn.cwnd_segs = match self.stack.burst_after_recovery_segs {
                 None => self.conn.ssthresh_segs,
@@ -306,6 +318,7 @@ impl Sender {
         if let Some(prior_ssthresh) = self.undo.prior_ssthresh() {
             let cwnd_segs = self.algorithm.undo_cwnd(&mut self.conn);
             self.conn.cwnd_segs = self.moderated(cwnd_segs);
+            // The receiver need not hear of a reduction that is undone (tcp_ecn_withdraw_cwr).
             if prior_ssthresh > self.conn.ssthresh_segs {
                 self.conn.ssthresh_segs = prior_ssthresh;
                 self.ecn.on_undo();
@@ -324,6 +337,7 @@ impl Sender {
 
     /// As [`Self::set_state`], also of a state that lasts: each timeout is one of its own.
     pub(super) fn tell_state(&mut self, state: CaState) {
+        // The algorithm is called first, and so still finds the old state (tcp_set_ca_state).
         self.algorithm.set_state(&mut self.conn, state);
         self.conn.state = state;
         if let Some(recovery) = &mut self.recovery {

@@ -19,6 +19,7 @@ impl Sender {
         let in_flight = self.conn.in_flight_segs;
         debug_assert_eq!(in_flight, self.in_flight());
         let is_fast = self.is_fast
+            // With nothing in flight the window may have to restart, and the algorithm hears of it.
             && in_flight > 0
             && in_flight < self.conn.cwnd_segs
             && !self.tail_probe.is_due()
@@ -144,6 +145,8 @@ impl Sender {
         self.conn.in_flight_segs = self.in_flight();
         self.counters.retransmitted_segs += u64::from(segs);
         self.resent_at = now;
+        // The timer is for the first segment outstanding: others do not move it
+        // (tcp_xmit_retransmit_queue).
         if self.rto_deadline == Time::NEVER || first == self.board.una() {
             self.rto_deadline = now + self.rtt.rto();
         }
@@ -254,6 +257,8 @@ impl Sender {
         if self.board.next() < self.written_end() {
             return self.persist(now);
         }
+        // What waits in the host still leaves, so the pipe may be full
+        // (tcp_rate_check_app_limited).
         if self.rates.is_some() && self.shaper.is_host_empty(now) {
             rate::mark_app_limited(&mut self.conn, in_flight);
         }
@@ -288,6 +293,8 @@ impl Sender {
     fn restart_if_idle(&mut self, now: Time) {
         let idle_since = self.restarted_at.max(self.last_sent());
         let (idle, rto) = (now.since(idle_since), self.rtt.rto());
+        // The conditions of tcp_slow_start_after_idle_check. Algorithms that set their window (BBR)
+        // keep it.
         let is_idle = self.board.outstanding_segs() == 0 && idle > rto;
         if !is_idle || !self.stack.slow_start_after_idle || self.algorithm.has_cong_control() {
             return;

@@ -22,6 +22,7 @@ impl Sender {
 
     fn act_on_losses(&mut self, now: Time, observer: &mut impl Observer) {
         self.end_with_ticks(now);
+        // First the probe: it takes the place of a timeout that is due at the same time.
         if self.tail_probe.deadline().min(self.rto_deadline) <= now {
             self.consider_probe(now);
         }
@@ -83,6 +84,7 @@ impl Sender {
         };
         self.tail_probe.on_sent(self.board.next(), probe.is_retransmission);
         self.counters.tail_probes += 1;
+        // A full timeout is left for the probe's own answer (RFC 8985, section 7.3).
         self.rto_deadline = now + self.rtt.rto();
         self.settle();
         probe
@@ -94,6 +96,7 @@ impl Sender {
             segs: self.board.outstanding_segs(),
             first_expires: self.board.first_sent().map_or(now, |sent| sent + self.rtt.rto()),
         };
+        // Otherwise the SACKs will find the loss (RFC 8985, section 7.2; tcp_schedule_loss_probe).
         let may_probe = matches!(self.state(), CaState::Open | CaState::Cwr)
             && self.board.sacked_segs() == 0
             && !self.board.counts_duplicate_acks();
@@ -113,6 +116,7 @@ impl Sender {
     #[inline]
     pub(super) fn arm_rto(&mut self, now: Time) {
         let outstanding = self.board.outstanding_segs() > 0;
+        // From now on, not from when the segment was sent (RFC 6298, rules 5.2 and 5.3).
         self.rto_deadline = if outstanding { now + self.rtt.rto() } else { Time::NEVER };
     }
 
@@ -130,6 +134,8 @@ impl Sender {
         self.enter_recovery(false, observer);
         if let Some(recovery) = &mut self.recovery {
             let progress = Progress {
+                // Nothing has arrived. Linux counts one, so that something may be sent
+                // (tcp_rack_reo_timeout).
                 delivered_segs: 1,
                 lost_segs: losses.segs,
                 advanced: false,
@@ -145,6 +151,8 @@ impl Sender {
         self.counters.timeouts += 1;
         let cwnd_segs = self.conn.cwnd_segs;
         let was_growing = matches!(self.state(), CaState::Open | CaState::Disorder);
+        // F-RTO leaves out timeouts within a recovery (RFC 5682, section 3.1, step 1) and judges
+        // repeated ones again (tcp_enter_loss).
         let may_be_late = was_growing || self.state() == CaState::Cwr || self.timeouts_in_row > 0;
         if was_growing {
             self.board.distrust_reordering();
@@ -163,6 +171,8 @@ impl Sender {
         self.reorder_deadline = Time::NEVER;
         self.frto = if self.stack.frto && may_be_late { Frto::Suspects } else { Frto::Idle };
         self.conn.in_flight_segs = self.in_flight();
+        // All is lost, so this is one segment (RFC 5681, section 3.1). tcp_enter_loss has the same
+        // sum.
         self.conn.cwnd_segs = self.conn.in_flight_segs + 1;
         self.conn.cwnd_cnt = 0;
         self.high_seq = self.board.next();
@@ -176,6 +186,8 @@ impl Sender {
     /// Whether a timeout calls for a reduction of its own, rather than ending one.
     const fn timeout_is_new(&self) -> bool {
         let was_growing = matches!(self.conn.state, CaState::Open | CaState::Disorder);
+        // As in tcp_enter_loss: a timeout in Loss before anything was acknowledged is the same
+        // loss.
         let moved_on = matches!(self.conn.state, CaState::Loss) && self.timeouts_in_row == 0;
         was_growing || moved_on || self.board.una() >= self.high_seq
     }

@@ -8,6 +8,7 @@ impl Sender {
     /// An acknowledgement of all below `cumulative`, which has just been worked through, offers
     /// room for so many segments.
     pub fn take_window(&mut self, cumulative: u64, segs: u64) {
+        // An older ACK must not change the window (RFC 9293, section 3.10.7.4, by SND.WL2).
         if cumulative < self.board.una() {
             return;
         }
@@ -39,6 +40,7 @@ impl Sender {
     pub(super) fn persist(&mut self, now: Time) {
         let is_closed = self.limits.receiver_segs == 0 && self.board.outstanding_segs() == 0;
         if is_closed && self.board.next() < self.end && self.rto_deadline == Time::NEVER {
+            // The number only bounds the shift: the longest wait is reached long before.
             let wait = self.rtt.rto().0.saturating_mul(1 << self.window_probes.min(20));
             self.rto_deadline = now + Span(wait.min(self.stack.rto_max_ns.0));
         }
