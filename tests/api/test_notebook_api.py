@@ -176,6 +176,11 @@ WRONG: Final[dict[str, tuple[Callable[[Run], object], str]]] = {
         lambda _: dumbbell.tune("ccpd", rate="1mbit", rtt="1ms", confirm="kernel"),
         "confirm",
     ),
+    "hunt, goal": (lambda _: dumbbell.hunt("bbr", goal="godput"), "goal"),
+    "hunt, where": (lambda _: dumbbell.hunt("bbr", where={"rate": "x"}), "where.rate"),
+    "hunt, no mapping": (lambda _: dumbbell.hunt("bbr", where=_any(["rate=1mbit"])), "where"),
+    "hunt, distinguish": (lambda _: dumbbell.hunt("bbr", distinguish=True), "against"),
+    "hunt, confirm": (lambda _: dumbbell.hunt("bbr", confirm="kernel"), "confirm"),
     "check, a number": (lambda _: dumbbell.check(_any(3)), "algorithm"),
     "measurement": (lambda _: dumbbell.read_measurement(_any(3)), "file"),
 }

@@ -28,6 +28,7 @@ verdict: str = results.claims()[0].verdict.value
 table: pl.DataFrame = results.table("fairness", "jain")
 page: str = results.report().name
 tuned: dict[str, int] = dumbbell.tune("ccpd", rate=["10mbit"], rtt="20ms").winner
+regret: float = dumbbell.hunt("bbr", against=["cubic"], where={"rate": "9mbit"}).regret
 advised: str | None = dumbbell.advise(rate="10mbit", rtt="20ms").advised
 passed: bool = dumbbell.check("./my_cc.c").passed
 scenario = dumbbell.read_measurement("iperf3.json").scenario

@@ -28,6 +28,7 @@ COMPETE: Final = ("compete", "reno", "bic", *PATH)
 COMPARE: Final = ("compare", "reno", *PATH)
 ADVISE: Final = ("advise", *PATH, "--among", "reno,bic", "--beside", "reno")
 TUNE: Final = ("tune", "hybla", *PATH, "--candidates", "2")
+HUNT: Final = ("hunt", "vegas", "--against", "reno", "--points", "2", "--duration", "2s")
 
 RESULTS: Final[dict[str, tuple[str, ...]]] = {
     "simulate": ("simulate", "a.toml"),
@@ -38,6 +39,7 @@ RESULTS: Final[dict[str, tuple[str, ...]]] = {
     "run": ("run", "study"),
     "advise": ADVISE,
     "tune": TUNE,
+    "hunt": HUNT,
     "merge": ("merge", "results"),
     "claims": ("claims", "study"),
     "report": ("report", "study"),
@@ -125,6 +127,7 @@ WRITING: Final = [
     "run",
     "advise",
     "tune",
+    "hunt",
     "merge",
 ]
 

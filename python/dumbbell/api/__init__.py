@@ -8,6 +8,7 @@ from dumbbell.api.checklists import Checklist, checklist
 from dumbbell.api.comparing import compare, sweep
 from dumbbell.api.comparison import Comparison
 from dumbbell.api.competing import Contest, compete
+from dumbbell.api.hunting import Hunt, hunt
 from dumbbell.api.importing import Measurement, read_measurement
 from dumbbell.api.measuring import latencies, list_quantities, series, take
 from dumbbell.api.results import Results
@@ -31,6 +32,7 @@ __all__ = [
     "Claims",
     "Comparison",
     "Contest",
+    "Hunt",
     "InputError",
     "Measurement",
     "Results",
@@ -48,6 +50,7 @@ __all__ = [
     "claims",
     "compare",
     "compete",
+    "hunt",
     "latencies",
     "list_quantities",
     "open_results",

@@ -28,6 +28,7 @@ from dumbbell.cli.claims_command import claims
 from dumbbell.cli.compare_command import compare
 from dumbbell.cli.compete_command import compete
 from dumbbell.cli.doctor_command import doctor
+from dumbbell.cli.hunt_command import hunt
 from dumbbell.cli.import_command import import_measurement
 from dumbbell.cli.list_command import list_things
 from dumbbell.cli.merge_command import merge
@@ -83,6 +84,7 @@ for each in (
     compete,
     advise,
     tune,
+    hunt,
     new,
     trace,
     check,

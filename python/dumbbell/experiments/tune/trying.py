@@ -10,7 +10,7 @@ from dumbbell.engines import validity
 from dumbbell.engines.choices import RETRIES
 from dumbbell.engines.engine import Engine
 from dumbbell.execution import executor, parallelism
-from dumbbell.execution.executor import Progress
+from dumbbell.execution.executor import Outcome, Progress
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments.tune.objectives import Objective
 from dumbbell.experiments.tune.paths import NetworkPath
@@ -92,7 +92,7 @@ class Runs:
             self.on_progress,
             retries=RETRIES,
         )
-        outcome.raise_for_failed()
+        self.take(outcome)
         self.count += len(planned)
         self.invalid += [validity.described(*each) for each in outcome.invalid]
         found = taking.of_runs(list(planned.values()), self._references, self.store)
@@ -100,6 +100,10 @@ class Runs:
         for identity, run in planned.items():
             if run.resolved.key in by_key:
                 self._values[identity] = by_key[run.resolved.key]
+
+    def take(self, outcome: Outcome) -> None:
+        """Raise DumbbellError if a run failed."""
+        outcome.raise_for_failed()
 
     def _planned(self, trial: Trial) -> PlannedRun:
         entrant = trial.entrant

@@ -1,0 +1,194 @@
+"""Hunts in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from dumbbell.api import arguments
+from dumbbell.api.arguments import Folder
+from dumbbell.api.table import Table
+from dumbbell.base.arguments import Names, names, number, wrong
+from dumbbell.base.errors import InputError, unknown
+from dumbbell.engines.choices import EngineName
+from dumbbell.execution.pools import Pool
+from dumbbell.experiments.hunt import hunting, words
+from dumbbell.experiments.hunt.hunting import POINTS
+
+
+class Hunt(Table):
+    """The scenario in which an algorithm does worst, and all that was tried.
+
+    Attributes
+    ----------
+    found
+        The search and its result: `dumbbell.experiments.hunt.hunting.Hunted`.
+    """
+
+    def __init__(self, found: hunting.Hunted) -> None:
+        self.found = found
+
+    @property
+    def conclusion(self) -> str:
+        """What was found, and whether it was confirmed, in sentences."""
+        return "\n".join(words.conclusion(self.found))
+
+    @property
+    def regret(self) -> float:
+        """The regret of the minimal scenario, or else the largest one: 0 to 1."""
+        worst = self.found.found or self.found.course.worst
+        return worst.regret
+
+    @property
+    def scenario(self) -> str | None:
+        """The minimal scenario as the text of a file in this folder; None: no weakness."""
+        if self.found.found is None:
+            return None
+        return hunting.scenario_file(self.found, Path())
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each scenario of the search, the worst first.
+
+        ``regret`` is that of one seed. The other columns are the scenario: numbers in Mbit/s
+        (``rate``), ms (``rtt``, ``jitter``, ``pulse``, ``outage``), bandwidth-delay products
+        (``queue``) or shares. A disturbance that is not there is 0. Choices are texts.
+        """
+        space = self.found.space
+        rows: list[dict[str, Any]] = []
+        for each in self.found.course.tried:
+            values = {
+                dimension.name: dimension.choices[int(value)] if dimension.choices else value
+                for dimension, value in zip(space.dimensions, each.point, strict=True)
+            }
+            rows.append({"regret": each.regret, **values, "failure": each.failure or None})
+        frame = pl.DataFrame(rows, infer_schema_length=None)
+        return frame.sort("regret", descending=True, maintain_order=True)
+
+    def report(self, output: str | Path = "hunted") -> Path:
+        """Write the page and the scenario file into a folder and return the path of the page."""
+        from dumbbell.reports import hunt_page  # noqa: PLC0415 - Altair takes a second to import
+
+        return hunt_page.write(self.found, Path(output), "dumbbell.hunt(...)")
+
+    @property
+    def _heading(self) -> tuple[str, str]:
+        return f"hunt {self.found.algorithm}", self.conclusion
+
+
+def hunt(
+    algorithm: str,
+    *,
+    against: Names = (),
+    goal: str = "",
+    distinguish: bool = False,
+    over: Names = (),
+    where: Mapping[str, str] | None = None,
+    points: int = POINTS,
+    within: str = "",
+    duration: str = "30s",
+    stack: str = "linux-6",
+    runs: int = 10,
+    seed: int = 0,
+    confirm: str | None = None,
+    results: Folder = "results",
+    jobs: int | Pool | None = None,
+    large: bool = False,
+) -> Hunt:
+    """Search the scenario in which an algorithm does worst, compared with the best of others.
+
+    The worst is made as simple as possible and judged with other seeds. Ctrl-C ends the search; the
+    same call resumes it.
+
+    Parameters
+    ----------
+    algorithm
+        Its name, or its C file.
+    against
+        The references; none: CUBIC and Reno.
+    goal
+        Goal of the search: goodput, recovery, delay, resent, fairness, share, harm, attack, or a
+        quantity of a lone flow; empty: goodput.
+    distinguish
+        True to find the scenario that tells the algorithm and the single reference apart, whichever
+        is ahead.
+    over
+        The dimensions to search, such as ``["rate", "jitter"]``; none: all.
+    where
+        Other ranges, or single values: ``{"rate": "10mbit..1gbit", "discipline": "fifo"}``.
+    points
+        Number of scenarios to try.
+    within
+        Time after which no further scenario is tried, such as ``"5min"``; empty: no limit.
+    duration, stack
+        As for `compare`.
+    runs
+        Runs of each algorithm that confirm the finding.
+    seed
+        Source of the scenarios.
+    confirm
+        "testbed": replay the finding on the kernel, too. None: not.
+    results, jobs, large
+        As for `run_study`.
+
+    Returns
+    -------
+    Hunt
+        A table of the scenarios.
+
+    Raises
+    ------
+    InputError
+        If an argument is wrong.
+    DumbbellError
+        If a run of a reference fails.
+
+    Examples
+    --------
+    >>> hunt = dumbbell.hunt(
+    ...     "vegas", against="reno", over=["jitter"], points=4, duration="4s", runs=2
+    ... )
+    >>> hunt.to_frame().height
+    4
+    """
+    if confirm not in (None, EngineName.TESTBED):
+        raise unknown("engine", str(confirm), [EngineName.TESTBED]).at(key="confirm")
+    others = tuple(names(against, "against", "cubic"))
+    if distinguish and len(others) != 1:
+        raise InputError(
+            "two algorithms are told apart", key="against", value=list(others), valid="one"
+        )
+    request = hunting.Request(
+        algorithm=algorithm,
+        against=others,
+        goal=goal,
+        either=distinguish,
+        over=tuple(names(over, "over", "rate")),
+        where=_where(where),
+        duration=duration,
+        stack=stack,
+        points=number(points, "points", 2),
+        within=within,
+        runs=number(runs, "runs", 2),
+        seed=number(seed, "seed", 0),
+    )
+    return Hunt(
+        hunting.hunt(
+            request,
+            results=arguments.store(results),
+            jobs=jobs,
+            confirm=confirm,
+            large=large,
+        )
+    )
+
+
+def _where(value: object) -> dict[str, str]:
+    """Return ranges by names; what is none is an InputError."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(each, str) for each in value.values()):
+        raise wrong("where", value, "not a mapping of texts", '{"rate": "10mbit..1gbit"}')
+    return dict(value)

@@ -1,0 +1,212 @@
+"""``dumbbell hunt``: the scenario in which an algorithm does worst, found by search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dumbbell.base.errors import InputError, refusing
+from dumbbell.base.shell import joined, quoted
+from dumbbell.cli.output import print_json, print_table, print_words, say
+from dumbbell.cli.parameters import (
+    DEFAULT_RESULTS,
+    AsJson,
+    Dask,
+    Duration,
+    Jobs,
+    Large,
+    ResultsDir,
+    StackName,
+)
+from dumbbell.cli.tables import plain, table
+from dumbbell.engines.choices import EngineName
+
+if TYPE_CHECKING:
+    from dumbbell.execution.executor import Progress
+    from dumbbell.experiments.hunt.hunting import Hunted
+
+
+def hunt(
+    algorithm: Annotated[
+        str | None, typer.Argument(help="The algorithm to hunt: bbr, ./my_cc.c.")
+    ] = None,
+    *,
+    against: Annotated[
+        str, typer.Option(help="References, the best of which counts; by default cubic,reno.")
+    ] = "",
+    distinguish: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            metavar="A B", help="Instead: find the scenario that tells two algorithms apart."
+        ),
+    ] = None,
+    goal: Annotated[
+        str,
+        typer.Option(
+            help="goodput, recovery, delay, resent, fairness, share, harm, attack, or a quantity; "
+            "by default goodput."
+        ),
+    ] = "",
+    over: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Dimensions to search; by default all: see --where."),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=LOW..HIGH",
+            help="Another range, or one value, of rate, rtt, queue, discipline, loss, jitter, "
+            "cross, pulse, duty, rate_change, rtt_change, outage or order.",
+        ),
+    ] = None,
+    points: Annotated[
+        int, typer.Option(min=2, help="Scenarios to try, each with one run of each algorithm.")
+    ] = 200,
+    within: Annotated[
+        str, typer.Option(metavar="TIME", help="Try no further one after this time: 5min.")
+    ] = "",
+    duration: Duration = "30s",
+    stack: StackName = "linux-6",
+    runs: Annotated[int, typer.Option(min=2, help="Runs of each that confirm the finding.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Source of the proposals.")] = 0,
+    confirm: Annotated[
+        EngineName | None, typer.Option(help="Replay the finding on the testbed, too.")
+    ] = None,
+    output: Annotated[Path, typer.Option(help="Folder of the page and the scenario file.")] = Path(
+        "hunted"
+    ),
+    results: ResultsDir = DEFAULT_RESULTS,
+    jobs: Jobs = None,
+    large: Large = False,
+    dask: Dask = None,
+    as_json: AsJson = False,
+) -> None:
+    """Search the scenario in which an algorithm does worst compared with others.
+
+    It is made as simple as possible, written as a scenario file with its claim, and judged by seeds
+    that the search has not seen. Finished runs are kept: the same command resumes.
+    """
+    from dumbbell.cli import consent, progress
+    from dumbbell.cli.workers import workers
+    from dumbbell.experiments.hunt import words
+    from dumbbell.experiments.hunt.hunting import Request
+    from dumbbell.experiments.hunt.hunting import hunt as search
+    from dumbbell.reports import hunt_page as page
+
+    who, others = _sides(algorithm, against, distinguish)
+    request = Request(
+        algorithm=who,
+        against=others,
+        goal=goal,
+        either=distinguish is not None,
+        over=tuple(over or ()),
+        where=_where(where or []),
+        duration=duration,
+        stack=stack,
+        points=points,
+        within=within,
+        runs=runs,
+        seed=seed,
+    )
+    with workers(jobs, dask) as working:
+
+        def searched(meant: bool) -> Hunted:
+            with progress.steps("searching", say) as step:
+                display = _Told(step)
+                return search(
+                    request,
+                    results=results,
+                    jobs=working,
+                    confirm=confirm,
+                    large=meant,
+                    on_step=display.step,
+                    on_progress=display.run,
+                )
+
+        hunted = consent.asking(searched, large=large)
+    if hunted.interrupted:
+        for line in words.conclusion(hunted):
+            say.print(line, soft_wrap=True)
+        say.print("The same command resumes it, and writes the page.")
+        raise typer.Exit(130)
+    with refusing("write it", output):
+        written = page.write(hunted, output, joined(["dumbbell", *request.command]))
+    _show(hunted, as_json=as_json)
+    if hunted.found is not None:
+        file = output / f"{hunted.name}.toml"
+        say.print(f"Scenario: {quoted(str(file))}", soft_wrap=True)
+    for each in hunted.confirmations[:1]:
+        say.print(f"Judge again: dumbbell claims {each.results.study.name}", soft_wrap=True)
+    say.print(f"Page: {written}", soft_wrap=True)
+
+
+def _sides(
+    algorithm: str | None, against: str, distinguish: tuple[str, str] | None
+) -> tuple[str, tuple[str, ...]]:
+    """Return the algorithm, and the references."""
+    others = tuple(part.strip() for part in against.split(",") if part.strip())
+    if distinguish is not None:
+        if algorithm is not None or others:
+            raise InputError(
+                "names both algorithms itself",
+                source="--distinguish",
+                value=" ".join(distinguish),
+                valid="no other algorithm, and no --against",
+            )
+        return distinguish[0], (distinguish[1],)
+    if algorithm is None:
+        raise InputError(
+            "nobody to hunt", source="ALGORITHM", valid="bbr, ./my_cc.c or --distinguish A B"
+        )
+    return algorithm, others
+
+
+def _where(conditions: list[str]) -> dict[str, str]:
+    """Read other ranges of dimensions."""
+    found: dict[str, str] = {}
+    for condition in conditions:
+        name, equals, values = condition.partition("=")
+        if not equals or not values or name in found:
+            problem = "the same twice" if name in found else "not a range"
+            raise InputError(
+                problem, source="--where", value=condition, valid="rate=10mbit..1gbit, each once"
+            )
+        found[name] = values
+    return found
+
+
+def _show(hunted: Hunted, *, as_json: bool) -> None:
+    from dumbbell.experiments.hunt import words
+
+    if as_json:
+        print_json(hunted.as_dict())
+        return
+    for line in words.conclusion(hunted):
+        print_words(line)
+    for each in hunted.confirmations:
+        headings = words.columns(each)
+        shown = table(*headings, right=headings[1:])
+        for row in words.rows(each):
+            shown.add_row(*map(plain, row))
+        print()
+        print_table(shown)
+
+
+class _Told:
+    """Shows the progress of a search."""
+
+    def __init__(self, step: Callable[[str], None]) -> None:
+        self._step = step
+        self._words = "searching"
+
+    def step(self, words: str) -> None:
+        """Hear what is done next."""
+        self._words = words
+        self._step(words)
+
+    def run(self, state: Progress) -> None:
+        """Hear that a run has come to its end."""
+        self._step(f"{self._words}; {state.finished} of {state.total} runs")

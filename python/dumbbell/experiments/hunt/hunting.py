@@ -1,0 +1,381 @@
+"""``dumbbell hunt`` as a whole: the request, and the result."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import tomli_w
+
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.catalogue import Algorithm
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.shell import joined
+from dumbbell.base.units import NS_PER_S, parse_time
+from dumbbell.engines import engines
+from dumbbell.engines.choices import EngineName
+from dumbbell.execution import bounds, parallelism
+from dumbbell.execution.executor import Interrupted, Progress
+from dumbbell.execution.pools import Pool
+from dumbbell.experiments.hunt import claiming, goals, space
+from dumbbell.experiments.hunt.claiming import Confirmation, Statement
+from dumbbell.experiments.hunt.goals import APART, CALM, Goal, Traffic
+from dumbbell.experiments.hunt.search import SEEDS, Course, Search
+from dumbbell.experiments.hunt.space import Space
+from dumbbell.experiments.hunt.trying import FIRST_SEED, Attempts, Judge, Judged
+from dumbbell.experiments.mixes import named
+from dumbbell.experiments.tune import proposing
+from dumbbell.plan.tests import check_count
+from dumbbell.results import experiments
+from dumbbell.store.store import Store
+
+AGAINST: Final = ("cubic", "reno")
+"""References unless others are named; the algorithm itself is none."""
+
+POINTS: Final = 200
+"""Scenarios that are tried unless it is said."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request: whom to hunt, compared with whom, and where.
+
+    Attributes
+    ----------
+    algorithm
+        Its name, or its C file.
+    against
+        The references; none: `AGAINST`.
+    goal
+        Goal of the search: see `goals`; empty: goodput, or for two sides whatever differs.
+    either
+        True to tell two algorithms apart, whichever is ahead.
+    over, where
+        The dimensions to search, and other ranges: see `space.space`.
+    duration, stack
+        Length of a run, and the TCP stack of the hosts.
+    points, within
+        Number of scenarios to try, and the time after which no further one is; empty: no limit.
+    runs
+        Runs of each side that confirm the finding.
+    seed
+        Source of the proposals.
+    """
+
+    algorithm: str
+    against: tuple[str, ...] = ()
+    goal: str = ""
+    either: bool = False
+    over: tuple[str, ...] = ()
+    where: Mapping[str, str] = field(default_factory=dict)
+    duration: str = "30s"
+    stack: str = "linux-6"
+    points: int = POINTS
+    within: str = ""
+    runs: int = 10
+    seed: int = 0
+
+    @property
+    def wanted(self) -> Goal:
+        """Goal of the search."""
+        if not self.goal:
+            return APART if self.either else goals.goal("goodput")
+        return goals.goal(self.goal)
+
+    @property
+    def command(self) -> list[str]:
+        """The command that makes the search again."""
+        who = [self.algorithm]
+        if self.either:
+            who = ["--distinguish", self.algorithm, *self.against]
+        flags = [] if self.either or not self.against else ["--against", ",".join(self.against)]
+        flags += ["--goal", self.goal] if self.goal else []
+        flags += [word for name in self.over for word in ("--over", name)]
+        flags += [w for pair in self.where.items() for w in ("--where", "=".join(pair))]
+        flags += ["--duration", self.duration, "--stack", self.stack]
+        flags += ["--points", str(self.points), "--seed", str(self.seed)]
+        flags += ["--runs", str(self.runs)]
+        flags += ["--within", self.within] if self.within else []
+        return ["hunt", *who, *flags]
+
+
+@dataclass(frozen=True)
+class Hunted:
+    """The result of a hunt.
+
+    Attributes
+    ----------
+    request
+        The request.
+    search
+        The search, with its course.
+    typed
+        The sides as tables call them, the algorithm first, and as they were typed.
+    proposer
+        The proposer.
+    statement
+        The claim; None: there is no weakness, or runs fail.
+    confirmations
+        The claim judged on the simulator, and on the kernel if that was requested.
+    not_replayed
+        Reason why the kernel did not replay it; empty: it did, or was not asked to.
+    interrupted
+        True if Ctrl-C ended the search before its time.
+    """
+
+    request: Request
+    search: Search
+    typed: Mapping[str, str]
+    proposer: str
+    statement: Statement | None = None
+    confirmations: tuple[Confirmation, ...] = ()
+    not_replayed: str = ""
+    interrupted: bool = False
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm, as tables call it."""
+        return next(iter(self.typed))
+
+    @property
+    def goal(self) -> Goal:
+        """Goal of the search."""
+        return self.search.judge.goal
+
+    @property
+    def course(self) -> Course:
+        """The course of the search."""
+        return self.search.course
+
+    @property
+    def space(self) -> Space:
+        """The scenarios that were searched."""
+        return self.search.space
+
+    @property
+    def found(self) -> Judged | None:
+        """The minimal scenario; None: there is no weakness."""
+        return self.course.found
+
+    @property
+    def name(self) -> str:
+        """A name for files."""
+        return f"{experiments.stem(self.algorithm)}-{experiments.stem(self.goal.name)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        whole, found = self.space, self.found
+        return {
+            "algorithm": self.algorithm,
+            "against": list(self.typed)[1:],
+            "goal": self.goal.name,
+            "searched": {each.name: each.range for each in whole.searched},
+            "scenarios": len(self.course.tried),
+            "runs": self.search.judge.runs.count,
+            "late": self.course.late,
+            "interrupted": self.interrupted,
+            "worst_regret": self.course.worst.regret,
+            "found": None if found is None else self._judged(found),
+            "claim": None if self.statement is None else self.statement.text,
+            "confirmed": [each.as_dict() for each in self.confirmations],
+            "not_replayed": self.not_replayed,
+            "shortlist": [self._judged(each) for each in self.course.shortlist],
+            "steps": [vars(each) for each in self.course.steps],
+            "map": [self._judged(each) for each in self.course.cells],
+            "tried": [self._judged(each) for each in self.course.tried],
+        }
+
+    def _judged(self, judged: Judged) -> dict[str, Any]:
+        found = {"scenario": self.space.values(judged.point), "regret": judged.regret}
+        if judged.failure:
+            return {**found, "failure": judged.failure}
+        if judged.gap is None:
+            return found
+        gap = judged.gap
+        return {
+            **found,
+            "worse": gap.worse,
+            "better": gap.better,
+            "measure": gap.measure,
+            "values": dict(gap.values),
+        }
+
+
+def hunt(
+    request: Request,
+    *,
+    results: Store | str | Path = "results",
+    jobs: int | Pool | None = None,
+    confirm: str | None = None,
+    large: bool = False,
+    on_step: Callable[[str], None] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Hunted:
+    """Search the scenario in which an algorithm is worst, make it minimal and confirm it.
+
+    Every run goes through the results folder, so that the same search again, or one that was
+    interrupted, makes only what is not there. Ctrl-C ends the search with what it has found. Unless
+    what is `large` is meant, it raises TooLarge.
+    """
+    tell = on_step or (lambda _: None)
+    kernel = None if confirm is None else engines.runnable(engines.named(confirm))
+    own: dict[str, Algorithm] = {}
+    typed = _sides(request, own)
+    store = results if isinstance(results, Store) else Store(results)
+    engine = engines.named(EngineName.SIMULATOR)
+    goal = request.wanted
+    runs = Attempts((), store, engine, jobs, own, goal.references, on_progress)
+    sides = (*typed, *([CALM] if goal.versus_calm else []))
+    judge = Judge(_space(request, typed), goal, sides, request.either, runs)
+    search = Search(judge, request.points, _within_s(request))
+    check_count(request.points * judge.runs_of_point)
+    if not large:
+        _check_size(judge, own, jobs)
+    proposer = proposing.proposer(len(search.space.searched), 1, request.seed)
+    unfinished = Hunted(request, search, typed, proposer.name, interrupted=True)
+    try:
+        search.go(proposer, tell)
+        return _finished(unfinished, store, kernel, jobs, large=large, on_step=tell)
+    except Interrupted:
+        if not search.course.tried:
+            raise
+        return unfinished
+
+
+def _sides(request: Request, own: dict[str, Algorithm]) -> dict[str, str]:
+    """Return the algorithm and its references, as tables call them and as they were typed."""
+    goal = request.wanted
+    with placed(key="algorithm"):
+        algorithm = named(request.algorithm, own)
+    typed = {algorithm: request.algorithm}
+    if goal.versus_calm:
+        if request.against:
+            raise InputError(
+                "the goal compares with the same path without cross traffic",
+                key="against",
+                value=",".join(request.against),
+                valid="no references with this goal",
+            )
+        return typed
+    for choice in request.against or [name for name in AGAINST if name != algorithm]:
+        with placed(key="against"):
+            reference = named(choice, own)
+        if reference in typed:
+            raise InputError("twice", key="against", value=choice, valid="other algorithms")
+        typed[reference] = choice
+    return typed
+
+
+def _space(request: Request, typed: Mapping[str, str]) -> Space:
+    with placed(key="duration"):
+        duration_ns = parse_time(request.duration)
+    if duration_ns < NS_PER_S:
+        raise InputError(
+            "too short for three thirds", key="duration", value=request.duration, valid="1s or more"
+        )
+    with placed(key="stack"):
+        catalogue.stack_profile(request.stack)
+    traffic = request.wanted.traffic
+    beside = list(typed)[1] if traffic is Traffic.BESIDE else ""
+    plain = Space(traffic, duration_ns, request.stack, beside)
+    return space.space(plain, request.over, request.where)
+
+
+def _within_s(request: Request) -> float:
+    if not request.within:
+        return math.inf
+    with placed(key="within"):
+        return parse_time(request.within) / NS_PER_S
+
+
+def _check_size(judge: Judge, own: Mapping[str, Algorithm], jobs: int | Pool | None) -> None:
+    """Raise TooLarge if the largest run is larger than anybody is likely to mean."""
+    engine = judge.runs.engine
+    largest = judge.space.point([1.0] * len(judge.space.searched))
+    planned = judge.scene(largest).planned(judge.sides[0], {}, 0, own, engine.identity)
+    bounds.check([planned.resolved], engine, parallelism.at_once(engine, jobs))
+
+
+def _finished(
+    hunted: Hunted,
+    store: Store,
+    kernel: Any,
+    jobs: int | Pool | None,
+    *,
+    large: bool,
+    on_step: Callable[[str], None],
+) -> Hunted:
+    """Return the hunt with its claim, judged on each engine."""
+    request, found = hunted.request, hunted.found
+    done = Hunted(request, hunted.search, hunted.typed, hunted.proposer)
+    if found is None or found.gap is None:
+        return done
+    statement = Statement.of(hunted.goal, found.gap)
+    study = claiming.content(statement, hunted.space, found.point, hunted.typed, request.command)
+    on_step("confirming with other seeds")
+    simulator = engines.named(EngineName.SIMULATOR)
+    judged = [claiming.confirm(study, store, simulator, runs=request.runs, jobs=jobs, large=large)]
+    why = ""
+    if kernel is not None:
+        why = _too_fast(hunted.space, found)
+        if not why:
+            on_step("replaying on the kernel")
+            runs = min(SEEDS, request.runs)
+            judged.append(claiming.confirm(study, store, kernel, runs=runs, jobs=None, large=large))
+    return Hunted(
+        request, hunted.search, hunted.typed, hunted.proposer, statement, tuple(judged), why
+    )
+
+
+def _too_fast(whole: Space, found: Judged) -> str:
+    fastest = whole.fastest_mbit(found.point)
+    if fastest <= claiming.KERNEL_MBIT:
+        return ""
+    return f"{fastest:.0f} Mbit/s are beyond what the testbed keeps up with"
+
+
+def scenario_file(hunted: Hunted, folder: Path) -> str:
+    """Return the minimal scenario as the text of a file in a folder, with its claim."""
+    found = hunted.found
+    assert found is not None, "nothing was found"
+    typed = hunted.typed[hunted.algorithm]
+    table = hunted.space.table(found.point)
+    title = hunted.space.words(found.point)
+    file = folder / f"{hunted.name}.toml"
+    lines = [f"Found by: {joined(['dumbbell', *hunted.request.command])}"]
+    if found.failure:
+        lines.append(f"The run of {hunted.algorithm} fails: {found.failure}")
+        again = ["dumbbell", "simulate", str(file)]
+    else:
+        assert hunted.statement is not None
+        lines.append(f"Claim: {hunted.statement.text}")
+        lines += [
+            f"On the {each.engine}: {each.verdict}, {each.claim.measured}"
+            for each in hunted.confirmations
+        ]
+        again = ["dumbbell", "compare", *hunted.typed.values(), "--on", str(file)]
+        again += ["--runs", str(hunted.request.runs)]
+    lines.append(f"Again: {joined(again)}")
+    if hunted.confirmations:
+        name = hunted.confirmations[0].results.study.name
+        lines.append(f"Judge again: {joined(['dumbbell', 'claims', name])}")
+    comment = "\n".join(f"# {line}" for text in lines for line in text.splitlines())
+    content = {
+        "title": title,
+        "seed": FIRST_SEED,
+        "algorithm": _from(folder, typed),
+        **table,
+    }
+    return f"{comment}\n{tomli_w.dumps(content)}"
+
+
+def _from(folder: Path, choice: str) -> str:
+    """Return a choice as a file in a folder names it."""
+    if not catalogue.is_file(choice):
+        return choice
+    path, at, preset = choice.partition("@")
+    return f"./{os.path.relpath(path, folder)}{at}{preset}"

@@ -1,0 +1,110 @@
+"""The result of a hunt, in words and cells of tables."""
+
+from __future__ import annotations
+
+from dumbbell.algorithms.labels import label_of
+from dumbbell.base.labels import listing, number, with_interval
+from dumbbell.experiments.hunt.claiming import SHOWN, Confirmation
+from dumbbell.experiments.hunt.hunting import Hunted
+from dumbbell.experiments.hunt.search import WEAK
+from dumbbell.quantities import taking
+
+
+def against(hunted: Hunted) -> str:
+    """Name the references."""
+    if hunted.goal.versus_calm:
+        return "itself without cross traffic"
+    return listing([label_of(name) for name in list(hunted.typed)[1:]])
+
+
+def conclusion(hunted: Hunted) -> list[str]:
+    """Say what was found, in sentences of a line each."""
+    who, worst = label_of(hunted.algorithm), hunted.course.worst
+    count = f"{len(hunted.course.tried)} scenarios"
+    if hunted.interrupted:
+        where = hunted.space.words(worst.point)
+        return [
+            f"Interrupted after {count}; the worst so far has a regret of {worst.regret:.2f}: "
+            f"{where}."
+        ]
+    late = " Time was up before all were tried." if hunted.course.late else ""
+    found = hunted.found
+    if found is None:
+        what = "tells them apart" if hunted.request.either else f"costs {who} a fifth"
+        return [
+            f"No scenario of {count} {what} compared with {against(hunted)}: the largest regret is "
+            f"{max(0.0, worst.regret):.2f}, below {WEAK:g}.{late}"
+        ]
+    where = hunted.space.words(found.point)
+    if found.failure:
+        return [f"The run of {who} fails with {where}: {found.failure}"]
+    assert hunted.statement is not None
+    lines = [f"{hunted.statement.text} Regret {found.regret:.2f} with {where}.{late}"]
+    lines += [verdict(each) for each in hunted.confirmations]
+    if hunted.not_replayed:
+        lines.append(f"Not replayed on the kernel: {hunted.not_replayed}.")
+    return lines
+
+
+def verdict(confirmation: Confirmation) -> str:
+    """Say whether an engine confirms the claim."""
+    engine = f"{confirmation.engine}"
+    invalid = f" {confirmation.invalid} runs were disturbed." if confirmation.invalid else ""
+    said = confirmation.verdict.capitalize()
+    return f"{said} on the {engine}: {confirmation.claim.measured}.{invalid}"
+
+
+def columns(confirmation: Confirmation) -> list[str]:
+    """Return the headings of the table of the sides."""
+    shown = [taking.described(name) for name in names(confirmation)]
+    titles = [
+        f"{each.title} ({each.shown_unit})" if each.shown_unit else each.title for each in shown
+    ]
+    return [
+        "algorithm",
+        *(_placed(title, name) for title, name in zip(titles, names(confirmation), strict=True)),
+    ]
+
+
+def _placed(title: str, name: str) -> str:
+    window = name.partition("@")[2]
+    beside = ", beside" if "[beside]" in name else ""
+    return f"{title}{beside}{f', {window}' if window else ''}"
+
+
+def names(confirmation: Confirmation) -> list[str]:
+    """Return the quantities of the table: the claim's first."""
+    (check,) = confirmation.claim.claim.checks
+    return list(dict.fromkeys((getattr(check, "quantity", ""), *SHOWN)))
+
+
+def rows(confirmation: Confirmation) -> list[list[str]]:
+    """Return the rows of the table: the means of each side with their intervals."""
+    found = []
+    for side, means in confirmation.means.items():
+        cells = [label_of(side)]
+        for name in names(confirmation):
+            scale, mean = taking.described(name).shown_scale, means.get(name)
+            if mean is None:
+                cells.append("–")
+            elif mean.has_interval:
+                cells.append(
+                    with_interval(*(scale * each for each in (mean.value, mean.low, mean.high)))
+                )
+            else:
+                cells.append(number(scale * mean.value))
+        found.append(cells)
+    return found
+
+
+def gap(hunted: Hunted, place: int) -> str:
+    """Say how far the sides are apart in a scenario of the shortlist."""
+    judged = hunted.course.shortlist[place]
+    if judged.failure:
+        return f"fails: {judged.failure}"
+    if judged.gap is None:
+        return "no value"
+    scale = taking.described(judged.gap.measure).shown_scale
+    return ", ".join(
+        f"{label_of(name)} {number(scale * value)}" for name, value in judged.gap.values.items()
+    )

@@ -1,0 +1,461 @@
+"""``dumbbell hunt``: the worst scenario, searched, made minimal and judged again."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dumbbell
+from command_line import Command, assert_refused
+from dumbbell.base.errors import DumbbellError, InputError
+from dumbbell.execution.executor import Progress
+from dumbbell.experiments.hunt import goals, hunting, space, words
+from dumbbell.experiments.hunt.claiming import Statement
+from dumbbell.experiments.hunt.goals import CALM, Gap, Traffic
+from dumbbell.experiments.hunt.hunting import Hunted, Request, hunt
+from dumbbell.experiments.hunt.space import DIMENSIONS, Space
+from dumbbell.scenario.model import Scenario
+
+SECOND = 10**9
+
+NOISE = Request(
+    "vegas",
+    against=("reno",),
+    over=("jitter", "queue", "cross"),
+    where={"rate": "20mbit", "rtt": "40ms"},
+    duration="6s",
+    points=12,
+    runs=3,
+)
+"""Vegas takes the noise of delays for queues, so jitter alone keeps it from the link."""
+
+
+# The scenarios
+
+
+def whole(traffic: Traffic = Traffic.ALONE, seconds: int = 30) -> Space:
+    return Space(traffic, seconds * SECOND, beside="cubic")
+
+
+@pytest.mark.parametrize("dimension", DIMENSIONS, ids=lambda each: each.name)
+def test_a_range_rises_from_end_to_end_and_is_read_as_it_is_written(dimension: Any) -> None:
+    values = [dimension.value(step / 40) for step in range(41)]
+    assert values == sorted(values)
+    assert values[-1] == pytest.approx(dimension.high)
+    if dimension.has_off:
+        assert values[0] == 0
+        values = [value for value in values if value]
+    if not dimension.choices:
+        assert values[0] == pytest.approx(dimension.low)
+        for value in values:
+            assert dimension.read(dimension.write(value)) == pytest.approx(value)
+
+
+@pytest.mark.parametrize("traffic", Traffic)
+@given(data=st.data())
+def test_any_point_is_a_scenario(traffic: Traffic, data: st.DataObject) -> None:
+    searched = whole(traffic)
+    shares = [data.draw(st.floats(0, 1)) for _ in searched.searched]
+    point = searched.point(shares)
+    table = {**searched.table(point), "algorithm": "reno"}
+    scenario = Scenario.parse(table, "hunt").resolve().scenario
+    assert scenario.duration_ns == 30 * SECOND
+    assert searched.settled(point) == point
+
+
+def test_the_ordinary_path_has_no_disturbance() -> None:
+    searched = whole()
+    assert searched.table(searched.neutral) == {
+        "duration": "30s",
+        "stack": "linux-6",
+        "network": {"rate": "20mbit", "rtt": "40ms", "queue": "1bdp"},
+        "flow": [{"label": "hunted", "group": "hunted"}],
+        "record": {"interval": "25ms", "events": ["congestion"]},
+    }
+    assert searched.words(searched.neutral) == "20 Mbit/s, RTT 40 ms, queue 1 BDP"
+
+
+def moved(searched: Space, **values: float) -> space.Point:
+    point = searched.neutral
+    for name, value in values.items():
+        point = searched.moved(point, name, value)
+    return searched.settled(point)
+
+
+def test_disturbances_end_with_the_second_third() -> None:
+    searched = whole()
+    point = moved(searched, cross=2, pulse=1000, duty=0.2, rate_change=0.5, outage=9000)
+    table = searched.table(point)
+    assert table["network"]["rate"] == [
+        {"at": "0s", "rate": "20mbit"},
+        {"at": "10s", "rate": "10mbit"},
+        {"at": "15s", "rate": "0bit"},
+        {"at": "20s", "rate": "10mbit"},
+    ]
+    cross = table["flow"][1]
+    assert (cross["rate"], cross["start"], cross["stop"]) == ("40mbit", "10s", "20s")
+    assert cross["workload"] == {"kind": "on-off", "on": "200ms", "off": "800ms"}
+    assert searched.slowest_mbit(point) == 10
+    assert searched.fastest_mbit(point) == 20
+
+
+def test_a_longer_round_trip_is_a_longer_delay_there() -> None:
+    searched = whole()
+    table = searched.table(moved(searched, rtt_change=2))
+    assert table["network"]["delay"] == [
+        {"at": "0s", "delay": "20ms"},
+        {"at": "10s", "delay": "60ms"},
+    ]
+
+
+def test_what_has_no_effect_is_neutral() -> None:
+    searched = whole()
+    assert moved(searched, pulse=100, duty=0.1) == searched.neutral
+    codel = moved(searched, discipline=1, queue=4)
+    assert searched.of(codel, "queue") == 1
+
+
+def test_one_value_stays_and_another_range_holds() -> None:
+    found = space.space(whole(), (), {"rate": "5mbit", "queue": "2bdp..4bdp", "jitter": "none"})
+    names = {each.name for each in found.searched}
+    assert not names & {"rate", "jitter", "order"}
+    assert found.of(found.neutral, "rate") == 5
+    assert found.of(found.neutral, "queue") == 2
+    assert {each.name for each in space.space(whole(), ["rtt"], {}).searched} == {"rtt"}
+    only = space.space(whole(), (), {"discipline": "pie"})
+    assert only.table(only.neutral)["network"]["queue"] == {"discipline": "pie"}
+
+
+@pytest.mark.parametrize(
+    ("over", "where", "problem"),
+    [
+        (["rtd"], {}, 'did you mean "rtt"'),
+        (["order"], {}, "has no effect without a flow next to"),
+        ([], {"rtd": "1ms"}, 'did you mean "rtt"'),
+        ([], {"rate": "9mbit..1mbit"}, "an empty range"),
+        ([], {"rate": "1mbit..100gbit"}, "valid: 10kbit to 10gbit"),
+        ([], {"rate": "1ms"}, "where.rate"),
+        ([], {"queue": "10p"}, "no share of the BDP"),
+        ([], {"discipline": "fifo,red"}, '"red": unknown'),
+        (["rate"], {"rate": "9mbit"}, "leaves nothing to search"),
+    ],
+)
+def test_a_wrong_space_is_refused(over: list[str], where: dict[str, str], problem: str) -> None:
+    with pytest.raises(InputError) as caught:
+        space.space(whole(), over, where)
+    assert problem in str(caught.value)
+
+
+# Regret
+
+
+def gap(goal: str, ours: dict[str, Any], *theirs: dict[str, Any], either: bool = False) -> Any:
+    sides = ["us", *(f"other{place}" for place in range(len(theirs)))]
+    values = dict(zip(sides, [ours, *theirs], strict=True))
+    return goals.gap(goals.goal(goal), sides, values, 10.0, either=either)
+
+
+GOODPUT = "goodput_mbit_per_s[hunted]"
+RTT = "rtt_mean_ms[hunted]"
+
+
+def test_regret_compares_with_the_best_reference() -> None:
+    found = gap("goodput", {GOODPUT: 2.0}, {GOODPUT: 4.0}, {GOODPUT: 8.0})
+    assert found.regret == pytest.approx(0.75)
+    assert (found.worse, found.better) == ("us", "other1")
+    assert gap("goodput", {GOODPUT: 8.0}, {GOODPUT: 4.0}).regret < 0
+
+
+def test_of_next_to_nothing_nobody_has_more() -> None:
+    assert gap("goodput", {GOODPUT: 0.0}, {GOODPUT: 0.05}).regret == 0
+    assert gap("goodput", {GOODPUT: 0.0}, {GOODPUT: 1.0}).regret == pytest.approx(0.9)
+
+
+def test_a_reference_without_goodput_has_no_short_delay() -> None:
+    ours = {GOODPUT: 8.0, RTT: 100.0}
+    assert gap("delay", ours, {GOODPUT: 8.0, RTT: 50.0}).regret == pytest.approx(0.5)
+    assert gap("delay", ours, {GOODPUT: 2.0, RTT: 50.0}) is None
+
+
+def test_two_are_apart_whichever_is_ahead() -> None:
+    found = gap("goodput", {GOODPUT: 8.0}, {GOODPUT: 2.0}, either=True)
+    assert (found.worse, found.better, found.regret) == ("other0", "us", pytest.approx(0.75))
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"), [("godput", "unknown"), ("cwnd_mean_segs", "neither")]
+)
+def test_a_wrong_goal_is_refused(name: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem) as caught:
+        goals.goal(name)
+    assert caught.value.key == "goal"
+
+
+def test_any_quantity_that_has_a_better_end_is_a_goal() -> None:
+    measure = goals.goal("rtt_p95_ms").measures[0]
+    assert not measure.is_highest_best
+
+
+@pytest.mark.parametrize(
+    ("share", "level"), [(0.05, 0.1), (0.085, 0.2), (0.3, 0.5), (0.45, 0.8), (0.79, 0.8)]
+)
+def test_a_claim_leaves_a_margin(share: float, level: float) -> None:
+    both = Gap(1 - share, GOODPUT, "vegas", "cubic", {"vegas": share, "cubic": 1.0})
+    statement = Statement.of(goals.goal("goodput"), both)
+    assert statement.level == level
+    assert statement.check()["high"] == level
+
+
+def test_a_claim_names_the_side_that_has_less() -> None:
+    slower = Gap(0.6, RTT, "bbr", "reno", {"bbr": 100.0, "reno": 40.0})
+    statement = Statement.of(goals.APART, slower)
+    assert statement.check()["of"] == {"algorithm": "reno"}
+    assert statement.text == (
+        "With Standard TCP the RTT of a lone flow is less than half of that with BBR."
+    )
+
+
+# The search
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Hunted, Path]:
+    results = tmp_path_factory.mktemp("hunt") / "results"
+    return hunt(NOISE, results=results), results
+
+
+def test_jitter_alone_keeps_vegas_from_the_link(found: tuple[Hunted, Path]) -> None:
+    hunted, _ = found
+    assert hunted.found is not None
+    assert hunted.found.regret > 0.5
+    assert [each.name for each in hunted.space.moves(hunted.found.point)] == ["jitter"]
+    assert hunted.statement is not None
+    assert "With Vegas the goodput of a lone flow is less than" in hunted.statement.text
+    (confirmed,) = hunted.confirmations
+    assert confirmed.verdict == "confirmed"
+    assert confirmed.means["vegas"][GOODPUT].runs >= 3
+
+
+def test_the_minimal_scenario_keeps_the_regret(found: tuple[Hunted, Path]) -> None:
+    course = found[0].course
+    assert course.found is not None
+    assert course.found.regret >= 0.75 * course.worst.regret
+    taken = [step.regret for step in course.steps if step.taken]
+    (first,) = found[0].search.judge.judge([course.worst.point], 3)
+    assert min(taken) >= 0.9 * first.regret
+    assert len(course.cells) == 1  # rate and round-trip time have one value
+
+
+def test_a_search_from_half_of_the_runs_finds_the_same(
+    found: tuple[Hunted, Path], tmp_path: Path
+) -> None:
+    hunted, results = found
+    shutil.copytree(results, tmp_path / "results")
+    runs = sorted((tmp_path / "results" / "runs").iterdir())
+    for folder in runs[::2]:
+        shutil.rmtree(folder)
+    made: list[Progress] = []
+    again = hunt(NOISE, results=tmp_path / "results", on_progress=made.append)
+    assert again.as_dict() == hunted.as_dict()
+    assert sum(state.fate.value == "reused" for state in made) > len(made) / 3
+    assert len(list((tmp_path / "results" / "runs").iterdir())) == len(runs)
+
+
+def test_the_file_is_the_finding_and_shows_it_again(
+    found: tuple[Hunted, Path], tmp_path: Path
+) -> None:
+    hunted, _ = found
+    file = tmp_path / "worst.toml"
+    file.write_text(hunting.scenario_file(hunted, tmp_path))
+    run = dumbbell.simulate(file)
+    assert hunted.found is not None
+    first = hunted.search.judge.judge([hunted.found.point], 1)[0].gap
+    assert first is not None
+    taken = run.measure(GOODPUT, windows={"main": {"settle": space.SETTLING}})
+    assert taken[GOODPUT] == pytest.approx(first.values["vegas"])
+
+
+def test_time_ends_a_search(tmp_path: Path) -> None:
+    request = Request(**{**vars(NOISE), "within": "1ns", "points": 400})
+    hunted = hunt(request, results=tmp_path)
+    assert hunted.course.late
+    assert len(hunted.course.tried) == 1
+    assert "Time was up" in words.conclusion(hunted)[0]
+
+
+def test_ctrl_c_keeps_the_worst_so_far(tmp_path: Path) -> None:
+    made: list[Progress] = []
+
+    def stop(state: Progress) -> None:
+        made.append(state)
+        if len(made) == 20:
+            raise KeyboardInterrupt
+
+    hunted = hunt(NOISE, results=tmp_path, on_progress=stop)
+    assert hunted.interrupted
+    assert len(hunted.course.tried) == 9
+    assert "the worst so far" in words.conclusion(hunted)[0]
+
+
+def test_pulses_at_the_timeout_are_an_attack(tmp_path: Path) -> None:
+    request = Request(
+        "reno",
+        goal="attack",
+        over=("pulse", "cross"),
+        where={"duty": "0.1", "cross": "2..3", "pulse": "500ms..2s"},
+        duration="15s",
+        points=4,
+        runs=2,
+    )
+    hunted = hunt(request, results=tmp_path)
+    assert hunted.course.tried[0].regret == 0  # no cross traffic, no attack
+    assert hunted.found is not None
+    assert hunted.found.gap is not None
+    assert hunted.found.gap.better == CALM
+    assert hunted.space.of(hunted.found.point, "pulse") > 0
+    (confirmed,) = hunted.confirmations
+    assert confirmed.verdict == "confirmed"
+    used = {side: means["utilisation@during"].value for side, means in confirmed.means.items()}
+    assert used["reno"] < 0.8 * used[CALM]
+
+
+def test_equal_algorithms_are_not_told_apart(dumbbell: Command) -> None:
+    code = Path(__file__).parents[2] / "algorithms/reno.c"
+    Path("twin.c").write_text(code.read_text().replace("reno", "twin"))
+    said = dumbbell(
+        "hunt", "--distinguish", "reno", "./twin.c", "--points", "4", "--duration", "3s"
+    )
+    assert said.code == 0
+    assert "No scenario of 4 scenarios tells them apart" in said.out
+    assert "regret is 0.00" in said.out
+
+
+def test_two_algorithms_are_told_apart(tmp_path: Path) -> None:
+    request = Request(
+        "reno",
+        against=("scalable",),
+        either=True,
+        over=("queue", "loss"),
+        duration="6s",
+        points=8,
+        runs=3,
+    )
+    hunted = hunt(request, results=tmp_path)
+    assert hunted.found is not None
+    assert hunted.confirmations[0].verdict == "confirmed"
+    assert hunted.request.command[1:4] == ["--distinguish", "reno", "scalable"]
+
+
+def crashing(condition: str) -> None:
+    """Write `crash.c`: Reno, which touches memory that it does not have if a condition holds."""
+    code = (Path(__file__).parents[2] / "algorithms/reno.c").read_text().replace("reno", "crash")
+    begin = code.index("{", code.index("crash_cong_avoid(const")) + 1
+    crash = f"\n\tif ({condition})\n\t\t*(volatile u32 *)(unsigned long)conn->srtt_us = 0;\n"
+    Path("crash.c").write_text(code[:begin] + crash + code[begin:])
+
+
+def test_a_run_that_fails_is_the_finding(dumbbell: Command) -> None:
+    crashing("conn->srtt_us > 100000")
+    said = dumbbell(
+        "hunt", "./crash.c", "--against", "reno", "--over", "rtt", "--over", "loss",
+        "--where", "rtt=5ms..2s", "--points", "5", "--duration", "3s",
+    )  # fmt: skip
+    assert said.code == 0, said.err
+    assert "The run of crash fails with" in said.out
+    text = Path("hunted/crash-goodput.toml").read_text()
+    assert "# The run of crash fails: " in text
+    assert 'algorithm = "./../crash.c"' in text
+    assert "loss" not in text.partition("[network]")[2]
+    assert dumbbell("simulate", "hunted/crash-goodput.toml").code == 1
+
+
+def test_a_run_that_fails_on_the_ordinary_path_stops_the_hunt(dumbbell: Command) -> None:
+    crashing("conn->srtt_us > 0")
+    for sides in (["reno", "--against", "./crash.c"], ["./crash.c", "--against", "reno"]):
+        said = dumbbell("hunt", *sides, "--points", "2", "--duration", "2s")
+        assert said.code == DumbbellError.exit_code
+        assert "crash" in said.err
+        assert "failed" in said.err
+
+
+# The command
+
+
+def test_the_command_writes_page_and_scenario(dumbbell: Command) -> None:
+    said = dumbbell(
+        "hunt", "vegas", "--against", "cubic", "--goal", "share", "--points", "6",
+        "--where", "rate=5mbit..10mbit", "--where", "rtt=20ms..40ms", "--where", "queue=2bdp",
+        "--over", "rate", "--over", "rtt", "--over", "order",
+        "--duration", "9s", "--runs", "3",
+    )  # fmt: skip
+    assert said.code == 0, said.err
+    assert "With Vegas the goodput next to a flow of the first reference is less than" in said.out
+    page = Path("hunted/index.html").read_text()
+    for heading in ("The scenario", "On the simulator", "Map of failures", "Course of the search"):
+        assert f"<h2>{heading}</h2>" in page
+    assert {"map.svg", "tried.svg", "over-time-simulator.svg", "vegas-share.toml"} <= {
+        each.name for each in Path("hunted").iterdir()
+    }
+    (again,) = [line for line in said.err.splitlines() if line.startswith("Judge again: ")]
+    claims = dumbbell(*again.split()[3:])
+    assert claims.code == 0
+    assert "expectation met" in claims.out + claims.err
+    compared = dumbbell(
+        "compare", "vegas", "cubic", "--on", "hunted/vegas-share.toml", "--runs", "1"
+    )
+    assert compared.code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((), "ALGORITHM: nobody to hunt"),
+        (("nosuch",), "unknown algorithm"),
+        (("bbr", "--against", "nosuch"), "unknown algorithm"),
+        (("bbr", "--against", "bbr"), "twice"),
+        (("bbr", "--goal", "godput"), '--goal: "godput": unknown'),
+        (("bbr", "--goal", "attack", "--against", "reno"), "path without cross traffic"),
+        (("bbr", "--distinguish", "reno", "cubic"), "names both algorithms itself"),
+        (("bbr", "--where", "rate"), "not a range"),
+        (("bbr", "--where", "rate=1mbit", "--where", "rate=2mbit"), "the same twice"),
+        (("bbr", "--where", "rate=x"), '--where: rate = "x"'),
+        (("bbr", "--over", "rtd"), '--over: "rtd": unknown dimension'),
+        (("bbr", "--duration", "1ms"), "too short"),
+        (("bbr", "--stack", "linux-9"), "--stack"),
+        (("bbr", "--within", "soon"), "--within"),
+        (("bbr", "--points", "1"), "--points"),
+    ],
+)
+def test_wrong_options_are_refused(
+    dumbbell: Command, arguments: tuple[str, ...], problem: str
+) -> None:
+    said = dumbbell("hunt", *arguments)
+    assert_refused(said)
+    assert problem in said.err
+
+
+def test_a_notebook_has_the_scenarios_as_a_frame(found: tuple[Hunted, Path]) -> None:
+    hunted, results = found
+    again = dumbbell.hunt(
+        "vegas",
+        against="reno",
+        over=["jitter", "queue", "cross"],
+        where={"rate": "20mbit", "rtt": "40ms"},
+        duration="6s",
+        points=12,
+        runs=3,
+        results=results,
+    )
+    frame = again.to_frame()
+    assert frame.height == 12
+    assert frame["regret"].is_sorted(descending=True)
+    assert again.regret == hunted.course.found.regret if hunted.course.found else False
+    assert again.scenario is not None
+    assert "jitter" in again.scenario
+    assert again.found.as_dict() == hunted.as_dict()
+    assert "Confirmed on the simulator" in again.conclusion
