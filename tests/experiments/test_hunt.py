@@ -216,7 +216,7 @@ def test_a_claim_names_the_side_that_has_less() -> None:
     statement = Statement.of(goals.APART, slower)
     assert statement.check()["of"] == {"algorithm": "reno"}
     assert statement.text == (
-        "With Standard TCP the RTT of a lone flow is less than half of that with BBR."
+        "With Standard TCP the mean round-trip time of a lone flow is less than half of that with BBR."
     )
 
 

@@ -11,7 +11,6 @@ from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.labels import label_of
 from dumbbell.engines.choices import RETRIES, EngineName
 from dumbbell.engines.engine import Engine
-from dumbbell.execution.executor import Outcome
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments.hunt.goals import CALM, HUNTED, Gap, Goal
 from dumbbell.experiments.hunt.space import SETTLING, Point, Space
@@ -50,8 +49,8 @@ SHOWN: Final = (
 )
 """Quantities that are shown next to the claim's."""
 
-MORE: Final = 4
-"""The simulator runs up to so many times the requested runs if these do not decide the claim."""
+MORE: Final = (1, 2, 4)
+"""The simulator runs so many times the requested runs, until they decide the claim."""
 
 _MARGIN: Final = 0.8
 _TRAFFIC, _WITH, _WITHOUT = "traffic", "with", "without"
@@ -91,9 +90,8 @@ class Statement:
                 f"With {label_of(self.gap.worse)} the link is used less than {part} as much under "
                 "the cross traffic as without it."
             )
-        what = self.goal.what
-        if len(self.goal.measures) > 1:
-            what = f"{taking.described(self.gap.measure).title} of a lone flow"
+        measure = next(m for m in self.goal.measures if m.reference == self.gap.measure)
+        what = measure.what or self.goal.what
         return (
             f"With {label_of(less)} the {what} is less than {part} of that with {label_of(more)}."
         )
@@ -229,16 +227,16 @@ def confirm(
 ) -> Confirmation:
     """Run the study of a finding on an engine with seeds of its own, and judge the claim."""
     store.create()
-    campaign = Campaign.of_experiment(study, store, engine, Plan.asked(runs=runs, seed=HELD_OUT))
-
-    def run(stage: Campaign) -> Outcome:
-        outcome, _ = stage.run(large=large, jobs=jobs, retries=RETRIES)
-        outcome.raise_for_failed(stage.places)
-        return outcome
-
-    last, outcome = campaign.run_until_decided(run, runs if engine.real_time else MORE * runs)
-    results = last.results()
-    (claim,) = results.claims()
+    for times in (1,) if engine.real_time else MORE:
+        plan = Plan.asked(runs=runs * times, seed=HELD_OUT)
+        campaign = Campaign.of_experiment(study, store, engine, plan)
+        outcome, _ = campaign.run(large=large, jobs=jobs, retries=RETRIES)
+        outcome.raise_for_failed(campaign.places)
+        # Those of this plan alone, so that a hunt that is resumed judges the same runs.
+        results = campaign.own_results()
+        (claim,) = results.claims()
+        if claim.verdict is not Verdict.UNDECIDED:
+            break
     (check,) = study["claim"][0]["check"]
     name = EngineName.TESTBED if engine.real_time else EngineName.SIMULATOR
     means = _means(results, (check["quantity"], *SHOWN))

@@ -50,11 +50,14 @@ class Measure:
         Values below count as this; None: the share `_NOTHING` of the slowest rate, in Mbit/s.
     needs
         A quantity of which a reference must have `_AS_MUCH` of the algorithm's; empty: none.
+    what
+        It in words, for goals with several; empty: as the goal says it.
     """
 
     reference: str
     floor: float | None = None
     needs: str = ""
+    what: str = ""
 
     @property
     def is_highest_best(self) -> bool:
@@ -96,8 +99,10 @@ class Goal:
 
 
 _GOODPUT: Final = f"goodput_mbit_per_s[{HUNTED}]"
-_RTT: Final = Measure(f"rtt_mean_ms[{HUNTED}]", 1e-6)
-_RESENT: Final = Measure(f"retransmitted_share[{HUNTED}]", 0.01)
+_RTT: Final = f"rtt_mean_ms[{HUNTED}]"
+_RESENT: Final = f"retransmitted_share[{HUNTED}]"
+_FEW_RESENT: Final = 0.01
+_TINY: Final = 1e-6
 
 GOALS: Final[Mapping[str, Goal]] = {
     each.name: each
@@ -111,9 +116,13 @@ GOALS: Final[Mapping[str, Goal]] = {
         Goal(
             "delay",
             "mean round-trip time of a lone flow, of those with as much goodput",
-            (Measure(_RTT.reference, 1e-6, _GOODPUT),),
+            (Measure(_RTT, _TINY, _GOODPUT),),
         ),
-        Goal("resent", "segments that a lone flow sends again", (_RESENT,)),
+        Goal(
+            "resent",
+            "share of segments that a lone flow sends again",
+            (Measure(_RESENT, _FEW_RESENT),),
+        ),
         Goal(
             "fairness",
             "goodput of the slower of two flows, one of which starts late",
@@ -144,7 +153,11 @@ GOALS: Final[Mapping[str, Goal]] = {
 APART: Final = Goal(
     "apart",
     "goodput, mean round-trip time or retransmissions of a lone flow",
-    (Measure(_GOODPUT), _RTT, _RESENT),
+    (
+        Measure(_GOODPUT, what="goodput of a lone flow"),
+        Measure(_RTT, _TINY, what="mean round-trip time of a lone flow"),
+        Measure(_RESENT, _FEW_RESENT, what="share of segments that a lone flow sends again"),
+    ),
 )
 """The goal that tells two algorithms apart, unless there is another one."""
 
@@ -165,7 +178,7 @@ def goal(name: str) -> Goal:
             value=name,
             valid=f"a quantity that has one, or {', '.join(GOALS)}",
         )
-    return Goal(name, found.title, (Measure(name, 1e-6),))
+    return Goal(name, found.title, (Measure(name, _TINY),))
 
 
 @dataclass(frozen=True)
