@@ -62,7 +62,7 @@ help:
 	@echo 'make linux-modules   compare our algorithms with the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
 	@echo 'make checklist   every algorithm by the clauses of RFC 9743, in some minutes: docs/checklist.md'
 	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
-	@echo 'make commands   the command and the expected time of each figure: docs/studies/commands.md (RESULTS=FOLDERS)'
+	@echo 'make commands   the command and the expected time of each figure: docs/studies/commands.md'
 	@echo 'make archive   the runs that pages are drawn from, for a release: dist/STUDY-runs.tar (RESULTS=FOLDER, STUDIES=NAMES)'
 	@echo 'make format  let the formatters rewrite the sources'
 	@echo 'make lock    the newest Python packages that pyproject.toml allows: requirements.lock'
@@ -324,10 +324,9 @@ archive: build
 	$(BIN)/dumbbell store archive $(or $(STUDIES),$(notdir $(wildcard studies/*))) \
 	  --results $(or $(RESULTS),results) --output dist
 
-# What each figure takes, by the logs of what ran (RESULTS='FOLDER FOLDER').
+# What each figure takes, by a run of each test.
 commands: build
-	PYTHONPATH=tools $(BIN)/python -m artifact --markdown docs/studies/commands.md \
-	  $(addprefix --results ,$(or $(RESULTS),results))
+	PYTHONPATH=tools $(BIN)/python -m artifact --markdown docs/studies/commands.md
 
 CONTAINERS = $$(for tool in podman docker; do $$tool info >/dev/null 2>&1 && echo $$tool && break; done)
 

@@ -1,17 +1,19 @@
 """A command for each figure and table of the studies, with the time that it is expected to take.
 
 Figures are those that a study draws. Claims about no drawn figure stand under the part of the
-publication that has them. Time follows from the expected packets and from the pace of the commands
-that ran the study before, by their logs.
+publication that has them. Time is processor time: expected packets, by what a packet took in one
+run of the same test, which is measured for the page. It hardly depends on what else the machine
+does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from dumbbell.base import markdown, tree
-from dumbbell.base.errors import InputError
 from dumbbell.base.labels import amount, duration
 from dumbbell.engines import engines
 from dumbbell.engines.sizes import expected_packets
@@ -19,16 +21,19 @@ from dumbbell.figures.kinds import FigureSpec
 from dumbbell.judging.spec import Measured
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.store import campaigns
-from dumbbell.store.campaigns import Effort
-from dumbbell.store.store import Store
 from dumbbell.study import mentions
 from dumbbell.study.model import Study
 
+CORES: Final = 2
+"""Processors for which the page states times."""
+
+_ENOUGH: Final = 3e6
+"""Packets of a run after which another one would say no more of its pace."""
+
 _HEADS = ("what", "about", "claims", "runs", "packets", "time", "command")
 
-Runs = Mapping[tuple[str, tuple[str, ...]], Sequence[ResolvedScenario]]
-"""Test and values of its axes -> the runs of that grid point."""
+Pace = Callable[[ResolvedScenario], float]
+"""Runs a scenario, and returns the seconds of processor time that it took."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,9 @@ class Piece:
     command
         The command that runs what it needs.
     runs
-        Number of its runs, and the packets that they are expected to send.
+        Number of its runs.
+    packets
+        Test -> the packets that its runs are expected to send.
     """
 
     what: str
@@ -54,7 +61,11 @@ class Piece:
     claims: Sequence[str]
     command: str
     runs: int
-    packets: float
+    packets: Mapping[str, float]
+
+    def seconds(self, paces: Mapping[str, float]) -> float:
+        """Return its processor time; `paces` are seconds a packet of each test."""
+        return sum(packets * paces[test] for test, packets in self.packets.items())
 
 
 @dataclass(frozen=True)
@@ -69,19 +80,20 @@ class Commands:
         Its figures in their order, then the parts of the publication without one.
     whole
         All of it.
-    effort
-        What is known of the commands that ran it.
+    paces
+        Test -> seconds of processor time for an expected packet.
     """
 
     study: Study
     pieces: Sequence[Piece]
     whole: Piece
-    effort: Effort
+    paces: Mapping[str, float]
 
 
-def of_study(study: Study, stores: Iterable[Store]) -> Commands:
-    """Return a study's commands; `stores` may have logs of commands that ran it."""
-    by_point = _by_point(study.runs())
+def of_study(study: Study, pace: Pace | None = None) -> Commands:
+    """Return a study's commands; `pace` runs a scenario of each test, by default here."""
+    planned = study.runs()
+    by_point = _by_point(planned)
     drawn = [each.name for each in study.figures]
     about = {each.id: mentions.figures_in(each.source, drawn) for each in study.claims}
     pieces = [
@@ -93,59 +105,63 @@ def of_study(study: Study, stores: Iterable[Store]) -> Commands:
         _undrawn(study, source, claims, by_point)
         for source, claims in _by_source(study, about).items()
     ]
-    engine = engines.named("simulator").identity
-    logs = [log for store in stores for log in campaigns.commands(store, study.name, engine)]
-    whole = _sized(study.name, study.header.title, (), study.called, by_point.values())
-    return Commands(study, pieces, whole, Effort.of(logs))
+    whole = _sized(study.name, study.header.title, (), study.called, planned)
+    return Commands(study, pieces, whole, _paces(study, planned, pace or processor_time))
 
 
 def page(found: Sequence[Commands]) -> str:
-    """Return the page, in Markdown; an InputError if there is no log of any study."""
-    known = sum((each.effort for each in found), Effort())
-    if known.packets_per_s is None:
-        raise InputError(
-            "no folder has a log of a command that ran one of these studies on this engine",
-            key="results",
-            valid="the folder of `dumbbell run`",
-        )
-    return "\n".join((_about(known), *(_study(each, known) for each in found)))
+    """Return the page, in Markdown."""
+    return "\n".join((_about(), *map(_study, found)))
 
 
-def _about(known: Effort) -> str:
+def processor_time(scenario: ResolvedScenario) -> float:
+    """Run a scenario on the simulator, and return the seconds of processor time that it took."""
+    began_s = time.process_time()
+    engines.named("simulator").run(scenario)
+    return time.process_time() - began_s
+
+
+def _paces(study: Study, planned: Sequence[PlannedRun], pace: Pace) -> Mapping[str, float]:
+    """Return test -> seconds a packet, by the shortest run that is long enough to tell."""
+    by_test: dict[str, dict[str, ResolvedScenario]] = {}
+    for run in [*study.runs(quick=True), *planned]:
+        by_test.setdefault(run.test, {})[run.resolved.key] = run.resolved
+    paces = {}
+    for test, runs in by_test.items():
+        sizes = {key: expected_packets(run.scenario) for key, run in runs.items()}
+        told = min(sizes, key=lambda key: (sizes[key] < _ENOUGH, abs(sizes[key] - _ENOUGH)))
+        paces[test] = pace(runs[told]) / sizes[told]
+    return paces
+
+
+def _about() -> str:
     return (
         "# A command for each figure and table\n\n"
         "Each command runs what a figure, and the claims about it, need. Finished runs are never "
         "run again, so figures that share runs take less. `dumbbell report` with the same name "
         "then draws the figure, and `dumbbell claims` judges its claims.\n\n"
-        "Time is expected: packets, divided by the pace of the commands that ran the study "
-        f"before. All of them together ran {known.runs:,} runs with "
-        f"{amount(known.packets_per_s or 0.0)} packets a second. A study without a known command "
-        "has that pace.\n\n"
+        f"Time is expected on {CORES} processors that do nothing else: packets, by the processor "
+        "time of one run of each test on the machine that wrote this page.\n\n"
         f"- Engine: `{engines.named('simulator').identity}`\n"
-        f"- Written by {tree.identity()}\n"
+        f"- Written by {tree.identity()}, with `make commands`\n"
     )
 
 
-def _study(found: Commands, known: Effort) -> str:
-    own = found.effort
-    pace = own.packets_per_s or known.packets_per_s or 1.0
-    by = f"{own.runs:,} runs of {own.commands} commands" if own.packets_per_s else "other studies"
+def _study(found: Commands) -> str:
     rows = [*found.pieces, found.whole]
-    return (
-        f"## {found.study.name}\n\n"
-        f"{amount(pace)} packets a second, by {by}.\n\n"
-        + markdown.table(_HEADS, (_row(each, pace) for each in rows))
+    return f"## {found.study.name}\n\n" + markdown.table(
+        _HEADS, (_row(each, found.paces) for each in rows)
     )
 
 
-def _row(piece: Piece, pace: float) -> tuple[str, ...]:
+def _row(piece: Piece, paces: Mapping[str, float]) -> tuple[str, ...]:
     return (
         markdown.prose(piece.what),
         markdown.prose(piece.about),
         ", ".join(piece.claims),
         f"{piece.runs:,}",
-        amount(piece.packets) if piece.runs else "",
-        duration(piece.packets / pace) if piece.runs else "none needed",
+        amount(sum(piece.packets.values())) if piece.runs else "",
+        duration(piece.seconds(paces) / CORES) if piece.runs else "none needed",
         f"`{piece.command}`",
     )
 
@@ -164,38 +180,43 @@ def _needs_runs(study: Study, claims: Sequence[str]) -> bool:
     return any(isinstance(check, Measured) for check in checks)
 
 
-def _drawn(study: Study, figure: FigureSpec, claims: Sequence[str], by_point: Runs) -> Piece:
+_Points = Mapping[tuple[str, tuple[str, ...]], Sequence[PlannedRun]]
+"""Test and values of its axes -> the runs of that grid point."""
+
+
+def _drawn(study: Study, figure: FigureSpec, claims: Sequence[str], points: _Points) -> Piece:
     part = study.part([figure.name])
-    return _sized(figure.name, figure.title, claims, part.called, _runs(part, by_point))
+    return _sized(figure.name, figure.title, claims, part.called, _runs(part, points))
 
 
-def _undrawn(study: Study, source: str, claims: Sequence[str], by_point: Runs) -> Piece:
+def _undrawn(study: Study, source: str, claims: Sequence[str], points: _Points) -> Piece:
     if not _needs_runs(study, claims):
-        return Piece(source, "", claims, f"dumbbell claims {study.called}", 0, 0.0)
+        return Piece(source, "", claims, f"dumbbell claims {study.called}", 0, {})
     part = study.part(claims)
-    return _sized(source, "", claims, part.called, _runs(part, by_point))
+    return _sized(source, "", claims, part.called, _runs(part, points))
 
 
-def _runs(part: Study, by_point: Runs) -> Iterator[Sequence[ResolvedScenario]]:
+def _runs(part: Study, points: _Points) -> Iterator[PlannedRun]:
     for test in part.tests:
         for point in test.grid_points:
-            yield by_point[test.name, tuple(point.values())]
+            yield from points[test.name, tuple(point.values())]
 
 
 def _sized(
-    what: str,
-    about: str,
-    claims: Sequence[str],
-    called: str,
-    points: Iterable[Sequence[ResolvedScenario]],
+    what: str, about: str, claims: Sequence[str], called: str, planned: Iterable[PlannedRun]
 ) -> Piece:
-    runs = {run.key: run for point in points for run in point}
-    packets = sum(expected_packets(run.scenario) for run in runs.values())
+    """Return a piece with its runs; those that tests share count in the first."""
+    runs: dict[str, PlannedRun] = {}
+    for run in planned:
+        runs.setdefault(run.resolved.key, run)
+    packets: dict[str, float] = {}
+    for run in runs.values():
+        packets[run.test] = packets.get(run.test, 0.0) + expected_packets(run.resolved.scenario)
     return Piece(what, about, claims, f"dumbbell run {called}", len(runs), packets)
 
 
-def _by_point(planned: Iterable[PlannedRun]) -> Runs:
-    by_point: dict[tuple[str, tuple[str, ...]], list[ResolvedScenario]] = {}
+def _by_point(planned: Iterable[PlannedRun]) -> _Points:
+    by_point: dict[tuple[str, tuple[str, ...]], list[PlannedRun]] = {}
     for run in planned:
-        by_point.setdefault((run.test, tuple(run.axes.values())), []).append(run.resolved)
+        by_point.setdefault((run.test, tuple(run.axes.values())), []).append(run)
     return by_point
