@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz soak behaviour lint lock format \
-  bench bench-instructions bench-cases bench-planning bench-start-up bench-gym bench-peers bench-testbed docs docs-site wheel archive commands container notices validate validate-import agreement agreement-drawn linux-modules checklist studies \
+  bench bench-instructions bench-cases bench-planning bench-start-up bench-gym bench-peers bench-testbed docs docs-site wheel archive commands front container notices validate validate-import agreement agreement-drawn linux-modules checklist studies \
   clean coverage versions llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers snapshots
 
 # Commands and tests start hundreds of processes: without kept bytecode, each compiles NumPy and Polars again.
@@ -62,6 +62,7 @@ help:
 	@echo 'make linux-modules   compare our algorithms with the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
 	@echo 'make checklist   every algorithm by the clauses of RFC 9743, in some minutes: docs/checklist.md'
 	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
+	@echo 'make front   how the statements of all studies stand: docs/studies/README.md (RESULTS=FOLDERS)'
 	@echo 'make commands   the command and the expected time of each figure: docs/studies/commands.md'
 	@echo 'make archive   the runs that pages are drawn from, for a release: dist/STUDY-runs.tar (RESULTS=FOLDER, STUDIES=NAMES)'
 	@echo 'make format  let the formatters rewrite the sources'
@@ -326,7 +327,14 @@ archive: build
 
 # What each figure takes, by a run of each test.
 commands: build
-	PYTHONPATH=tools $(BIN)/python -m artifact --markdown docs/studies/commands.md
+	PYTHONPATH=tools $(BIN)/python -m artifact commands --markdown docs/studies/commands.md
+
+# How the statements of all studies stand (RESULTS='FOLDER FOLDER', where each has folders of its own).
+FRONT = PYTHONPATH=tools $(BIN)/python -m artifact front --markdown docs/studies/README.md \
+  --figure docs/images/studies.svg $(addprefix --results ,$(or $(RESULTS),results))
+
+front: build
+	$(FRONT)
 
 CONTAINERS = $$(for tool in podman docker; do $$tool info >/dev/null 2>&1 && echo $$tool && break; done)
 
@@ -370,7 +378,7 @@ studies: build
 	  $(BIN)/dumbbell run $$study || failed="$$failed $$study"; \
 	  $(BIN)/dumbbell claims $$study --markdown docs/studies/$$study.md || exit 1; done; \
 	$(BIN)/dumbbell claims kumazoe2012 --over reading --markdown docs/studies/kumazoe2012-readings.md && \
-	$(BIN)/dumbbell report --all && \
+	$(BIN)/dumbbell report --all && $(FRONT) && \
 	test -z "$$failed" || { echo "runs of these studies failed:$$failed" >&2; exit 1; }
 
 clean:

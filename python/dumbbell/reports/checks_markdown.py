@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dumbbell.base import markdown
+from dumbbell.base import markdown, tree
 from dumbbell.base.labels import listing
 from dumbbell.judging.evidence import STATEMENTS
 from dumbbell.judging.judging import ClaimResult, headline
@@ -63,6 +63,7 @@ def _test(results: Results, test: Test) -> str:
 
 def _runs(results: Results) -> Iterator[str]:
     yield f"- Engine: `{results.engine.identity}`"
+    yield f"- Written by {tree.identity()}"
     yield f"- TCP stack: {_prose(listing(results.stacks))}"
     yield from (f"- {counted(counts)}" for counts in results.counted)
     for title, found in results.troubled.items():

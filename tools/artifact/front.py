@@ -1,0 +1,424 @@
+"""The front page of all studies: how their statements stand, why, and where to read on.
+
+Everything in it follows from results, and from data of the studies that shows only while it is
+true. `themes.toml` names statements that several studies make.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+from artifact.bars import Bar
+from dumbbell.base import markdown, tree
+from dumbbell.base.errors import InputError, unknown
+from dumbbell.base.labels import listing
+from dumbbell.engines.choices import EngineName
+from dumbbell.judging.beside import Beside, beside
+from dumbbell.judging.control import Control
+from dumbbell.judging.evidence import Statement, Verdict
+from dumbbell.judging.judging import judged_by_runs
+from dumbbell.judging.standing import Standing
+from dumbbell.reports import study_text
+from dumbbell.reports.beside_markdown import headline
+from dumbbell.reports.study_text import Explained, StudyText
+from dumbbell.results import account
+from dumbbell.results.account import Account
+from dumbbell.results.results import Results
+from dumbbell.store.store import Store
+from dumbbell.study.model import Study
+
+CAUSES: Final = 10
+DECISIONS: Final = 5
+_STUDIES: Final = "../../studies"
+"""The studies as data, seen from the front page."""
+DRAWS: Final = 20
+_KINDS: Final[Mapping[str, tuple[Statement, ...]]] = {
+    "numbers": ("number",),
+    "orders": ("order",),
+    "arithmetic": ("arithmetic",),
+    "ours": ("expectation",),
+}
+"""Kinds of statements, as the table of all of them names them."""
+_NUMBERS: Final = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+@dataclass(frozen=True)
+class Theme:
+    """A statement with the claims that state it: study -> claims."""
+
+    statement: str
+    claims: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Refereed:
+    """A study, how its claims stand, and what to compare that with.
+
+    Attributes
+    ----------
+    results
+        Its runs on the simulator.
+    account
+        Its claims with their standings.
+    control
+        Its claims with the names of algorithms exchanged; None: it has too few of them.
+    kernel
+        Its claims on both engines; empty without runs on the kernel.
+    address
+        Where to read on: its page, or the study itself if it has none.
+    """
+
+    results: Results
+    account: Account
+    control: Control | None
+    kernel: Sequence[Beside]
+    address: str
+
+    @property
+    def study(self) -> Study:
+        """The study."""
+        return self.results.study
+
+    @property
+    def link(self) -> str:
+        """Its name, as a link."""
+        return f"[{self.study.name}]({self.address})"
+
+    @cached_property
+    def text(self) -> StudyText:
+        """What its page says."""
+        return study_text.of(self.study, self.account)
+
+    def kind(self, statements: Sequence[Statement]) -> dict[Standing, int]:
+        """Count its claims of some kinds by where they stand."""
+        counted = Counter(
+            self.account.standings[each.claim.id]
+            for each in self.account.claims
+            if each.statement in statements
+        )
+        return {each: counted[each] for each in Standing}
+
+
+def themes() -> list[Theme]:
+    """Return the statements that several studies make."""
+    content = tomllib.loads((files("artifact") / "themes.toml").read_text("utf-8"))
+    return [Theme(each.pop("statement"), each) for each in content["theme"]]
+
+
+def refereed(study: Study, stores: Sequence[Store], folder: Path, draws: int = DRAWS) -> Refereed:
+    """Judge a study by the results folder that holds most of its runs.
+
+    `folder` is that of the front page, which may have a page of the study.
+    """
+    found = max(
+        (Results(study, store) for store in stores),
+        key=_finished,
+    )
+    kernel = Results(study, found.store, engine=EngineName.TESTBED)
+    judged = account.of(found)
+    return Refereed(
+        found,
+        judged,
+        _control(found, draws),
+        [] if kernel.is_empty else beside(judged.claims, kernel.claims()),
+        name if (folder / (name := f"{study.name}.md")).is_file() else f"{_STUDIES}/{study.name}",
+    )
+
+
+def _control(results: Results, draws: int) -> Control | None:
+    try:
+        return results.control(draws)
+    except InputError:
+        return None
+
+
+def page(found: Sequence[Refereed], themes: Sequence[Theme], figure: str) -> str:
+    """Return the page, in Markdown; `figure` is the address of the bars."""
+    return "\n".join(
+        (
+            _answer(found),
+            f"![{_alt(found)}]({figure})\n",
+            "## What came out\n",
+            *_themes(found, themes),
+            "## What hangs on a decision\n",
+            _decisions(found),
+            "## Why statements fail\n",
+            *_causes(found),
+            "## The studies\n",
+            _studies(found),
+            "## In numbers\n",
+            _numbers(found),
+            _about(found),
+        )
+    )
+
+
+def _answer(found: Sequence[Refereed]) -> str:
+    counts = _sum(each.account.counts for each in found)
+    years = sorted({each.study.header.year for each in found})
+    when = f"From {years[0]} to {years[-1]}" if len(years) > 1 else f"In {years[0]}"
+    what = f"{_word(len(found))} {'study' if len(found) == 1 else 'studies'}"
+    return (
+        f"# {_capital(what)}, run again\n\n"
+        f"{when}, {what} evaluated TCP congestion control. Dumbbell runs "
+        f"{'it' if len(found) == 1 else 'them'} again as printed. It judges "
+        f"{sum(counts.values())} statements of the authors by runs: {_words(counts)}."
+        f"{_unfinished(found)}\n"
+    )
+
+
+def _unfinished(found: Sequence[Refereed]) -> str:
+    left = [each for each in found if _finished(each.results) != _planned(each.results)]
+    if not left:
+        return ""
+    return f" Of {listing([each.link for each in left])} not all runs are finished."
+
+
+def bars(found: Sequence[Refereed]) -> list[Bar]:
+    """Return a bar for each study."""
+    return [
+        Bar(f"{each.study.name}, {each.study.header.year}", each.account.counts) for each in found
+    ]
+
+
+def _alt(found: Sequence[Refereed]) -> str:
+    return "; ".join(f"{each.study.name}: {_words(each.account.counts)}" for each in found)
+
+
+def _words(counts: Mapping[Standing, int]) -> str:
+    """Say how many statements stand where."""
+    told = [f"{count} {_VERBS[each][count != 1]}" for each, count in counts.items() if count]
+    return listing(told) or "none yet"
+
+
+_VERBS: Final[Mapping[Standing, tuple[str, str]]] = {
+    Standing.HOLDS: ("holds", "hold"),
+    Standing.READING: ("holds under a declared reading", "hold under a declared reading"),
+    Standing.TIE: ("is a tie", "are ties"),
+    Standing.CONTRADICTED: ("is contradicted", "are contradicted"),
+    Standing.OPEN: ("is open", "are open"),
+}
+
+
+def _themes(found: Sequence[Refereed], themes: Sequence[Theme]) -> Iterator[str]:
+    """Yield what holds wherever it is stated, what in a part, what nowhere, and what is open."""
+    groups: dict[str, list[str]] = {}
+    by_name = {each.study.name: each for each in found}
+    for theme in themes:
+        standings = list(_standings(theme, by_name))
+        heading = _heading([standing for _, standing in standings])
+        if heading == _OPEN:
+            line = f"- {theme.statement}.\n"
+        else:
+            line = f"- {theme.statement}: {_where(standings)}.\n"
+        groups.setdefault(heading, []).append(line)
+    for heading in (*_HEADINGS, _OPEN):
+        if heading in groups:
+            yield f"**{heading}**\n"
+            yield "".join(groups[heading])
+
+
+_HEADINGS: Final = (
+    "Holds wherever it is stated and decided",
+    "Divided",
+    "Contradicted wherever it is stated and decided",
+)
+_OPEN: Final = "Not decided yet"
+
+
+def _heading(standings: Sequence[Standing]) -> str:
+    decided = [each for each in standings if each is not Standing.OPEN]
+    if not decided:
+        return _OPEN
+    holding = sum(each.holds for each in decided)
+    return _HEADINGS[0 if holding == len(decided) else 1 if holding else 2]
+
+
+def _standings(
+    theme: Theme, by_name: Mapping[str, Refereed]
+) -> Iterator[tuple[Refereed, Standing]]:
+    """Yield each claim of a theme as its study and where it stands."""
+    for name, claims in theme.claims.items():
+        study = by_name[name]
+        judged = {each.claim.id for each in judged_by_runs(study.account.claims)}
+        for claim in claims:
+            if claim not in judged:
+                raise unknown(f"claim of {name} that runs judge", claim, judged)
+            yield study, study.account.standings[claim]
+
+
+def _where(standings: Sequence[tuple[Refereed, Standing]]) -> str:
+    """Say in which studies how many claims hold, of those that are decided."""
+    parts = []
+    for link in dict.fromkeys(study.link for study, _ in standings):
+        own = [each for study, each in standings if study.link == link]
+        decided = [each for each in own if each is not Standing.OPEN]
+        holding = sum(each.holds for each in decided)
+        parts.append(f"{link} {holding} of {len(decided)}" if decided else f"{link} open")
+    return ", ".join(parts)
+
+
+def _decisions(found: Sequence[Refereed]) -> str:
+    """Return what was decided for authors, by how many statements hold only with it."""
+    hanging = [
+        (len(decided.hanging), each.link, decided.decision)
+        for each in found
+        for decided in each.account.decided
+        if decided.hanging
+    ]
+    hanging.sort(key=lambda one: -one[0])
+    lines = [
+        f"- {_capital(markdown.prose(decision.parameter))}, {markdown.prose(decision.value)}: "
+        f"{_statements(count)} of {link}.\n"
+        for count, link, decision in hanging[:DECISIONS]
+    ]
+    return "".join(lines) or "No statement is known to hang on one yet.\n"
+
+
+def _causes(found: Sequence[Refereed]) -> Iterator[str]:
+    """Yield the causes of most contradictions, and how many have one."""
+    explained = [(each, cause) for each in found for cause in each.text.explained]
+    explained.sort(key=lambda pair: -len(pair[1].claims))
+    bad = sum(each.account.counts[Standing.CONTRADICTED] for each in found)
+    unknown_cause = sum(len(each.text.unexplained) for each in found)
+    shown = {
+        (each.study.name, claim)
+        for each, cause in explained
+        if cause.cause.tests
+        for claim in cause.claims
+    }
+    if not bad:
+        yield "No statement is contradicted.\n"
+        return
+    yield (
+        f"{bad - unknown_cause} of {bad} contradicted statements have a named cause; a test shows "
+        f"that of {len(shown)}."
+        + (" Those behind most of them:\n" if len(explained) > CAUSES else "\n")
+    )
+    yield "".join(_cause(each, cause) for each, cause in explained[:CAUSES])
+
+
+def _cause(each: Refereed, explained: Explained) -> str:
+    assumed = "" if explained.cause.tests else ", assumed"
+    title = _capital(markdown.prose(explained.cause.title))
+    return f"- {title}: {_statements(len(explained.claims))} of {each.link}{assumed}.\n"
+
+
+def _statements(count: int) -> str:
+    return f"{count} statement" + "s" * (count != 1)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _studies(found: Sequence[Refereed]) -> str:
+    heads = ("study", "year", "about", "hosts", "runs", *(each.value for each in Standing))
+    rows = [
+        (
+            each.link,
+            str(each.study.header.year),
+            markdown.literal(each.study.header.title),
+            ", ".join(dict.fromkeys(stack.partition(" (")[0] for stack in each.results.stacks)),
+            _runs(each.results),
+            *(str(count) for count in each.account.counts.values()),
+        )
+        for each in found
+    ]
+    total = _sum(each.account.counts for each in found)
+    rows.append(("all", "", "", "", "", *(str(count) for count in total.values())))
+    return markdown.table(heads, rows)
+
+
+def _runs(results: Results) -> str:
+    return f"{_finished(results):,} of {_planned(results):,}"
+
+
+def _finished(results: Results) -> int:
+    return sum(each.finished for each in results.counted)
+
+
+def _planned(results: Results) -> int:
+    return sum(each.planned for each in results.counted)
+
+
+def _numbers(found: Sequence[Refereed]) -> str:
+    """Return every kind of statement by study, with the control next to it."""
+    heads = (
+        *("study", "statements", *(each.value for each in Standing)),
+        *("all", "control: right names", "control: exchanged names"),
+    )
+    rows: list[tuple[str, ...]] = []
+    for each in found:
+        for kind, statements in _KINDS.items():
+            counts = each.kind(statements)
+            if sum(counts.values()):
+                rows.append((each.study.name, kind, *_cells(counts), "", ""))
+        right, exchanged = _controlled(each.control)
+        rows.append(
+            (each.study.name, "judged by runs", *_cells(each.account.counts), right, exchanged)
+        )
+    for kind, statements in _KINDS.items():
+        counts = _sum(each.kind(statements) for each in found)
+        rows.append(("all", kind, *_cells(counts), "", ""))
+    total = _sum(each.account.counts for each in found)
+    rows.append(("all", "judged by runs", *_cells(total), *_all_controlled(found)))
+    return markdown.table(heads, rows)
+
+
+def _cells(counts: Mapping[Standing, int]) -> list[str]:
+    return [*map(str, counts.values()), str(sum(counts.values()))]
+
+
+def _controlled(control: Control | None) -> tuple[str, str]:
+    """Say how many claims that name algorithms hold, with the right names and with others."""
+    if control is None:
+        return "no names to exchange", ""
+    whole = len(control.claims)
+    return (
+        f"{control.right[Verdict.REPRODUCED]} of {whole} hold",
+        f"{control.mean(Verdict.REPRODUCED):.1f} of {whole} hold",
+    )
+
+
+def _all_controlled(found: Sequence[Refereed]) -> tuple[str, str]:
+    controls = [each.control for each in found if each.control is not None]
+    whole = sum(len(each.claims) for each in controls)
+    right = sum(each.right[Verdict.REPRODUCED] for each in controls)
+    mean = sum(each.mean(Verdict.REPRODUCED) for each in controls)
+    return f"{right} of {whole} hold", f"{mean:.1f} of {whole} hold"
+
+
+def _about(found: Sequence[Refereed]) -> str:
+    engines = dict.fromkeys(each.results.engine.identity for each in found)
+    both = [f"{each.study.name}: {headline(each.kernel)}" for each in found if each.kernel]
+    return (
+        "The control judges the same runs with the names of the algorithms exchanged at random, "
+        f"the mean of {DRAWS} exchanges. Only claims that single out some algorithms count there. "
+        "Numbers and orders are the authors'; ours are expectations of our own. "
+        "[Statistics and intervals](../explanation/statistics.md) explains verdicts, and "
+        "[commands](commands.md) has the command and the time of each figure.\n\n"
+        + "".join(f"- On the kernel, {line}.\n" for line in both)
+        + f"- Engine: {', '.join(f'`{each}`' for each in engines)}\n"
+        f"- Written by {tree.identity()}, with `make front`\n"
+    )
+
+
+def _sum(
+    counts: Iterator[Mapping[Standing, int]] | Sequence[Mapping[Standing, int]],
+) -> dict[Standing, int]:
+    total: Counter[Standing] = Counter()
+    for each in counts:
+        total.update(each)
+    return {each: total[each] for each in Standing}
+
+
+def _word(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
