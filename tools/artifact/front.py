@@ -275,8 +275,8 @@ def _decisions(found: Sequence[Refereed]) -> str:
     ]
     hanging.sort(key=lambda one: -one[0])
     lines = [
-        f"- {_capital(markdown.prose(decision.parameter))}, {markdown.prose(decision.value)}: "
-        f"{_statements(count)} of {link}.\n"
+        f"- {_statements(count)} of {link}: {markdown.prose(decision.parameter)}, "
+        f"{markdown.prose(decision.value)}.\n"
         for count, link, decision in hanging[:DECISIONS]
     ]
     return "".join(lines) or "No statement is known to hang on one yet.\n"
@@ -306,9 +306,9 @@ def _causes(found: Sequence[Refereed]) -> Iterator[str]:
 
 
 def _cause(each: Refereed, explained: Explained) -> str:
-    assumed = "" if explained.cause.tests else ", assumed"
-    title = _capital(markdown.prose(explained.cause.title))
-    return f"- {title}: {_statements(len(explained.claims))} of {each.link}{assumed}.\n"
+    assumed = "" if explained.cause.tests else " (assumed)"
+    title = markdown.prose(explained.cause.title)
+    return f"- {_statements(len(explained.claims))} of {each.link}: {title}{assumed}.\n"
 
 
 def _statements(count: int) -> str:
@@ -404,7 +404,7 @@ def _about(found: Sequence[Refereed]) -> str:
         f"the mean of {DRAWS} exchanges. Only claims that single out some algorithms count there. "
         "Numbers and orders are the authors'; ours are expectations of our own. "
         "[Statistics and intervals](../explanation/statistics.md) explains verdicts, and "
-        "[commands](commands.md) has the command and the time of each figure.\n\n"
+        "`make commands` lists the command and the time of each figure.\n\n"
         + "".join(f"- On the kernel, {line}.\n" for line in both)
         + f"- Engine: {', '.join(f'`{each}`' for each in engines)}\n"
         f"- Written by {tree.identity()}, with `make front`\n"
