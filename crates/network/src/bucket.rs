@@ -38,6 +38,8 @@ impl Bucket {
     #[must_use]
     pub const fn holds_at(&self, bytes: u32) -> Time {
         match self.depth.checked_sub(bytes as u64 * BYTE) {
+            // Rounded so that no packet goes early: a part of a nanosecond that is missing costs a
+            // whole one.
             Some(spare) if spare >= self.part => {
                 Time(self.full_at.0.saturating_sub((spare - self.part) / self.rate))
             }
@@ -48,6 +50,7 @@ impl Bucket {
     /// Takes tokens for `bytes` at `now`.
     #[inline]
     pub fn take(&mut self, now: Time, bytes: u32) {
+        // Tokens beyond the depth are lost: a bucket that has long been full is full, no more.
         if now > self.full_at {
             self.full_at = now;
             self.part = 0;

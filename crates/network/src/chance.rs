@@ -36,16 +36,20 @@ impl Chance {
     /// If the probability is outside `0.0..=1.0`.
     pub fn set(&mut self, probability: f64) {
         assert!((0.0..=1.0).contains(&probability), "probability {probability} not in 0..1");
+        // Digits of trials not yet passed may be drawn again, as a geometric number has no memory.
         self.digits.clear();
         // The probability of the event in 2^i trials; it has no cancellation where that
         // of its absence, q^(2^i), would round to one.
         let mut happens = probability;
+        // 64 digits are all that a gap has. At a probability of 1 there are none, and each gap is
+        // 0.
         while happens < 1.0 && self.digits.len() < 64 {
             let one = (1.0 - happens) / (2.0 - happens);
             // A product with a power of two is exact.
             self.digits.push((one * WHOLE) as u64);
             happens *= 2.0 - happens;
         }
+        // Digits that are all one make the longest gap, which no run reaches.
         if probability == 0.0 {
             self.digits.fill(u64::MAX);
         }

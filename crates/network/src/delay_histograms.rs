@@ -75,6 +75,7 @@ impl DelayHistograms {
     /// does not count.
     pub fn record(&mut self, at: Time, delay: Span) {
         if at > self.until {
+            // A link that decides on arrival knows departures beyond the end of the run.
             if at > self.periods.end {
                 return;
             }

@@ -51,6 +51,8 @@ impl Delays {
         if let Some(routes) = &mut self.routes {
             routes.change(departs, &mut self.latest);
         }
+        // A wire cannot reorder: when its delay falls, what leaves later waits for what left
+        // before.
         self.latest = self.latest.max(departs + self.schedule.at(departs));
         self.latest
     }
@@ -62,6 +64,7 @@ impl Routes {
         let next = self.schedule.at(now);
         if next != self.current {
             self.left.insert(self.current, *latest);
+            // What is still on the old route does not hold the new one up, so packets may overtake.
             *latest = self.left.remove(&next).unwrap_or(Time::ZERO);
             self.current = next;
         }
@@ -113,6 +116,7 @@ impl Batch {
     #[inline]
     #[must_use]
     pub const fn delivers(self, arrives: Time) -> Time {
+        // A packet that arrives exactly at a multiple does not wait for the next.
         Time(arrives.0.div_ceil(self.0.0) * self.0.0)
     }
 }

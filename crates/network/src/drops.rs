@@ -82,6 +82,8 @@ impl FlowDrops {
     /// On how many of them the first came in the two neighbouring parts in which most did.
     #[must_use]
     pub fn in_phase(&self) -> u64 {
+        // Two neighbours, because a phase may lie on the boundary of two parts; the last adjoins
+        // the first.
         let pair = |part: usize| self.phases[part] + self.phases[(part + 1) % PHASES];
         (0..PHASES).map(pair).max().unwrap_or(0).into()
     }

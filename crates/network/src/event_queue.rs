@@ -26,6 +26,8 @@ impl Key {
     #[inline]
     const fn new(time: Time, place: usize) -> Self {
         let time = if time.0 < Self::NEVER { time.0 } else { Self::NEVER };
+        // Time in the high bits, place in the low ones: one comparison finds the earliest of the
+        // lowest place.
         Self(time << Self::PLACE_BITS | place as u64)
     }
 
@@ -136,6 +138,7 @@ impl EventQueue {
             let keeps = winner.0 < sibling.0 || (winner.0 == sibling.0 && node % 2 == 0);
             winner = if keeps { winner } else { sibling };
             node /= 2;
+            // No node above can change: their winners were chosen from this one.
             if self.nodes[node] == winner {
                 return;
             }

@@ -70,6 +70,7 @@ impl<T: Copy + Default> Fifo<T> {
         if self.len() >= most && after(&self.get(self.pushed - most as u64), first) {
             return None;
         }
+        // From the end, as in merge sort: each entry finds its final place at once.
         let mut old = self.pushed;
         entries.iter().for_each(|&entry| self.push(entry));
         let mut place = self.pushed;
@@ -155,6 +156,7 @@ impl<T: Copy + Default> Fifo<T> {
     fn grow(&mut self) {
         let mut grown = vec![T::default(); (2 * self.slots.len()).max(FIRST)];
         let mask = grown.len() - 1;
+        // Numbers remain the same, so those that callers keep are still valid.
         for number in self.popped..self.pushed {
             grown[number as usize & mask] = self.get(number);
         }

@@ -23,6 +23,8 @@ impl Held {
     /// How many more packets there is room for at `now`, which never goes back, next to those that
     /// wait for their turn.
     pub fn room(&mut self, now: Time, waiting: u32) -> u32 {
+        // A heap, not a queue: with jitter or reordering, packets do not arrive in the order of
+        // departure.
         while self.until.peek().is_some_and(|first| first.0 <= now) {
             self.until.pop();
         }

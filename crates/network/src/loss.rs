@@ -256,6 +256,7 @@ impl LossModels {
 
     #[cold]
     fn decide(&mut self, now: Time, packet: Packet) -> bool {
+        // `any` stops at the first loss: later models never meet a packet that is lost already.
         let lost = self.models.iter_mut().any(|model| model.lost(now, packet));
         self.spared = self.models.iter().map(LossModel::certain).min().unwrap_or(u64::MAX);
         self.models.iter_mut().for_each(|model| model.pass(self.spared));
@@ -274,7 +275,7 @@ impl ScheduledLoss {
     #[inline]
     fn lost(&mut self, now: Time) -> bool {
         if now >= self.schedule.changes() {
-            // The gap to the next loss has no memory, so it may be drawn anew.
+            // The gap to the next loss has no memory, so it may be drawn again.
             self.chance.set(self.schedule.at(now));
         }
         self.chance.happens()

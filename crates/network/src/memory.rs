@@ -83,6 +83,7 @@ impl Port {
         memory.release(now);
         let free = memory.config.bytes - memory.held_bytes;
         let wire_bytes = u64::from(wire_bytes);
+        // Before the packet joins: its own bytes are still free.
         let threshold = memory.config.alpha * free as f64;
         wire_bytes <= free && (queue_bytes + wire_bytes) as f64 <= threshold
     }
@@ -91,6 +92,7 @@ impl Port {
     /// has been.
     pub fn join(&mut self, now: Time, end: Time, wire_bytes: u32) {
         let begins = std::mem::replace(&mut self.free_at, end);
+        // A packet that is sent at once is in no queue, so it holds no memory.
         if begins > now {
             let mut memory = self.memory();
             memory.held_bytes += u64::from(wire_bytes);

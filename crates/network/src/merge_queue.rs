@@ -121,6 +121,7 @@ impl MergeQueue {
         rank: u32,
         rank_of: impl Fn(Packet) -> u32,
     ) -> bool {
+        // Equal times go there as well: only ranks can order them.
         if time <= self.last {
             return self.insert(time, packet, rank, rank_of);
         }
@@ -146,6 +147,7 @@ impl MergeQueue {
 
     #[inline(never)]
     fn merge_run(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) -> bool {
+        // Taken and given back, so that its memory is used again.
         let run = std::mem::take(&mut self.run);
         let merged = if self.between.packets.is_empty() {
             self.arrivals.merge(&run, OVERTAKEN_MAX, |other, arrival| {
@@ -198,8 +200,10 @@ impl MergeQueue {
                 return is_next;
             }
             self.between.last = self.last;
+            // From now on each push comes here, until `between` is empty again.
             self.last = Time::NEVER;
         }
+        // By number, not by place: packets that leave at the front do not change it.
         let before = self.arrivals.first_after(after);
         let key = (time, rank, self.between.came);
         self.between.came += 1;

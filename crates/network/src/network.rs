@@ -181,6 +181,7 @@ impl Network {
         self.plans.push(GroupPlan { routes: Vec::new(), shift: Span::ZERO, at_once: false });
         self.groups.push(Group { shift: Span::ZERO, timer: Time::NEVER });
         self.queues.insert(alarm, MergeQueue::new());
+        // Nothing is planned yet, so a new queue loses nothing.
         self.events = EventQueue::new(self.queues.len() + self.scheduled.len());
         alarm
     }
@@ -313,6 +314,7 @@ impl Network {
         let (rivals, rival) = self.events.earliest_beside(group);
         let undisputed = match rivals {
             Time::NEVER => Time::NEVER,
+            // Of equal times the lower place goes first, so a rival below this group wins a tie.
             time => Time(time.0 - shift.0 - u64::from(rival < group)),
         };
         undisputed.min(timer).min(self.end)
@@ -370,6 +372,8 @@ impl Network {
             let target = target as usize;
             time += delay;
             match kind {
+                // Before the look at the end: what waits in a queue is reported as under way from
+                // there.
                 HopKind::Queue => {
                     self.wait(target, time, packet, rank);
                     return Outcome::UnderWay;
@@ -454,6 +458,7 @@ impl Network {
     fn plan_group(&mut self, group: GroupId) {
         let Group { shift, timer } = self.groups[group];
         let next = self.queues[group].next_time().min(timer);
+        // The end is by the group's own time, the order of events by the shifted one.
         let event = if next > self.end { Time::NEVER } else { next + shift };
         self.events.set(group, event);
     }

@@ -38,6 +38,7 @@ impl Occupancy {
     /// Adds a packet that begins to be sent after `waited`, and has been at `time`.
     #[inline(always)]
     pub fn join(&mut self, waited: Span, time: Time, wire_bytes: u32) {
+        // 32 bits keep a departure at 16 bytes; only links whose waits are short ask for this.
         self.departures.push(Departure { time, wire_bytes, waited: waited.0 as u32 });
         self.book(1, wire_bytes, waited);
     }
@@ -56,6 +57,8 @@ impl Occupancy {
         self.joined_bytes += u64::from(count) * u64::from(wire_bytes);
         self.packets_max = self.packets_max.max(self.packets());
         if waited > Span::ZERO {
+            // Each byte counts for as long as it waits: the area below the curve, without a look at
+            // its changes.
             self.waiting_byte_ns += u128::from(waited.0) * u128::from(wire_bytes);
         }
     }

@@ -49,6 +49,8 @@ impl Policer {
     #[inline]
     pub fn passes(&mut self, now: Time, wire_bytes: u32) -> bool {
         let passes = self.0.fits(wire_bytes) && self.0.holds_at(wire_bytes) <= now;
+        // What is dropped takes no tokens: a flood of packets that do not conform does not starve
+        // others.
         if passes {
             self.0.take(now, wire_bytes);
         }

@@ -61,6 +61,8 @@ impl Random {
     /// Uniform in `0..=max`.
     #[inline]
     pub fn up_to(&mut self, max: u64) -> u64 {
+        // Multiply and shift instead of a remainder: no draw is rejected, so each takes exactly
+        // one.
         ((u128::from(self.next_u64()) * (u128::from(max) + 1)) >> 64) as u64
     }
 }

@@ -170,6 +170,7 @@ impl RoutingTable {
 
     fn merge(&mut self, previous: Option<LinkId>, hop: Hop, merging: &mut Merging) -> NextHop {
         let Hop { link, delay } = hop;
+        // Ranks follow the order of routes in the scenario, so ties do not depend on the run.
         let next_rank = index(merging.ranks.len());
         let rank = *merging.ranks.entry((previous, delay, link)).or_insert(next_rank);
         let queue = *merging.queues.entry(link).or_insert_with(|| {
@@ -195,6 +196,8 @@ impl<'a> Planner<'a> {
         for number in 0..planner.routes.len() {
             let Some(route) = planner.routes[number] else { continue };
             let first = route.hops.first().expect("a route passes a link");
+            // A host answers what reaches it, so its time is that of the last hop of the route back
+            // (number ^ 1).
             let speakers = match drive {
                 Drive::Virtual => Source::Hosts(planner.last_hop(number ^ 1), first.delay),
                 Drive::Real => Source::AllHosts(first.delay),
@@ -240,6 +243,7 @@ impl<'a> Planner<'a> {
 
     /// Whether a link gets its arrivals in order even if they pass at once.
     fn has_one_source(&self, link: LinkId) -> bool {
+        // Links that share memory also need order among each other, which only merging gives.
         self.sources[link].len() == 1 && !self.links[link].shares_memory
     }
 

@@ -80,6 +80,7 @@ impl<T: Copy> Schedule<T> {
 
     #[cold]
     fn advance(&mut self, now: Time) {
+        // Several steps may have passed since the last look.
         while let Some(&(from, value)) = self.ahead.last() {
             if from > now {
                 break;

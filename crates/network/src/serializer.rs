@@ -58,9 +58,12 @@ impl Serializer {
         let Cost { whole, remainder: more, .. } = self.latest;
         let is_idle = now > self.free_at;
         let mut start = if is_idle { now } else { self.free_at };
+        // An idle link begins at an arrival, which is a whole nanosecond.
         let mut remainder = if is_idle { 0 } else { self.remainder };
         for _ in 0..count {
             remainder += more;
+            // Both remainders are below the rate, so at most one is carried: no division for each
+            // packet.
             let carries = remainder >= self.rate;
             remainder -= if carries { self.rate } else { 0 };
             let end = start + Span(whole + u64::from(carries));

@@ -164,6 +164,7 @@ impl Train<'_> {
         let is_certain = self.data.spares(count)
             && self.lossy.as_ref().is_none_or(|lossy| lossy.spares(count))
             && self.data.has_room(now + self.to_data, count);
+        // Counted only once all agree, so that a refusal leaves all loss models as they were.
         if is_certain {
             self.data.spare(count);
             if let Some(lossy) = &mut self.lossy {

@@ -139,6 +139,7 @@ fn entry(number: f64) -> i16 {
 /// The number below which a share of those lies which are normal and at least -4.
 fn normal(share: f64) -> f64 {
     let share = share + below(-4.0);
+    // There is no closed form, and bisection gives the same bits on every machine.
     let (mut low, mut high) = (-4.0, 4.0);
     // Halves of 8 until the next is less than a part of a table's number.
     for _ in 0..20 {

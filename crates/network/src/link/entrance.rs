@@ -72,6 +72,7 @@ impl Entrance {
     /// When the packet joins the queue, or why it does not.
     #[inline]
     pub fn pass(&mut self, now: Time, packet: Packet, wire_bytes: u32) -> Result<Time, DropCause> {
+        // The policer also counts packets that are then lost at random.
         if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, wire_bytes)) {
             return Err(DropCause::Overflow);
         }

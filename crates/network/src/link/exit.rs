@@ -97,6 +97,8 @@ impl General {
         let arrives = self.uniform.as_mut().map_or(arrives, |jitter| jitter.ready(arrives));
         let arrives = self.variation.as_mut().map_or(arrives, |it| it.ready(arrives));
         let late = self.reorder.as_mut().and_then(Reorder::late_by).unwrap_or(Span::ZERO);
+        // Lateness comes after all that keeps the order, or the next packet would wait for the late
+        // one.
         let arrives = arrives + late;
         self.batch.map_or(arrives, |batch| batch.delivers(arrives))
     }

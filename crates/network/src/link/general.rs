@@ -135,6 +135,7 @@ impl GeneralLink {
             self.meter.turn_away(now, packet.flow(), refusal);
             return Passage::Lost(DropCause::Overflow);
         }
+        // The transmitter counts from `ready`, after jitter; the wait counts from the arrival.
         let (start, end) = self.transmitter.send(ready, wire_bytes);
         let waited = start.since(now);
         self.meter.occupancy.join(waited, end, wire_bytes);
@@ -151,6 +152,7 @@ impl GeneralLink {
         if verdict == Verdict::Accept {
             return Passage::Leaves(at);
         }
+        // A packet that came with a mark is not one of this queue's marks.
         self.meter.marked_packets += u64::from(packet.ecn() != Ecn::Ce);
         Passage::Marked(at)
     }
@@ -169,6 +171,7 @@ impl GeneralLink {
             wait: Span(free.0.saturating_sub(now.0)),
             idle: Span(now.0.saturating_sub(free.0)),
         };
+        // The manager sees the packet even if the shared memory refuses it: it is load in any case.
         let verdict = self.admission.admit(now, &backlog, packet, wire_bytes);
         let waits = backlog.packets > 0;
         let fits = |port: &Port| port.takes(now, backlog.waiting_bytes(), wire_bytes);

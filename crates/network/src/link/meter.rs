@@ -118,6 +118,7 @@ impl Meter {
 
     /// Counts as of `end` and at every interval before, after the last packet.
     pub fn finish(&mut self, end: Time, waiting: Waiting) -> (LinkCounters, Vec<LinkCounters>) {
+        // One nanosecond later, so that an interval which ends with the run is sampled, too.
         self.sample_before(end.saturating_add(Span(1)), waiting);
         let taken = self.samples.take().map(|samples| samples.taken);
         (self.counters(end, waiting), taken.unwrap_or_default())
@@ -135,6 +136,8 @@ impl Meter {
             dropped_packets: self.dropped_packets,
             lost_packets: self.lost_packets,
             marked_packets: self.marked_packets + waiting.marked_packets,
+            // Departures are not counted one by one: what entered and is neither lost nor here has
+            // left.
             departed_packets: entered - gone,
             departed_bytes: occupancy.departed_bytes(),
             backlog_packets,

@@ -77,6 +77,8 @@ impl Link {
         network: &NetworkConfig,
         port: Option<Port>,
     ) -> Self {
+        // Streams belong to the link's number, so that a link added at the end changes no other's
+        // draws.
         let random = |part| Random::new(network.seed, STREAMS * number + part);
         let meter = || Meter::new(network.interval.filter(|_| config.sampled));
         let plain = PlainLink::new(config, traffic, meter(), random);

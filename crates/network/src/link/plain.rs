@@ -88,6 +88,7 @@ impl PlainLink {
             }
             Some(serializer) => {
                 let occupancy = &mut self.meter.occupancy;
+                // An idle link has sent all: no departure needs a look.
                 if serializer.free_at() <= now {
                     occupancy.depart_all();
                 } else {
@@ -97,6 +98,8 @@ impl PlainLink {
                     }
                 }
                 if let Some(threshold) = self.threshold {
+                    // The packet being sent has left the queue of the scheduler that this stands
+                    // for.
                     let waiting = occupancy.packets().saturating_sub(1);
                     if threshold.is_reached(waiting, occupancy.waiting_bytes()) {
                         self.meter.marked_packets += 1;
@@ -145,6 +148,8 @@ impl PlainLink {
     #[inline(always)]
     pub fn holds(&self, packets: u32) -> bool {
         match self.limit {
+            // Departures only make room, so a stale count can refuse wrongly but never accept
+            // wrongly.
             Some(Limit::Packets(limit)) if self.serializer.is_some() => {
                 u64::from(self.meter.occupancy.packets()) + u64::from(packets) <= u64::from(limit)
             }

@@ -71,6 +71,7 @@ impl PlainLink {
         let wire_bytes = u32::from(bytes) + self.overhead_bytes;
         let mut waited = Span::ZERO;
         serializer.send_run(now, wire_bytes, count, |start, end| {
+            // Summed for all and booked once: the integral of the queue needs the sum only.
             waited = waited + start.since(now);
             meter.occupancy.add(end, wire_bytes);
             leaves(end + *delay);
@@ -83,6 +84,7 @@ impl PlainLink {
     #[inline]
     pub(crate) fn train_ends(&self, now: Time, count: u32, bytes: u16) -> (Time, Span) {
         let Some(serializer) = &self.serializer else { return (now, Span::ZERO) };
+        // The longest time for each: an end that is too late only makes a train shorter.
         let each = serializer.longest(u32::from(bytes) + self.overhead_bytes);
         let takes = each.saturating_mul(u64::from(count));
         let begins = serializer.free_at().max(now) + self.delay;

@@ -58,6 +58,8 @@ impl ScheduledLink {
             None => transmitter,
         };
         let entrance = Entrance::new(config, true, &random);
+        // One flow behind a constant rate leaves nothing to choose, and with room for all nothing
+        // to drop. Samples, memory and limits would need to see the queue, though.
         let serves_one_flow = !config.sampled
             && entrance.is_none()
             && port.is_none()
@@ -164,6 +166,8 @@ impl ScheduledLink {
         let waiting = self.scheduler.packets();
         if self.held.as_mut().is_some_and(|held| held.room(now, waiting) == 0) {
             self.meter.occupancy.depart(now);
+            // Given up like what the scheduler refuses: netem's limit counts queue and delay
+            // together.
             self.given_up.push(packet);
             return;
         }
@@ -182,6 +186,7 @@ impl ScheduledLink {
     fn enqueue_in_shared_memory(&mut self, now: Time, queued: Queued) {
         let Self { scheduler, transmitter, port, .. } = self;
         let Some(port) = port else { return };
+        // A packet that is sent at once needs no room in the queue.
         let is_idle = scheduler.packets() == 0 && transmitter.begins(now) == now;
         let queue_bytes = scheduler.bytes_with(queued.packet);
         if !is_idle && !port.takes(now, queue_bytes, queued.wire_bytes) {
@@ -276,6 +281,8 @@ impl ScheduledLink {
     fn refusal(&self) -> Option<Refusal> {
         let (sent, bytes) = self.meter.occupancy.sending()?;
         let service = self.transmitter.constant_service(bytes)?;
+        // Estimated by packets of the size that is being sent: a scheduler's order is not known
+        // ahead.
         let waiting = u64::from(self.scheduler.packets());
         Some(Refusal { sent, service, free: self.free_at() + Span(service.0 * waiting) })
     }

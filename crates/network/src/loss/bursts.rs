@@ -27,6 +27,7 @@ impl GilbertElliott {
     #[inline]
     pub(super) fn lost(&mut self) -> bool {
         let state = usize::from(self.bad);
+        // Drawn whether the packet is lost or not, so the state does not depend on the losses.
         self.bad ^= self.turn[state].happens();
         self.loss[state].happens()
     }

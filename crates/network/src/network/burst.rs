@@ -119,6 +119,7 @@ impl Network {
                     outcome = (sent, Outcome::Lost(Arrival { time: at, packet }, link, cause));
                     break;
                 }
+                // This packet was not taken, so the caller sends it again by the general way.
                 Err(None) => {
                     outcome.0 = sent - 1;
                     break;

@@ -40,6 +40,8 @@ impl Network {
     #[inline]
     fn enter_in_turn(&mut self, time: Time, packet: Packet, link: LinkId) -> Outcome {
         let service = self.service_of[link] as usize;
+        // A service at the same time goes first: the packet that arrives then cannot have been
+        // chosen.
         if self.events.get(service) <= time {
             return self.enter_after_service(time, packet, link);
         }

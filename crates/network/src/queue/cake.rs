@@ -170,6 +170,7 @@ impl Scheduler for Cake {
         };
         dropped.extend(kept.and_then(|kept| self.flows.filter(number, queued.packet, kept)));
         if let Some(limit) = self.limit {
+            // One packet is always taken, or a limit below its size would let nothing pass.
             while self.packets() > 1 && !limit.holds(self.packets(), self.bytes()) {
                 self.overflow(now, dropped);
             }
@@ -179,10 +180,13 @@ impl Scheduler for Cake {
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
         let Self { law, flows, random, target, .. } = self;
         flows.pop(|Control { codel, blue }, (pool, list)| {
+            // BLUE drops even ECN-capable packets: it is for flows that do not answer. The last
+            // packet is spared, so that a queue never runs dry by drops.
             while list.packets() > 1 && blue.probability > 0.0 && random.happens(blue.probability) {
                 dropped.extend(pool.pop(list).map(|queued| queued.packet));
             }
             let taken = law.dequeue(now, codel, (pool, list), dropped);
+            // An empty queue is BLUE's sign that the load has gone.
             if taken.is_none() && blue.probability > 0.0 {
                 blue.change(now, -Blue::FALL, *target);
             }

@@ -122,12 +122,15 @@ impl<Control: Copy + Default> FlowTable<Control> {
     /// one that it is hashed onto, which it shares.
     fn find(&self, tag: u64) -> usize {
         let direct = hashed(tag, self.salt, QUEUES);
+        // Eight neighbours are the ways of one set. Collisions need nine active flows in it
+        // (section III.B).
         let set = direct / WAYS * WAYS;
         let ways = || (0..WAYS).map(|way| set + (direct + way) % WAYS);
         let is_its = |&number: &usize| self.queues[number].waits && self.queues[number].tag == tag;
         ways()
             .find(is_its)
             .or_else(|| ways().find(|&number| !self.queues[number].waits))
+            // A full set: the flow shares the queue of another, as with a plain hash.
             .unwrap_or(direct)
     }
 
@@ -144,6 +147,7 @@ impl<Control: Copy + Default> FlowTable<Control> {
             for (loads, host) in self.loads.iter_mut().zip(ends) {
                 *loads.entry(host as usize) += 1;
             }
+            // After the loads were raised: the new flow is one of those that share its host's turn.
             self.queues[number].credit_bytes = self.quantum(ends);
             self.rotation.join(number as u32);
         }
@@ -159,6 +163,7 @@ impl<Control: Copy + Default> FlowTable<Control> {
             Isolation::Triple => sends.max(receives),
             _ => 1,
         };
+        // Rounded up, or a host with many flows would get a turn of nothing and loop for ever.
         i64::from(self.quantum_bytes.div_ceil(load.max(1)))
     }
 

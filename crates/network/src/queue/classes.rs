@@ -200,6 +200,8 @@ fn whose_turn(classes: &mut [Class], turn: &mut usize, turns: &Turns) -> usize {
         } else if class.credit_bytes > 0 {
             return *turn;
         }
+        // The credit comes with the turn, not before the look: deficit round robin (Shreedhar and
+        // Varghese 1995).
         *turn = if *turn + 1 == turns.weights.len() { 0 } else { *turn + 1 };
         let weight = turns.weights[*turn];
         classes[*turn].credit_bytes += i64::from(turns.quantum_bytes) * i64::from(weight);
@@ -216,6 +218,7 @@ impl Scheduler for Classes {
             dropped.push(queued.packet);
             return;
         }
+        // By what the packet finds: it does not count itself.
         let reached = |threshold: Limit| threshold.is_reached(packets, bytes);
         let is_capable = queued.packet.ecn() != Ecn::NotEct;
         if is_capable && self.config.threshold.is_some_and(reached) {
@@ -235,6 +238,7 @@ impl Scheduler for Classes {
             Serve::Priority(_) => classes.iter().position(|class| class.list.packets() > 0)?,
         };
         let queued = pool.pop(&mut classes[next].list)?;
+        // The credit may become negative by less than a packet, which the next turn pays.
         classes[next].credit_bytes -= i64::from(queued.wire_bytes);
         Some(queued)
     }

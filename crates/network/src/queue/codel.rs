@@ -154,6 +154,8 @@ impl Law {
             control.late_at = None;
             return None;
         };
+        // With one packet or less behind it, dropping would only idle the link (RFC 8289, section
+        // 5.6).
         let short = list.bytes() <= u64::from(self.largest_bytes);
         if short || now.since(queued.since) < self.target {
             control.late_at = None;
@@ -176,6 +178,8 @@ impl Law {
         while control.dropping && now >= control.drops_at {
             control.count = control.count.saturating_add(1);
             if self.marks(&mut candidate.queued) {
+                // From the planned time, not from now: a late look does not lower the rate of
+                // drops.
                 control.drops_at = self.next(control.drops_at, control.count);
                 break;
             }
@@ -205,6 +209,7 @@ impl Law {
         mut candidate: Candidate,
         dropped: &mut Vec<Packet>,
     ) -> Option<Queued> {
+        // Drops of the last dropping state alone, without those that it had remembered.
         let reached = control.count - control.count_before;
         let recent = Span(now.0.saturating_sub(control.drops_at.0));
         let remembers = reached > 1 && recent.0 < MEMORY_INTERVALS * self.interval.0;
@@ -216,6 +221,7 @@ impl Law {
             return Some(candidate.queued);
         }
         dropped.push(candidate.queued.packet);
+        // The packet behind the dropped one leaves in any case: one drop is enough to begin.
         self.take(now, control, (pool, list)).map(|candidate| candidate.queued)
     }
 

@@ -159,6 +159,7 @@ impl DualPi2 {
 
     /// What the base probability does to a packet (figures 4 and 7).
     fn signal(&mut self, packet: Packet) -> Signal {
+        // A signal at so short a queue would idle the link.
         if self.pool.bytes() <= 2 * MEAN_PACKET_BYTES {
             return Signal::None;
         }
@@ -176,6 +177,8 @@ impl DualPi2 {
         }
         match self.strikes_squared() {
             false => Signal::None,
+            // In overload marks have lost their effect, so ECN gives no privilege any more (RFC
+            // 9332, section 4.2).
             true if packet.ecn() == Ecn::NotEct || overload => Signal::Drop,
             true => Signal::Mark,
         }
@@ -195,6 +198,7 @@ impl DualPi2 {
     /// share of the bytes (section 4.1.4: a weighted round robin).
     fn pop(&mut self) -> Option<(Queued, bool)> {
         let both = self.low.packets() > 0 && self.classic.packets() > 0;
+        // Credit counts only while both compete: a share that nobody claims is not saved.
         if !both {
             self.classic_credit = 0.0;
         }
@@ -221,6 +225,7 @@ impl DualPi2 {
 
 impl Scheduler for DualPi2 {
     fn enqueue(&mut self, now: Time, mut queued: Queued, dropped: &mut Vec<Packet>) {
+        // Updates first, or a burst after a pause would meet the probability of before it.
         if now >= self.updates_at {
             self.catch_up(now);
         }

@@ -27,6 +27,7 @@ pub fn hashed(flow: u64, salt: u64, count: u32) -> usize {
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     mixed ^= mixed >> 31;
+    // A product instead of a remainder: nearly uniform for any count, and no division.
     (((mixed >> 32) * u64::from(count)) >> 32) as usize
 }
 
@@ -96,6 +97,8 @@ impl<Control: Copy> FlowQueues<Control> {
         self.pool.push(&mut queue.list, queued);
         if !queue.waits {
             queue.waits = true;
+            // A new flow begins with a full quantum, and goes before old ones (RFC 8290, section
+            // 4.1).
             queue.credit_bytes = self.quantum_bytes.into();
             self.rotation.join(number as u32);
         }

@@ -94,6 +94,7 @@ impl Fq {
     fn takes(&self, of_flow: u32, wire_bytes: u32) -> bool {
         let (packets, bytes) = (self.pool.packets() + 1, self.pool.bytes() + u64::from(wire_bytes));
         let fits = packets == 1 || self.limit.is_none_or(|limit| limit.holds(packets, bytes));
+        // The limit of a flow holds even for an empty queue, since it is at least one packet.
         fits && of_flow < self.config.flow_limit_packets
     }
 }

@@ -105,6 +105,7 @@ impl Scheduler for FqCoDel {
     fn enqueue(&mut self, _now: Time, queued: Queued, dropped: &mut Vec<Packet>) {
         let number = self.flows.number_of(queued.packet);
         self.law.sees(queued.wire_bytes);
+        // It joins even if there is no room: the fattest queue pays for it, which may be another.
         self.flows.push(number, queued);
         if let Some(limit) = self.limit {
             while self.packets() > 1 && !limit.holds(self.packets(), self.bytes()) {

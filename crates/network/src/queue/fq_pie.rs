@@ -106,6 +106,7 @@ impl FqPie {
     fn catch_up(&mut self, now: Time) {
         while now >= self.updates_at {
             let mut rests = self.packets() == 0;
+            // Queues that are empty now are updated as well: their probability decays.
             let (queues, pool) = self.flows.used();
             for queue in queues {
                 let delay = waited(self.updates_at, pool.oldest(&queue.list));

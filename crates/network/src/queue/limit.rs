@@ -21,6 +21,8 @@ impl Limit {
     #[must_use]
     pub fn takes(self, backlog: &Backlog, wire_bytes: u32) -> bool {
         match self {
+            // Not "less than": the backlog has the packet being sent, and the limit does not count
+            // it.
             Self::Packets(limit) => backlog.packets <= limit,
             Self::Bytes(limit) => {
                 backlog.packets == 0 || backlog.waiting_bytes() + u64::from(wire_bytes) <= limit
@@ -34,6 +36,7 @@ impl Limit {
     #[must_use]
     pub const fn room(self, packets: u32, waiting_bytes: u64, wire_bytes: u32) -> u32 {
         match self {
+            // One more than the limit, since the packet being sent is among `packets`.
             Self::Packets(limit) => limit.saturating_add(1).saturating_sub(packets),
             Self::Bytes(limit) => {
                 let free = limit.saturating_sub(waiting_bytes) / wire_bytes as u64;

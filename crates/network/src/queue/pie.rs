@@ -115,11 +115,15 @@ impl Control {
         let error = seconds(delay) - seconds(config.target_ns);
         let change = seconds(delay) - seconds(self.delay_before);
         let mut step = config.alpha * error + config.beta * change;
+        // While the probability is small, full gains would overshoot it (RFC 8033, section 4.2).
         step /= damping(self.probability);
+        // Once drops are heavy, a sudden load must not raise them by more than 2 % at a time
+        // (section 5.5).
         if self.probability >= 0.1 {
             step = step.min(0.02);
         }
         self.probability += step;
+        // The decay of an idle link (section 4.2): without it the probability outlives its cause.
         if delay == Span::ZERO && self.delay_before == Span::ZERO {
             self.probability *= 0.98;
         }
@@ -155,6 +159,7 @@ impl Control {
             self.accumulated = 0.0;
         }
         self.accumulated += self.probability;
+        // Derandomization (section 5.4): no drops close together, and no long runs without one.
         if self.accumulated < 0.85 {
             return false;
         }
@@ -224,6 +229,8 @@ impl Pie {
     /// run empty, it is `wait` and the time in between; if it has, what the latest
     /// arrival found and the time since then tell.
     fn delay_at(&self, time: Time, now: Time, wait: Span) -> Span {
+        // Between two arrivals a queue only drains, by a nanosecond in each, so either end gives
+        // the delay.
         if wait > Span::ZERO {
             return Span(wait.0 + now.since(time).0);
         }

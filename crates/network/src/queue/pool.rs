@@ -82,6 +82,8 @@ impl Pool {
         }
         let place = list.ends.0;
         let Node { queued, next } = self.nodes[place as usize];
+        // Free places are a list through the same field: a pool takes memory for its largest
+        // backlog once.
         self.nodes[place as usize].next = self.free;
         self.free = Some(place);
         list.ends.0 = next.unwrap_or_default();

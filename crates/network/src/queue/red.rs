@@ -143,8 +143,10 @@ impl Red {
         let weight = self.config.weight;
         let idle_packets = backlog.idle.0.checked_div(self.packet_time.0);
         if backlog.packets == 0 {
+            // A link that takes no time to send is idle for infinitely many packets.
             self.average *= power(1.0 - weight, idle_packets.unwrap_or(u64::MAX));
         }
+        // The packet being sent is in the transmitter, not in the queue that RED averages.
         let waiting = f64::from(backlog.packets.saturating_sub(1));
         self.average += weight * (waiting - self.average);
     }
@@ -184,6 +186,8 @@ impl Red {
             self.adapts_at += ADAPTATION;
             let RedConfig { min_packets, max_packets, .. } = self.config;
             let way = (self.average - min_packets) / (max_packets - min_packets);
+            // Steps of 0.01 at most up and a tenth down (2001): slow against the average's own
+            // swing.
             if way > 0.6 && self.max_probability <= 0.5 {
                 self.max_probability += (self.max_probability / 4.0).min(0.01);
             } else if way < 0.4 && self.max_probability >= 0.01 {

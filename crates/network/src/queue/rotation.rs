@@ -26,6 +26,7 @@ impl Rotation {
     /// That flow has used its turn and goes to the end of the old ones, if there are others.
     #[inline]
     pub fn next(&mut self) {
+        // Alone it would come back at once: no move is needed.
         if self.new.len() == 0 && self.old.len() == 1 {
             return;
         }

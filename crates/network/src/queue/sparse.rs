@@ -25,6 +25,7 @@ impl<T: Copy> Sparse<T> {
     #[inline]
     pub fn entry(&mut self, number: usize) -> &mut T {
         let (page, place) = (number / PAGE, number % PAGE);
+        // A page below the first wraps to a huge number, which is not known either.
         let known = page.wrapping_sub(self.first);
         if !self.pages.get(known).is_some_and(Option::is_some) {
             self.make(page);

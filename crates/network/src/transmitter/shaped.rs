@@ -60,6 +60,7 @@ impl ShaperConfig {
         let bytes = (wire_bytes - link_bytes + overhead).max(self.mpu_bytes.into());
         match self.framing {
             Framing::None => bytes,
+            // The last cell of a packet is padded, as AAL5 does.
             Framing::Atm => bytes.div_ceil(48) * 53,
             Framing::Ptm => bytes + bytes.div_ceil(64),
         }
@@ -85,6 +86,7 @@ impl Shaped {
     /// See [`super::Transmitter::send`].
     pub fn send(&mut self, ready: Time, wire_bytes: u32) -> (Time, Time) {
         let (start, end) = self.behind.send(ready.max(self.clock.free_at()), wire_bytes);
+        // From the actual start: time in which the link behind was busy is not saved for a burst.
         self.clock.send(start, self.config.bytes(wire_bytes, self.link_bytes));
         (start, end)
     }

@@ -35,6 +35,7 @@ impl TokenBucket {
             Some(peak) => peak.send(begins, wire_bytes),
             None => (begins, begins),
         };
+        // Tokens are taken when the packet begins, as tbf does on dequeue.
         self.bucket.take(start, wire_bytes);
         self.sent_at = end.min(Time::STUCK);
         self.latest_bytes = wire_bytes;

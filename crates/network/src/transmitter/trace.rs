@@ -42,6 +42,7 @@ impl Trace {
     /// See [`super::Transmitter::send`].
     pub fn send(&mut self, ready: Time, wire_bytes: u32) -> (Time, Time) {
         let first = self.first_from(ready);
+        // Bytes left of an opportunity that has passed are lost, as in mahimahi.
         if first != self.next {
             self.next = first;
             self.left = self.bytes;
