@@ -1,6 +1,7 @@
 """The bars of the front page: where each study's statements stand, as an SVG of its own.
 
-It is drawn narrow, so that its texts stay legible on a phone, and has colours for dark screens.
+It is drawn narrow, so that its texts stay legible on a phone, and has colours for dark screens. It
+brings its own paper, as a page may be light where the screen's other pages are dark.
 Numbers stand in the bars and patterns differ, so that nothing depends on colour alone.
 """
 
@@ -17,6 +18,7 @@ _WIDTH: Final = 460
 _ROW: Final = 52
 _BAR: Final = 22
 _LEGEND: Final = 22
+_EDGE: Final = 10
 _DIGIT: Final = 8.5
 """Width of a digit in a bar."""
 
@@ -28,6 +30,7 @@ _SHADES: Final[Mapping[Standing, str]] = {
     Standing.OPEN: "open",
 }
 _STYLE: Final = """\
+.paper { fill: #fff; }
 text { font: 14px "Source Sans 3", "Segoe UI", "Helvetica Neue", Arial, sans-serif; fill: #1a1a1a; }
 .soft { fill: #595959; }
 .in { font-weight: 600; text-anchor: middle; }
@@ -38,6 +41,7 @@ text { font: 14px "Source Sans 3", "Segoe UI", "Helvetica Neue", Arial, sans-ser
 .in.on-holds, .in.on-contradicted, .in.on-reading { fill: #fff; }
 .stripe { stroke: #fff; stroke-width: 2; opacity: 0.45; }
 @media (prefers-color-scheme: dark) {
+  .paper { fill: #181818; }
   text { fill: #e8e6e3; }
   .soft { fill: #a8a5a0; }
   .holds, .reading { fill: #6cc08b; }
@@ -59,14 +63,15 @@ class Bar:
 
 def svg(bars: Sequence[Bar]) -> str:
     """Return the bars, each as long as the share of its statements, with a legend."""
-    height = len(bars) * _ROW + 2 * _LEGEND + 14
+    width, height = _WIDTH + 2 * _EDGE, len(bars) * _ROW + 2 * _LEGEND + 2 * _EDGE
     parts = [part for place, bar in enumerate(bars) for part in _bar(bar, place * _ROW)]
     legend = _legend(len(bars) * _ROW + 18)
     return "\n".join(
         (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-            f'width="{_WIDTH}" height="{height}" role="img">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{-_EDGE} {-_EDGE} {width} {height}" '
+            f'width="{width}" height="{height}" role="img">',
             f"<style>\n{_STYLE}</style>",
+            f'<rect class="paper" x="{-_EDGE}" y="{-_EDGE}" width="{width}" height="{height}"/>',
             '<defs><pattern id="stripes" width="7" height="7" patternUnits="userSpaceOnUse" '
             'patternTransform="rotate(45)"><line class="stripe" x1="0" y1="0" x2="0" y2="7"/>'
             "</pattern></defs>",
