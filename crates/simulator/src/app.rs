@@ -60,6 +60,8 @@ impl App {
     /// there. Gives the segment up to which there is data.
     pub fn begin(&mut self, start: Time, now: Time) -> u64 {
         let mut end = self.act(start, 0);
+        // The application did not wait for the handshake, so all that was due meanwhile happens
+        // now.
         while self.due <= now {
             end = self.act(self.due, 0);
         }
@@ -85,6 +87,7 @@ impl App {
             Demand::OnOff(_) => {
                 let bursts = self.bursts.as_mut().expect("bursts of an on-off application");
                 self.due = now + bursts.turn();
+                // Up to `next` there is data that was sent, which cannot be taken back.
                 if bursts.on { u64::MAX } else { next }
             }
         }
@@ -98,6 +101,8 @@ impl App {
             return None;
         }
         message.done = true;
+        // Answers to a query end together: the next begins by `ask`, once the last of them has
+        // arrived.
         if let Demand::Requests(Requests { query: None, .. }) = &self.demand {
             let pauses = self.pauses.as_mut().expect("pauses between requests");
             self.due = pauses.next(now);
@@ -148,6 +153,7 @@ impl App {
     /// Payload of the first `segs` segments.
     pub fn payload_bytes(&self, segs: u64) -> u64 {
         let Some(message) = &self.message else { return segs * self.mss_bytes };
+        // All messages of a flow have one size, and the last segment of each may be short.
         let before = message.number * message.bytes;
         if segs >= message.end {
             before + message.bytes

@@ -166,6 +166,7 @@ impl Capture {
             Direction::Forward => Side::Receiver,
             Direction::Reverse => {
                 let echoes = &mut self.echoes[packet.flow() as usize];
+                // Reordered acknowledgements must not turn the echo back (RFC 7323, section 4.3).
                 let is_newer = headers.timestamps.value.wrapping_sub(*echoes) as i32 >= 0;
                 *echoes = if is_newer { headers.timestamps.value } else { *echoes };
                 self.marked[packet.flow() as usize] += u32::from(packet.ecn() == Ecn::Ce);

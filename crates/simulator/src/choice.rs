@@ -71,6 +71,7 @@ impl Choice {
         stack
             .check_marks(algorithm.algorithm())
             .map_err(|(key, problem)| (format!("stack.{key}"), problem))?;
+        // Last, since an algorithm that needs marks turns ECN on whatever the stack has set.
         Ok(Self { stack: stack.serving(algorithm.algorithm()), algorithm })
     }
 
@@ -87,6 +88,7 @@ impl Choice {
     /// What those say that the sender sends while it opens its connection. Linux lets them be marked
     /// where the algorithm needs marks.
     pub fn opening_ecn(&self) -> Ecn {
+        // RFC 3168 (section 6.1.1) forbids it. The rule is that of tcp_ecn_send_syn.
         if self.needs(Need::Ecn) { self.capable() } else { Ecn::NotEct }
     }
 

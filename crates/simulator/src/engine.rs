@@ -95,6 +95,7 @@ impl Engine {
                 self.hosts.forget_what_is_over(&self.network);
             }
         }
+        // A full table stops the run like a cancellation, but has its own error.
         self.hosts.recorder.check()?;
         reached.filter(|_| !self.hosts.is_cancelled()).ok_or(Error::Cancelled)
     }
@@ -119,6 +120,7 @@ impl Engine {
                         network.set_timer(group, Time::NEVER);
                         return Some(Reached::Alarm);
                     }
+                    // What is due at `time` is due before the next nanosecond.
                     hosts.catch_up(group, time + Span(1), network);
                 }
                 Event::End => {
@@ -156,6 +158,8 @@ impl Engine {
         let end = self.end;
         let mut in_flight = vec![0; self.hosts.flows.len()];
         for packet in self.network.under_way() {
+            // The packets of a handshake and acknowledgements are no data, which the summary
+            // balances.
             if packet.direction() == Direction::Forward && !packet.has(Flags::OPENS) {
                 in_flight[packet.flow() as usize] += 1;
             }

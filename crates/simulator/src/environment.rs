@@ -192,6 +192,8 @@ impl Environment {
             view.push(&last);
             run.learners.push(Learner { held, seen, view, last });
         }
+        // The first step begins with what the connection began with, within the bounds of the
+        // dials.
         run.steer_all(&self.learners);
         self.run = Some(run);
         Ok(())
@@ -215,6 +217,7 @@ impl Environment {
         let dials = &terms.dials;
         let mut set = Vec::with_capacity(self.learners.len());
         for (learner, action) in actions.chunks_exact(dials.len()).enumerate() {
+            // All actions are read before any is set, so a wrong one changes nothing.
             let held = run.learners[learner].held.turned(dials, action);
             set.push(held.map_err(|refused| StepError::Action { learner, refused })?);
         }

@@ -153,6 +153,8 @@ impl Host {
     ) -> Self {
         let links = &scenario.links;
         let delay = |route: &Route| {
+            // With delays that change, the first: a handshake that nobody sees took place before
+            // them.
             let hops = route.hops.iter().map(|hop| links[hop.link].delay.0[0].1 + hop.delay);
             hops.fold(route.delay, |total, delay| total + delay)
         };
@@ -262,6 +264,7 @@ impl FlowState {
     /// Gives whether it has.
     pub fn forget_if_over(&mut self) -> bool {
         let Ends::Tcp(connection) = &self.ends else { return false };
+        // A stop that is still to come would record an event, so the connection waits for it.
         let is_over = connection.is_idle() && !self.stop_pending;
         if is_over {
             self.ends = Ends::Over(Box::new(connection.totals()));
@@ -330,6 +333,7 @@ impl Ahead {
         if stack.accecn {
             receiver.count_marks(stack, spec.mss_bytes(), app.last_bytes(), handshake.rtt);
         }
+        // Before there is data: the first flight must fit the window of the handshake.
         if let Some(segs) = receiver.window() {
             sender.take_window(0, segs);
         }

@@ -160,6 +160,7 @@ impl AllHosts {
     /// Samples what is still to be sampled when the network stands still after `end`.
     pub fn finish(&mut self, end: Time, network: &mut Network) {
         for group in 0..network.groups().count() {
+            // Samples at the very end are part of the run.
             self.catch_up(group, end + Span(1), network);
         }
     }
@@ -202,6 +203,7 @@ impl AllHosts {
     fn sender_acts(&mut self, index: usize, now: Time, network: &mut Network) {
         let flow = &mut self.flows[index];
         let stops = flow.stop_pending && flow.spec.stop_ns.is_some_and(|stop| stop <= now);
+        // First the stop: an application that ends now supplies nothing more at this instant.
         if stops {
             self.stop(now, index);
         }
@@ -268,6 +270,8 @@ impl AllHosts {
             return;
         };
         counters.sent_packets += 1;
+        // A segment that the receiver has, as tcp_xmit_probe_skb sends the byte before SND.UNA. It
+        // must answer that at once.
         let number = connection.sender.acked_segs().saturating_sub(1);
         let packet = Packet::new(index as u32, Direction::Forward, spec.header_bytes, number)
             .with_note(note_of(now));
@@ -279,6 +283,7 @@ impl AllHosts {
         if self.done.is_empty() {
             return;
         }
+        // A copy that arrives late would need the connection that it belongs to.
         let under_way: BTreeSet<u32> = network.under_way().map(Packet::flow).collect();
         let flows = &mut self.flows;
         self.done
@@ -293,6 +298,7 @@ impl AllHosts {
             let number = datagrams.number;
             assert!(number < Packet::NUMBERS, "a flow of more than 2^40 datagrams");
             datagrams.number += 1;
+            // Before the packet is sent: the network may lose it at once.
             datagrams.under_way.send(now);
             flow.counters.sent_packets += 1;
             flow.counters.sent_bytes += u64::from(flow.spec.mss_bytes());
@@ -344,6 +350,7 @@ impl AllHosts {
             None => packet,
             Some(capture) => capture.loses(packet),
         };
+        // Handshakes have no segments to count, and their timers learn of the loss.
         if packet.has(Flags::OPENS) {
             return;
         }

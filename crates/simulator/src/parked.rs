@@ -81,6 +81,8 @@ impl ParkedAcks {
         let parked = self.held(packet);
         parked.packets -= 1;
         if parked.packets == 0 {
+            // The place keeps its content until it is taken again, so what is given here is still
+            // there.
             self.free.push_back(packet.note());
         }
         let Parked { ack, blocks, more, .. } = &self.places[packet.note() as usize];

@@ -87,6 +87,7 @@ impl Recorder {
         self.flows.sort_by_key(|row| (row.time_ns, row.flow));
         for mut row in self.flows {
             let interval = interval.expect("the interval of the samples");
+            // The first sample is one interval after the beginning, and has number 0.
             let number = (row.time_ns / interval.0) as usize - 1;
             row.received_bytes = self.received[row.flow as usize][number];
             tables.flows.push(row);
@@ -173,6 +174,7 @@ impl Recorder {
 
     #[inline]
     fn keep(&mut self, kind: EventKind, event: Event) {
+        // One bit a kind: events that nobody asked for cost a test only.
         if self.kinds & (1 << kind as u8) != 0 {
             self.is_full |= !self.events.push(event);
         }

@@ -101,6 +101,7 @@ impl Timers {
             return None;
         }
         let (timer, leaf) = group.events.earliest();
+        // Of equal times the host acts first, so a sample shows what came of it.
         if timer <= group.next_sample {
             return Some(Task::Act(group.routes[leaf], timer));
         }
@@ -126,6 +127,7 @@ impl Timers {
         let group = &mut self.groups[index];
         group.events.set(place.leaf as usize, due);
         let earliest = group.events.earliest().0;
+        // The network hears only of changes of the group's earliest timer.
         if earliest != group.next_timer {
             group.next_timer = earliest;
             group.wakes = earliest.min(group.next_sample);

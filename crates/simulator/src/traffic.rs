@@ -15,6 +15,7 @@ pub fn traffic_of_links(scenario: &Scenario, choices: &[Option<Box<Choice>>]) ->
     let mut links = vec![nothing; scenario.links.len()];
     for (flow, choice) in scenario.flows.iter().zip(choices) {
         let (has_ecn, has_other) = ecn_of_data(choice.as_deref());
+        // The largest that there may be: the most SACK blocks, whether they occur or not.
         let ack_bytes = flow.header_bytes + SACK_BYTES_MAX;
         let opens = choice.as_deref().filter(|choice| choice.stack.handshake);
         let syn_bytes = opens.map_or(0, |choice| syn_bytes(&choice.stack, flow.header_bytes));
@@ -34,6 +35,7 @@ pub fn traffic_of_links(scenario: &Scenario, choices: &[Option<Box<Choice>>]) ->
     for (flow, choice) in scenario.flows.iter().zip(choices) {
         if let Some(choice) = choice
             && let Some((link, tsq_bytes)) = small_queue(flow, choice, scenario)
+            // A second flow would make the queue's order matter.
             && routes[link] == 1
         {
             let overhead_bytes = u32::from(scenario.links[link].overhead_bytes);

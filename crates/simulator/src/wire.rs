@@ -10,6 +10,7 @@ use dumbbell_tcp::{Ack, Arrival, clock};
 #[inline]
 pub const fn stamp_of(note: u32, now: Time) -> u32 {
     let clock = clock(now);
+    // The latest clock with these bits: unique unless a packet is under way for 2^24 ms (4.6 h).
     clock.wrapping_sub(clock.wrapping_sub(note) & (Packet::NOTES - 1))
 }
 

@@ -128,12 +128,14 @@ impl Batch {
                 }
             },
         );
+        // The first part stays on this thread, so a batch on one thread starts no other.
         let Some(first) = works.next() else { return Ok(()) };
         thread::scope(|scope| {
             let others: Vec<_> = works.map(|work| scope.spawn(work)).collect();
             let mut done = first();
             for other in others {
                 let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                // The error of the lowest path wins, however the threads ran.
                 done = done.and(other);
             }
             done

@@ -66,6 +66,7 @@ impl Dial {
         let value = value.clamp(low, high);
         let share = (value + 1.0) / 2.0;
         is_valid.then(|| {
+            // libm, whose powers are the same on every machine.
             if self.is_scaled { self.low * libm::pow(self.high / self.low, share) } else { value }
         })
     }
@@ -117,6 +118,7 @@ impl Held {
 
     /// The window in segments and the rate in bytes per second, 0: not paced.
     pub fn setting(&self) -> (u32, u64) {
+        // At least 1, because a rate of 0 means that the flow is not paced.
         let rate = self.rate_bytes_per_s.map_or(0, |rate| rate.round().max(1.0) as u64);
         (self.window_segs.round().max(1.0) as u32, rate)
     }

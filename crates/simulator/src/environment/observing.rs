@@ -104,6 +104,7 @@ impl<'a> Observer<'a> {
         let delivered = since(|seen| seen.delivered_segs);
         let lost = since(|seen| seen.lost_segs);
         let samples = since(|seen| seen.rtt_samples);
+        // Before the first sample of data there is the one of the handshake, in the smoothed time.
         let latest_us = f64::from(rtt.latest_us().unwrap_or_else(|| rtt.srtt_us()));
         let mean_us = share(since(|seen| seen.rtt_sum_us), samples).unwrap_or(latest_us);
         let least_us = |rtt: RttSummary| f64::from(rtt.min_us);

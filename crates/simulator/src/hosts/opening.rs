@@ -118,6 +118,7 @@ impl AllHosts {
             Ends::Ahead(ahead) => {
                 ahead.opener.as_ref().map(|it| it.answered(now, echo, &choice.stack))
             }
+            // The ACK may be lost: it is sent again, but the connection is there already.
             Ends::Tcp(_) => None,
             // The flow stopped meanwhile.
             Ends::Over(_) | Ends::Udp(_) => return,
@@ -146,6 +147,7 @@ impl AllHosts {
             (syn_bytes(stack, header_bytes), opening_option_bytes(stack));
         let (direction, ecn, bytes) = match step {
             Step::Syn => (Direction::Forward, choice.opening_ecn(), syn_bytes),
+            // Never ECN-capable (RFC 3168, section 6.1.1).
             Step::SynAck => (Direction::Reverse, Ecn::NotEct, syn_bytes + option_bytes),
             Step::Ack if stack.accecn => {
                 (Direction::Forward, choice.answering_ecn(), header_bytes + option_bytes)

@@ -30,6 +30,7 @@ impl AllHosts {
         let is_predicted = packet.is_plain()
             && packet.bytes() == spec.packet_bytes
             && receiver.predicts(now, packet.number());
+        // A timestamp of the receiver does not fit into a plain packet.
         if !is_predicted || connection.wants_stamps {
             return false;
         }
@@ -69,6 +70,7 @@ impl AllHosts {
         let receiver = &mut connection.receiver;
         let before = receiver.received_segs();
         let ack = if payload > 0 { receiver.on_data(now, arrival) } else { receiver.on_probe() };
+        // The number of distinct segments rises by one or not at all, so duplicates count nothing.
         flow.counters.received_bytes += payload * (receiver.received_segs() - before);
         if let Some(ack) = ack {
             self.send_acks(now, index, ack, network);

@@ -79,10 +79,12 @@ impl AllHosts {
         };
         let mut observer = self.recorder.observer(now, packet.flow(), sender.next_new_segment());
         let says_more = ack.has_blocks || ack.ece;
+        // An ACK that only changes the window is no duplicate (RFC 5681, section 2, condition e).
         let is_update = window.is_some_and(|segs| sender.is_window_update(ack.cumulative, segs));
         if says_more || !is_update {
             sender.on_ack(now, ack, blocks, &mut observer);
         }
+        // After the ACK: its window counts from what it acknowledges.
         if let Some(segs) = window {
             sender.take_window(ack.cumulative, segs);
         }
@@ -154,6 +156,7 @@ impl AllHosts {
             };
             let sender = &mut connection.sender;
             if let Some(FullHost { link, .. }) = full_host {
+                // Again for each burst, as the one before took some of the room.
                 sender.set_host_room(network.room(*link, now, spec.packet_bytes));
             }
             let Some(burst) = sender.next_burst(now) else {
@@ -238,6 +241,7 @@ impl AllHosts {
         let last_bytes =
             if ends_message { app.last_bytes() as u16 + header_bytes } else { full_bytes };
         counters.count_sent(spec, burst.segs);
+        // `count_sent` took all segments for full ones.
         counters.sent_bytes -= u64::from(full_bytes - last_bytes);
         let resent = Flags::RESENT.when(burst.is_retransmission);
         let interface = *interface;
@@ -387,6 +391,8 @@ impl AllHosts {
         if let Ends::Tcp(connection) = &mut flow.ends
             && let Some(departs) = network.departs_by(link)
         {
+            // A packet that its own interface refuses has not joined, so `departs_by` is not its
+            // time: that comes with the loss.
             connection.sender.leave_host(sent - u32::from(is_last_lost), departs);
         }
     }

@@ -80,7 +80,10 @@ impl AllHosts {
             Ends::Tcp(connection) if connection.expects(packet) => {}
             _ => return false,
         }
+        // The train must stop before any other event, a timer of the senders, and the end of the
+        // run.
         let until = network.undisputed(group).min(self.timers.wakes(group)).min(paths.data.last());
+        // Receivers have their own time, and their timers bound what may reach them in one go.
         let received = self.timers.wakes(paths.receivers).min(network.end()).min(paths.acks.last());
         let mut train = network.begin_train(&paths.data, &paths.acks);
         let end = work_through(
@@ -142,6 +145,7 @@ fn work_through(
         }
         let Connection { sender, receiver, app, .. } = &mut **connection;
         worked = true;
+        // Only now: an acknowledgement that was not expected must remain for the general way.
         train.skip();
         sender.on_fast_ack(now, packet.number());
         let Some(burst) = sender.next_fast_burst(now) else { return End::Ask { flow, now } };
@@ -160,6 +164,7 @@ fn work_through(
             train.send(now, (count, packet_bytes), || acks.of_next(), packet_of)
         });
         let (due, acked) = (sender.deadline().min(app.due()), receiver.due());
+        // A leaf that is too early only costs a look, one that is too late would miss the timer.
         if !timers.covers(receiver_of(flow), acked) || !timers.covers(sender_of(flow), due) {
             return End::Plan { flow };
         }
