@@ -161,12 +161,12 @@ def test_claims_come_by_question_and_the_rest_last(text: StudyText) -> None:
 
 def test_numbers_are_compared_with_those_of_the_authors(text: StudyText) -> None:
     first, second = text.effects
-    assert (first.theirs, first.is_value) == ("90 %", True)
+    assert (first.theirs, first.kind) == ("90 %", "value")
     assert first.low <= first.ratio <= first.high
-    assert (second.theirs, second.is_value, second.is_at_least) == ("at least 200 %", False, True)
+    assert (second.theirs, second.kind) == ("at least 200 %", "at least")
     assert 0.4 < second.ratio < 0.5
     assert text.numbers == snapshot(
-        "Of 1 number that is stated as a value, the median of ours / theirs is 1 (by a factor within 1.25: 1, within 2: 1). Limits and ranges that are kept: 0 of 1."
+        "Of 1 value that the authors state, the median of ours / theirs is 1; by a factor, 1 within 1.25 and 1 within 2. Limits and ranges that are kept: 0 of 1."
     )
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["value", "at least", "at most", "range"]
+"""A number as it is, as a limit, or as a range."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +27,13 @@ class Stated:
     text: str
 
     @property
-    def is_value(self) -> bool:
-        """True if it is one value, not a limit or a range."""
-        return self.low == self.high
+    def kind(self) -> Kind:
+        """Its kind."""
+        if self.low == self.high:
+            return "value"
+        if math.isinf(self.high):
+            return "at least"
+        return "at most" if math.isinf(self.low) else "range"
 
     def over(self, measured: float) -> float:
         """Return measured / stated, of a limit or a range by its nearer end.

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from dumbbell.judging.authors import Kind
 from dumbbell.judging.evidence import CheckResult, Finding
 from dumbbell.judging.judging import ClaimResult, judged_by_runs
 
@@ -31,10 +32,8 @@ class Effect:
         The quantity, in words.
     theirs, ours
         Both numbers, in words; `ours` is empty without runs.
-    is_value
-        True if theirs is a value, not a limit or a range.
-    is_at_least
-        True if theirs is a lower limit.
+    kind
+        The kind of theirs.
     ratio, low, high
         Ours over theirs, and its 95 % interval: of a limit or a range over its nearer end, so 1
         for what it allows. NaN without runs.
@@ -46,8 +45,7 @@ class Effect:
     title: str
     theirs: str
     ours: str
-    is_value: bool
-    is_at_least: bool
+    kind: Kind
     ratio: float
     low: float
     high: float
@@ -100,8 +98,8 @@ def effects(claims: Iterable[ClaimResult]) -> list[Effect]:
 def summary(found: Sequence[Effect]) -> Summary:
     """Summarise the effects that have runs."""
     measured = [each for each in found if each.is_measured]
-    values = [each for each in measured if each.is_value]
-    limits = [each for each in measured if not each.is_value]
+    values = [each for each in measured if each.kind == "value"]
+    limits = [each for each in measured if each.kind != "value"]
     return Summary(
         len(values),
         statistics.median(each.ratio for each in values) if values else math.nan,
@@ -130,8 +128,7 @@ def _of(claim: str, check: CheckResult) -> Iterator[Effect]:
         check.asked.title,
         stated.text,
         (check.decisive.brief or check.decisive.text) if check.decisive else "",
-        stated.is_value,
-        not stated.is_value and math.isinf(stated.high),
+        stated.kind,
         ratio,
         low,
         high,

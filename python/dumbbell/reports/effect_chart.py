@@ -11,6 +11,7 @@ import polars as pl
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import style
 from dumbbell.figures.data import inline
+from dumbbell.judging.authors import Kind
 from dumbbell.judging.effects import NEAR, Effect
 from dumbbell.judging.standing import Standing
 
@@ -23,6 +24,12 @@ COLOURS: Final[Mapping[Standing, str]] = {
     Standing.TIE: "#7a7a7a",
     Standing.CONTRADICTED: "#d55e00",
     Standing.OPEN: "#a88600",
+}
+_SHAPES: Final[Mapping[Kind, str]] = {
+    "value": "circle",
+    "at least": "triangle-right",
+    "at most": "triangle-left",
+    "range": "diamond",
 }
 _WIDTH: Final = 420
 _STEP: Final = 19
@@ -37,8 +44,10 @@ def draw(found: Sequence[Effect], standings: Mapping[str, Standing]) -> dict[str
     """Return the chart of the numbers that have runs, in Vega-Lite; there must be one."""
     rows = _rows(found, standings)
     shown = [name for name in Standing if name.value in set(rows["standing"])]
-    scale = alt.Scale(type="log", domain=_domain(rows), clamp=True, nice=False)
-    x = alt.X("ratio:Q", scale=scale, title="ours / theirs", axis=alt.Axis(values=_TICKS))
+    low, high = _domain(rows)
+    scale = alt.Scale(type="log", domain=[low, high], nice=False)
+    ticks = [tick for tick in _TICKS if low <= tick <= high]
+    x = alt.X("ratio:Q", scale=scale, title="ours / theirs", axis=alt.Axis(values=ticks))
     y = alt.Y(
         "row:N",
         sort=None,
@@ -50,7 +59,7 @@ def draw(found: Sequence[Effect], standings: Mapping[str, Standing]) -> dict[str
         "standing:N",
         title=None,
         scale=alt.Scale(domain=shown, range=[COLOURS[each] for each in shown]),
-        legend=alt.Legend(orient="top", symbolType="circle", symbolStrokeWidth=0, columns=3),
+        legend=alt.Legend(orient="top", symbolType="circle", symbolStrokeWidth=0),
     )
     tooltip = [
         alt.Tooltip("claim:N"),
@@ -86,7 +95,7 @@ def frame(found: Sequence[Effect], standings: Mapping[str, Standing]) -> pl.Data
             "quantity": [each.title for each in found],
             "theirs": [each.theirs for each in found],
             "ours": [each.ours for each in found],
-            "kind": ["value" if each.is_value else "limit or range" for each in found],
+            "kind": [each.kind for each in found],
             "ours_over_theirs": [each.ratio for each in found],
             "low": [each.low for each in found],
             "high": [each.high for each in found],
@@ -121,17 +130,11 @@ def _rows(found: Sequence[Effect], standings: Mapping[str, Standing]) -> pl.Data
                 "ratio": _clipped(each.ratio),
                 "low": _clipped(each.low),
                 "high": _clipped(each.high),
-                "shape": _shape(each),
+                "shape": _SHAPES[each.kind],
                 "standing": standings[each.claim].value,
             }
         )
     return pl.DataFrame(rows)
-
-
-def _shape(effect: Effect) -> str:
-    if effect.is_value:
-        return "circle"
-    return "triangle-right" if effect.is_at_least else "triangle-left"
 
 
 def _clipped(ratio: float) -> float:

@@ -99,8 +99,8 @@ class _Writer:
         if not any(each.is_measured for each in text.effects):
             return ""
         legend = (
-            "Bars are 95 % intervals, bands factors of 1.25 and 2; a triangle is a limit or a "
-            "range, at 1 where it is kept."
+            "Bars are 95 % intervals, bands factors of 1.25 and 2; triangles are limits and "
+            "diamonds ranges, at 1 where they are kept."
         )
         return f"## Ours against theirs\n\n![{text.numbers}]({figure})\n\n{text.numbers} {legend}\n"
 

@@ -192,11 +192,11 @@ def _general(text: StudyText, summary: Summary) -> Iterator[str]:
 def _numbers(summary: Summary) -> str:
     sentences = []
     if summary.values:
-        within = ", ".join(f"within {factor:g}: {summary.within[factor]}" for factor in NEAR)
-        what = "number that is" if summary.values == 1 else "numbers that are"
+        within = [f"{summary.within[factor]} within {factor:g}" for factor in NEAR]
+        what = "value" if summary.values == 1 else "values"
         sentences.append(
-            f"Of {summary.values} {what} stated as a value, the median of ours / theirs is "
-            f"{number(summary.median)} (by a factor {within})."
+            f"Of {summary.values} {what} that the authors state, the median of ours / theirs is "
+            f"{number(summary.median)}; by a factor, {listing(within)}."
         )
     if summary.limits:
         sentences.append(f"Limits and ranges that are kept: {summary.kept} of {summary.limits}.")
@@ -226,8 +226,11 @@ def _line(each: ClaimResult, account: Account) -> Line:
 
 
 def _ours(each: ClaimResult) -> str:
+    """Return what decides, with the quantity unless the authors' number shows what it is."""
     check = each.decisive
-    return f"{check.asked.title}: {check.brief}" if check.brief else ""
+    if not check.brief or check.asked.stated:
+        return check.brief
+    return f"{check.asked.title}: {check.brief}"
 
 
 def _not_counted(claims: Sequence[ClaimResult]) -> str:
