@@ -272,7 +272,7 @@ def test_a_report_finds_runs_of_other_seeds(dumbbell: Command, tmp_path: Path) -
     small_study.write(study)
     dumbbell("run", study, "--quick", "--seed", "7")
     dumbbell("report", study)
-    page = (tmp_path / "report/index.html").read_text()
+    page = (tmp_path / "report/checks.html").read_text()
     assert re.search(r"dumbbell run \S*study --quick --seed 7", page)
     assert "5 of 5" in page or "6 of 6" in page
 

@@ -64,7 +64,7 @@ def test_what_has_not_been_run_is_listed_too(small_report: Path) -> None:
 
 
 def test_a_figure_leads_to_its_runs(small: Results, small_report: Path) -> None:
-    page = (small_report / "index.html").read_text()
+    page = (small_report / "figures.html").read_text()
     assert 'href="runs/fairness.html#rate=10mbit"' in page
     run = small.get_run("fairness", {"algorithm": "highspeed", "rate": "10mbit", "rtt": "40ms"})
     assert run is not None
@@ -218,11 +218,12 @@ def test_a_damaged_result_is_named_everywhere(small: Results, tmp_path: Path) ->
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
     results = Results(small_study.write(tmp_path / "study"), store)
-    page = site.write(results, tmp_path / "report").read_text()
+    page = site.write(results, tmp_path / "report").with_name("checks.html").read_text()
     assert "1 damaged result:" in page
     assert "flows.parquet does not match its digest" in page
     assert "15 of 18; 1 damaged, left out" in page
-    assert "Damaged and left out: 1." in page
+    figures = (tmp_path / "report/figures.html").read_text()
+    assert "Damaged and left out: 1." in figures
     shown = listed((tmp_path / "report/runs/fairness.js").read_text())
     (row,) = (row for row in shown["rows"] if row[2] == key[:16])
     assert shown["states"][row[3]] == State.DAMAGED
@@ -239,7 +240,7 @@ def test_a_failed_run_is_named_with_its_reason(small: Results, tmp_path: Path) -
     )
     failures.record(store, failed.resolved, failed.place, EngineError("a broken <invariant>"))
     results = Results(small_study.write(tmp_path / "study"), store)
-    page = site.write(results, tmp_path / "report").read_text()
+    page = site.write(results, tmp_path / "report").with_name("checks.html").read_text()
     assert "1 failed run:" in page
     assert "a broken &lt;invariant&gt;" in page
     assert "16 of 18; 1 failed" in page
