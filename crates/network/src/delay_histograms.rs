@@ -104,12 +104,12 @@ impl DelayHistograms {
     }
 }
 
-/// How long packets wait in one queue: those of each flow that is told apart, and those of all
+/// How long packets wait in one queue: those of each flow that is counted apart, and those of all
 /// others together.
 #[derive(Clone, Debug)]
 pub struct QueueDelays {
     periods: Periods,
-    /// Of each flow, whether its data is told apart.
+    /// Of each flow, whether its data is counted apart.
     apart: Arc<[bool]>,
     found: BTreeMap<Option<u32>, DelayHistograms>,
 }

@@ -44,7 +44,7 @@ impl Drops {
     /// A packet of a flow is dropped at `now`, on arrival or later.
     ///
     /// What is dropped while the queue of an earlier drop is sent is of one occasion with it: a
-    /// burst that comes at a time tells of no phase.
+    /// burst that comes at a time shows no phase.
     #[cold]
     pub fn note(&mut self, now: Time, flow: u32, refusal: Option<Refusal>) {
         let fresh =

@@ -168,7 +168,7 @@ impl Network {
     }
 
     /// Adds a group without hosts, before anything is planned: its timer is an alarm, which stops
-    /// whoever runs the network. Of equal times it comes after the timers of all others.
+    /// the caller that runs the network. Of equal times it comes after the timers of all others.
     pub fn add_alarm(&mut self) -> GroupId {
         let alarm = self.groups.len();
         // What waits before links has its place after the groups.

@@ -1,5 +1,5 @@
-//! Versions of what the engines do. A result is stored under those of all that it is due to, so
-//! that what changes no result keeps them; `tests/it/behaviour` holds them to what is done.
+//! Versions of what the engines do. A result is stored under those of all that it depends on, so
+//! that what changes no result keeps them; `tests/it/behaviour` checks them against what is done.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! What the hosts see of their packets, as files for Wireshark.
 //!
-//! A packet in the network has no room for all that is in its headers. What is missing is
-//! kept beside it: while it is under way its note is that of the capture, and whoever
-//! takes it out of the network gets it back with its own.
+//! A packet in the network has no room for all that is in its headers. The rest is kept
+//! here: while the packet is under way its note is that of the capture, and a host that
+//! takes it out of the network gets it back with its own note.
 
 use dumbbell_capture as wire;
 use dumbbell_capture::{CLOCK_AT_START_NS, Conversation, Handshake, Timestamps, Writer};
@@ -77,7 +77,7 @@ struct Headers {
     marks: MarkCounts,
 }
 
-/// What is kept beside a packet.
+/// What is kept here of a packet.
 #[derive(Debug)]
 struct Waybill {
     headers: Headers,
@@ -191,7 +191,7 @@ impl Capture {
         packet.renoted(waybill.note)
     }
 
-    /// Holds what the sender reads of an acknowledgement that has just arrived to what was sent.
+    /// Compares the blocks that the sender reads of the latest acknowledgement with those sent.
     ///
     /// # Panics
     /// If it was sent with other blocks.
@@ -249,7 +249,7 @@ impl Capture {
         (packet.renoted(note), headers)
     }
 
-    /// What is kept beside a packet that is under way.
+    /// What is kept here of a packet that is under way.
     fn held(&mut self, packet: Packet) -> &mut Waybill {
         let waybill = &mut self.under_way[packet.note() as usize];
         assert!(waybill.packets > 0, "nothing is kept for {packet:?}");

@@ -106,7 +106,7 @@ pub struct ConnectionTotals {
     pub counters: SenderCounters,
     pub rtt: Option<RttSummary>,
     pub acked_bytes: u64,
-    /// Marked segments that acknowledgements have told of.
+    /// Marked segments that acknowledgements have reported.
     pub told_marks: u64,
 }
 

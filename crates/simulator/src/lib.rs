@@ -1,7 +1,7 @@
 //! The simulator: a scenario in virtual time.
 //!
 //! Deterministic: the same scenario gives the same output, byte for byte, on any
-//! machine and however many simulations run beside it.
+//! machine and however many simulations run next to it.
 
 #![forbid(unsafe_code)]
 

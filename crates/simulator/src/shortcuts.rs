@@ -1,7 +1,7 @@
 //! The ways to make a run cheaper without changing what comes of it.
 
-/// Which shortcuts are taken; each is there only for what it spares, which tests hold by
-/// closing one or all of them.
+/// Which shortcuts are taken. Each only saves time: tests close one or all of them and expect
+/// the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortcuts {
     /// Senders predict acknowledgements (header prediction).

@@ -1,7 +1,7 @@
 //! An acknowledgement as one end sends and the other reads it.
 //!
 //! Its fixed part is small and copied about; the blocks that few acknowledgements
-//! carry travel beside it.
+//! carry travel next to it.
 
 use std::ops::Range;
 

@@ -51,7 +51,7 @@ impl EcnSender {
     }
 
     /// How many packets were marked, as an acknowledgement says that delivers so many segments,
-    /// with ECN-Echo or not. Which of them were is not told by ECN-Echo: all.
+    /// with ECN-Echo or not. ECN-Echo does not say which of them: all.
     #[inline]
     pub fn marked_segs(&mut self, ece: bool, delivered_segs: u64) -> u64 {
         match &mut self.counted {
@@ -64,7 +64,7 @@ impl EcnSender {
         }
     }
 
-    /// Whether an acknowledgement with ECN-Echo or not tells of marks: of these.
+    /// Whether an acknowledgement, with ECN-Echo or not, reports marks: these.
     #[inline]
     #[must_use]
     pub const fn tells_of_marks(&self, ece: bool, marked_segs: u64) -> bool {

@@ -1,4 +1,4 @@
-//! How a receiver tells its sender of congestion marks.
+//! How a receiver reports congestion marks to its sender.
 
 use dumbbell_network::{Span, Time};
 

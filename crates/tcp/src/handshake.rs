@@ -79,7 +79,7 @@ impl Handshake {
     }
 
     /// The retransmission timeout until there is a sample of data, if it is not that of the
-    /// round-trip time. Linux keeps that if the timestamp has told it.
+    /// round-trip time. Linux keeps that if it is known from the timestamp.
     pub(crate) fn timeout(&self, stack: &Stack) -> Option<Span> {
         let is_long = match stack.rto_rule {
             RtoRule::Rfc6298 => self.retries > 0,

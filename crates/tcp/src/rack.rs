@@ -119,7 +119,7 @@ impl Rack {
         self.latest
     }
 
-    /// A segment was delivered that was last sent as `transmission` tells.
+    /// A segment was delivered whose last transmission was `transmission`.
     pub fn on_delivery(&mut self, moment: &Moment, transmission: Transmission, was_resent: bool) {
         let rtt = moment.now.since(transmission.1);
         // An earlier transmission was delivered (RFC 8985, section 6.2, step 2).

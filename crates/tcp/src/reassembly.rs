@@ -9,7 +9,7 @@ use crate::ranges::RangeSet;
 /// many that may be acknowledged meanwhile.
 const REPORTED_MAX: usize = 8;
 
-/// Blocks that Linux remembers: more than fit beside timestamps, fewer than there may be.
+/// Blocks that Linux remembers: more than fit next to timestamps, fewer than there may be.
 const REMEMBERED_MAX: usize = 4;
 
 /// What has arrived above the next segment expected.

@@ -2,7 +2,7 @@
 //!
 //! Each segment raises it by two, up to what the buffer allows; and each that does is
 //! acknowledged at once. The buffer itself grows with what arrives within a round trip
-//! (dynamic right-sizing), so that a window which doubles is never held up: in slow start most
+//! (dynamic right-sizing), so that a window which doubles never has to wait: in slow start most
 //! segments are acknowledged one by one. A buffer of one size from the start is
 //! what an application asked for.
 //!

@@ -1,7 +1,7 @@
 //! The receiving end: what has arrived, and when to say so.
 //!
-//! Nearly all data comes in order and says nothing else; [`Receiver::on_data`] deals
-//! with that by itself (header prediction). Everything else takes the slow path: receive offload,
+//! Nearly all data comes in order and says nothing else; [`Receiver::on_data`] alone
+//! deals with that (header prediction). Everything else takes the slow path: receive offload,
 //! ECN, reassembly, and only then the question whether the acknowledgement may wait.
 
 mod burst;

@@ -59,7 +59,7 @@ pub fn rtt_us(rtt: Span) -> u32 {
     rtt.as_micros().min(RTT_US_MAX) as u32
 }
 
-/// The round-trip time that an echoed timestamp tells, in microseconds.
+/// The round-trip time by an echoed timestamp, in microseconds.
 pub fn rtt_of_echo(now: Time, echo: u32) -> u32 {
     // An answer within the same millisecond counts as one (tcp_rtt_tsopt_us).
     clock(now).wrapping_sub(echo).clamp(1, RTT_US_MAX as u32 / 1_000) * 1_000
@@ -134,7 +134,7 @@ impl RttEstimator {
         self.latest_us = Some(rtt_us);
     }
 
-    /// Takes what an echoed timestamp told, in whole milliseconds, among the samples of late;
+    /// Takes the time by an echoed timestamp, in whole milliseconds, among the samples of late;
     /// the statistics leave it out.
     pub fn note_echoed(&mut self, now: Time, rtt_us: u32) {
         self.recent_min.take(now, rtt_us);

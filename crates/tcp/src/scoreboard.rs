@@ -452,7 +452,7 @@ impl Scoreboard {
         delivery
     }
 
-    /// Duplicate ACKs stand for no more segments than there are beside the holes.
+    /// Duplicate ACKs stand for no more segments than there are outside the holes.
     fn limit_counted(&mut self) {
         // As in tcp_limit_reno_sacked: at least one segment is missing, or there would be no
         // duplicates.

@@ -1,6 +1,6 @@
 //! When the next chunk leaves: pacing, chunk sizes and the host's own queue.
 //!
-//! The order in which a chunk is held to them is Linux's: pacing, size, queue.
+//! They are checked in Linux's order: pacing, size, queue (`tcp_write_xmit`).
 
 use dumbbell_algorithm::{CaState, Conn};
 use dumbbell_network::Time;
@@ -45,7 +45,7 @@ pub struct Shaper {
 }
 
 /// An algorithm's rate is one of payload, and so is all that Linux paces since it books
-/// departures ahead (EDT). Before, its own rate was held to whole packets.
+/// departures ahead (EDT). Before, its own rate counted whole packets.
 const fn paced_bytes(stack: &Stack, config: &SenderConfig, algorithm_sets_rate: bool) -> u32 {
     if algorithm_sets_rate || stack.pacing_credit { config.mss_bytes } else { config.packet_bytes }
 }

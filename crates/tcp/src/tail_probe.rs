@@ -1,7 +1,7 @@
 //! Tail loss probe: a segment sent early so that a lost tail needs no timeout.
 //!
 //! RFC 8985, section 7. If the last segments of a flight are lost, nothing delivered
-//! after them tells; a probe after two round trips provokes the acknowledgement that
+//! after them shows it; a probe after two round trips provokes the acknowledgement that
 //! does.
 
 use dumbbell_network::{Span, Time};

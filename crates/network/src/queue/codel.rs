@@ -390,7 +390,7 @@ mod tests {
         // than an interval later: 100 ms / sqrt(count - 1).
         let gap = (100.0 / ((before - 1) as f64).sqrt()).ceil() as u64;
         assert!(again[1] - again[0] <= gap, "{again:?} {gap}");
-        // After 16 intervals of calm it starts anew.
+        // After 16 intervals of calm it starts again.
         serve(&mut *queue, 1_500, 5_000, 0);
         let anew = serve(&mut *queue, 5_000, 6_000, 50);
         assert_eq!(anew[1] - anew[0], 100);

@@ -300,7 +300,7 @@ impl AllHosts {
         }
         let mut left = packets;
         while left > 0 {
-            // Each is followed by itself: a choice of either would be copied through memory.
+            // Each is followed separately: a choice of either would be copied through memory.
             let sent = if let Some((sent, outcome)) = network.send_burst(now, next, left) {
                 self.follow(outcome, network);
                 sent

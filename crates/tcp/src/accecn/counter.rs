@@ -17,7 +17,7 @@ const MARKS_PENDING_MAX: u64 = 2;
 const OPTIONS_AFTER_CHANGE: u8 = 2;
 /// Without changes it goes as often in a round trip (Linux's `tcp_ecn_option_beacon`).
 const BEACONS_PER_ROUND: u64 = 3;
-/// A counter is told at least once for so many bytes, lest it wrap unseen.
+/// A counter is reported at least once in so many bytes, or it might wrap unseen.
 const BYTES_UNTOLD_MAX: u64 = 1 << 22;
 /// Bytes of the timestamps option, padded.
 const TIMESTAMPS_BYTES: u16 = 12;

@@ -1,4 +1,4 @@
-//! The sender's side: how many marks an acknowledgement tells of.
+//! The sender's side: how many marks an acknowledgement reports.
 
 use super::{ACE_CYCLE, BYTES_CYCLE, ByteCounts, MarkCounts, PACKETS_AT_START};
 
@@ -26,7 +26,7 @@ enum Latest {
 }
 
 impl MarkReader {
-    /// Nothing has been told. Segments have this payload.
+    /// No acknowledgement has been read. Segments have this payload.
     #[must_use]
     pub const fn new(mss_bytes: u32) -> Self {
         Self {
@@ -43,10 +43,10 @@ impl MarkReader {
     /// since the one before. It must not be older than that one.
     ///
     /// The field gives the number modulo 8. Where more segments than that may have been marked,
-    /// marked bytes tell how often it went round: there were at least as many packets as fill them.
-    /// Without an option the sender assumes the most that was delivered (RFC 9768, section 3.2.2.5.2
-    /// and appendix A.2), unless the latest option told of no mark: then a change would have brought
-    /// another, which the next one makes up for if it got lost.
+    /// marked bytes show how often it went round: there were at least as many packets as fill them.
+    /// Without an option the sender assumes the most that was delivered (RFC 9768, section
+    /// 3.2.2.5.2 and appendix A.2), unless the latest option reported no mark. A change would then
+    /// have brought another option, which the next one makes up for if it got lost.
     pub fn read(&mut self, told: MarkCounts, delivered_segs: u64) -> u64 {
         let known = self.packets % ACE_CYCLE;
         let least = (u64::from(told.ace) + ACE_CYCLE - known) % ACE_CYCLE;

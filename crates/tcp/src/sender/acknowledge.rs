@@ -229,8 +229,8 @@ impl Sender {
         self.conn.delivered_ce_segs += marked_segs;
     }
 
-    /// Takes the round-trip times that an acknowledgement tells; gives what it tells the
-    /// algorithm. Where a retransmission makes them ambiguous (Karn), timestamps tell.
+    /// Takes the round-trip times of an acknowledgement; gives the one for the algorithm.
+    /// Where a retransmission makes them ambiguous (Karn), timestamps decide.
     fn sample_rtt(&mut self, now: Time, delivery: &Delivery, echo: Option<u32>) -> Option<u32> {
         if delivery.delivered_segs == 0 {
             return None;
@@ -377,7 +377,7 @@ impl Sender {
     }
 }
 
-/// What the algorithm's `in_ack_event` is told. An acknowledgement that fills a hole takes
+/// The flags for the algorithm's `in_ack_event`. An acknowledgement that fills a hole takes
 /// Linux's slow path like one with blocks: the receiver had kept what was above, so that the
 /// window it offers is another, which header prediction does not expect.
 #[inline]

@@ -11,7 +11,7 @@ pub struct Burst {
     pub is_retransmission: bool,
     /// Routers may mark them instead of dropping them (ECN-capable transport).
     pub ect: bool,
-    /// The first tells the receiver that the window was reduced (RFC 3168).
+    /// The first reports to the receiver that the window was reduced (CWR, RFC 3168).
     pub cwr: bool,
     /// The last ends a chunk of several, and says so (PSH).
     pub pushed: bool,

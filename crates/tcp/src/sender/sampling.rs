@@ -1,4 +1,4 @@
-//! Rate samples: what the sender tells the sampler, and what it tells the algorithm.
+//! Rate samples: from the sender to the sampler, and from there to the algorithm.
 
 use dumbbell_network::Time;
 
