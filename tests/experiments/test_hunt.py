@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from dumbbell.experiments.hunt.claiming import Statement
 from dumbbell.experiments.hunt.goals import CALM, Gap, Traffic
 from dumbbell.experiments.hunt.hunting import Hunted, Request, hunt
 from dumbbell.experiments.hunt.space import DIMENSIONS, Space
+from dumbbell.reports import hunt_page
 from dumbbell.scenario.model import Scenario
 
 SECOND = 10**9
@@ -239,6 +241,19 @@ def test_jitter_alone_keeps_vegas_from_the_link(found: tuple[Hunted, Path]) -> N
     (confirmed,) = hunted.confirmations
     assert confirmed.verdict == "confirmed"
     assert confirmed.means["vegas"][GOODPUT].runs >= 3
+
+
+def test_disturbed_runs_are_named_and_have_no_table(
+    found: tuple[Hunted, Path], tmp_path: Path
+) -> None:
+    hunted, _ = found
+    (confirmed,) = hunted.confirmations
+    empty = replace(confirmed, means={}, invalid=6)
+    assert "The machine disturbed 6 runs" in words.verdict(empty)
+    page = hunt_page.write(replace(hunted, confirmations=(empty,)), tmp_path, "dumbbell hunt")
+    assert "The machine disturbed 6 runs" in page.read_text()
+    assert not (tmp_path / "over-time-simulator.svg").exists()
+    assert 'aria-label="Compared"' not in page.read_text()
 
 
 def test_the_minimal_scenario_keeps_the_regret(found: tuple[Hunted, Path]) -> None:

@@ -186,7 +186,7 @@ def _show(hunted: Hunted, *, as_json: bool) -> None:
         return
     for line in words.conclusion(hunted):
         print_words(line)
-    for each in hunted.confirmations:
+    for each in filter(words.rows, hunted.confirmations):
         headings = words.columns(each)
         shown = table(*headings, right=headings[1:])
         for row in words.rows(each):

@@ -49,6 +49,7 @@ def _figures(hunted: Hunted) -> dict[str, str]:
     specs = {
         f"over-time-{each.engine}": each.results.figure("over-time").chart.to_dict()
         for each in hunted.confirmations
+        if each.means
     }
     found = charts.failures(hunted)
     if found is not None:

@@ -49,7 +49,12 @@ def conclusion(hunted: Hunted) -> list[str]:
 def verdict(confirmation: Confirmation) -> str:
     """Say whether an engine confirms the claim."""
     engine = f"{confirmation.engine}"
-    invalid = f" {confirmation.invalid} runs were disturbed." if confirmation.invalid else ""
+    invalid = ""
+    if confirmation.invalid:
+        invalid = (
+            f" The machine disturbed {confirmation.invalid} runs, which do not count; the same "
+            "command tries them again."
+        )
     said = confirmation.verdict.capitalize()
     return f"{said} on the {engine}: {confirmation.claim.measured}.{invalid}"
 
