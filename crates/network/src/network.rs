@@ -417,6 +417,8 @@ impl Network {
             Link::Scheduled(_) => self.enter_scheduled(time, packet, link),
             Link::General(general) => {
                 let passage = general.arrive(time, packet);
+                // The draw comes after the arrival, whether that was lost or not: losses do not
+                // shift duplicates.
                 if !general.duplicates() || !general.duplicate() {
                     return self.onward(time, packet, link, passage);
                 }

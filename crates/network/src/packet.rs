@@ -128,6 +128,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn with_note(self, note: u32) -> Self {
+        // The shift drops the bits beyond the note: that is the modulo.
         Self { tag: self.tag | (note as u64) << NUMBER_BITS, ..self }
     }
 
@@ -222,6 +223,7 @@ impl Packet {
     /// The packet one link further on.
     #[inline]
     pub(crate) const fn advanced(self) -> Self {
+        // The links passed are in the lowest byte, and no route has more than 255: nothing carries.
         Self { word: self.word + 1, ..self }
     }
 }

@@ -214,6 +214,7 @@ impl Capture {
         std::array::from_fn(|_| {
             let (name, mut seen) = files.next().expect("two sides");
             // Hosts ran ahead of each other.
+            // The sort is stable: packets of one host at the same time keep their order.
             seen.sort_by_key(|seen| (seen.clock_ns, seen.flow()));
             let comment = comment(flows);
             let begin = if opens { Writer::with_handshakes } else { Writer::new };

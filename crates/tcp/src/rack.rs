@@ -163,6 +163,7 @@ impl Rack {
     }
 
     fn fixed(moment: &Moment, signs: Signs) -> Span {
+        // Until a first loss is known, the wider window guards against taking reordering for one.
         let wide = signs.reordering_seen || !signs.any_lost;
         if wide { Span(moment.min_rtt.0 / 4).max(FIXED_WINDOW) } else { FIXED_WINDOW }
     }

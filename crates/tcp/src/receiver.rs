@@ -110,6 +110,7 @@ impl Receiver {
             needs_slow_path: slow.coalescer.is_on() || !slow.window.is_settled(),
             has_more: false,
             delay: DelayedAck::new(stack, rtt, rto),
+            // With chunks, their last segments are pushed instead (`tso_push`).
             push: WindowPush::new(stack.window_push && !stack.tso, slow.window.offered()),
             slow,
         }
@@ -261,6 +262,8 @@ impl Receiver {
         let Some(reader) = &mut slow.reader else { return };
         let read = reader.read(now, self.next);
         slow.window.on_read(now, read.segs);
+        // Both reasons of tcp_cleanup_rbuf: more than a segment waits, or all that was pushed is
+        // read.
         let acknowledges = self.next > self.acknowledged && (is_full_waiting || read.ends_push);
         if acknowledges || self.slow.opens_window(self.next) {
             self.send(None);
@@ -269,6 +272,8 @@ impl Receiver {
 
     /// The wait for another segment is over once the timer is.
     fn end_wait(&mut self, now: Time) {
+        // SACK compression has a timer of high resolution: no tick moves it, and no gap is learned
+        // from it.
         if !self.slow.compression.is_holding() {
             self.ack_due = self.delay.end(self.ack_due);
             if self.ack_due > now {
@@ -334,6 +339,7 @@ impl Receiver {
             // A segment that arrives twice hints at lost ACKs (tcp_data_queue enters quick mode).
             self.delay.hurry(u32::MAX);
         }
+        // Data that is old as a whole is acknowledged at once (RFC 9293, section 3.10.7.4).
         let may_wait = if run.span.end <= self.next {
             None
         } else if run.span.start <= self.next {
@@ -432,6 +438,7 @@ impl Receiver {
     /// their timestamps.
     #[inline]
     const fn note_stamp(&mut self, start: u64, stamp: u32) {
+        // Not `<`: the segment at the edge is the one that the last acknowledgement asked for.
         if start <= self.acknowledged && self.is_newer(stamp) {
             self.echo = stamp & self.stamp_mask;
         }
@@ -496,6 +503,7 @@ impl Receiver {
 
 impl SlowPath {
     fn new(stack: &Stack, rtt: Span) -> Self {
+        // Timestamps take the room of the fourth block (RFC 2018, section 3).
         let room = SACK_BLOCKS_MAX - usize::from(stack.timestamps);
         Self {
             ecn: EcnEcho::new(stack.ecn),

@@ -356,12 +356,15 @@ impl Sender {
     #[inline]
     const fn in_slow_start(&self) -> bool {
         let Conn { cwnd_segs, ssthresh_segs, .. } = self.conn;
+        // At the threshold RFC 5681 leaves the choice. Old kernels still took slow start.
         cwnd_segs < ssthresh_segs || (self.stack.slow_start_inclusive && cwnd_segs == ssthresh_segs)
     }
 
     /// Notes whether the next acknowledgement may be predicted.
     #[inline]
     fn settle(&mut self) {
+        // An open probe makes each ACK a possible proof of loss, and counted marks may change with
+        // each.
         self.is_in_order = self.state() == CaState::Open
             && self.board.is_in_order()
             && !self.tail_probe.is_open()

@@ -81,6 +81,7 @@ pub enum Departure {
 impl Shaper {
     /// At the beginning of a connection.
     pub fn new(stack: &Stack, config: &SenderConfig, algorithm_sets_rate: bool) -> Self {
+        // Small queues need a host's interface that reports departures.
         let limits_queue = stack.tsq_bytes.is_some() && config.has_interface;
         let paces_all = stack.pacing == Pacing::Fq;
         Self {
@@ -207,6 +208,7 @@ impl Shaper {
         self.last_ack = now;
         let rate = stack_rate(conn, outstanding_segs);
         self.rate = Some(rate);
+        // An algorithm that sets the rate has the last word, as BBR has in tcp_cong_control.
         if self.paces_all && !self.algorithm_sets_rate {
             conn.pacing_rate_bytes_per_s = rate;
         }
@@ -220,6 +222,7 @@ impl Shaper {
     /// Whether the next segment leaves later, at [`Self::wake`], by the rate alone.
     #[inline]
     pub fn is_early(&mut self, now: Time, conn: &Conn, is_retransmission: bool) -> bool {
+        // A chunk is paced as a whole: in the kernel its segments are one buffer until the card.
         let goes_on = self.chunk_left > 0 && !is_retransmission;
         let earliest = self.pacer.earliest();
         let is_early = !goes_on && now < earliest && self.pacing_rate(conn).is_some();

@@ -82,6 +82,8 @@ impl Link {
         let random = |part| Random::new(network.seed, STREAMS * number + part);
         let meter = || Meter::new(network.interval.filter(|_| config.sampled));
         let plain = PlainLink::new(config, traffic, meter(), random);
+        // A plain link only is a faster general one. Tests close the shortcut and expect the same
+        // results.
         if let Some(link) = plain.filter(|_| network.shortcuts && port.is_none()) {
             return Self::Plain(link);
         }
@@ -168,6 +170,7 @@ impl Link {
         match self {
             Self::Plain(link) => link.limit.is_some() && link.serializer.is_some(),
             Self::General(link) => link.is_limited(),
+            // It may give up another packet than the one that comes.
             Self::Scheduled(_) => false,
         }
     }

@@ -253,6 +253,8 @@ impl Sender {
         self.conn.srtt_us = self.rtt.srtt_us();
         let latest_us = last_us.or(echoed_us);
         let sample = AckSample {
+            // Segments that a SACK has delivered earlier count again here, as in
+            // tcp_clean_rtx_queue.
             pkts_acked: delivery.advanced_segs as u32,
             rtt_us: latest_us.map_or(-1, |rtt_us| rtt_us as i32),
             in_flight_bytes: self.delivered_in_flight_segs().saturating_mul(self.config.mss_bytes),
@@ -341,6 +343,7 @@ impl Sender {
     /// where reordering is so common that it often stands still.
     #[inline]
     fn may_raise_cwnd(&self, delivery: &Delivery) -> bool {
+        // The two cases of tcp_may_raise_cwnd.
         delivery.advanced_segs > 0
             || (delivery.delivered_segs > 0 && self.board.reordering().is_raised())
     }

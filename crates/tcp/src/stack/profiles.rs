@@ -82,6 +82,7 @@ pub const PROFILES: [Profile; 6] = [
 /// description says nothing.
 fn linux_2_6_6() -> Stack {
     Stack {
+        // 4,380 bytes (RFC 3390).
         initial_window_segs: segments(3),
         // Both came with 3.1.
         syn_timeout_ns: Span::from_millis(3_000),
@@ -91,6 +92,7 @@ fn linux_2_6_6() -> Stack {
         slow_start_inclusive: true,
         reduction: Reduction::RateHalving,
         loss_detection: LossDetection::Fack,
+        // TCP_MAX_REORDERING; later a sysctl, and 300.
         reordering_max_segs: segments(127),
         tail_probe: ProbeRule::Off,
         frto: false,
@@ -99,6 +101,7 @@ fn linux_2_6_6() -> Stack {
         tells_of_all_acks: false,
         ack_event_first: true,
         min_rtt_window_ns: None,
+        // tcp_max_burst, by which tcp_moderate_cwnd limited the window.
         burst_after_recovery_segs: Some(3),
         pacing_free_segs: 0,
         pacing_credit: false,
@@ -123,6 +126,7 @@ fn linux_2_6_26() -> Stack {
         reduction: Reduction::RateHalvingBounded,
         rtt_from_timestamps: true,
         delayed_ack: AckDelay::Adaptive,
+        // tcp_rmem of hosts with enough memory.
         receive_buffer_max_bytes: 4 << 20,
         dsack: true,
         ..linux_2_6_6()
@@ -202,6 +206,7 @@ pub(crate) const fn linux_6() -> Stack {
     Stack {
         initial_window_segs: segments(10),
         handshake: false,
+        // TCP_TIMEOUT_INIT (RFC 6298, rule 2.1).
         syn_timeout_ns: Span::from_millis(1_000),
         syn_linear_timeouts: 4,
         syn_retries_free: Some(1),
@@ -210,6 +215,7 @@ pub(crate) const fn linux_6() -> Stack {
         slow_start_inclusive: false,
         reduction: Reduction::Prr,
         loss_detection: LossDetection::Rack,
+        // tcp_reordering and tcp_max_reordering.
         reordering_segs: segments(3),
         reordering_max_segs: segments(300),
         early_retransmit: false,
@@ -220,15 +226,18 @@ pub(crate) const fn linux_6() -> Stack {
         rtt_from_timestamps: true,
         tells_of_all_acks: true,
         ack_event_first: false,
+        // tcp_min_rtt_wlen: 300 s.
         min_rtt_window_ns: Some(Span::from_millis(300_000)),
         burst_after_recovery_segs: None,
         pacing: Pacing::Off,
+        // The ten of tcp_update_skb_after_send.
         pacing_free_segs: 10,
         pacing_credit: true,
         pacing_late_ns: Span::ZERO,
         tso: false,
         tso_push: true,
         window_push: true,
+        // tcp_limit_output_bytes: 1 MB.
         tsq_bytes: bytes(1 << 20),
         local_drops: true,
         slow_start: SlowStart::Own,
@@ -238,10 +247,13 @@ pub(crate) const fn linux_6() -> Stack {
         slow_start_after_idle: true,
         window_validation: true,
         receive_window_bytes: None,
+        // The second and the third value of tcp_rmem.
         receive_buffer_bytes: 1 << 17,
         receive_buffer_max_bytes: 6 << 20,
+        // TCP_RTO_MIN and TCP_RTO_MAX.
         rto_min_ns: Span::from_millis(200),
         rto_max_ns: Span::from_millis(120_000),
+        // TCP_DELACK_MIN, TCP_MAX_QUICKACKS and, below, TCP_DELACK_MAX.
         delayed_ack_ns: Span::from_millis(40),
         quick_acks: 16,
         delayed_ack: AckDelay::Adaptive,
@@ -254,6 +266,7 @@ pub(crate) const fn linux_6() -> Stack {
         accecn: false,
         accecn_option: AccEcnOption::Always,
         ecn_peer: EcnPeer::Same,
+        // tcp_comp_sack_delay_ns and tcp_comp_sack_nr.
         sack_compression_ns: Span::from_millis(1),
         sack_compression_segs: 44,
         gro_segs: 0,
