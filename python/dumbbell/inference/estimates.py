@@ -124,6 +124,7 @@ class Observed(Exact):
 
     def above(self, bound: float, *, or_at: bool = False) -> float:
         """Return 0 if it lies above, else 1; neither where the runs are too few."""
+        # 0.5 is beyond every tail, so that too few runs decide neither way.
         return super().above(bound, or_at=or_at) if self._says else 0.5
 
     def below(self, bound: float, *, or_at: bool = False) -> float:
@@ -168,6 +169,7 @@ class Student(Estimate):
 
     def _tail(self, gap: float, or_at: bool) -> float:
         if self.error == 0:
+            # A value without error is compared as `Exact` is: the t statistic would divide by zero.
             return float(not (gap > 0 or (or_at and gap == 0)))
         if math.isinf(self.error):
             # One run supports neither side: 0.5 is beyond every tail, and no p-value is missing.
@@ -265,12 +267,15 @@ class Share(Estimate):
 
     def above(self, bound: float, *, or_at: bool = False) -> float:
         """Return the p-value of the binomial test; 0 for a bound of 1 that these runs reach."""
+        # At a true share of 1 the binomial's p-value is 1 for any number of runs, which could never
+        # reach a bound of 1. Runs that all show it count as reaching it.
         if bound < 0 or (or_at and (bound == 0 or self.value == bound == 1)):
             return 0.0
         return _at_least(self._count, self.runs, min(bound, 1.0))
 
     def below(self, bound: float, *, or_at: bool = False) -> float:
         """Return the p-value of the binomial test; 0 for a bound of 0 that these runs reach."""
+        # By way of the complement, so that the ends 0 and 1 follow one rule.
         return replace(self, value=1 - self.value).above(1 - bound, or_at=or_at)
 
     def with_runs(self, runs: int) -> Self:
@@ -307,6 +312,7 @@ class Quantile(Estimate):
 
     def above(self, bound: float, *, or_at: bool = False) -> float:
         """Return the p-value of the sign test."""
+        # Runs at the bound itself count against the value, except with `or_at`.
         below = int(np.searchsorted(self.sample, bound, side="left" if or_at else "right"))
         return _at_most(below, self.runs, self.share)
 
@@ -317,6 +323,7 @@ class Quantile(Estimate):
 
     def with_runs(self, runs: int) -> Self:
         """Stretch the sample."""
+        # Evenly spaced ranks repeat each run equally often, so the shape of the sample stays.
         stretched = tuple(self.sample[rank * self.runs // runs] for rank in range(runs))
         return replace(self, runs=runs, sample=stretched)
 
@@ -361,6 +368,7 @@ class Resampled(Estimate):
         """Draw the draws together around the value."""
         if not self.draws:
             return self
+        # The error of a mean shrinks with the root of its runs, and the draws are of means.
         shrunk = math.sqrt(self.runs / runs)
         draws = (self.value + shrunk * (draw - self.value) for draw in self.draws)
         return replace(self, runs=runs, draws=tuple(draws))
@@ -373,6 +381,7 @@ def t_quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
 
 def _exp(power: float) -> float:
     """Return e to this power, infinite where it overflows."""
+    # From 709.8 on `math.exp` raises OverflowError, and the interval would be lost with it.
     return math.exp(power) if power < 700 else math.inf
 
 

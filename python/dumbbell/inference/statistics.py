@@ -68,9 +68,10 @@ def average(samples: Sequence[Sequence[float]], confidence: float = CONFIDENCE) 
 
     Its interval shows chance within the samples, not their differences from each other.
     """
-    found = [_moments(sample) for sample in samples]
-    count = len(found)
-    parts = [(value / count, error / count, freedom) for value, error, freedom in found]
+    moments = [_moments(sample) for sample in samples]
+    count = len(moments)
+    # Welch and Satterthwaite's formula takes the terms of a sum, so each mean is divided first.
+    parts = [(value / count, error / count, freedom) for value, error, freedom in moments]
     value = sum(part for part, *_ in parts)
     return combined(value, parts, min(map(len, samples)), confidence)
 
@@ -95,6 +96,8 @@ def paired(
 
     For runs that share what is random, such as which packets are lost: that part cancels.
     """
+    # The size of the values, not of the gaps, is the measure of rounding: gaps near 0 may consist
+    # of nothing else, and would look like chance.
     scale = max(map(abs, (*one, *other)), default=0.0)
     gaps = np.subtract(one, other)
     if len(gaps) >= RUNS_MIN and np.ptp(gaps) <= _EQUAL * scale:
@@ -130,8 +133,9 @@ def ratio(
     value = 1.0 if top == bottom else (math.inf if top > bottom else 0.0)
     # Against runs that are all 0, how far above 0 the others are does not matter, if they are.
     rest = [mean(values, confidence) for values in (one, other) if any(values)]
-    if top >= 0 and bottom >= 0 and all(each.low > 0 for each in rest) and runs >= RUNS_MIN:
+    if top >= 0 and bottom >= 0 and all(estimate.low > 0 for estimate in rest) and runs >= RUNS_MIN:
         return Exact(value, runs, confidence)
+    # An infinite error leaves the ratio open: no interval, and no p-value that decides.
     return Student(value, runs, confidence, math.inf, 1.0)
 
 
@@ -150,6 +154,7 @@ def harm(
     below 0 the flow is better off than among its own kind.
     """
     worse, better = (found, own_kind) if more_is_better else (own_kind, found)
+    # Harm may be negative, so it has no logarithm. The share that is kept always has one.
     kept = ratio(worse, better, confidence, pairs=True)
     return Complement(1 - kept.value, kept.runs, confidence, kept)
 
@@ -157,7 +162,7 @@ def harm(
 def quotient(one: Estimate, other: Estimate) -> Estimate:
     """Estimate the ratio of two independent ratios."""
     runs, confidence = min(one.runs, other.runs), one.confidence
-    parts = [_logarithm(each) for each in (one, other)]
+    parts = [_logarithm(estimate) for estimate in (one, other)]
     if not (0 < one.value < math.inf and 0 < other.value < math.inf):
         value = math.inf if one.value > other.value else float(one.value == other.value)
         return Student(value, runs, confidence, math.inf, 1.0)
@@ -198,6 +203,7 @@ def combined(
     variance = sum(variances)
     if variance == 0:
         return Exact(value, runs, confidence)
+    # Below, each share of an infinite variance would be inf / inf.
     if math.isinf(variance):
         return Student(value, runs, confidence, math.inf, 1.0)
     # The equation of Welch and Satterthwaite in shares of the variance, which cannot underflow.
@@ -229,6 +235,7 @@ def jackknifed(
     ]
     # The jackknife has (n - 1) / n times the sum of squares; `np.var` divides that sum by n.
     variance = sum((len(part) - 1) * float(np.var(part)) for part in parts)
+    # The degrees of freedom of the smaller sample: the cautious choice, as its interval is wider.
     return Student(whole, runs, confidence, math.sqrt(variance), runs - 1.0)
 
 
@@ -248,10 +255,11 @@ def resampled(
     value, runs = float(statistic(means)[0]), min(map(len, samples))
     if runs < RUNS_MIN:
         return Resampled(value, runs, confidence, ())
+    # A fixed seed, so that the same runs get the same verdict each time they are judged.
     random = np.random.default_rng(0)
     again = [random.choice(sample, (draws, len(sample))).mean(axis=1) for sample in samples]
-    found = np.sort(statistic(np.stack(again, axis=1)))
-    return Resampled(value, runs, confidence, tuple(found.tolist()))
+    resamples = np.sort(statistic(np.stack(again, axis=1)))
+    return Resampled(value, runs, confidence, tuple(resamples.tolist()))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -263,6 +271,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     order = sorted(range(len(p_values)), key=lambda index: p_values[index])
     corrected, largest = [0.0] * len(p_values), 0.0
     for rank, index in enumerate(order):
+        # Holm steps down: none may be rejected after a smaller p-value that was not.
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
         corrected[index] = largest
     return corrected
@@ -286,6 +295,7 @@ def runs_needed(is_decided: Callable[[int], bool], least: int, most: int) -> int
     more are taken to decide, too.
     """
     below, enough = least - 1, least
+    # Doubling first: most checks need few runs, and each call judges all findings again.
     while not is_decided(enough):
         if enough >= most:
             return None
