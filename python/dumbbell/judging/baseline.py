@@ -42,6 +42,7 @@ def read(file: Path) -> dict[str, Verdict]:
         content = json.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", source=str(file)) from None
+    # Deeply nested brackets exhaust the parser's stack. Such a file is no baseline either.
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict):

@@ -68,7 +68,7 @@ def beside(simulator: Sequence[ClaimResult], kernel: Sequence[ClaimResult]) -> l
             tuple(
                 Pair(*pair)
                 for pair in zip(ours.checks, theirs.checks, strict=True)
-                if all(any(finding.test for finding in each.findings) for each in pair)
+                if all(any(finding.test for finding in check.findings) for check in pair)
             ),
         )
         for ours, theirs in zip(simulator, kernel, strict=True)

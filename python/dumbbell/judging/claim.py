@@ -92,4 +92,4 @@ class Claim(Table):
         if self.reported:
             return "reported"
         statements = {check.statement for check in self.checks}
-        return next(each for each in _WEIGHTIEST_FIRST if each in statements)
+        return next(statement for statement in _WEIGHTIEST_FIRST if statement in statements)

@@ -53,7 +53,7 @@ class Draw:
     @property
     def counts(self) -> Counter[Verdict]:
         """Number of claims by verdict."""
-        return Counter(each.verdict for each in self.claims)
+        return Counter(result.verdict for result in self.claims)
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Control:
     @property
     def right(self) -> Counter[Verdict]:
         """Number of claims by verdict, with the right names."""
-        return Counter(each.verdict for each in self.claims)
+        return Counter(result.verdict for result in self.claims)
 
     def mean(self, verdict: Verdict) -> float:
         """Return the mean number of claims with a verdict under the exchanges."""
@@ -98,8 +98,8 @@ class Control:
     def careless(self) -> list[str]:
         """The claims that hold under more than half of the exchanges: they do not discriminate."""
         return [
-            each.claim.id
-            for place, each in enumerate(self.claims)
+            result.claim.id
+            for place, result in enumerate(self.claims)
             if 2 * self.held(place) > len(self.draws)
         ]
 
@@ -120,7 +120,7 @@ def control(
     """
     axes = {test.name: dict(_axes(test, reference)) for test in tests}
     names = list(
-        dict.fromkeys(name for of in axes.values() for each in of.values() for name in each)
+        dict.fromkeys(name for of in axes.values() for values in of.values() for name in values)
     )
     if len(names) < _LEAST:
         raise InputError(
@@ -128,6 +128,7 @@ def control(
             key="control",
             valid=f"a study with two algorithms or more besides {', '.join(reference)}",
         )
+    # Arithmetic needs no runs, and an expectation of ours is no statement of the authors.
     judged = [claim for claim in claims if claim.statement in ("number", "order")]
     several = [claim for claim in judged if any(axes[test] for test in _tests(claim))]
     singled = [claim for claim in several if _singles_out(claim, axes)]
@@ -177,16 +178,18 @@ def _singles_out(claim: Claim, axes: Mapping[str, Mapping[str, Sequence[str]]]) 
 
 def _chosen(selection: Selection, axis: str, names: Iterable[str]) -> int:
     wanted = grid.wanted_values(selection, axis)
-    return sum(any(grid.same_value(name, each) for each in wanted) for name in names)
+    return sum(any(grid.same_value(name, value) for value in wanted) for name in names)
 
 
 def _rounds(names: Sequence[str], draws: int, seed: int) -> Iterator[Sequence[str]]:
     """Yield different rounds of the names: all of them if there are no more than `draws`."""
+    # A round has no beginning. With one name fixed in front, each round occurs once: (n - 1)!.
     first, *others = names
     if math.factorial(len(others)) <= draws:
         yield from ((first, *order) for order in itertools.permutations(others))
         return
     chance = random.Random(seed)
+    # A dictionary keeps the order of drawing, so that a seed gives the same draws every time.
     drawn: dict[tuple[str, ...], None] = {}
     while len(drawn) < draws:
         drawn[tuple(chance.sample(others, len(others)))] = None
@@ -199,29 +202,30 @@ def _exchanged(
     """Return the runs with names exchanged."""
 
     def runs(test: str, columns: Sequence[str]) -> TestRuns:
-        found = source.runs(test, columns)
+        test_runs = source.runs(test, columns)
         for axis, names in axes[test].items():
-            there = {point[axis] for point in found.planned}
-            found = _renamed(
-                found, axis, [name for name in order if name in names and name in there]
+            there = {point[axis] for point in test_runs.planned}
+            test_runs = _renamed(
+                test_runs, axis, [name for name in order if name in names and name in there]
             )
-        return found
+        return test_runs
 
     return replace(source, runs=runs)
 
 
-def _renamed(found: TestRuns, axis: str, ring: Sequence[str]) -> TestRuns:
+def _renamed(test_runs: TestRuns, axis: str, ring: Sequence[str]) -> TestRuns:
     """Give the runs of each name in a ring to the next one."""
     if len(ring) < _LEAST:
-        return found
+        return test_runs
     given = dict(zip(ring, (*ring[1:], ring[0]), strict=True))
 
     def moved(points: Iterable[Place]) -> list[Place]:
         return [{**point, axis: given.get(point[axis], point[axis])} for point in points]
 
     return replace(
-        found,
-        planned=moved(found.planned),
-        left_out=moved(found.left_out),
-        runs=found.runs.with_columns(pl.col(axis).replace(given)),
+        test_runs,
+        planned=moved(test_runs.planned),
+        left_out=moved(test_runs.left_out),
+        # All names at once: one after the other, a run would be renamed again by the next.
+        runs=test_runs.runs.with_columns(pl.col(axis).replace(given)),
     )

@@ -70,11 +70,12 @@ def decide(asked: Asked, findings: Sequence[Finding]) -> CheckResult:
     )
 
 
-def _verdict(asked: Asked, findings: Sequence[Finding]) -> Verdict:
-    agree, disagree, tied = _p_values(findings, asked.quantifier)
+def _verdict(question: Asked, findings: Sequence[Finding]) -> Verdict:
+    agree, disagree, tied = _p_values(findings, question.quantifier)
+    # A tie comes first: within what the authors could not see, no order is right or wrong.
     if tied <= TAIL:
         return Verdict.TIE
-    ours = asked.statement == "expectation"
+    ours = question.statement == "expectation"
     if agree <= TAIL:
         return Verdict.MET if ours else Verdict.REPRODUCED
     if disagree <= TAIL:
@@ -85,7 +86,9 @@ def _verdict(asked: Asked, findings: Sequence[Finding]) -> Verdict:
 def _p_values(findings: Sequence[Finding], quantifier: Quantifier) -> tuple[float, float, float]:
     """Return the p-values of agreeing, of disagreeing and of a tie as a whole."""
     p_tied = [finding.p_tied for finding in findings]
+    # A tie of all needs no correction (Berger 1982): the largest p-value is theirs.
     tied = _more_than_half(p_tied) if quantifier == "most" else max(p_tied)
+    # If all are tied, none is left below, and `at_least` 0 of none would agree.
     if tied <= TAIL:
         return 1.0, 1.0, tied
     apart = [finding for finding in findings if not _is_tied(finding)]
@@ -114,10 +117,10 @@ def _most(findings: Sequence[Finding]) -> tuple[float, float]:
         places.setdefault(finding.place, []).append(finding)
     both = [
         (
-            _more_than_half([finding.p_agrees for finding in found]),
-            _at_least_half([finding.p_disagrees for finding in found]),
+            _more_than_half([finding.p_agrees for finding in at_place]),
+            _at_least_half([finding.p_disagrees for finding in at_place]),
         )
-        for found in places.values()
+        for at_place in places.values()
     ]
     return _more_than_half([agree for agree, _ in both]), _at_least_half([no for _, no in both])
 
@@ -178,21 +181,23 @@ def _decisive(
 ) -> Finding:
     """Return the worst where all must agree, the best where any may, else the one in the middle."""
     if quantifier == "median":
+        # The ranking is by margin, and bounds on both sides bend it. The median is of values.
         middle = statistics.median(finding.estimate.value for finding in findings)
         return min(findings, key=lambda finding: abs(finding.estimate.value - middle))
+    # Of an even number the worse middle decides `most`: half of them are not more than half.
     ranked = _ranked(findings, states)
     return ranked[{"all": 0, "most": (len(ranked) - 1) // 2, "any": -1}[quantifier]]
 
 
-def _told(asked: Asked, findings: Sequence[Finding], states: Sequence[State]) -> str:
+def _told(question: Asked, findings: Sequence[Finding], states: Sequence[State]) -> str:
     """Say in a line what was found: the worst, the one in the middle, and how many there are."""
     if len(findings) == 1:
         return str(findings[0])
     ranked = _ranked(findings, states)
-    end = f"best {ranked[-1]}" if asked.quantifier == "any" else f"worst {ranked[0]}"
+    end = f"best {ranked[-1]}" if question.quantifier == "any" else f"worst {ranked[0]}"
     middle = f"; median {ranked[len(ranked) // 2]}" if len(ranked) > 2 else ""
     counts = Counter(states)
-    agree = f"{counts[State.AGREES]} of {len(findings)} {asked.noun} agree"
+    agree = f"{counts[State.AGREES]} of {len(findings)} {question.noun} agree"
     others = [
         f"{counts[state]} {word}"
         for state, word in (
@@ -215,12 +220,15 @@ def _needs(
 
     def decided(runs: int) -> bool:
         more = [
+            # What is decided keeps the runs that it has: nobody would make more.
             finding.with_runs(runs) if here else finding
             for finding, here in zip(findings, is_open, strict=True)
         ]
+        # Agreeing, disagreeing or a tie: each of them is a decision.
         return min(_p_values(more, quantifier)) <= TAIL
 
     fewest = min(finding.estimate.runs for finding in lacking)
+    # One run has no variance from which to predict, so ask for the fewest runs that have one.
     runs: int | None = RUNS_MIN
     if fewest >= RUNS_MIN:
         runs = runs_needed(decided, fewest + 1, RUNS_MOST)

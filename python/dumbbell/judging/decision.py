@@ -86,21 +86,22 @@ class Decision(Table):
 
     @model_validator(mode="after")
     def _tries_runs(self) -> Self:
-        for key, each in numbered("tried", self.tried):
-            if not isinstance(each.check, Measured):
+        for key, represented in numbered("tried", self.tried):
+            if not isinstance(represented.check, Measured):
                 problem = "it needs no runs, so it is the same at each value"
-                raise InputError(problem, key=f"{key}.check.type", value=each.check.type)
+                raise InputError(problem, key=f"{key}.check.type", value=represented.check.type)
         return self
 
     def of_part(self, claims: Set[str], tests: Sequence[Test]) -> Self | None:
         """Return it as far as it concerns a part of a study; None: not at all."""
         names = {test.name for test in tests}
         tried = tuple(
-            each
-            for each in self.tried
-            if each.claim in claims and getattr(each.check, "test", None) in names
+            represented
+            for represented in self.tried
+            if represented.claim in claims and getattr(represented.check, "test", None) in names
         )
         bears = tuple(name for name in self.claims if name in claims)
+        # Without its tried checks, `decide` would judge the claims themselves.
         has_axis = any(self.main in test.axes.get(self.axis, ()) for test in tests)
         if self.axis and not (has_axis and bool(tried) is bool(self.tried)):
             return None
@@ -114,8 +115,8 @@ class Decision(Table):
         """Yield the claims that it names, each with its place."""
         for key, names in (("set_by", self.set_by), ("claims", self.claims)):
             yield from numbered(key, names)
-        for key, each in numbered("tried", self.tried):
-            yield f"{key}.claim", each.claim
+        for key, represented in numbered("tried", self.tried):
+            yield f"{key}.claim", represented.claim
 
 
 @dataclass(frozen=True)
@@ -144,33 +145,38 @@ def decide(
     decision: Decision, claims: Sequence[ClaimResult], axes: Sequence[grid.Axes], source: Source
 ) -> Decided:
     """Judge the claims at each value of a decision's axis; `axes` are those of all tests."""
-    good = {each.claim.id for each in judged_by_runs(claims) if each.verdict.is_good}
+    good = {claim.claim.id for claim in judged_by_runs(claims) if claim.verdict.is_good}
     if not decision.axis:
         return Decided(decision, {}, [name for name in decision.claims if name in good])
     if decision.tried:
         values, tests = _of_checks(decision, axes, source), _tests(decision)
     else:
         values, tests = _of_claims(decision, claims, axes, source), ()
+    # Both functions above put the chosen value first.
     (main, *others) = values.values()
     hanging = [
         name
         for name, verdict in main.items()
-        if name in good and verdict.is_good and any(_is_lost(each[name]) for each in others)
+        # A tried check may agree where the claim that it represents does not hold.
+        if name in good and verdict.is_good and any(_is_lost(verdicts[name]) for verdicts in others)
     ]
     return Decided(decision, values, hanging, tests)
 
 
 def _is_lost(verdict: Verdict) -> bool:
+    # A tie supports the authors no longer. Undecided may only be too few runs, so nothing is lost.
     return verdict.is_bad or verdict is Verdict.TIE
 
 
 def _tests(decision: Decision) -> tuple[str, ...]:
-    checks = (each.check for each in decision.tried)
-    return tuple(dict.fromkeys(each.test for each in checks if isinstance(each, Measured)))
+    checks = (represented.check for represented in decision.tried)
+    return tuple(dict.fromkeys(check.test for check in checks if isinstance(check, Measured)))
 
 
 def _others(decision: Decision, axes: Sequence[grid.Axes]) -> list[str]:
-    known = dict.fromkeys(value for each in axes for value in each.get(decision.axis, ()))
+    known = dict.fromkeys(
+        value for axes_of_test in axes for value in axes_of_test.get(decision.axis, ())
+    )
     return [value for value in decision.others or known if value != decision.main]
 
 
@@ -179,18 +185,18 @@ def _of_claims(
 ) -> dict[str, dict[str, Verdict]]:
     """Judge the authors' claims that name the axis at each of its values."""
     meant = [
-        each
-        for each in judged_by_runs(claims)
-        if readings.named([each.claim], decision.axis)
-        and (not decision.claims or each.claim.id in decision.claims)
+        result
+        for result in judged_by_runs(claims)
+        if readings.named([result.claim], decision.axis)
+        and (not decision.claims or result.claim.id in decision.claims)
     ]
-    found = {decision.main: {each.claim.id: each.verdict for each in meant}}
+    verdicts = {decision.main: {result.claim.id: result.verdict for result in meant}}
     for value in _others(decision, axes):
-        found[value] = {
-            each.claim.id: judge(readings.at(each.claim, decision.axis, value), source).verdict
-            for each in meant
+        verdicts[value] = {
+            result.claim.id: judge(readings.at(result.claim, decision.axis, value), source).verdict
+            for result in meant
         }
-    return found
+    return verdicts
 
 
 def _of_checks(
@@ -199,12 +205,12 @@ def _of_checks(
     """Judge the checks that represent claims at each value of the axis."""
     return {
         value: {
-            each.claim: each.check.model_copy(
-                update={"where": {**getattr(each.check, "where", {}), decision.axis: value}}
+            represented.claim: represented.check.model_copy(
+                update={"where": {**getattr(represented.check, "where", {}), decision.axis: value}}
             )
             .judge(source)
             .verdict
-            for each in decision.tried
+            for represented in decision.tried
         }
         for value in (decision.main, *_others(decision, axes))
     }

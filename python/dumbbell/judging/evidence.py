@@ -170,14 +170,18 @@ class Finding:
     @property
     def p_agrees(self) -> float:
         """The p-value of agreeing."""
+        # One step that clearly goes back contradicts a trend, however far apart its ends are.
         back = [step.below(0) for step in self.steps]
         if back and at_least(1, back) <= TAIL:
             return 1.0
+        # Within both bounds, so the weaker of both tests counts (Berger 1982).
         return max(self.inside)
 
     @property
     def p_disagrees(self) -> float:
         """The p-value of disagreeing, in the end or in any of the steps."""
+        # Each bound is one side, and the 2.5 % hold on each side. Steps are many, so they are
+        # corrected.
         return at_least(1, [min(self.outside), *(step.below(0) for step in self.steps)])
 
     @property
@@ -185,6 +189,8 @@ class Finding:
         """The p-value of all compared values lying within the resolution."""
         if not (self.resolution and self.ratios):
             return 1.0
+        # Two one-sided tests (Schuirmann 1987): equality is shown by rejecting both differences.
+        # The lower bound is the inverse: it must not matter which value is divided by which.
         most = 1 + self.resolution
         return max(
             p
@@ -196,7 +202,8 @@ class Finding:
         """Return what is to be expected of so many runs, or of as many as there are."""
         more = max(runs, self.estimate.runs)
         steps, ratios = (
-            tuple(each.with_runs(more) for each in parts) for parts in (self.steps, self.ratios)
+            tuple(estimate.with_runs(more) for estimate in parts)
+            for parts in (self.steps, self.ratios)
         )
         return replace(self, estimate=self.estimate.with_runs(more), steps=steps, ratios=ratios)
 
@@ -315,8 +322,8 @@ class CheckResult:
         """The same with the deciding finding alone."""
         return self._said(self._joined(str(self.decisive or "")))
 
-    def _joined(self, found: str) -> str:
-        quick = f"{found} (quick runs)" if found and self.is_quick else found
+    def _joined(self, findings: str) -> str:
+        quick = f"{findings} (quick runs)" if findings and self.is_quick else findings
         return "; ".join(filter(None, (quick, self.lacks)))
 
     @property
@@ -336,8 +343,8 @@ class CheckResult:
         """The bounds for agreement; for several findings also the share that must lie within."""
         return self.asked.bounds if len(self.findings) == 1 else self.asked.expected
 
-    def _said(self, found: str) -> str:
-        return f"{self.asked.subject}: {found}; expected {self.expected}"
+    def _said(self, findings: str) -> str:
+        return f"{self.asked.subject}: {findings}; expected {self.expected}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; what is not finite is null there, and ∞ in the words."""

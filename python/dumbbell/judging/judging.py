@@ -101,7 +101,7 @@ class ClaimResult:
         if self.verdict is Verdict.UNDECIDED:
             for need in (need for check in _deciding(self.checks) for need in check.needs):
                 point = (need.test, *need.axes.items())
-                most[point] = max(need, most.get(point, need), key=lambda each: each.runs)
+                most[point] = max(need, most.get(point, need), key=lambda candidate: candidate.runs)
         return tuple(most.values())
 
     def as_dict(self) -> dict[str, Any]:
@@ -144,7 +144,8 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 def best(verdicts: Iterable[Verdict]) -> Verdict:
     """Return what several readings of a sentence come to, of which one is enough."""
-    return max(verdicts, key=lambda each: _goodness(each, tie=1, undecided=2))
+    # A reading that is undecided may still agree with more runs. A tie will not.
+    return max(verdicts, key=lambda verdict: _goodness(verdict, tie=1, undecided=2))
 
 
 def _goodness(verdict: Verdict, *, undecided: int = 1, tie: int = 2) -> int:

@@ -35,7 +35,7 @@ class Reading:
     @property
     def held(self) -> frozenset[str]:
         """The claims that hold."""
-        return frozenset(each.claim.id for each in self.claims if each.verdict.is_good)
+        return frozenset(result.claim.id for result in self.claims if result.verdict.is_good)
 
 
 def at(claim: Claim, axis: str, value: str) -> Claim:
@@ -68,8 +68,8 @@ def ranked(readings: Sequence[Reading]) -> list[Reading]:
 
 def gained(reading: Reading, main: Sequence[Reading]) -> tuple[list[str], list[str]]:
     """Return the claims that hold in a reading but not in the main one, and the reverse."""
-    held = frozenset[str]().union(*(each.held for each in main))
-    order = [each.claim.id for each in reading.claims]
+    held = frozenset[str]().union(*(other.held for other in main))
+    order = [result.claim.id for result in reading.claims]
     return (
         [name for name in order if name in reading.held - held],
         [name for name in order if name in held - reading.held],

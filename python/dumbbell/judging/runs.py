@@ -132,14 +132,19 @@ class Sample:
 
     def _in_pairs(self, other: Sample) -> tuple[list[float], list[float]] | None:
         """Return the values seed by seed; None unless the runs of both have the same seeds."""
+        # Runs with equal seeds share what is random, so that it cancels in pairs: common random
+        # numbers (Law, "Simulation Modeling and Analysis").
         if not self.seeds or sorted(self.seeds) != sorted(other.seeds):
             return None
-        ours, theirs = (dict(zip(each.seeds, each.values, strict=True)) for each in (self, other))
+        ours, theirs = (
+            dict(zip(sample.seeds, sample.values, strict=True)) for sample in (self, other)
+        )
         return [ours[seed] for seed in ours], [theirs[seed] for seed in ours]
 
 
 def runs_to_see(share: float) -> int:
     """Return how many runs show what happens in a share of them but for a chance of 2.5 %."""
+    # All of n runs miss it with the chance (1 - share)^n; solved for n where that is 2.5 %.
     return 1 if share >= 1 else math.ceil(math.log(TAIL) / math.log1p(-share))
 
 
@@ -192,13 +197,13 @@ class Points:
     def pairs(self, one: Selection, other: Selection) -> Iterator[Pair]:
         """Yield the pairs of points of two groups that agree in all other axes."""
         common = [axis for axis in self.test.axes if axis not in {*one, *other}]
-        found = False
+        has_pair = False
         for first, second in itertools.product(self.select(one), self.select(other)):
             place = {axis: first.axes[axis] for axis in common}
             if all(second.axes[axis] == value for axis, value in place.items()):
-                found = True
+                has_pair = True
                 yield Pair(first, second, place, self.where(place))
-        if not found:
+        if not has_pair:
             raise Lack(f"no pairs of grid points of {self.name} to compare")
 
     def finding(self, estimate: Estimate, text: str, *samples: Sample, **more: object) -> Finding:
@@ -226,8 +231,8 @@ class Pair:
     def against(self) -> str:
         """The two compared points, in words."""
         one, other = (
-            words.place({axis: each.axes[axis] for axis in each.axes if axis not in self.place})
-            for each in (self.one, self.other)
+            words.place({axis: sample.axes[axis] for axis in sample.axes if axis not in self.place})
+            for sample in (self.one, self.other)
         )
         return f"{one} against {other}"
 
@@ -257,10 +262,10 @@ def _by_place(
 ) -> Mapping[tuple[str, ...], list[tuple[float | None, int | None]]]:
     """Return the value and the seed of each run, by its place on the axes."""
     seed = "seed" if "seed" in runs.columns else pl.lit(None).alias("seed")
-    found: dict[tuple[str, ...], list[tuple[float | None, int | None]]] = defaultdict(list)
+    runs_by_place: dict[tuple[str, ...], list[tuple[float | None, int | None]]] = defaultdict(list)
     for *place, value, seed_of_run in runs.select(*axes, quantity, seed).iter_rows():
-        found[tuple(place)].append((value, seed_of_run))
-    return found
+        runs_by_place[tuple(place)].append((value, seed_of_run))
+    return runs_by_place
 
 
 def _sample(
@@ -268,6 +273,7 @@ def _sample(
 ) -> Sample:
     here = [(value, seed) for value, seed in made if value is not None and math.isfinite(value)]
     seeds = tuple(seed for _, seed in here if seed is not None)
+    # Runs that finished without a value will not get one, so nobody waits for them.
     planned = test.repetitions - (len(made) - len(here))
     return Sample(point, tuple(value for value, _ in here), seeds, planned)
 
@@ -277,6 +283,7 @@ def _complain(name: str, test: TestRuns, runs: pl.DataFrame, samples: Sequence[S
     known = {tuple(row) for row in runs.select(*test.axes).iter_rows()}
     missing = [sample for sample in samples if tuple(sample.axes.values()) not in known]
     if missing:
+        # A study may plan one run, which has no interval: it would leave the check undecided again.
         needed = max(test.repetitions, RUNS_MIN)
         raise Lack(
             f"{len(missing)} of {len(samples)} grid points have not been run, such as "

@@ -144,6 +144,7 @@ class Measured(Check):
             return result
         test = source.runs(self.test, (self.quantity,))
         # One counterexample refutes what all points shall show, whatever the other points do.
+        # A trend or a ranking is of points together, which others along the axis may change.
         needs_all = self.how_many != "all" or hasattr(self, "axis")
         why = words.only_in_full(
             is_shorter=test.is_shorter,

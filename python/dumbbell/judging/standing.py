@@ -64,4 +64,4 @@ def standing(claim: ClaimResult, hanging: Set[str]) -> Standing:
 def counts(claims: Iterable[ClaimResult], hanging: Set[str]) -> dict[Standing, int]:
     """Count the authors' claims that runs judge, by where they stand; each standing is there."""
     counted = Counter(standing(claim, hanging) for claim in judged_by_runs(claims))
-    return {each: counted[each] for each in Standing}
+    return {kind: counted[kind] for kind in Standing}

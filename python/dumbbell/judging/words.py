@@ -83,6 +83,7 @@ class Named:
         """Render an estimate with its interval and its number of runs."""
         runs = count(estimate.runs, "run")
         if isinstance(estimate, Exact):
+            # The value of the worst or the best run says nothing of the others.
             alike = estimate.runs >= RUNS_MIN and not isinstance(estimate, Observed)
             return f"{self.value(estimate.value)} ({f'all {runs} alike' if alike else runs})"
         ends = [end for end in estimate.interval if math.isfinite(end)]
@@ -101,6 +102,7 @@ class Named:
     def _shown(self, values: Sequence[float]) -> tuple[float, str]:
         """Return factor and unit: those of thousands where all values are so large."""
         finite = [abs(value) * self.scale for value in values if math.isfinite(value)]
+        # One unit for all of them: ends of an interval in two units are hard to compare.
         if self.unit in _THOUSANDS and finite and min(finite) >= 1000:
             return self.scale / 1000, _THOUSANDS[self.unit]
         return self.scale, self.unit
@@ -119,12 +121,13 @@ def named(text: str, derived: Mapping[str, Derived]) -> Named:
     if text in derived:
         quantity_of_study = derived[text]
         return Named(title, quantity_of_study.shown_unit, is_ratio=quantity_of_study.way == "ratio")
-    found = quantity(parse(text).name)
-    return Named(title, found.shown_unit, found.shown_scale, found.yes_or_no)
+    registered = quantity(parse(text).name)
+    return Named(title, registered.shown_unit, registered.shown_scale, registered.yes_or_no)
 
 
 def _digits(low: float, high: float) -> int:
     """Return the significant digits with which both ends of an interval differ."""
+    # With a fixed number of digits both ends of a narrow interval would read the same.
     reach, size = (high - low) / 2, max(abs(low), abs(high))
     if reach <= 0 or size <= 0:
         return _DIGITS_MIN
@@ -155,14 +158,14 @@ def _named_value(axis: str, values: Sequence[str]) -> str:
 
 def every(quantifier: str, noun: str) -> str:
     """Say for how many findings something is expected; nothing where that goes without saying."""
-    each = _SINGULAR.get(noun)
-    if each is None:
+    singular = _SINGULAR.get(noun)
+    if singular is None:
         return ""
     return {
-        "all": f"for every {each}",
+        "all": f"for every {singular}",
         "most": f"for more than half of the {noun}",
         "median": f"in the median over {noun}",
-        "any": f"for one {each} or more",
+        "any": f"for one {singular} or more",
     }[quantifier]
 
 

@@ -50,6 +50,7 @@ class Arithmetic(Check):
 
     @model_validator(mode="after")
     def _has_values(self) -> Self:
+        # The study's vocabulary refuses an unknown formula, and offers near names.
         if self.formula in formulas.FORMULAS:
             for key, case in numbered("case", self.cases):
                 try:

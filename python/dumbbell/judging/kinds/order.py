@@ -82,6 +82,7 @@ class Order(Numbered):
         named = self.named(source)
         ratio = pair.one.over(pair.other)
         both = f"{named.value(pair.one.mean)} against {named.value(pair.other.mean)}"
+        # Means of 0 and below have a difference, but no logarithm of a ratio to judge.
         if self.factor == 1:
             estimate = pair.one.more_than(pair.other)
             text = f"{both}, a difference of {named.apart.estimate(estimate)}"

@@ -70,6 +70,7 @@ class Ranking(Measured):
         sides = [points.select({self.axis: value}) for value in self.values]
         there = [{sample.axes[self.ranked] for sample in side} for side in sides]
         ranked = [value for value in points.test.axes[self.ranked] if value in there[0] & there[1]]
+        # Two values rank equally or in reverse by chance, half of the time each.
         if len(ranked) < 3:
             raise Lack(f"fewer than three values of {self.ranked} to rank")
         samples = [sample for side in sides for sample in side]
@@ -85,6 +86,7 @@ class Ranking(Measured):
             for side in sides
         ]
         values = [sample.values for sample in samples]
+        # Ranks jump, so no formula gives the error of their correlation. Resampled runs show it.
         estimate = statistics.resampled(values, partial(_correlation, members))
         yield points.finding(
             estimate,
@@ -105,6 +107,7 @@ def _correlation(members: Sequence[Sequence[list[int]]], means: Array) -> Array:
 
 def _spearman(one: Array, other: Array) -> Array:
     """Return the rank correlation of each row of both; 0 where all values of a row are equal."""
+    # Spearman's is Pearson's correlation of the ranks. The short formula fails for equal values.
     centred = [ranks - ranks.mean(axis=1, keepdims=True) for ranks in map(_ranks, (one, other))]
     product = (centred[0] * centred[1]).sum(axis=1)
     size = np.sqrt((centred[0] ** 2).sum(axis=1) * (centred[1] ** 2).sum(axis=1))

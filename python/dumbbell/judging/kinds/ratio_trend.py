@@ -86,7 +86,7 @@ class RatioTrend(Measured):
     def _followed(self, points: Points, pairs: Sequence[Pair]) -> Finding:
         ends = (pairs[0], pairs[-1])
         first, last = (end.one.over(end.other) for end in ends)
-        said = [
+        at_ends = [
             f"{words.RATIO.value(ratio.value)} at {label_of(end.one.axes[self.axis])}"
             for ratio, end in zip((first, last), ends, strict=True)
         ]
@@ -95,7 +95,7 @@ class RatioTrend(Measured):
         place = points.where(others)
         return points.finding(
             grown,
-            f"from {said[0]} to {said[1]}, "
+            f"from {at_ends[0]} to {at_ends[1]}, "
             f"{self.direction} by a factor of {words.RATIO.estimate(grown)}",
             *(sample for end in ends for sample in (end.one, end.other)),
             low=1.0,

@@ -111,7 +111,7 @@ class Reference(Measured):
         """Return the limits at a place, of whose judged point these are the pairs; widest first."""
         by_references = (Limit(self._allowed(pair.other.mean), pair) for pair in pairs)
         return sorted(
-            (Limit(self.bound), *by_references), key=lambda each: each.value, reverse=self.is_most
+            (Limit(self.bound), *by_references), key=lambda limit: limit.value, reverse=self.is_most
         )
 
     def findings(self, source: Source) -> Iterator[Finding]:
@@ -122,10 +122,11 @@ class Reference(Measured):
             places.setdefault(tuple(pair.one.axes.values()), []).append(pair)
         for pairs in places.values():
             limits = self.limits(pairs)
-            found = [self._finding(points, named, pairs, limit) for limit in limits]
+            findings = [self._finding(points, named, pairs, limit) for limit in limits]
             # What is clearly within a narrower limit is within the widest, too.
-            within = (each for each in found[1:] if each.p_agrees <= TAIL / len(limits))
-            yield found[0] if found[0].p_agrees <= TAIL else next(within, found[0])
+            # Any limit may let the value agree, so their number is corrected for (Bonferroni).
+            within = (finding for finding in findings[1:] if finding.p_agrees <= TAIL / len(limits))
+            yield findings[0] if findings[0].p_agrees <= TAIL else next(within, findings[0])
 
     def _finding(
         self, points: Points, named: Named, pairs: Sequence[Pair], limit: Limit
@@ -150,14 +151,15 @@ class Reference(Measured):
         """Name the reference of a limit."""
         if limit.pair is None:
             return ""
-        own = limit.pair.other.axes.items() - limit.pair.place.items()
-        return f" by {words.place(dict(sorted(own)))}"
+        differing = limit.pair.other.axes.items() - limit.pair.place.items()
+        return f" by {words.place(dict(sorted(differing)))}"
 
     def _excess(self, judged: Sample, limit: Limit) -> Estimate:
         """Estimate by how much the judged runs exceed the limit."""
         if limit.pair is None:
             return statistics.paired(judged.values, [limit.value] * len(judged.values))
         other = limit.pair.other
+        # The factor is applied run by run: runs with equal seeds can still be compared as pairs.
         return judged.more_than(
             Sample(other.axes, tuple(map(self._allowed, other.values)), other.seeds, other.planned)
         )

@@ -54,6 +54,7 @@ class Theory(Measured):
         columns = [
             column
             for column in curves.curve(self.theory).columns
+            # The rest are axes and their numbers, which every run has.
             if parse(column).name in quantities()
         ]
         points, named = self.points(source, also=tuple(columns)), self.named(source)
@@ -64,6 +65,7 @@ class Theory(Measured):
             raise Lack(f"the curve {self.theory} has no value at these grid points")
         for sample in points.samples:
             curve = expected.get(tuple(sample.axes[axis] for axis in axes))
+            # A closed form need not cover every grid point.
             if curve is None:
                 continue
             margin = partial(self._margin, curve)

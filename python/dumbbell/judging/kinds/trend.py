@@ -61,6 +61,7 @@ class Trend(Measured):
 
     def _followed(self, points: Points, samples: Sequence[Sample], source: Source) -> Finding:
         named, is_rising = self.named(source), self.direction == "rising"
+        # A falling series is judged as a rising one that is read backwards.
         upwards = samples if is_rising else samples[::-1]
         smallest, largest = upwards[0], upwards[-1]
         ratio, more = largest.over(smallest), largest.more_than(smallest)
@@ -80,7 +81,7 @@ class Trend(Measured):
             brief=f"from {ends[0]} to {ends[1]}",
             low=0.0 if self.factor == 1 else self.factor,
             is_strict=self.factor == 1,
-            ratios=tuple(each.over(samples[0]) for each in samples[1:]),
+            ratios=tuple(sample.over(samples[0]) for sample in samples[1:]),
             resolution=self.resolution,
             steps=tuple(above.more_than(below) for below, above in itertools.pairwise(upwards)),
             where=points.where(others),
