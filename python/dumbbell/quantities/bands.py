@@ -67,14 +67,15 @@ def take(run: Run, name: str, connections: Sequence[int], spans: int) -> pl.Data
     from which the series' way of joining values draws it. The first or last part has one more row,
     at its other end. A flow counts while it is on. A part without samples has no row.
     """
-    found = series.lines(run, name, flows=connections, spans=spans)
+    samples = series.lines(run, name, flows=connections, spans=spans)
     span_s = run.summary.duration_ns / NS_PER_S / spans
     joined = series.named(name).joined
     # A rate is that of the part which ends with it.
     place = (pl.col("time_s") / span_s).round(6)
+    # Else a rate at the end of a part, where it belongs, would count for the next part.
     number = place.ceil() - 1 if joined == "step-before" else place.floor()
     parts = (
-        found.group_by(number.clip(0, spans - 1).alias("span"))
+        samples.group_by(number.clip(0, spans - 1).alias("span"))
         .agg(
             low=pl.col("value").min(),
             mean=pl.col("value").mean(),
@@ -84,6 +85,8 @@ def take(run: Run, name: str, connections: Sequence[int], spans: int) -> pl.Data
     )
     time_s = (pl.col("span") + _PLACED[joined]) * span_s
     rows = parts.select("low", "mean", "high", time_s=time_s)
+    # A row is a point, and the band has to cover its whole part. So the outermost row is drawn once
+    # more, at the far end of its part.
     ends = {"step-before": [rows.head(1)], "step-after": [rows.tail(1)], "linear": []}[joined]
     if joined == "linear" and rows.height == 1:
         rows, ends = rows.with_columns(pl.col("time_s") - span_s / 2), [rows]

@@ -50,11 +50,11 @@ class Totals:
         numbers = [f"{head}{end}" for head in self.heads[self.named :] for end in ends]
         rows: list[list[str | float | None]] = []
         for row in self.rows:
-            found: list[str | float | None] = [*row[: self.named]]
+            cells: list[str | float | None] = [*row[: self.named]]
             for cell in row[self.named :]:
                 known = cell.values if isinstance(cell, Shown) else (cell,)
-                found += [*known, *[None] * (len(ends) - len(known))]
-            rows.append(found)
+                cells += [*known, *[None] * (len(ends) - len(known))]
+            rows.append(cells)
         return [*self.heads[: self.named], *numbers], rows
 
     def as_data(self) -> dict[str, Any]:

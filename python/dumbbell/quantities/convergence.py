@@ -71,47 +71,47 @@ class Course:
 @of_flows("convergence (own average)", "s", best=Best.LOWEST, several=True, settings=Convergence)
 def convergence_own_s(view: FlowsView) -> float | None:
     """Time from the later flow's start until it reached a share of its average throughput."""
-    found = view.once(course)
-    return None if found is None else found.own_s
+    course_of_flow = view.once(course)
+    return None if course_of_flow is None else course_of_flow.own_s
 
 
 @of_flows("convergence", "s", best=Best.LOWEST, several=True, settings=Convergence)
 def convergence_own_bound_s(view: FlowsView) -> float | None:
     """Time until the later flow reached a share of its average; else the window's length."""
-    found = view.once(course)
-    if found is None:
+    course_of_flow = view.once(course)
+    if course_of_flow is None:
         return None
-    return view.span.seconds if found.own_s is None else found.own_s
+    return view.span.seconds if course_of_flow.own_s is None else course_of_flow.own_s
 
 
 @of_flows("convergence (fairness)", "s", best=Best.LOWEST, several=True, settings=Convergence)
 def convergence_fairness_s(view: FlowsView) -> float | None:
     """Time from the later flow's start until it reached a share of the other's throughput."""
-    found = view.once(course)
-    return None if found is None else found.fairness_s
+    course_of_flow = view.once(course)
+    return None if course_of_flow is None else course_of_flow.fairness_s
 
 
 @of_flows("convergence to fairness", "s", best=Best.LOWEST, several=True, settings=Convergence)
 def convergence_bound_s(view: FlowsView) -> float | None:
     """Time until the later flow reached a share of the other's throughput; else the window's."""
-    found = view.once(course)
-    if found is None:
+    course_of_flow = view.once(course)
+    if course_of_flow is None:
         return None
-    return view.span.seconds if found.fairness_s is None else found.fairness_s
+    return view.span.seconds if course_of_flow.fairness_s is None else course_of_flow.fairness_s
 
 
 @of_flows("converged", best=Best.HIGHEST, several=True, settings=Convergence, yes_or_no=True)
 def converged_fairness(view: FlowsView) -> float | None:
     """1 if the later flow reached a share of the other's throughput, else 0."""
-    found = view.once(course)
-    return None if found is None else float(found.fairness_s is not None)
+    course_of_flow = view.once(course)
+    return None if course_of_flow is None else float(course_of_flow.fairness_s is not None)
 
 
 @of_flows("diverged", best=Best.LOWEST, several=True, settings=Convergence, yes_or_no=True)
 def diverged(view: FlowsView) -> float | None:
     """1 if the flows became unfair again after they had converged, else 0."""
-    found = view.once(course)
-    return None if found is None else float(found.diverged)
+    course_of_flow = view.once(course)
+    return None if course_of_flow is None else float(course_of_flow.diverged)
 
 
 def window_ns(scenario: Scenario, rules: Convergence) -> int:
@@ -128,7 +128,10 @@ def short_term(counters: Counters, start_ns: int, window: int) -> tuple[Times, V
     times = np.concatenate(([start_ns], counters.time_ns[later]))
     sent = np.concatenate(([0.0], counters.columns["sent_segs"][later]))
     steps_s = np.diff(times) / NS_PER_S
+    # The average starts from rest: a flow that begins has sent nothing yet.
     rates = pl.Series([0.0, *(np.diff(sent) / steps_s)])
+    # The weight of one sample in an average with the window 1/lambda: 1 - exp(-dt lambda). `expm1`
+    # keeps its digits where samples are close together.
     weight = -math.expm1(-float(np.median(steps_s)) * NS_PER_S / window)
     return times, rates.ewm_mean(alpha=weight, adjust=False).to_numpy()
 
@@ -139,8 +142,11 @@ def course(view: FlowsView) -> Course | None:
     None where flows are not two, samples are too coarse, or the window ends before it starts.
     """
     rules, scenario = view.run.settings(Convergence), view.run.scenario
-    sampled = sorted(view.counters, key=lambda each: each[0].life.start_ns)
+    sampled = sorted(
+        view.counters, key=lambda flow_with_counters: flow_with_counters[0].life.start_ns
+    )
     window, interval_ns = window_ns(scenario, rules), scenario.record.interval_ns
+    # Samples further apart than half of the window would leave the average hardly any memory.
     if len(view.flows) != 2 or len(sampled) != 2 or not interval_ns or interval_ns > window / 2:
         return None
     (old, old_counters), (new, new_counters) = sampled
@@ -151,11 +157,13 @@ def course(view: FlowsView) -> Course | None:
     old_times, old_rate = short_term(old_counters, old.life.start_ns, window)
     inside = (times > start_ns) & (times <= view.span.end_ns)
     times, new_rate = times[inside], new_rate[inside]
+    # Each series begins at the start of its flow, so the places of their samples differ.
     old_rate = old_rate[np.searchsorted(old_times, times, side="right") - 1]
 
-    own = new_counters.between("sent_segs", view.span.start_ns, view.span.end_ns)
-    average = own / view.span.seconds
+    sent_segs = new_counters.between("sent_segs", view.span.start_ns, view.span.end_ns)
+    average = sent_segs / view.span.seconds
     fair = _first(new_rate >= rules.share * old_rate)
+    # A flow that sent nothing would reach its share of nothing at once.
     reached = _first(new_rate >= rules.share * average) if average else None
     return Course(
         own_s=_after(times, start_ns, reached),

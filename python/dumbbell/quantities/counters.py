@@ -60,6 +60,7 @@ def together(parts: Sequence[Counters]) -> Counters | None:
     """Add up what the connections of a flow have sampled; None if there is nothing."""
     if len(parts) < 2:
         return parts[0] if parts else None
+    # Connections may end at different times, so each is read at the times of all.
     time_ns = np.unique(np.concatenate([part.time_ns for part in parts]))
     names = parts[0].columns
     return Counters(

@@ -15,8 +15,8 @@ from dumbbell.quantities.view import FlowsView, known
 def _samples(view: FlowsView) -> list[Values]:
     """Return the windows of each flow with samples, those of its connections together."""
     start_ns, end_ns = view.span.start_ns, view.span.end_ns
-    found = [counters.samples("cwnd_segs", start_ns, end_ns) for _, counters in view.counters]
-    return [values for values in found if values.size]
+    windows = [counters.samples("cwnd_segs", start_ns, end_ns) for _, counters in view.counters]
+    return [values for values in windows if values.size]
 
 
 @of_flows("congestion window", "segs")
@@ -35,20 +35,22 @@ def cwnd_max_segs(view: FlowsView) -> float | None:
 @of_flows("variation of the window")
 def cwnd_variation(view: FlowsView) -> float | None:
     """Deviation of the congestion window / its mean; the flows' mean."""
-    found = known([ratio(float(each.std()), float(each.mean())) for each in _samples(view)])
-    return float(np.mean(found)) if found else None
+    variations = known(
+        [ratio(float(windows.std()), float(windows.mean())) for windows in _samples(view)]
+    )
+    return float(np.mean(variations)) if variations else None
 
 
 @of_flows("period of the window", "s")
 def cwnd_period_s(view: FlowsView) -> float | None:
     """Period of the window: the lag at which it is clearly like itself; the flows' mean."""
     interval_s = (view.run.scenario.record.interval_ns or 0) / NS_PER_S
-    found = known([period(each) for each in _samples(view)])
-    return float(np.mean(found)) * interval_s if found else None
+    periods = known([period(windows) for windows in _samples(view)])
+    return float(np.mean(periods)) * interval_s if periods else None
 
 
 @of_flows("damping of the window", best=Best.LOWEST)
 def cwnd_damping(view: FlowsView) -> float | None:
     """Deviation of the window in the second / the first half of the window of time; their mean."""
-    found = known([damping(each) for each in _samples(view)])
-    return float(np.mean(found)) if found else None
+    dampings = known([damping(windows) for windows in _samples(view)])
+    return float(np.mean(dampings)) if dampings else None

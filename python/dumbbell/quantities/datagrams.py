@@ -28,7 +28,7 @@ _NS_PER_MS: Final = 10**6
 
 def _told(view: FlowsView) -> list[DelaySummary]:
     """Return the delays in the summary of the run, of each flow that has some."""
-    return [told.delay for told in view.told if told.delay is not None]
+    return [flow.delay for flow in view.told if flow.delay is not None]
 
 
 def _sampled(view: FlowsView) -> Iterator[Counters]:
@@ -52,15 +52,15 @@ def _grown_ms(view: FlowsView, name: str) -> float | None:
     return float(np.mean(means)) / _NS_PER_MS if means else None
 
 
-def _mean_ms(found: Sequence[float]) -> float | None:
-    return float(np.mean(found)) / _NS_PER_MS if found else None
+def _mean_ms(values_ns: Sequence[float]) -> float | None:
+    return float(np.mean(values_ns)) / _NS_PER_MS if values_ns else None
 
 
 @of_flows("one-way delay", "ms", best=Best.LOWEST, datagrams=True)
 def one_way_delay_mean_ms(view: FlowsView) -> float | None:
     """Mean one-way delay of datagrams; the flows' mean."""
     if view.whole:
-        return _mean_ms([told.mean_ns for told in _told(view)])
+        return _mean_ms([delays.mean_ns for delays in _told(view)])
     return _grown_ms(view, "delay_sum_ns")
 
 
@@ -70,34 +70,34 @@ def _histogram(view: FlowsView) -> Histogram | None:
 
 
 def _of_histogram(view: FlowsView, value: Callable[[Histogram], float | None]) -> float | None:
-    found = view.once(_histogram)
-    return None if found is None else value(found)
+    histogram = view.once(_histogram)
+    return None if histogram is None else value(histogram)
 
 
 @of_flows("median one-way delay", "ms", best=Best.LOWEST, datagrams=True)
 def one_way_delay_p50_ms(view: FlowsView) -> float | None:
     """Median of the one-way delays of datagrams, by nearest rank."""
-    return _of_histogram(view, lambda found: found.percentile_ms(500))
+    return _of_histogram(view, lambda histogram: histogram.percentile_ms(500))
 
 
 @of_flows("95 % of one-way delays", "ms", best=Best.LOWEST, datagrams=True)
 def one_way_delay_p95_ms(view: FlowsView) -> float | None:
     """95 % of the datagrams that arrived took no longer."""
-    return _of_histogram(view, lambda found: found.percentile_ms(950))
+    return _of_histogram(view, lambda histogram: histogram.percentile_ms(950))
 
 
 @of_flows("99 % of one-way delays", "ms", best=Best.LOWEST, datagrams=True)
 def one_way_delay_p99_ms(view: FlowsView) -> float | None:
     """99 % of the datagrams that arrived took no longer."""
-    return _of_histogram(view, lambda found: found.percentile_ms(990))
+    return _of_histogram(view, lambda histogram: histogram.percentile_ms(990))
 
 
 @of_flows("largest one-way delay", "ms", best=Best.LOWEST, datagrams=True)
 def one_way_delay_max_ms(view: FlowsView) -> float | None:
     """Largest one-way delay of a datagram; exact of the whole run, else within 0.5 %."""
     if view.whole:
-        found = [told.max_ns for told in _told(view)]
-        return max(found) / _NS_PER_MS if found else None
+        largest_ns = [delays.max_ns for delays in _told(view)]
+        return max(largest_ns) / _NS_PER_MS if largest_ns else None
     return _of_histogram(view, Histogram.max_ms)
 
 
@@ -105,7 +105,7 @@ def one_way_delay_max_ms(view: FlowsView) -> float | None:
 def jitter_ms(view: FlowsView) -> float | None:
     """Mean difference of the one-way delays of two datagrams in a row; the flows' mean."""
     if view.whole:
-        return _mean_ms(known([told.jitter_ns for told in _told(view)]))
+        return _mean_ms(known([delays.jitter_ns for delays in _told(view)]))
     return _grown_ms(view, "variation_sum_ns")
 
 
@@ -113,11 +113,13 @@ def jitter_ms(view: FlowsView) -> float | None:
 def datagrams_lost_share(view: FlowsView) -> float | None:
     """Share lost of the datagrams that arrived or were lost, in queues or at random."""
     if view.whole:
-        told = [each for each in view.told if each.algorithm is None]
-        lost_packets = sum(each.dropped_packets + each.lost_packets for each in told)
-        return ratio(lost_packets, lost_packets + sum(each.received_packets for each in told))
+        flows = [counted for counted in view.told if counted.algorithm is None]
+        lost_packets = sum(counted.dropped_packets + counted.lost_packets for counted in flows)
+        return ratio(
+            lost_packets, lost_packets + sum(counted.received_packets for counted in flows)
+        )
     start_ns, end_ns = view.span.start_ns, view.span.end_ns
-    found = list(_sampled(view))
-    lost = sum(each.between("lost_packets", start_ns, end_ns) for each in found)
-    arrived = sum(each.between("received_packets", start_ns, end_ns) for each in found)
+    sampled = list(_sampled(view))
+    lost = sum(counted.between("lost_packets", start_ns, end_ns) for counted in sampled)
+    arrived = sum(counted.between("received_packets", start_ns, end_ns) for counted in sampled)
     return ratio(lost, lost + arrived)

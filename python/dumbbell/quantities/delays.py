@@ -21,8 +21,12 @@ def _means_us(view: FlowsView) -> dict[int, float]:
     """Return the mean round-trip time of each connection that has one, by its number."""
     if not view.whole:
         return {number: float(values.mean()) for number, values in view.samples("rtt_us").items()}
-    told = zip(view.connections, view.told, strict=True)
-    return {number: each.rtt_mean_us for number, each in told if each.rtt_mean_us is not None}
+    summaries = zip(view.connections, view.told, strict=True)
+    return {
+        number: summary.rtt_mean_us
+        for number, summary in summaries
+        if summary.rtt_mean_us is not None
+    }
 
 
 @of_flows("RTT", "ms", best=Best.LOWEST)
@@ -30,9 +34,10 @@ def rtt_mean_ms(view: FlowsView) -> float | None:
     """Mean round-trip time with queueing; the flows' mean."""
     means = _means_us(view)
     of_flows_ms = [
-        float(np.mean(found)) / _US_PER_MS
+        # Over connections first, so that a flow of many connections counts once.
+        float(np.mean(of_connections)) / _US_PER_MS
         for flow in view.flows
-        if (found := [means[number] for number in flow.connections if number in means])
+        if (of_connections := [means[number] for number in flow.connections if number in means])
     ]
     return float(np.mean(of_flows_ms)) if of_flows_ms else None
 
@@ -43,26 +48,26 @@ def rtt_inflation(view: FlowsView) -> float | None:
 
     That of an empty path is propagation only, so that serialisation counts as inflation.
     """
-    found = []
+    ratios = []
     for number, mean_us in _means_us(view).items():
         base_ns = facts.base_rtt_ns(view.run.scenario, view.run.scenario.flows[number])
         if base_ns:
-            found.append(1000 * mean_us / base_ns)
-    return sum(found) / len(found) if found else None
+            ratios.append(1000 * mean_us / base_ns)
+    return sum(ratios) / len(ratios) if ratios else None
 
 
 def _rtts_ms(view: FlowsView) -> Values:
     """Return the round-trip times at the samples of all flows."""
-    found = view.samples("rtt_us").values()
-    return np.concatenate([np.empty(0), *found]) / _US_PER_MS
+    samples = view.samples("rtt_us").values()
+    return np.concatenate([np.empty(0), *samples]) / _US_PER_MS
 
 
 @of_flows("smallest RTT", "ms")
 def rtt_min_ms(view: FlowsView) -> float | None:
     """Smallest round-trip time; of a part of a run the smallest that was sampled."""
     if view.whole:
-        found = known([told.rtt_min_us for told in view.told])
-        return min(found) / _US_PER_MS if found else None
+        smallest_us = known([flow.rtt_min_us for flow in view.told])
+        return min(smallest_us) / _US_PER_MS if smallest_us else None
     values = view.once(_rtts_ms)
     return float(values.min()) if values.size else None
 
@@ -71,8 +76,8 @@ def rtt_min_ms(view: FlowsView) -> float | None:
 def rtt_max_ms(view: FlowsView) -> float | None:
     """Largest round-trip time; of a part of a run the largest that was sampled."""
     if view.whole:
-        found = known([told.rtt_max_us for told in view.told])
-        return max(found) / _US_PER_MS if found else None
+        largest_us = known([flow.rtt_max_us for flow in view.told])
+        return max(largest_us) / _US_PER_MS if largest_us else None
     values = view.once(_rtts_ms)
     return float(values.max()) if values.size else None
 

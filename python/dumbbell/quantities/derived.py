@@ -98,8 +98,8 @@ class Derived(Table):
     @property
     def operands(self) -> tuple[Operand, Operand]:
         """The operands of the derivation."""
-        found: tuple[Operand, Operand] = getattr(self, self.way)
-        return found
+        operands: tuple[Operand, Operand] = getattr(self, self.way)
+        return operands
 
     @property
     def shown_unit(self) -> str:
@@ -140,6 +140,7 @@ def _column(runs: pl.DataFrame, axes: Sequence[str], operand: Operand) -> pl.Ser
     there = grid.select(runs, operand.at).select(
         *others, "repetition", pl.col(operand.quantity).alias("_there")
     )
+    # An axis that is left out may have several points there; a join with them would multiply runs.
     unique = there.unique([*others, "repetition"], keep="first", maintain_order=True)
     return runs.join(unique, on=[*others, "repetition"], how="left", maintain_order="left")[
         "_there"
@@ -156,6 +157,7 @@ _EXPRESSIONS: Final[Mapping[str, Callable[[Derived], pl.Expr]]] = {
     "ratio": lambda _: pl.col("a") / pl.col("b"),
     "difference": lambda _: pl.col("a") - pl.col("b"),
     "share": lambda _: pl.col("a") / (pl.col("a") + pl.col("b")),
+    # `max_horizontal` ignores nulls: the larger of one value and nothing would be that value.
     "maximum": lambda _: pl.when(pl.col("a").is_not_null() & pl.col("b").is_not_null()).then(
         pl.max_horizontal("a", "b")
     ),

@@ -20,10 +20,10 @@ def kinds(scenario: Scenario, flows: Sequence[Flow]) -> list[tuple[Flow, ...]]:
     Starts, ends and amounts of data may differ: these are often drawn. Flows without samples share
     name and algorithm.
     """
-    found: dict[Hashable, list[Flow]] = {}
+    by_kind: dict[Hashable, list[Flow]] = {}
     for flow in flows:
-        found.setdefault(_kind(scenario, flow), []).append(flow)
-    return [tuple(members) for members in found.values()]
+        by_kind.setdefault(_kind(scenario, flow), []).append(flow)
+    return [tuple(members) for members in by_kind.values()]
 
 
 def shown(scenario: Scenario, flows: Sequence[Flow]) -> list[tuple[Flow, ...]]:
@@ -31,11 +31,11 @@ def shown(scenario: Scenario, flows: Sequence[Flow]) -> list[tuple[Flow, ...]]:
 
     Those without samples are always together.
     """
-    found: list[tuple[Flow, ...]] = []
+    rows: list[tuple[Flow, ...]] = []
     for members in kinds(scenario, flows):
         is_one = len(members) > FEW or not members[0].first.sampled
-        found += [members] if is_one else [(flow,) for flow in members]
-    return found
+        rows += [members] if is_one else [(flow,) for flow in members]
+    return rows
 
 
 def name_of(flows: Sequence[Flow]) -> str:

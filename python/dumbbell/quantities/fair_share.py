@@ -40,8 +40,12 @@ class FairShare(Settings):
 @of_flows("time to fair share", "s", best=Best.LOWEST, settings=FairShare)
 def fair_share_reached_s(view: FlowsView) -> float | None:
     """Time from the window's beginning until the flows had a share of their fair share, at once."""
-    found = view.once(_enough)
-    return None if found is None else _held(*found, view.run.settings(FairShare).hold)
+    flags_and_interval = view.once(_enough)
+    return (
+        None
+        if flags_and_interval is None
+        else _held(*flags_and_interval, view.run.settings(FairShare).hold)
+    )
 
 
 @of_flows("time to fair share, bounded", "s", best=Best.LOWEST, settings=FairShare)
@@ -63,6 +67,7 @@ def _enough(view: FlowsView) -> tuple[Flags, float] | None:
     sharing = [
         (flow, counters)
         for flow, counters in view.everyone.on.counters
+        # A flow that ends within the window frees its share, so the fair share would change midway.
         if flow.is_greedy and flow.life.end_ns >= view.span.end_ns
     ]
     wanted = [number for number, (flow, _) in enumerate(sharing) if flow in view.flows]
@@ -77,5 +82,7 @@ def _held(flags: Flags, interval_s: float, hold: int) -> float | None:
     """Return when flags begin to be true for so many intervals in a row; None: never."""
     if flags.size < hold:
         return None
+    # The sum of `hold` neighbours equals `hold` only if all are true; the half is for rounding.
     in_a_row = np.convolve(flags, np.ones(hold), mode="valid") > hold - 0.5
+    # The first of the intervals counts at its end: before it has passed, nothing is known of it.
     return float(in_a_row.argmax() + 1) * interval_s if in_a_row.any() else None

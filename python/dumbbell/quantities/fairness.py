@@ -31,8 +31,8 @@ def goodput_share(view: FlowsView) -> float | None:
 
 
 def _share(view: FlowsView, rates: Callable[[FlowsView], list[float]]) -> float | None:
-    own = rates(view)
-    return ratio(sum(own), sum(rates(view.everyone))) if own else None
+    rates_of_flows = rates(view)
+    return ratio(sum(rates_of_flows), sum(rates(view.everyone))) if rates_of_flows else None
 
 
 @of_flows("largest share", best=Best.LOWEST, percent=True, several=True)

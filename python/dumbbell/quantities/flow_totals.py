@@ -75,11 +75,11 @@ def rows(run: RunView, *, equal_together: bool = False) -> list[FlowsView]:
 
     With `equal_together`, those with samples are together, too, as tables show them.
     """
-    found: list[tuple[Flow, ...]] = []
+    groups: list[tuple[Flow, ...]] = []
     for members in equal_flows.shown(run.scenario, run.flows):
         is_one = equal_together or not members[0].first.sampled
-        found += [members] if is_one else [(flow,) for flow in members]
-    return [_whole(run, members) for members in found]
+        groups += [members] if is_one else [(flow,) for flow in members]
+    return [_whole(run, members) for members in groups]
 
 
 def _whole(run: RunView, flows: Sequence[Flow]) -> FlowsView:
@@ -108,7 +108,7 @@ def _flow(view: FlowsView, several: bool) -> Iterator[str]:
     yield number(percent(sum(gone) if gone else None))
     yield number(percent(again) if is_tcp else None)
     for name in ("congestion_events", "timeouts"):
-        yield count(sum(getattr(each, name) for each in view.told) if is_tcp else None)
+        yield count(sum(getattr(summary, name) for summary in view.told) if is_tcp else None)
 
 
 def _goodput(view: FlowsView, take: Callable[[FlowsView], float | None]) -> float | None:
@@ -140,7 +140,8 @@ def _sends_datagrams(view: FlowsView) -> bool:
 
 
 def _datagrams(view: FlowsView) -> Iterator[str]:
-    arrived = sum(each.received_packets for each in view.told)
+    arrived = sum(summary.received_packets for summary in view.told)
+    # The delays of the whole run are exact in its summary. Those of a flow's life need samples.
     delays = FlowsView(view.run, view.flows, Span(0, view.run.scenario.duration_ns), whole=True)
     yield name_of(view.flows)
     yield number(_goodput(view, goodput_mbit_per_s), 4)

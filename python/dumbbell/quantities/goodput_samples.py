@@ -110,31 +110,32 @@ def goodput_sample_iqr_mbit_per_s(view: FlowsView) -> float | None:
 @of_flows("convergence (samples)", "s", best=Best.LOWEST, several=True, settings=Samples)
 def convergence_samples_s(view: FlowsView) -> float | None:
     """Time until the moving average over a late flow's samples reached a share of its average."""
-    found = view.once(course)
-    return None if found is None else found.converged_s
+    course_of_flow = view.once(course)
+    return None if course_of_flow is None else course_of_flow.converged_s
 
 
 @of_flows("spread", "Mbit/s", best=Best.LOWEST, several=True, settings=Samples)
 def spread_mbit_per_s(view: FlowsView) -> float | None:
     """Distances of the moving average from the flow's average from then on, over all samples."""
-    found = view.once(course)
-    return None if found is None else found.spread_mbit_per_s
+    course_of_flow = view.once(course)
+    return None if course_of_flow is None else course_of_flow.spread_mbit_per_s
 
 
 @of_flows("spread after convergence", "Mbit/s", best=Best.LOWEST, several=True, settings=Samples)
 def spread_after_mbit_per_s(view: FlowsView) -> float | None:
     """Mean distance of the moving average from the late flow's average, from convergence on."""
-    found = view.once(course)
-    return None if found is None else found.spread_after_mbit_per_s
+    course_of_flow = view.once(course)
+    return None if course_of_flow is None else course_of_flow.spread_after_mbit_per_s
 
 
 def samples_mbit_per_s(view: FlowsView) -> Values:
     """Return the goodput of the flows together in each interval of the window."""
     times = _instants(view, view.span.start_ns, view.span.end_ns)
-    found = view.counters
-    if not found or len(found) < len(view.flows) or not times.size:
+    sampled = view.counters
+    # A sum without one of the flows would pass for the goodput of all.
+    if not sampled or len(sampled) < len(view.flows) or not times.size:
         return np.empty(0)
-    received = np.sum([counters.along("received_bytes", times) for _, counters in found], 0)
+    received = np.sum([counters.along("received_bytes", times) for _, counters in sampled], 0)
     return _rates(received, times)
 
 
@@ -144,6 +145,7 @@ def _instants(view: FlowsView, start_ns: int, end_ns: int) -> Times:
     interval_ns = int(view.run.settings(Samples).interval)
     if not recorded_ns or interval_ns % recorded_ns:
         return np.empty(0, dtype=np.int64)
+    # Counted from the run's start, so that overlapping windows share their samples.
     first = -(-start_ns // interval_ns)
     return np.arange(first * interval_ns, end_ns + 1, interval_ns, dtype=np.int64)
 
@@ -176,6 +178,7 @@ def _course(counters: Counters, start_ns: int, times: Times, rules: Samples) -> 
     if not average or not reached.any():
         return Course(None, None, None)
     at = int(reached.argmax())
+    # The study prints it over all samples, those before convergence included.
     distances = np.abs(average - smoothed[at:])
     return Course(
         converged_s=float(times[at] - start_ns) / NS_PER_S,
@@ -186,5 +189,6 @@ def _course(counters: Counters, start_ns: int, times: Times, rules: Samples) -> 
 
 def short_term(rates: Values, weight: float) -> Values:
     """Return the moving average after each sample; before the first one it is 0."""
+    # A flow starts from 0. Without this sample the average would begin at its first rate.
     smoothed = pl.Series([0.0, *rates]).ewm_mean(alpha=weight, adjust=False)
     return smoothed.to_numpy()[1:]

@@ -38,6 +38,7 @@ class Histogram:
         total = int(self.packets.sum())
         if total < needed(per_mille):
             return None
+        # In integers, as in `counters.percentile`: floats are not sure of the rank.
         rank = -(-total * per_mille // 1000)
         return float(self.delays_ms[np.searchsorted(np.cumsum(self.packets), rank)])
 
@@ -67,10 +68,12 @@ def _counted(run: RunView, span: Span, whose: pl.Expr) -> Histogram | None:
     """Add up the periods that lie in a span."""
     length_ns = run.scenario.record.delays_ns or run.scenario.duration_ns
     first, last = -(-span.start_ns // length_ns), span.end_ns // length_ns
+    # The last period of a run may be cut short by its end. It is whole all the same.
     if span.end_ns == run.scenario.duration_ns:
         last = -(-span.end_ns // length_ns)
     if first >= last:
         return None
+    # A row has the end of its period as its time, so that one ns less is in the period.
     period = (pl.col("time_ns").cast(pl.Int64) - 1) // length_ns
     counted = (
         run.run.scan("delays", named=False)

@@ -87,9 +87,10 @@ def code() -> str:
 def read(store: Store, key: str) -> Values | None:
     """Return the kept values of a run; None if there are none of this code and this result."""
     try:
-        found = _read(store, _file(store, key))
-        if (found.code, found.run) == (code(), store.state(key)):
-            return found.values
+        kept_values = _read(store, _file(store, key))
+        # Other code may measure otherwise, and a repaired or repeated run has other tables.
+        if (kept_values.code, kept_values.run) == (code(), store.state(key)):
+            return kept_values.values
     except (OSError, ValueError, RecursionError, MissingResult):
         pass
     return None
@@ -101,10 +102,12 @@ def write(store: Store, key: str, values: Mapping[str, float | None]) -> None:
         content = Kept(code(), store.state(key), dict(sorted(values.items())))
         raw = msgspec.json.encode(content)
         file = msgspec.json.encode(_File(hashlib.sha256(raw).hexdigest(), msgspec.Raw(raw)))
+        # `read` refuses larger files, so it would never be used.
         if len(file) > FILES_BYTES_MAX:
             return
         path = _file(store, key)
         regular.make(path.parent, below=store.root)
+        # Not synced to the disk: a lost file costs time only, as its digest reveals a torn one.
         staging.replace(path, file, lasting=False)
 
 

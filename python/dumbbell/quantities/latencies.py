@@ -57,12 +57,12 @@ def latencies(run: Run) -> pl.DataFrame:
 
 def kinds(flows: tuple[Flow, ...]) -> list[tuple[Flow, ...]]:
     """Return the flows that send requests or end, those of one label and purpose together."""
-    found: dict[tuple[object, ...], list[Flow]] = {}
+    by_kind: dict[tuple[object, ...], list[Flow]] = {}
     for flow in flows:
         if flow.is_transfer or flow.request_bytes is not None:
             key = (facts.family(flow.label), facts.choice(flow.first), flow.request_bytes)
-            found.setdefault(key, []).append(flow)
-    return [tuple(each) for each in found.values()]
+            by_kind.setdefault(key, []).append(flow)
+    return [tuple(members) for members in by_kind.values()]
 
 
 def _rows(run: RunView, flows: tuple[Flow, ...]) -> Iterator[dict[str, Any]]:

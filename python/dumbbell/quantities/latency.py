@@ -49,11 +49,13 @@ def _joined(requests: pl.DataFrame, flows: Sequence[Flow]) -> pl.DataFrame:
     needed = {numbers[0]: len(numbers) for numbers in several}
     is_part = pl.col("flow").is_in(list(first))
     parts = requests.filter(is_part).with_columns(pl.col("flow").replace(first))
+    # A transfer over several connections ends with the last of its parts.
     kept = {"latency_ns": pl.col("latency_ns").max(), "bytes": pl.col("bytes").sum()}
     joined = parts.group_by("flow", maintain_order=True).agg(
         *(kept.get(name, pl.col(name).first()) for name in parts.columns if name != "flow"),
         arrived=pl.len(),
     )
+    # The longest part may be the one that is still missing, so its latency is not known.
     complete = joined.filter(
         pl.col("arrived") == pl.col("flow").replace_strict(needed, return_dtype=pl.UInt32)
     )
@@ -139,6 +141,7 @@ def completions(view: FlowsView) -> pl.DataFrame:
         return pl.DataFrame(schema=_COMPLETIONS)
     packets = (pl.col("bytes") / pl.col("payload_bytes")).ceil()
     wire_bytes = pl.col("bytes") + packets * pl.col("header_bytes")
+    # Completion times over those of an empty path, as in pFabric (Alizadeh et al. 2013).
     ideal_ns = pl.col("rtt_ns") + wire_bytes * pl.col("ns_per_byte")
     joined = rows.join(pl.DataFrame(paths), on="flow", maintain_order="left")
     return joined.select(
@@ -157,8 +160,8 @@ def _slowdowns(view: FlowsView) -> Values:
 
 def _empty_path(scenario: Scenario, flow: contract.Flow) -> dict[str, float]:
     """Return what an empty path does to packets of a connection; headers are those of the link."""
-    found = facts.slowest_link(scenario, flow)
-    rate_bps, overhead_bytes = (math.inf, 0) if found is None else found
+    slowest = facts.slowest_link(scenario, flow)
+    rate_bps, overhead_bytes = (math.inf, 0) if slowest is None else slowest
     return {
         "rtt_ns": float(facts.base_rtt_ns(scenario, flow)),
         "ns_per_byte": 8 * NS_PER_S / rate_bps,

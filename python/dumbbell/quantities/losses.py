@@ -18,7 +18,7 @@ _RECOVERY_EVENTS: Final = ("congestion", "retransmit", "timeout", "recovered")
 
 def _told(view: FlowsView, name: str) -> int:
     """Return what the summary of the run has counted of the flows."""
-    return sum(getattr(told, name) for told in view.told)
+    return sum(getattr(flow, name) for flow in view.told)
 
 
 @of_flows("retransmitted", best=Best.LOWEST, percent=True)
@@ -46,8 +46,9 @@ def timeouts(view: FlowsView) -> float | None:
 def _packets(view: FlowsView, name: str) -> float | None:
     """Return a share of the packets that the flows sent in the whole run."""
 
-    def sent(told: FlowSummary) -> int:
-        return told.sent_segs + told.duplicated_packets
+    def sent(flow: FlowSummary) -> int:
+        # A duplicate may be dropped or marked as well, so it is one of the packets.
+        return flow.sent_segs + flow.duplicated_packets
 
     return ratio(_told(view, name), sum(map(sent, view.told))) if view.whole else None
 
@@ -73,9 +74,9 @@ def marked_share(view: FlowsView) -> float | None:
 @of_flows("marks counted", percent=True)
 def counted_marks(view: FlowsView) -> float | None:
     """Ratio of counted to arrived marks (Accurate ECN); of the whole run (`@run`) only."""
-    told = [flow for flow in view.told if flow.counted_marks is not None]
-    counted = sum(flow.counted_marks or 0 for flow in told)
-    return ratio(counted, sum(flow.marked_packets for flow in told)) if view.whole else None
+    flows = [flow for flow in view.told if flow.counted_marks is not None]
+    counted = sum(flow.counted_marks or 0 for flow in flows)
+    return ratio(counted, sum(flow.marked_packets for flow in flows)) if view.whole else None
 
 
 @of_queue("drops", "packets", best=Best.LOWEST)
@@ -93,19 +94,19 @@ def marked_packets(view: QueueView) -> float | None:
 @of_flows("congestion events", "1/s", several=True)
 def congestion_per_s(view: FlowsView) -> float | None:
     """Congestion events of the bottleneck per second: window reductions within a round trip."""
-    found = view.once(_congestion)
-    return None if found is None else len(np.unique(found[0])) / view.span.seconds
+    reductions = view.once(_congestion)
+    return None if reductions is None else len(np.unique(reductions[0])) / view.span.seconds
 
 
 @of_flows("synchronisation")
 def sync(view: FlowsView) -> float | None:
     """Share of the congestion events of all flows at which one of these flows backed off."""
-    found = view.everyone.once(_congestion)
-    if found is None:
+    reductions = view.everyone.once(_congestion)
+    if reductions is None:
         return None
-    events, flows = found
-    own = events[np.isin(flows, view.connections)]
-    return ratio(float(len(np.unique(own))), len(np.unique(events)))
+    events, flows = reductions
+    backed_off = events[np.isin(flows, view.connections)]
+    return ratio(float(len(np.unique(backed_off))), len(np.unique(events)))
 
 
 def _congestion(view: FlowsView) -> tuple[np.ndarray, np.ndarray] | None:
@@ -118,7 +119,8 @@ def _congestion(view: FlowsView) -> tuple[np.ndarray, np.ndarray] | None:
     if cuts is None:
         return None
     cuts = cuts.sort("time_ns")
-    rtts_us = [told.rtt_mean_us or 0 for told in view.run.run.summary.flows]
+    rtts_us = [summary.rtt_mean_us or 0 for summary in view.run.run.summary.flows]
+    # Paths may differ in length. The longest RTT counts, so that one overflow is not two events.
     gaps_ns = np.diff(cuts["time_ns"].to_numpy(), prepend=0)
     return np.cumsum(gaps_ns > 1000 * max(rtts_us)), cuts["flow"].to_numpy()
 
@@ -130,8 +132,8 @@ def cut_per_resent(view: FlowsView) -> float | None:
     if events is None:
         return None
     given_up, resent = 0, 0
-    for own in events.partition_by("flow"):
-        for cut, again in _recoveries(own):
+    for events_of_flow in events.partition_by("flow"):
+        for cut, again in _recoveries(events_of_flow):
             given_up += cut
             resent += again
     return given_up / resent if resent else None
@@ -149,6 +151,7 @@ def _recoveries(events: pl.DataFrame) -> Iterator[tuple[int, int]]:
     for kind, cwnd_segs, ssthresh_segs in wanted.iter_rows():
         if kind == "congestion":
             before_segs, resent = cwnd_segs, 0
+        # After a timeout the window starts again from 1, which says nothing of the reduction.
         elif kind == "timeout":
             before_segs = None
         elif kind == "retransmit":

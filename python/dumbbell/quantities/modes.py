@@ -20,8 +20,8 @@ from dumbbell.scenario import facts
 
 def named(own: Own = NONE_OWN) -> tuple[str, ...]:
     """Return the names of the modes that algorithms have; `own` are further algorithms."""
-    found = [*algorithms().values(), *own.values()]
-    return tuple(sorted({mode for each in found for mode in each.modes}))
+    algorithms_known = [*algorithms().values(), *own.values()]
+    return tuple(sorted({mode for algorithm in algorithms_known for mode in algorithm.modes}))
 
 
 @of_flows("share of the time in a mode", percent=True, takes="mode", arguments=named, needs=MODES)
@@ -30,7 +30,7 @@ def mode_share(view: FlowsView, mode: str) -> float | None:
 
     Connections whose algorithm has no such mode do not count.
     """
-    shares = known([_share(*each) for each in _changes(view, mode)])
+    shares = known([_share(*rows_of_connection) for rows_of_connection in _changes(view, mode)])
     return float(np.mean(shares)) if shares else None
 
 
@@ -41,8 +41,8 @@ def mode_entries(view: FlowsView, mode: str) -> float | None:
     Entries of several flows are added up. A connection's start is an entry into its first mode.
     Connections whose algorithm has no such mode do not count.
     """
-    found = [_entries(*each) for each in _changes(view, mode)]
-    return float(sum(found)) if found else None
+    entries = [_entries(*rows_of_connection) for rows_of_connection in _changes(view, mode)]
+    return float(sum(entries)) if entries else None
 
 
 def _changes(view: FlowsView, mode: str) -> list[tuple[Counters, int, Span]]:
@@ -51,14 +51,14 @@ def _changes(view: FlowsView, mode: str) -> list[tuple[Counters, int, Span]]:
     if not scenario.record.modes:
         return []
     rows = view.run.samples("modes", ("mode",))
-    found = []
+    changes = []
     for flow, connection in _connections(view):
         tcp = scenario.flows[connection].transport.tcp
         number = None if tcp is None else facts.mode_number(scenario, tcp.algorithm, mode)
         on = flow.life.inside(view.span)
         if number is not None and on is not None and connection in rows:
-            found.append((rows[connection], number, on))
-    return found
+            changes.append((rows[connection], number, on))
+    return changes
 
 
 def _connections(view: FlowsView) -> list[tuple[Flow, int]]:

@@ -115,9 +115,9 @@ def uses(table: BaseModel, test: str | None = None, within: str = "") -> Iterato
         if not isinstance(table, Abbreviable):
             key = f"{within}.{field.alias or name}".lstrip(".")
         inner = numbered(key, value) if isinstance(value, tuple) else [(key, value)]
-        for place, each in inner:
-            if isinstance(each, BaseModel):
-                yield from uses(each, test, place)
+        for place, entry in inner:
+            if isinstance(entry, BaseModel):
+                yield from uses(entry, test, place)
         for mark in field.metadata if value is not None else ():
             if isinstance(mark, Names):
                 yield Use(key, mark.what, value, None if mark.what is What.TEST else test)
@@ -136,7 +136,7 @@ class Vocabulary:
 
     def __init__(self, plan: Plan, derived: Sequence[Derived] = ()) -> None:
         self.plan = plan
-        self.derived = {each.name: each for each in derived}
+        self.derived = {quantity_of_study.name: quantity_of_study for quantity_of_study in derived}
         self._known: dict[str, list[tuple[Planned, ...]]] = {}
 
     def check(self, use: Use) -> None:
@@ -181,7 +181,7 @@ class Vocabulary:
             case Event(_, name, _):
                 self._subject(test, name)
             case Step():
-                _in_some(self._scenarios(test), lambda found: placing.step_ns(found, instant))
+                _in_some(self._scenarios(test), lambda scenario: placing.step_ns(scenario, instant))
             case None | At() | Part():
                 pass
 
@@ -231,6 +231,7 @@ class Vocabulary:
         try:
             self._check_quantity(use)
         except InputError as error:
+            # A column may also be a number of an axis, so the error offers these, too.
             if error.problem.startswith("unknown quantity"):
                 known = [*numbers, *self.derived, *quantities()]
                 raise unknown("quantity or number of an axis", use.name, known, LISTED) from None
@@ -266,29 +267,29 @@ class Vocabulary:
                     grid.check(operand.at, test.axes)
 
     def _reference(self, reference: Reference, test: Test) -> None:
-        found = self._named(reference.name)
-        found.check_argument(reference, test.own)
+        registered = self._named(reference.name)
+        registered.check_argument(reference, test.own)
         windows = [*self.plan.windows_of(test), *(name for name in BUILT_IN if name != "main")]
         if reference.window is not None and reference.window not in windows:
             raise unknown(f"window of the test {test.name}", reference.window, windows)
-        if found.needs is not None:
-            self._recorded(test, reference, found.needs)
+        if registered.needs is not None:
+            self._recorded(test, reference, registered.needs)
         if reference.subject is None:
             return
-        if found.of_queue:
+        if registered.of_queue:
             self._queue(test, reference.subject)
         else:
             several = self._subject(test, reference.subject)
-            if Per.FLOW not in found.per and not several:
+            if Per.FLOW not in registered.per and not several:
                 raise InputError(
-                    f"{found.name} has no value for a single flow",
+                    f"{registered.name} has no value for a single flow",
                     value=str(reference),
                     valid="a group, or none",
                 )
 
     def _recorded(self, test: Test, reference: Reference, needs: Recorded) -> None:
-        def check(found: contract.Scenario) -> None:
-            if not needs.is_in(found.record):
+        def check(scenario: contract.Scenario) -> None:
+            if not needs.is_in(scenario.record):
                 raise InputError(
                     f"needs {needs.what}, which the test {test.name} does not record",
                     value=str(reference),
@@ -304,8 +305,8 @@ class Vocabulary:
             raise unknown("quantity", name, [*self.derived, *quantities()], LISTED) from None
 
     def _queue(self, test: Test, name: str) -> None:
-        def check(found: contract.Scenario) -> None:
-            links = [link.name for link in facts.sampled_links(found)]
+        def check(scenario: contract.Scenario) -> None:
+            links = [link.name for link in facts.sampled_links(scenario)]
             if name not in links:
                 raise unknown(f"queue of the test {test.name}", name, links)
 
@@ -318,6 +319,7 @@ class Vocabulary:
         """
         seen: set[str] = set()
         for point in self.plan.points(test):
+            # Only the network counts here, and expanding thousands of grid points takes seconds.
             network = json.dumps(point.scenario.get("network"), default=str, sort_keys=True)
             if network in seen:
                 continue
@@ -327,8 +329,8 @@ class Vocabulary:
 
     def _subject(self, test: Test, name: str) -> bool:
         """Return True if a name means several flows; raise InputError if it means none."""
-        found = [named(flows, name) for flows in self._flows(test)]
-        several = max(map(len, found), default=0)
+        flows_by_scenario = [named(flows, name) for flows in self._flows(test)]
+        several = max(map(len, flows_by_scenario), default=0)
         if not several:
             flows = max(self._flows(test), key=len, default=())
             valid = [*names(flows), *(str(flow.number) for flow in flows[:_NUMBERS_SHOWN])]
@@ -338,8 +340,8 @@ class Vocabulary:
     def _flows(self, test: Test) -> list[tuple[Planned, ...]]:
         """Return the flows of a test's scenarios; flows that many grid points share, once."""
         if test.name not in self._known:
-            found = (planned.flows_of(point.scenario) for point in self.plan.points(test))
-            self._known[test.name] = list(dict.fromkeys(found))
+            flows_by_point = (planned.flows_of(point.scenario) for point in self.plan.points(test))
+            self._known[test.name] = list(dict.fromkeys(flows_by_point))
         return self._known[test.name]
 
     def _check_preset(self, use: Use) -> None:
@@ -380,12 +382,12 @@ class Vocabulary:
     }
 
 
-def _in_some(found: Iterable[Found], check: Callable[[Found], object]) -> None:
+def _in_some(candidates: Iterable[Found], check: Callable[[Found], object]) -> None:
     """Raise the first InputError of a check unless one of several passes it, or there are none."""
     problem: InputError | None = None
-    for each in found:
+    for candidate in candidates:
         try:
-            check(each)
+            check(candidate)
         except InputError as error:
             problem = problem or error
         else:

@@ -34,11 +34,11 @@ def take(run: Run, spans: int) -> pl.DataFrame:
     Events that a run has not recorded are missing. Marks are those of the queues that data passes,
     between samples; their label is that of the first flow, as nobody knows whose packets they were.
     """
-    found = pl.concat([pl.DataFrame(schema=_SCHEMA), _events(run), _marks(run)])
+    occasions = pl.concat([pl.DataFrame(schema=_SCHEMA), _events(run), _marks(run)])
     span_s = run.summary.duration_ns / NS_PER_S / spans or 1.0
-    labels = {label: facts.whole(label) for label in found["label"].unique()}
+    labels = {label: facts.whole(label) for label in occasions["label"].unique()}
     return (
-        found.with_columns(pl.col("label").replace(labels))
+        occasions.with_columns(pl.col("label").replace(labels))
         .group_by("label", "what", (pl.col("time_s") / span_s).floor().alias("span"))
         .agg(pl.col("time_s").min(), pl.col("times").sum())
         .drop("span")

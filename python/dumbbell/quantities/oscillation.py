@@ -69,17 +69,20 @@ def period(values: Values) -> float | None:
     power = float((around**2).sum())
     if values.size < _LEAST or power <= 0:
         return None
+    # Of a longer lag fewer than two periods fit in, which could be a trend as well.
     lags = values.size // 2
-    found = np.correlate(around, around, mode="full")[values.size - 1 :][: lags + 2] / power
-    inner = found[1:-1]
-    peaks = np.flatnonzero((inner > found[:-2]) & (inner >= found[2:])) + 1
+    # One lag more than is judged, so that the last one has a neighbour to be a peak against.
+    correlations = np.correlate(around, around, mode="full")[values.size - 1 :][: lags + 2] / power
+    inner = correlations[1:-1]
+    peaks = np.flatnonzero((inner > correlations[:-2]) & (inner >= correlations[2:])) + 1
     # Of white noise each value is normal with a variance of 1/n at most.
+    # The normal tail bound exp(-x^2 n / 2), shared among all lags that are tried (Bonferroni).
     clear = math.sqrt(2 * math.log(lags / _BY_CHANCE) / values.size)
-    peaks = peaks[found[peaks] >= clear]
+    peaks = peaks[correlations[peaks] >= clear]
     if not peaks.size:
         return None
-    first = peaks[found[peaks] >= _AS_CLEAR * found[peaks].max()][0]
-    return float(first) + _summit(*found[first - 1 : first + 2])
+    first = peaks[correlations[peaks] >= _AS_CLEAR * correlations[peaks].max()][0]
+    return float(first) + _summit(*correlations[first - 1 : first + 2])
 
 
 def _summit(before: float, at: float, after: float) -> float:

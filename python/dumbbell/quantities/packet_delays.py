@@ -24,8 +24,8 @@ def _of_queue(view: QueueView) -> Histogram | None:
 
 
 def _percentile_of_queue(view: QueueView, per_mille: int) -> float | None:
-    found = _of_queue(view)
-    return None if found is None else found.percentile_ms(per_mille)
+    histogram = _of_queue(view)
+    return None if histogram is None else histogram.percentile_ms(per_mille)
 
 
 @of_queue("median queueing delay of packets", "ms", best=Best.LOWEST, needs=DELAYS)
@@ -55,8 +55,8 @@ def packet_queueing_delay_p999_ms(view: QueueView) -> float | None:
 @of_queue("largest queueing delay of a packet", "ms", best=Best.LOWEST, needs=DELAYS)
 def packet_queueing_delay_max_ms(view: QueueView) -> float | None:
     """Longest that a packet waited, within 0.5 %."""
-    found = _of_queue(view)
-    return None if found is None else found.max_ms()
+    histogram = _of_queue(view)
+    return None if histogram is None else histogram.max_ms()
 
 
 def _of_flows(view: FlowsView) -> Histogram | None:
@@ -65,6 +65,7 @@ def _of_flows(view: FlowsView) -> Histogram | None:
     at: dict[int, list[int]] = {}
     for flow in view.flows:
         queue = facts.bottleneck(scenario, flow.first)
+        # Data of flows without samples is counted together, so that of one is not known.
         if queue is None or not flow.first.sampled:
             return None
         at.setdefault(queue, []).extend(flow.connections)
@@ -81,20 +82,21 @@ def _together(parts: list[Histogram]) -> Histogram:
         np.concatenate([part.delays_ms for part in parts]), return_inverse=True
     )
     packets = np.zeros(delays_ms.size, dtype=np.int64)
+    # `packets[places] +=` would count a place once, however often it occurs.
     np.add.at(packets, places, np.concatenate([part.packets for part in parts]))
     return Histogram(delays_ms, packets)
 
 
 def _percentile_of_flows(view: FlowsView, per_mille: int) -> float | None:
-    found = view.once(_of_flows)
-    return None if found is None else found.percentile_ms(per_mille)
+    histogram = view.once(_of_flows)
+    return None if histogram is None else histogram.percentile_ms(per_mille)
 
 
 @of_flows("queueing delay of the data", "ms", best=Best.LOWEST, needs=DELAYS)
 def flow_queueing_delay_mean_ms(view: FlowsView) -> float | None:
     """Mean queueing delay of the packets with the flows' data, over packets."""
-    found = view.once(_of_flows)
-    return None if found is None else found.mean_ms()
+    histogram = view.once(_of_flows)
+    return None if histogram is None else histogram.mean_ms()
 
 
 @of_flows("median queueing delay of the data", "ms", best=Best.LOWEST, needs=DELAYS)

@@ -31,6 +31,7 @@ def efficiency(view: FlowsView) -> float | None:
     if not rate_bps or number is None or not rates:
         return None
     overhead_bytes = facts.sampled_links(scenario)[number].overhead_bytes
+    # Headers pass an ideal bottleneck, too, so only this share of its rate is goodput.
     payload = np.mean(
         [
             (flow.first.packet_bytes - flow.first.header_bytes)

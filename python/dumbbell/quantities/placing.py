@@ -63,6 +63,7 @@ class _Placing:
                 if not lives:
                     raise absent("flow or group", name, names(self.flows))
                 ends = [life.start_ns if what == "start" else life.end_ns for life in lives]
+                # The latest begin and the earliest end: there all of the flows are on.
                 return of_several(ends) + later_ns
             case Step():
                 return step_ns(self.scenario, instant)
@@ -70,10 +71,10 @@ class _Placing:
 
 def step_ns(scenario: Scenario, step: Step) -> int:
     """Return when a rate or a delay changes; a step that is not there is an `Absent`."""
-    links = [each for each in scenario.links if step.link in (None, each.name)]
+    links = [link for link in scenario.links if step.link in (None, link.name)]
     if not links:
-        raise absent("link", step.link or "", [each.name for each in scenario.links])
-    times = sorted({at_ns for each in links for at_ns in _steps(each)})
+        raise absent("link", step.link or "", [link.name for link in scenario.links])
+    times = sorted({at_ns for link in links for at_ns in _steps(link)})
     if step.number > len(times):
         raise Absent(
             f"there are {len(times)} steps of rates and delays",

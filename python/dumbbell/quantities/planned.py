@@ -36,7 +36,9 @@ class Planned:
 def flows_of(scenario: Mapping[str, Any]) -> tuple[Planned, ...]:
     """Return the flows that a scenario will have, called as `scenario.resolve_flows` calls them."""
     named = [*_flows(scenario), *_arrivals(scenario)]
-    return tuple(Planned(number, *each) for number, each in enumerate(named, start=1))
+    return tuple(
+        Planned(number, *label_and_group) for number, label_and_group in enumerate(named, start=1)
+    )
 
 
 def _flows(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
@@ -61,15 +63,15 @@ def _arrivals(scenario: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
 
 
 def _tables(scenario: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    found = scenario.get(key, ())
-    if not isinstance(found, Sequence):
+    tables = scenario.get(key, ())
+    if not isinstance(tables, Sequence):
         return []
-    return [each for each in found if isinstance(each, Mapping)]
+    return [table for table in tables if isinstance(table, Mapping)]
 
 
 def _text(table: Mapping[str, Any], key: str) -> str | None:
-    found = table.get(key)
-    return found if isinstance(found, str) and found else None
+    text = table.get(key)
+    return text if isinstance(text, str) and text else None
 
 
 def _algorithm(table: Mapping[str, Any]) -> str:
@@ -80,6 +82,7 @@ def _algorithm(table: Mapping[str, Any]) -> str:
 def _count(flow: Mapping[str, Any]) -> int:
     """Return how many flows there are of a table, whose count may be a text of a template."""
     try:
+        # The scenario is not checked yet: a mistyped count must not fill the memory.
         return min(max(0, int(flow.get("count", 1))), _COUNTED_MAX)
     except (TypeError, ValueError, OverflowError):
         return 1

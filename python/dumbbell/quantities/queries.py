@@ -39,6 +39,7 @@ def times_ms(view: FlowsView) -> Values:
         query=pl.col("flow").replace_strict(answering, return_dtype=pl.Int64)
     )
     taken = queries.group_by("query", "number").agg(pl.len(), pl.col("latency_ns").max())
+    # A query without one of its answers is not over, whatever its other answers took.
     whole = taken.join(sizes, left_on="query", right_on="").filter(
         pl.col("len") == pl.col("answers")
     )

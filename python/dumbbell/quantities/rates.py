@@ -27,6 +27,7 @@ def throughputs(view: FlowsView) -> list[float]:
     payloads, segs = view.grown("sent_bytes"), view.grown("sent_segs")
     return [
         mbit_per_s(payload + sent * flow.first.header_bytes, view.span.seconds)
+        # `grown` is empty if one of the flows is unknown, and so is the result.
         for flow, payload, sent in zip(view.flows, payloads, segs, strict=False)
     ]
 

@@ -46,14 +46,14 @@ class Reference:
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read a reference; a text of another form is an InputError."""
-        found = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
-        if found is None:
+        match = _FORM.fullmatch(text) if len(text) <= _LONGEST else None
+        if match is None:
             raise InputError(
                 "not the name of a quantity",
                 value=text,
                 valid='for example "goodput_mbit_per_s", "goodput_mbit_per_s[1]@during"',
             )
-        return cls(found["name"], found["subject"], found["window"], found["argument"])
+        return cls(match["name"], match["subject"], match["window"], match["argument"])
 
     def __str__(self) -> str:
         argument = f":{self.argument}" if self.argument else ""

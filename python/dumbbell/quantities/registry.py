@@ -174,7 +174,9 @@ class Quantity:
             valid = f'for example "{self.name}:{known[0]}"'
             problem = f"{self.name} takes a {self.takes} behind a colon"
             raise InputError(problem, value=str(reference), valid=valid)
-        if reference.argument not in known and all(each.is_described for each in own.values()):
+        if reference.argument not in known and all(
+            algorithm.is_described for algorithm in own.values()
+        ):
             raise unknown(self.takes, reference.argument, known)
 
 
@@ -207,10 +209,10 @@ def of_flows(
         name, what = _words(compute)
         shown = (title, unit, per, best, percent)
         kept = (settings, takes, arguments, compute, yes_or_no)
-        found = Quantity(
+        registered = Quantity(
             name, what, *shown, *kept, needs=needs, of_datagrams=datagrams, index=index
         )
-        _add(found)
+        _add(registered)
         return compute
 
     return register
@@ -241,9 +243,9 @@ def _words(compute: Callable[..., float | None]) -> tuple[str, str]:
     return compute.__name__, " ".join(first.split()).removesuffix(".")
 
 
-def _add(found: Quantity) -> None:
-    assert found.name not in _FOUND, f"{found.name} is defined twice"
-    _FOUND[found.name] = found
+def _add(added: Quantity) -> None:
+    assert added.name not in _FOUND, f"{added.name} is defined twice"
+    _FOUND[added.name] = added
 
 
 CHAPTERS: Final = (
@@ -262,24 +264,26 @@ CHAPTERS: Final = (
 """The most used quantities, by their modules; the others follow by their names."""
 
 
-def _chapter(found: Quantity) -> tuple[int, str]:
-    module = found.compute.__module__.rpartition(".")[2]
+def _chapter(listed_quantity: Quantity) -> tuple[int, str]:
+    module = listed_quantity.compute.__module__.rpartition(".")[2]
     return CHAPTERS.index(module) if module in CHAPTERS else len(CHAPTERS), module
 
 
 @cache
 def quantities() -> dict[str, Quantity]:
     """Return all quantities by their names, in the order of their chapters."""
+    # A quantity registers itself when its module is imported, so that a new file is enough.
     for module in pkgutil.iter_modules(dumbbell.quantities.__path__):
         importlib.import_module(f"dumbbell.quantities.{module.name}")
-    return dict(sorted(_FOUND.items(), key=lambda found: _chapter(found[1])))
+    return dict(sorted(_FOUND.items(), key=lambda entry: _chapter(entry[1])))
 
 
 def quantity(name: str) -> Quantity:
     """Return a quantity; an unknown name is an InputError."""
-    found = quantities().get(name)
+    registered = quantities().get(name)
+    # A near name would mislead here: the name is right, but it has no single number.
     if name in (*short_names.ONLY_SERIES, *short_names.ONLY_SERIES.values()):
         raise InputError("is a series, not a number", value=name, valid=f'series(run, "{name}")')
-    if found is None:
+    if registered is None:
         raise unknown("quantity", name, quantities(), LISTED)
-    return found
+    return registered

@@ -71,8 +71,8 @@ def by_size(run: Run) -> Totals:
     of_kinds: list[tuple[str, list[tuple[str, pl.DataFrame]]]] = []
     for flows in kinds(view.flows):
         start_ns = min(flow.life.start_ns for flow in flows)
-        found = latency.completions(FlowsView(view, flows, Span(start_ns, end_ns)))
-        if len(parts := list(_decades(found))) > 1:
+        completions = latency.completions(FlowsView(view, flows, Span(start_ns, end_ns)))
+        if len(parts := list(_decades(completions))) > 1:
             of_kinds.append((facts.family(flows[0].label), parts))
     rows = [
         (f"{name} {size}" if len(of_kinds) > 1 else size, *_by_size(part))
@@ -83,10 +83,11 @@ def by_size(run: Run) -> Totals:
     return Totals(heads, tuple(rows), note=note)
 
 
-def _decades(found: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+def _decades(completions: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield what has up to 1 kB, from there to 10 kB and so on: the most, and what is there."""
+    # Rounding, as log10 of a power of ten may be above its exponent by the last bit.
     decade = pl.col("bytes").log10().round(9).ceil().cast(pl.Int64).clip(lower_bound=_SMALLEST)
-    for (power,), part in found.sort("bytes").group_by(decade, maintain_order=True):
+    for (power,), part in completions.sort("bytes").group_by(decade, maintain_order=True):
         assert isinstance(power, int)
         yield f"≤ {10 ** (power % 3)} {'kMGT'[power // 3 - 1]}B", part
 

@@ -56,16 +56,22 @@ def foreign_rtt_ms(view: FlowsView) -> float | None:
 @of_flows("round trip of the load", "ms", best=Best.LOWEST)
 def loaded_rtt_ms(view: FlowsView) -> float | None:
     """Mean RTT at the samples of flows that always have data, without the longest 5 %."""
-    found = [np.empty(0)]
+    rtts_us = [np.empty(0)]
     for flow in view.flows:
         span = flow.life.inside(view.span)
         if flow.is_greedy and span is not None:
-            found += replace(view, flows=(flow,), span=span).samples("rtt_us").values()
-    return trimmed_mean(np.concatenate(found) / _US_PER_MS)
+            rtts_us += replace(view, flows=(flow,), span=span).samples("rtt_us").values()
+    return trimmed_mean(np.concatenate(rtts_us) / _US_PER_MS)
 
 
 @of_flows("responsiveness", "rpm", best=Best.HIGHEST)
 def responsiveness_rpm(view: FlowsView) -> float | None:
     """Round trips per minute under load: the mean of those of probes and those of the load."""
-    found = known([foreign_rtt_ms(view), loaded_rtt_ms(view)])
-    return sum(_MS_PER_MINUTE / each for each in found) / len(found) if found else None
+    round_trips_ms = known([foreign_rtt_ms(view), loaded_rtt_ms(view)])
+    # The draft averages round trips per minute, not times: the mean of the inverses.
+    return (
+        sum(_MS_PER_MINUTE / round_trip_ms for round_trip_ms in round_trips_ms)
+        / len(round_trips_ms)
+        if round_trips_ms
+        else None
+    )

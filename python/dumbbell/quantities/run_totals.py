@@ -44,8 +44,8 @@ def of_traffic(runs: Sequence[Run]) -> Iterator[Totals]:
     """Yield the tables of flows, of what they took, and of queues: means if there are several."""
     by_head: dict[str, list[Totals]] = {}
     for run in runs:
-        for found in (*_of_traffic(run), queues(run)):
-            by_head.setdefault(found.heads[0], []).append(found)
+        for table in (*_of_traffic(run), queues(run)):
+            by_head.setdefault(table.heads[0], []).append(table)
     for tables in by_head.values():
         yield totals.mean(tables) if len(runs) > 1 else tables[0]
 
@@ -53,14 +53,14 @@ def of_traffic(runs: Sequence[Run]) -> Iterator[Totals]:
 def _of_traffic(run: Run) -> Iterator[Totals]:
     """Yield what flows achieved, and what datagrams, requests and transfers took."""
     yield flow_totals.flows(run)
-    for found in (
+    for table in (
         flow_totals.datagrams(run),
         request_totals.requests(run),
         request_totals.by_size(run),
         request_totals.responsiveness(run),
     ):
-        if found.rows:
-            yield found
+        if table.rows:
+            yield table
 
 
 def modes(run: Run) -> Totals:
@@ -74,8 +74,8 @@ def modes(run: Run) -> Totals:
         for mode in catalogue.algorithm(facts.algorithm(view.flows[0].first)).modes:
             entries, share = mode_entries(view, mode), mode_share(view, mode)
             if entries is not None:
-                told = (number(entries), number(percent(share)))
-                rows.append((name_of(view.flows), mode, *told))
+                cells = (number(entries), number(percent(share)))
+                rows.append((name_of(view.flows), mode, *cells))
     return Totals(("mode of", "mode", "entered", "of the time (%)"), tuple(rows), named=2)
 
 
@@ -84,8 +84,8 @@ def _with_modes(run: RunView) -> list[FlowsView]:
     if not run.scenario.record.modes:
         return []
     sampled = [view for view in rows(run) if view.flows[0].is_sampled]
-    own = run.scenario.sources
-    return [view for view in sampled if facts.algorithm(view.flows[0].first) not in own]
+    user_defined = run.scenario.sources
+    return [view for view in sampled if facts.algorithm(view.flows[0].first) not in user_defined]
 
 
 def queues(run: Run) -> Totals:
@@ -109,23 +109,23 @@ def queues(run: Run) -> Totals:
 
 
 def _queue(view: QueueView) -> tuple[str, ...]:
-    told, rate_bps = view.told, view.rate_bps
+    summary, rate_bps = view.told, view.rate_bps
     return (
-        told.name,
+        summary.name,
         "unlimited" if rate_bps is None else number(rate_bps / 1e6, 4),
         number(percent(utilisation(view))),
-        count(told.dropped_packets),
-        count(told.lost_packets),
-        count(told.marked_packets),
-        number(told.waiting_bytes_mean / 1000),
-        count(told.backlog_packets_max),
+        count(summary.dropped_packets),
+        count(summary.lost_packets),
+        count(summary.marked_packets),
+        number(summary.waiting_bytes_mean / 1000),
+        count(summary.backlog_packets_max),
     )
 
 
 def doubts(run: Run) -> Totals:
     """Return the causes, other than its algorithms, that may explain a run."""
-    found = causes.of(run.scenario, run.summary)
-    rows = tuple((causes.DECIDED_BY[doubt.cause], doubt.text) for doubt in found)
+    causes_of_run = causes.of(run.scenario, run.summary)
+    rows = tuple((causes.DECIDED_BY[doubt.cause], doubt.text) for doubt in causes_of_run)
     return Totals(("doubtful: may be decided by", "because"), rows, named=2)
 
 
@@ -134,28 +134,28 @@ def testbed(told: TestbedSummary) -> Totals:
     return Totals(("testbed", ""), tuple(_kept_up(told)))
 
 
-def _kept_up(told: TestbedSummary) -> Iterator[tuple[str, str]]:
+def _kept_up(summary: TestbedSummary) -> Iterator[tuple[str, str]]:
     for name, time_ns in (
-        ("packets too late, mean", told.lateness_mean_ns),
-        ("packets too late, 99 %", told.lateness_p99_ns),
-        ("packets too late, at most", told.lateness_max_ns),
-        ("emulator delayed, at most", told.held_max_ns),
-        ("applications delayed, at most", told.traffic_held_max_ns),
+        ("packets too late, mean", summary.lateness_mean_ns),
+        ("packets too late, 99 %", summary.lateness_p99_ns),
+        ("packets too late, at most", summary.lateness_max_ns),
+        ("emulator delayed, at most", summary.held_max_ns),
+        ("applications delayed, at most", summary.traffic_held_max_ns),
     ):
         yield name, f"{number(time_ns / 1000)} us"
     for name, share_permille in (
-        ("emulator delayed", told.held_permille),
-        ("applications delayed", told.traffic_held_permille),
-        ("emulator busy", told.emulator_busy_permille),
-        ("applications busy", told.traffic_busy_permille),
-        ("flows waiting for applications", told.starved_permille),
-        ("flows waiting for receivers' windows", told.window_limited_permille),
-        ("time lost to others", told.stolen_permille),
+        ("emulator delayed", summary.held_permille),
+        ("applications delayed", summary.traffic_held_permille),
+        ("emulator busy", summary.emulator_busy_permille),
+        ("applications busy", summary.traffic_busy_permille),
+        ("flows waiting for applications", summary.starved_permille),
+        ("flows waiting for receivers' windows", summary.window_limited_permille),
+        ("time lost to others", summary.stolen_permille),
     ):
         yield name, f"{number(share_permille / 10)} %"
-    yield "packets lost on the way to the emulator", str(told.local_drops)
-    if told.datagrams_sent_permille is not None:
-        yield "datagrams sent", f"{number(told.datagrams_sent_permille / 10)} %"
-    yield "kernel", told.kernel
-    yield "not offered by it", ", ".join(told.not_offered) or "nothing"
-    yield "valid", "no" if told.invalid else "yes"
+    yield "packets lost on the way to the emulator", str(summary.local_drops)
+    if summary.datagrams_sent_permille is not None:
+        yield "datagrams sent", f"{number(summary.datagrams_sent_permille / 10)} %"
+    yield "kernel", summary.kernel
+    yield "not offered by it", ", ".join(summary.not_offered) or "nothing"
+    yield "valid", "no" if summary.invalid else "yes"

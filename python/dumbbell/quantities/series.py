@@ -93,23 +93,29 @@ def named(name: str) -> Series:
     kind, _, variable = name.partition(":")
     if kind == STATE and variable:
         if variable not in exported():
-            known = [f"{STATE}:{each}" for each in exported()]
+            known = [f"{STATE}:{variable_name}" for variable_name in exported()]
             raise unknown("variable of an algorithm", name, known, LISTED)
         return Series(variable, "", _state(variable), from_zero=False, adds_up=False, holds=True)
     if name not in SERIES:
         if name in quantities():
             valid = f'take(run, "{name}"), or a series: {listed(SERIES)}'
             raise InputError("is one number of a run, not a series", value=name, valid=valid)
-        known = [*SERIES, *(f"{STATE}:{each}" for each in exported())]
+        known = [*SERIES, *(f"{STATE}:{variable_name}" for variable_name in exported())]
         raise unknown("series", name, known, LISTED)
     return SERIES[name]
 
 
 def exported(own: Own = NONE_OWN) -> tuple[str, ...]:
     """Return the variables that algorithms export, as they are referred to; `own` are further."""
-    found = [*catalogue.algorithms().values(), *own.values()]
+    algorithms_known = [*catalogue.algorithms().values(), *own.values()]
     return tuple(
-        sorted({name.removesuffix("_milli") for each in found for name in each.sampled_info})
+        sorted(
+            {
+                name.removesuffix("_milli")
+                for algorithm in algorithms_known
+                for name in algorithm.sampled_info
+            }
+        )
     )
 
 
@@ -155,6 +161,7 @@ def lines(
     if series.per_count is not None:
         zeros = _flow_starts(run, flows) if series.of_flows else _queue_starts(frame)
         # Of what is sent at once when a flow starts, a sample at that moment knows already.
+        # A rate needs a counter at the start, else what came before the first sample is lost.
         frame = pl.concat([zeros, frame]).unique(
             ["label", "time_s"], keep="first", maintain_order=True
         )
@@ -183,8 +190,10 @@ def drawn(
     first_s, _ = _bounds(run, start_s, end_s)
     firsts = frame.group_by("label", maintain_order=True).first().select("label", "value")
     begins = zeros.select("label", pl.col("time_s").clip(lower_bound=first_s))
+    # A rate is drawn as a step back to the row before it, which the first one does not have.
     begun = begins.join(firsts, on="label").select(frame.columns)
     parts = pl.concat([begun, frame]).partition_by("label", maintain_order=True)
+    # Partitions come in the order of the added rows, but colours follow that of the flows.
     order = {label: place for place, label in enumerate(frame["label"].unique(maintain_order=True))}
     parts.sort(key=lambda part: order[part["label"][0]])
     return pl.concat(parts)
@@ -199,14 +208,14 @@ def resent(run: Run, start_s: float | None = None, end_s: float | None = None) -
     first_s, last_s = _bounds(run, start_s, end_s)
     span_s = (last_s - first_s) / _BUCKETS or 1.0
     if "retransmit" in run.scenario.record.events:
-        found = run.scan("events").filter(pl.col("kind").cast(pl.String) == "retransmit")
-        each = found.select(*_WHEN, segs=pl.lit(1.0)).collect()
+        events = run.scan("events").filter(pl.col("kind").cast(pl.String) == "retransmit")
+        rows = events.select(*_WHEN, segs=pl.lit(1.0)).collect()
     else:
         grown = pl.col("retransmitted_segs").cast(pl.Float64)
         since = grown - grown.shift(1, fill_value=0.0).over("flow")
-        each = run.scan("flows").select(*_WHEN, segs=since).filter(pl.col("segs") > 0).collect()
-    labels = {label: facts.whole(label) for label in each["label"].unique()}
-    shown = each.filter(pl.col("time_s").is_between(first_s, last_s)).sort("time_s")
+        rows = run.scan("flows").select(*_WHEN, segs=since).filter(pl.col("segs") > 0).collect()
+    labels = {label: facts.whole(label) for label in rows["label"].unique()}
+    shown = rows.filter(pl.col("time_s").is_between(first_s, last_s)).sort("time_s")
     span = ((pl.col("time_s") - first_s) / span_s).floor()
     return (
         shown.with_columns(pl.col("label").replace(labels))
@@ -226,6 +235,7 @@ def thin(frame: pl.DataFrame, x: str, y: str, buckets: int) -> pl.DataFrame:
 
     The remaining rows draw the same picture wherever a span is narrower than a pixel.
     """
+    # Three rows are kept of each bucket, so thinning could only keep all of them.
     if frame.height <= 3 * buckets:
         return frame
     low, high = frame[x].min(), frame[x].max()
@@ -233,6 +243,7 @@ def thin(frame: pl.DataFrame, x: str, y: str, buckets: int) -> pl.DataFrame:
     assert isinstance(high, int | float)
     span = (high - low) / buckets
     numbered = frame.with_row_index("_row").with_columns(
+        # The last row is at the end of the last span, and would be alone in one more.
         _bucket=((pl.col(x) - low) / span).floor().clip(0, buckets - 1)
     )
     order = pl.col("_row")
@@ -245,6 +256,7 @@ def thin(frame: pl.DataFrame, x: str, y: str, buckets: int) -> pl.DataFrame:
         )
         .select(pl.concat_list("first", "lowest", "highest").explode().unique().alias("_row"))
     )
+    # Without the last row a line would end before the run does.
     last = pl.DataFrame({"_row": [frame.height - 1]}, schema={"_row": kept.schema["_row"]})
     rows = pl.concat([kept, last]).unique().sort("_row")["_row"]
     return frame[rows]
@@ -299,6 +311,7 @@ def _rates(counters: pl.DataFrame, span_s: float, per_count: float) -> pl.DataFr
     half a span at least.
     """
     span = (pl.col("time_s") / span_s).ceil()
+    # Differences of counters between the same samples add up to the whole: no byte counts twice.
     firsts = counters.group_by("label", maintain_order=True).first()
     lasts = counters.group_by("label", span.alias("span"), maintain_order=True).last()
     ends = pl.concat([firsts, lasts.select(firsts.columns)])
@@ -356,12 +369,13 @@ def _one_way_delay_ms(run: Run, flows: Flows) -> pl.DataFrame:
     """Read the mean delay of the datagrams that arrived since the sample before."""
     samples = _of(run.scan("datagrams"), flows)
     since = {
+        # The first sample has none before it: it has grown from 0.
         name: pl.col(name).cast(pl.Float64).diff().over("flow").fill_null(pl.col(name))
         for name in ("delay_sum_ns", "received_packets")
     }
-    found = samples.with_columns(**since).filter(pl.col("received_packets") > 0)
+    arrivals = samples.with_columns(**since).filter(pl.col("received_packets") > 0)
     delay_ms = pl.col("delay_sum_ns") / pl.col("received_packets") / _NS_PER_MS
-    return found.select(*_WHEN, value=delay_ms).collect()
+    return arrivals.select(*_WHEN, value=delay_ms).collect()
 
 
 def _of(samples: pl.LazyFrame, flows: Flows) -> pl.LazyFrame:
@@ -396,8 +410,10 @@ def _state(variable: str) -> Callable[[Run, Flows], pl.DataFrame]:
             .select(*_WHEN, value=pl.col(column) / per_unit)
             for number, flow in enumerate(run.scenario.flows)
             if flow.transport.tcp is not None and (flows is None or number in flows)
-            if (found := facts.state_column(run.scenario, facts.algorithm(flow), variable))
-            for column, per_unit in [found]
+            if (
+                exported_column := facts.state_column(run.scenario, facts.algorithm(flow), variable)
+            )
+            for column, per_unit in [exported_column]
         ]
         return pl.concat([pl.LazyFrame(schema=_SCHEMA), *parts]).collect()
 

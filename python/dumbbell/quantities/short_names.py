@@ -47,8 +47,8 @@ _SERIES: Final[Mapping[str, str]] = {
 
 def quantity(text: str) -> Reference:
     """Return what a reference to a quantity means whose name may be a short one."""
-    found = parse(text)
-    return replace(found, name=_QUANTITIES.get(found.name, found.name))
+    reference = parse(text)
+    return replace(reference, name=_QUANTITIES.get(reference.name, reference.name))
 
 
 def series(name: str) -> str:

@@ -35,8 +35,8 @@ class ShortTerm(Settings):
 )
 def jain_short(view: FlowsView) -> float | None:
     """Jain's index of the goodputs in short intervals; their mean."""
-    found = view.once(_indices)
-    return float(found.mean()) if found.size else None
+    indices = view.once(_indices)
+    return float(indices.mean()) if indices.size else None
 
 
 @of_flows(
@@ -48,8 +48,8 @@ def jain_short(view: FlowsView) -> float | None:
 )
 def jain_short_min(view: FlowsView) -> float | None:
     """Jain's index of the goodputs in short intervals; that of the least fair one."""
-    found = view.once(_indices)
-    return float(found.min()) if found.size else None
+    indices = view.once(_indices)
+    return float(indices.min()) if indices.size else None
 
 
 def _indices(view: FlowsView) -> Values:
@@ -57,13 +57,14 @@ def _indices(view: FlowsView) -> Values:
     times = view.instants(int(view.run.settings(ShortTerm).interval))
     greedy = [(flow, counters) for flow, counters in view.counters if flow.is_greedy]
     grown = [np.diff(counters.along("received_bytes", times)) for _, counters in greedy]
-    found = []
+    indices = []
     for number, (start_ns, end_ns) in enumerate(itertools.pairwise(times)):
         goodputs = [
-            float(each[number])
-            for (flow, _), each in zip(greedy, grown, strict=True)
+            float(grown_of_flow[number])
+            for (flow, _), grown_of_flow in zip(greedy, grown, strict=True)
             if flow.life.start_ns <= start_ns and flow.life.end_ns >= end_ns
         ]
+        # Jain's index of one flow is always 1, and of flows that all have 0 it is 0 / 0.
         if len(goodputs) > 1 and any(goodputs):
-            found.append(formulas.jain(goodputs))
-    return np.array(found)
+            indices.append(formulas.jain(goodputs))
+    return np.array(indices)

@@ -41,40 +41,49 @@ class Starvation(Settings):
 @of_flows("starved", "s", best=Best.LOWEST, settings=Starvation)
 def starved_s(view: FlowsView) -> float | None:
     """Time in which a flow had next to nothing of its fair share; the flows' sum."""
-    found = view.once(_starving)
-    return None if found is None else float(found[0].sum()) * found[1]
+    flags_and_interval = view.once(_starving)
+    return (
+        None
+        if flags_and_interval is None
+        else float(flags_and_interval[0].sum()) * flags_and_interval[1]
+    )
 
 
 @of_flows("longest starvation", "s", best=Best.LOWEST, settings=Starvation)
 def starved_longest_s(view: FlowsView) -> float | None:
     """Longest time without a break in which a flow had next to nothing of its fair share."""
-    found = view.once(_longest_s)
-    return None if found is None else max(found)
+    longest_s = view.once(_longest_s)
+    return None if longest_s is None else max(longest_s)
 
 
 @of_flows("collapsed", best=Best.LOWEST, settings=Starvation, yes_or_no=True)
 def collapsed(view: FlowsView) -> float | None:
     """1 if a flow starved for long without a break, else 0."""
-    found = collapsed_flows(view)
-    return None if found is None else float(found > 0)
+    count = collapsed_flows(view)
+    return None if count is None else float(count > 0)
 
 
 @of_flows("flows that collapsed", best=Best.LOWEST, several=True, settings=Starvation)
 def collapsed_flows(view: FlowsView) -> float | None:
     """Flows that starved for long without a break."""
-    found = view.once(_longest_s)
+    longest_s = view.once(_longest_s)
     least_s = int(view.run.settings(Starvation).collapse) / NS_PER_S
-    return None if found is None else float(sum(each >= least_s for each in found))
+    return None if longest_s is None else float(sum(seconds >= least_s for seconds in longest_s))
 
 
 def _longest_s(view: FlowsView) -> list[float] | None:
     """Return for how long each flow starved without a break."""
-    found = view.once(_starving)
-    return None if found is None else [_longest(flags) * found[1] for flags in found[0]]
+    flags_and_interval = view.once(_starving)
+    return (
+        None
+        if flags_and_interval is None
+        else [_longest(flags) * flags_and_interval[1] for flags in flags_and_interval[0]]
+    )
 
 
 def _longest(flags: Flags) -> int:
     """Return the length of the longest run of true values."""
+    # Zeros around the flags close a stretch that touches either end.
     edges = np.flatnonzero(np.diff(np.concatenate(([0], flags.astype(np.int8), [0]))))
     return int(max(edges[1::2] - edges[::2], default=0))
 
@@ -93,8 +102,10 @@ def _starving(view: FlowsView) -> tuple[Flags, float] | None:
     is_on = np.array([_is_on(flow, times) for flow, _ in greedy])
     grown = np.array([np.diff(counters.along("received_bytes", times)) for _, counters in greedy])
     sharing = is_on.sum(axis=0)
+    # At least 1, as there are intervals without any flow: there nothing is divided by 0.
     fair = (grown * is_on).sum(axis=0) / np.maximum(sharing, 1)
     least = view.run.settings(Starvation).share * fair
+    # A flow that is alone cannot be starved by others, whatever it gets.
     flags = is_on & (sharing > 1) & (grown < least)
     return flags[wanted], float(times[1] - times[0]) / NS_PER_S
 

@@ -26,10 +26,10 @@ def _mean(view: FlowsView, connection: int, variable: str) -> float | None:
     tcp = view.run.scenario.flows[connection].transport.tcp
     if tcp is None:
         return None
-    found = facts.state_column(view.run.scenario, tcp.algorithm, variable)
-    if found is None:
+    exported_column = facts.state_column(view.run.scenario, tcp.algorithm, variable)
+    if exported_column is None:
         return None
-    column, per_unit = found
+    column, per_unit = exported_column
     samples = view.run.samples("internals", (column,)).get(connection)
     if samples is None:
         return None

@@ -104,18 +104,21 @@ class Flow:
         return tcp.demand.requests.bytes
 
 
-def flows_of(scenario: contract.Scenario, told: Sequence[FlowSummary]) -> tuple[Flow, ...]:
+def flows_of(scenario: contract.Scenario, summaries: Sequence[FlowSummary]) -> tuple[Flow, ...]:
     """Return the flows of a run in their order; `told` is the summary of each connection."""
     return tuple(
-        _flow(number, connections, scenario.flows[connections[0]], told)
+        _flow(number, connections, scenario.flows[connections[0]], summaries)
         for number, connections in enumerate(facts.bundles(scenario.flows), start=1)
     )
 
 
 def _flow(
-    number: int, connections: Sequence[int], first: contract.Flow, told: Sequence[FlowSummary]
+    number: int, connections: Sequence[int], first: contract.Flow, summaries: Sequence[FlowSummary]
 ) -> Flow:
-    life = Span(first.start_ns, max(told[each].end_ns for each in connections))
+    life = Span(
+        first.start_ns,
+        max(summaries[number_of_connection].end_ns for number_of_connection in connections),
+    )
     return Flow(number, facts.whole(first.label), first.group, tuple(connections), first, life)
 
 
@@ -126,17 +129,20 @@ def named(flows: Sequence[AnyNamed], name: str) -> tuple[AnyNamed, ...]:
     """
     if name.isdecimal():
         return tuple(flow for flow in flows if flow.number == int(name))
+    # The most special meaning wins: a group may be named like an algorithm of its flows.
     for called in (_group, _label, _family):
-        found = tuple(flow for flow in flows if called(flow) == name)
-        if found:
-            return found
+        matching = tuple(flow for flow in flows if called(flow) == name)
+        if matching:
+            return matching
     return ()
 
 
 def names(flows: Iterable[Named]) -> list[str]:
     """Return what flows can be called besides their numbers, each once."""
-    found = (name for flow in flows for name in (flow.group, flow.label, facts.family(flow.label)))
-    return [name for name in dict.fromkeys(found) if name]
+    names_of_flows = (
+        name for flow in flows for name in (flow.group, flow.label, facts.family(flow.label))
+    )
+    return [name for name in dict.fromkeys(names_of_flows) if name]
 
 
 def _group(flow: Named) -> str | None:

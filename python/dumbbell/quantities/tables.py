@@ -36,8 +36,8 @@ def frame(
 
 def number_columns(test: Test) -> dict[str, str]:
     """Return axis -> its numeric column, such as ``rtt_ms``, for the axes that are quantities."""
-    found = {axis: grid.numeric_column(axis, values) for axis, values in test.axes.items()}
-    return {axis: column for axis, column in found.items() if column is not None}
+    columns = {axis: grid.numeric_column(axis, values) for axis, values in test.axes.items()}
+    return {axis: column for axis, column in columns.items() if column is not None}
 
 
 def _numbers(test: Test) -> Iterator[pl.Expr]:
@@ -81,11 +81,11 @@ def aggregate(
     reach = pl.col("se") * pl.col("n").replace_strict(
         quantiles, default=None, return_dtype=pl.Float64
     )
-    found = averaged.with_columns(low=pl.col("mean") - reach, high=pl.col("mean") + reach)
+    with_interval = averaged.with_columns(low=pl.col("mean") - reach, high=pl.col("mean") + reach)
     if not share:
-        return found
+        return with_interval
     # A share that rounding or the testbed's clock took beyond its ends stays in its interval.
     lowest, highest = pl.min_horizontal("mean", 0.0), pl.max_horizontal("mean", 1.0)
-    return found.with_columns(
+    return with_interval.with_columns(
         pl.col("low").clip(lower_bound=lowest), pl.col("high").clip(upper_bound=highest)
     )

@@ -36,10 +36,16 @@ class Taken(dict[str, float | None]):
 
     def __init__(self, view: RunView, references: Mapping[str, Reference]) -> None:
         """Take them by what they are called; what one names wrongly is an InputError."""
-        super().__init__((text, taking.take(view, each)) for text, each in references.items())
-        self._units = {text: taking.described(str(each)).unit for text, each in references.items()}
-        placed = {text: placed_in(view, each) for text, each in references.items()}
-        self.windows: Mapping[str, str] = {text: said for text, said in placed.items() if said}
+        super().__init__(
+            (text, taking.take(view, reference)) for text, reference in references.items()
+        )
+        self._units = {
+            text: taking.described(str(reference)).unit for text, reference in references.items()
+        }
+        placed = {text: placed_in(view, reference) for text, reference in references.items()}
+        self.windows: Mapping[str, str] = {
+            text: placed_window for text, placed_window in placed.items() if placed_window
+        }
         self.reasons: Mapping[str, str] = {
             text: why_none(view, references[text]) for text, value in self.items() if value is None
         }
@@ -85,9 +91,9 @@ def placed_in(view: RunView, reference: Reference) -> str | None:
 
 def why_none(view: RunView, reference: Reference) -> str:
     """Say why a quantity has no value, in a clause."""
-    found, record = taking.described(str(reference)), view.scenario.record
-    if found.needs is not None and not found.needs.is_in(record):
-        return f"it needs {found.needs.what}, which are not recorded: {found.needs.example}"
+    described, record = taking.described(str(reference)), view.scenario.record
+    if described.needs is not None and not described.needs.is_in(record):
+        return f"it needs {described.needs.what}, which are not recorded: {described.needs.example}"
     where = placed_in(view, reference)
     if where is None:
         apart = "" if record.interval_ns is None else f" {format_time(record.interval_ns)} apart"
@@ -97,4 +103,4 @@ def why_none(view: RunView, reference: Reference) -> str:
         )
     if record.interval_ns is None and reference.window != "run":
         return "the run has no samples: record.interval, or the window run"
-    return f"there is nothing of it in {where}: {found.what[0].lower()}{found.what[1:]}"
+    return f"there is nothing of it in {where}: {described.what[0].lower()}{described.what[1:]}"

@@ -33,21 +33,22 @@ _taken: WeakKeyDictionary[Store, dict[str, Values]] = WeakKeyDictionary()
 
 def take(view: RunView, reference: Reference) -> float | None:
     """Return a quantity of a run; None where it has no value."""
-    found = quantity(reference.name)
-    found.check_argument(reference, facts.own(view.scenario) if reference.argument else {})
-    seen = _seen(view, found, reference)
+    registered = quantity(reference.name)
+    registered.check_argument(reference, facts.own(view.scenario) if reference.argument else {})
+    seen = _seen(view, registered, reference)
     if seen is None:
         return None
-    value = found.compute(seen, *([reference.argument] if found.takes else []))
+    # Not every function guards against 0 / 0, and a table must not hold nan next to nulls.
+    value = registered.compute(seen, *([reference.argument] if registered.takes else []))
     return None if value is None or not math.isfinite(value) else float(value)
 
 
-def _seen(view: RunView, found: Quantity, reference: Reference) -> FlowsView | QueueView | None:
+def _seen(view: RunView, measured: Quantity, reference: Reference) -> FlowsView | QueueView | None:
     """Return whose a quantity is, in its window."""
     subject, window = reference.subject, reference.window
-    if found.of_queue:
+    if measured.of_queue:
         return view.of_queue(subject, window)
-    if found.of_datagrams and subject is None:
+    if measured.of_datagrams and subject is None:
         return view.of_datagrams(window)
     return view.of_flows(subject, window)
 
@@ -74,11 +75,12 @@ def of_runs(
     The subject of a reference need not be in every run: where a flow, a group, a link or a step is
     not there, a quantity of it has no value.
     """
-    asked = list(dict.fromkeys(references))
-    for name in asked:
+    unique = list(dict.fromkeys(references))
+    # An unknown name fails here, in this thread, before any run is read.
+    for name in unique:
         quantity(parse(name).name)
     with crew("quantities") as pool:
-        results = pool.map(lambda run: _of_planned(run, asked, store), planned)
+        results = pool.map(lambda run: _of_planned(run, unique, store), planned)
         for run, values in zip(planned, results, strict=True):
             if values is not None:
                 yield run, values
@@ -90,6 +92,7 @@ def _of_planned(planned: PlannedRun, references: Sequence[str], store: Store) ->
     if not store.has(key):
         return None
     names = {text: _kept_as(text, planned) for text in references}
+    # A page takes quantities of the same runs many times, and what is kept is a file for each.
     in_memory = _taken.setdefault(store, {})
     known = in_memory[key] if key in in_memory else kept.read(store, key)
     missing = [text for text, name in names.items() if known is None or name not in known]
@@ -98,6 +101,7 @@ def _of_planned(planned: PlannedRun, references: Sequence[str], store: Store) ->
             run = store.get(key)
         except (KeyError, DamagedResult):
             return None
+        # Only valid runs have kept values, so runs whose values are known are valid.
         if validity.reasons(run.summary):
             return None
         view = RunView(run, planned.windows, planned.settings)
@@ -118,17 +122,18 @@ def _if_there(view: RunView, reference: Reference) -> float | None:
 def _kept_as(text: str, planned: PlannedRun) -> str:
     """Return the name of a kept value: the reference, and a digest of what else it depends on."""
     reference = parse(text)
-    found = quantity(reference.name)
+    registered = quantity(reference.name)
     windows = (planned.windows["main"], planned.windows.get(reference.window or "main"))
-    own = planned.settings.get(found.settings.table) if found.settings else None
-    return f"{text} {_digest(windows, own, found.settings)}"
+    settings = planned.settings.get(registered.settings.table) if registered.settings else None
+    return f"{text} {_digest(windows, settings, registered.settings)}"
 
 
 @lru_cache(maxsize=1024)
 def _digest(
-    windows: tuple[Window, Window | None], own: Settings | None, kind: type[Settings] | None
+    windows: tuple[Window, Window | None], given: Settings | None, kind: type[Settings] | None
 ) -> str:
-    settings = own if own is not None or kind is None else kind()
+    # Defaults are written out, so that new defaults make another name.
+    settings = given if given is not None or kind is None else kind()
     content = [
         *(repr(window) for window in windows),
         None if settings is None else settings.model_dump(mode="json"),

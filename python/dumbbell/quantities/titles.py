@@ -24,14 +24,16 @@ def title(text: str, derived: Mapping[str, Derived]) -> str:
     if text in derived:
         return derived[text].title
     reference = parse(text)
-    found = quantity(reference.name)
-    said = f"{found.title} {reference.argument}" if reference.argument else found.title
+    registered = quantity(reference.name)
+    words = f"{registered.title} {reference.argument}" if reference.argument else registered.title
     if reference.subject is not None:
-        whose = "flow " if reference.subject.isdecimal() else "queue " if found.of_queue else ""
-        said += f" of {whose}{reference.subject}"
+        whose = (
+            "flow " if reference.subject.isdecimal() else "queue " if registered.of_queue else ""
+        )
+        words += f" of {whose}{reference.subject}"
     if reference.window is not None:
-        said += f" {_WINDOWS.get(reference.window, f'in the window {reference.window}')}"
-    return said
+        words += f" {_WINDOWS.get(reference.window, f'in the window {reference.window}')}"
+    return words
 
 
 def of_column(column: str, test: Test, derived: Mapping[str, Derived]) -> str:

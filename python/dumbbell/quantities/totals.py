@@ -29,19 +29,21 @@ def mean(of_runs: Sequence[Totals]) -> Totals:
     for totals in of_runs:
         met: Counter[tuple[str, ...]] = Counter()
         for row in totals.rows:
+            # Another seed may draw another number of arrivals, and the row is still the same.
             words = tuple(_COUNT.sub("", word) for word in row[: totals.named])
             cells = dict(zip(totals.heads, row, strict=True))
+            # Rows of equal words are distinguished by their order.
             rows.setdefault((met[words], words), []).append(cells)
             met[words] += 1
     return Totals(
         (*first.heads[: first.named], *heads),
         tuple(
             (
-                _name(words[0], [cells[first.heads[0]] for cells in found]),
+                _name(words[0], [cells[first.heads[0]] for cells in cells_of_runs]),
                 *words[1:],
-                *(_mean(head, found) for head in heads),
+                *(_mean(head, cells_of_runs) for head in heads),
             )
-            for (_, words), found in rows.items()
+            for (_, words), cells_of_runs in rows.items()
         ),
         named=first.named,
         intervals=True,
@@ -57,8 +59,8 @@ def beside(of_each: Mapping[str, Sequence[Totals]]) -> Iterator[Totals]:
     """
     by_head: dict[str, dict[str, Totals]] = {}
     for label, tables in of_each.items():
-        for found in tables:
-            by_head.setdefault(found.heads[0], {})[label] = found
+        for table in tables:
+            by_head.setdefault(table.heads[0], {})[label] = table
     for of_labels in by_head.values():
         together = _beside(of_labels)
         is_wide = len(together.heads) - together.named > _WIDE
@@ -74,14 +76,14 @@ def _beside(tables: Mapping[str, Totals]) -> Totals:
     """Return all rows, those of the same words below each other, with the subject of each."""
     first = next(iter(tables.values()))
     heads = list(
-        dict.fromkeys(head for found in tables.values() for head in found.heads[first.named :])
+        dict.fromkeys(head for table in tables.values() for head in table.heads[first.named :])
     )
     rows: dict[str, list[tuple[str, ...]]] = {}
-    for label, found in tables.items():
-        for row in found.rows:
-            cells = dict(zip(found.heads, row, strict=True))
+    for label, table in tables.items():
+        for row in table.rows:
+            cells = dict(zip(table.heads, row, strict=True))
             numbers = (cells.get(head, number(None)) for head in heads)
-            rows.setdefault(row[0], []).append((row[0], label, *row[1 : found.named], *numbers))
+            rows.setdefault(row[0], []).append((row[0], label, *row[1 : table.named], *numbers))
     return replace(
         first,
         heads=(first.heads[0], "of", *first.heads[1 : first.named], *heads),
@@ -122,9 +124,9 @@ def _name(family: str, names: Sequence[str]) -> str:
     return names[0] if len(set(names)) == 1 else f"{family} × several"
 
 
-def _mean(head: str, found: Sequence[dict[str, str]]) -> str:
+def _mean(head: str, cells_of_runs: Sequence[dict[str, str]]) -> str:
     """Return the mean of a column's cells with its interval, or the words of cells without one."""
-    cells = [cells[head] for cells in found if head in cells]
+    cells = [cells[head] for cells in cells_of_runs if head in cells]
     values = [
         value
         for cell in cells
@@ -137,5 +139,6 @@ def _mean(head: str, found: Sequence[dict[str, str]]) -> str:
     average = statistics.average([values])
     if not average.has_interval:
         return brief_interval(average.value, None, None)
+    # Student's interval ignores that a share ends at 0 and 100 %.
     lowest, highest = (0.0, 100.0) if head.endswith(_PER_CENT) else (-math.inf, math.inf)
     return brief_interval(average.value, max(average.low, lowest), min(average.high, highest))

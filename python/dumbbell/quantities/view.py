@@ -77,8 +77,8 @@ class RunView:
 
     def settings(self, kind: type[Table]) -> Table:
         """Return what the study sets for some quantities, or the defaults."""
-        found = self._settings.get(kind.table)
-        return found if isinstance(found, kind) else kind()
+        settings = self._settings.get(kind.table)
+        return settings if isinstance(settings, kind) else kind()
 
     def of_flows(self, subject: str | None, window: str | None) -> FlowsView | None:
         """Return some flows in a window; None if the window is empty.
@@ -124,8 +124,8 @@ class RunView:
         """Return what was computed under a key before, or compute it."""
         if key not in self._found:
             self._found[key] = compute()
-        found: Found = self._found[key]
-        return found
+        value: Found = self._found[key]
+        return value
 
     @remembered
     def span(self, name: str) -> Span | None:
@@ -147,6 +147,7 @@ class RunView:
     def _settled(self, span: Span | None, settle: float) -> Span | None:
         """Leave out the beginning: some ns, or a share of what lies between samples."""
         if span is not None and isinstance(settle, float):
+            # First onto samples: else a share could be of time in which nothing was sampled.
             span = self._on_samples(span)
             settle *= 0 if span is None else span.end_ns - span.start_ns
         if span is None:
@@ -160,6 +161,7 @@ class RunView:
         """
         if self.scenario.record.interval_ns is None:
             return span if span.start_ns < span.end_ns else None
+        # Flows and queues are sampled at the same moments, so one queue shows them.
         counters = self.queue_counters(facts.bottleneck(self.scenario) or 0)
         times = np.empty(0, dtype=np.int64) if counters is None else counters.time_ns
         times = times[(times >= span.start_ns) & (times <= span.end_ns)]
@@ -178,21 +180,22 @@ class RunView:
         if not flow.first.sampled or self.scenario.record.interval_ns is None:
             return None
         if flow.is_datagrams:
+            # Every quantity of a view reads the same counters, and adding up connections is slow.
             return self.remember(flow.connections, lambda: self._of_datagrams(flow))
-        found = self.samples("flows", _OF_FLOWS)
-        parts = [found[number] for number in flow.connections if number in found]
+        samples = self.samples("flows", _OF_FLOWS)
+        parts = [samples[number] for number in flow.connections if number in samples]
         return self.remember(
             flow.connections, lambda: together(parts) or Counters.nothing(_OF_FLOWS)
         )
 
     def _of_datagrams(self, flow: Flow) -> Counters:
         """Return the samples of a flow of datagrams, of which none is sent again."""
-        found = self.samples("datagrams", _OF_DATAGRAMS).get(flow.connections[0])
-        found = found or Counters.nothing(_OF_DATAGRAMS)
-        nothing = np.zeros(found.time_ns.size)
-        none = np.full(found.time_ns.size, np.nan)
-        own = {"retransmitted_segs": nothing, "cwnd_segs": none}
-        return Counters(found.time_ns, {**found.columns, **own})
+        counters = self.samples("datagrams", _OF_DATAGRAMS).get(flow.connections[0])
+        counters = counters or Counters.nothing(_OF_DATAGRAMS)
+        nothing = np.zeros(counters.time_ns.size)
+        none = np.full(counters.time_ns.size, np.nan)
+        of_tcp_only = {"retransmitted_segs": nothing, "cwnd_segs": none}
+        return Counters(counters.time_ns, {**counters.columns, **of_tcp_only})
 
     def queue_counters(self, number: int) -> Counters | None:
         """Return the samples of a queue; None where none are taken."""
@@ -246,8 +249,8 @@ class FlowsView:
     @property
     def counters(self) -> list[tuple[Flow, Counters]]:
         """The flows of which samples are taken, with these."""
-        found = ((flow, self.run.counters(flow)) for flow in self.flows)
-        return [(flow, counters) for flow, counters in found if counters is not None]
+        flows_with_counters = ((flow, self.run.counters(flow)) for flow in self.flows)
+        return [(flow, counters) for flow, counters in flows_with_counters if counters is not None]
 
     def grown(self, name: str) -> list[float]:
         """Return by how much a counter of each flow grew; nothing where not all are known.
@@ -255,20 +258,21 @@ class FlowsView:
         Of the whole run the summary has that of all flows.
         """
         if self.whole:
-            told = self.run.run.summary.flows
+            summaries = self.run.run.summary.flows
             return [
-                float(sum(getattr(told[number], name) for number in flow.connections))
+                float(sum(getattr(summaries[number], name) for number in flow.connections))
                 for flow in self.flows
             ]
-        found = self.counters
-        if len(found) < len(self.flows):
+        sampled = self.counters
+        if len(sampled) < len(self.flows):
             return []
         span = self.span
-        return [counters.between(name, span.start_ns, span.end_ns) for _, counters in found]
+        return [counters.between(name, span.start_ns, span.end_ns) for _, counters in sampled]
 
     def instants(self, apart_ns: int) -> Times:
         """Return instants with samples, in ns: equally far `apart_ns` at least, from the start."""
         recorded_ns = self.run.scenario.record.interval_ns or apart_ns
+        # Between samples counters keep their values, which would show as beats.
         apart_ns = -(-apart_ns // recorded_ns) * recorded_ns
         return np.arange(self.span.start_ns, self.span.end_ns + 1, apart_ns, dtype=np.int64)
 
@@ -287,10 +291,10 @@ class FlowsView:
         if not set(kinds) <= set(self.run.scenario.record.events):
             return None
         in_window = pl.col("time_ns").is_between(self.span.start_ns, self.span.end_ns)
-        own = pl.col("kind").is_in(kinds) & pl.col("flow").is_in(self.connections)
+        of_these_flows = pl.col("kind").is_in(kinds) & pl.col("flow").is_in(self.connections)
         return (
             self.run.run.scan("events", named=False)
-            .filter(in_window & own)
+            .filter(in_window & of_these_flows)
             .with_columns(pl.col("time_ns").cast(pl.Int64))
             .collect()
         )
@@ -301,12 +305,12 @@ class FlowsView:
         Connections without a value are left out.
         """
         of_all = self.run.samples(table, (column,))
-        found = {
+        values_by_connection = {
             number: of_all[number].samples(column, self.span.start_ns, self.span.end_ns)
             for number in self.connections
             if number in of_all
         }
-        return {number: values for number, values in found.items() if values.size}
+        return {number: values for number, values in values_by_connection.items() if values.size}
 
 
 @dataclass(frozen=True)
