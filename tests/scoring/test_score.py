@@ -184,7 +184,7 @@ MACROS = "\n".join(
 @pytest.mark.parametrize(
     ("make", "code", "message"),
     [
-        (constructor(LOOP), Code.TIME, "loading it "),
+        (constructor(LOOP), (Code.TIME, Code.CLOCK), "loading it "),
         (constructor(FORKS), Code.PROCESSES, "more than 200 processes"),
         (constructor(EXITS), Code.EXIT, "exit code 3"),
         (constructor("	__builtin_trap();"), Code.CRASH, "SIGILL"),
@@ -197,14 +197,15 @@ MACROS = "\n".join(
     ids=["loops", "forks", "exits", "crashes", "macros", "bss", "exits in a run", "forks in a run"],
 )  # fmt: skip
 def test_what_escapes_the_checks_is_bounded(
-    place: Path, make: Callable[[], Path], code: Code, message: str
+    place: Path, make: Callable[[], Path], code: Code | tuple[Code, ...], message: str
 ) -> None:
     began_s = time.monotonic()
     found = score(make())
     assert found.status == "refused"
-    assert found.problems[0].code == code, found.problems
+    codes = (code,) if isinstance(code, Code) else code
+    assert found.problems[0].code in codes, found.problems
     assert message in found.problems[0].message
-    assert time.monotonic() - began_s < 120
+    assert time.monotonic() - began_s < 600
     assert_nothing_is_left(place)
 
 

@@ -103,7 +103,7 @@ def score(
     """Score an algorithm: one number for a search, with its parts and its problems.
 
     A C file is compiled, checked and run in processes with limits of time, memory and number.
-    Whatever it does there is a problem of its score, not an error.
+    Its faults there are problems of its score, not errors.
 
     Parameters
     ----------

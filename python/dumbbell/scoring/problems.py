@@ -39,6 +39,7 @@ class Code(StrEnum):
     CRASH = "run.crash"
     EXIT = "run.exit"
     TIME = "run.time"
+    CLOCK = "run.clock"
     MEMORY = "run.memory"
     PROCESSES = "run.processes"
     BPF = "kernel.compile"
@@ -61,7 +62,8 @@ MEANINGS: Final[Mapping[Code, str]] = {
     Code.REPEAT: "the same random calls end in other bytes",
     Code.CRASH: "its process ended by a signal",
     Code.EXIT: "it ended its process",
-    Code.TIME: "a call took more processor time or time than it may",
+    Code.TIME: "a call took more processor time than it may",
+    Code.CLOCK: "a call took more time by the clock than it may, as on a busy machine",
     Code.MEMORY: "a run took more memory than it may",
     Code.PROCESSES: "it started more processes than it may",
     Code.BPF: "the compiler for BPF refuses it",
@@ -168,6 +170,7 @@ def of_row(row: Row, file: str) -> Problem:
 
 
 _TIME_REMEDY: Final = "loops with an end that can be seen"
+_CLOCK_REMEDY: Final = "score it again on a quiet machine, or write loops with an end"
 _OUT_OF_TIME: Final = -24
 """SIGXCPU on Linux."""
 
@@ -178,7 +181,7 @@ def of_death(
     """Return why a process ended that did something with a file."""
     where = Problem(Code.CRASH, "", file)
     if isinstance(error, apart.TooLong):
-        return replace(where, code=Code.TIME, message=f"{doing} {error}", remedy=_TIME_REMEDY)
+        return replace(where, code=Code.CLOCK, message=f"{doing} {error}", remedy=_CLOCK_REMEDY)
     if error.code == _OUT_OF_TIME:
         message = f"{doing} took more than {limits.cpu_s} s of processor time"
         return replace(where, code=Code.TIME, message=message, remedy=_TIME_REMEDY)

@@ -78,7 +78,7 @@ def race(
         The paths with the reference, and the candidate. Its random calls are made once it has
         cleared the first round.
     bar
-        What it has to clear after each round but the last.
+        The bar after each round but the last.
     jobs
         Runs at the same time.
     on_round

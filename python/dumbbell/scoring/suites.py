@@ -40,7 +40,7 @@ class Part(Table):
     """Objective, with its weight."""
 
     what: str
-    """What counts, in words."""
+    """Its meaning, in words."""
 
     @property
     def read(self) -> Objective:
@@ -76,7 +76,7 @@ class Suite(Table):
     """Keys of `Distribution`."""
 
     parts: tuple[Part, ...] = Field(alias="part")
-    """What counts."""
+    """The parts of a score."""
 
     digest: str
     """SHA-256 of the file."""
