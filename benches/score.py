@@ -96,7 +96,7 @@ def wait_for_children() -> None:
             child._process.wait(5)
         kill(child)
 
-    apart.Child._kill_group = patient  # type: ignore[method-assign]
+    apart.Child._kill_group = patient  # type: ignore[method-assign, assignment]
 
 
 def scored(choices: list[str], out: Path, label: str) -> dict[str, dict[str, Any]]:
