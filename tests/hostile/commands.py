@@ -15,7 +15,9 @@ from dumbbell.cli import commands
 from hostile.cases import Case
 from hostile.studies import shortened
 
-_LONG: Final = frozenset({"serve", "validate", "tune", "hunt", "advise", "doctor", "check"})
+_LONG: Final = frozenset(
+    {"serve", "validate", "tune", "hunt", "advise", "doctor", "check", "score"}
+)
 """Commands that take long, or do not end, if all is well: these get a wrong option, too."""
 
 _VALUES: Final = (
