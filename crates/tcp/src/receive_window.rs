@@ -101,7 +101,7 @@ impl ReceiveWindow {
     pub const fn raise_within(&mut self, segs: u64, room: u64) -> bool {
         let before = self.offered;
         // Two for each segment, so that the window keeps up with a sender in slow start
-        // (__tcp_grow_window).
+        // (tcp_grow_window).
         let raised = before + 2 * segs;
         let most = if room < self.allowed { room } else { self.allowed };
         self.offered = if raised < most { raised } else { most };
