@@ -109,6 +109,7 @@ impl Variation {
     }
 
     fn draw(&mut self) -> Span {
+        // A uniform distribution has no table: all delays within the deviation are equally likely.
         if self.table.is_empty() {
             let VariationConfig { mean_ns, deviation_ns, .. } = self.config;
             let above = self.random.up_to(deviation_ns.0.saturating_mul(2));

@@ -171,6 +171,7 @@ impl Host {
             .map(|link| {
                 // The ACK of a handshake may wait in front of data.
                 let is_alone = routes[link] == 1 && !opens;
+                // Asked before the run, while the queue is empty: this is all of its room.
                 let holds =
                     if is_alone { network.room(link, Time::ZERO, flow.packet_bytes) } else { 0 };
                 FullHost { link, holds }

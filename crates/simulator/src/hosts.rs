@@ -170,6 +170,7 @@ impl AllHosts {
     pub fn follow(&mut self, outcome: Outcome, network: &mut Network) {
         match outcome {
             Outcome::UnderWay => {}
+            // In virtual time only receivers take packets at once.
             Outcome::Delivered(arrival) => self.receive_data(arrival, network),
             outcome => self.follow_further(outcome, network),
         }

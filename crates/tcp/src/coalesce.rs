@@ -50,6 +50,7 @@ impl Coalescer {
     /// continue, and the one that it ends.
     pub fn add(&mut self, now: Time, arrival: &Arrival) -> [Option<Run>; 2] {
         let before = if self.is_continued_by(arrival) { None } else { self.take() };
+        // The time runs from the first segment, so a stream of them cannot put it off.
         let run = self.held.get_or_insert_with(|| {
             self.due = now + self.flush_after;
             Run::before(arrival)

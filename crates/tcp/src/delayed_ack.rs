@@ -77,6 +77,7 @@ impl DelayedAck {
     pub fn on_data(&mut self, now: Time) {
         let gap = self.tick.clock(now).wrapping_sub(self.tick.clock(self.last));
         self.last = now;
+        // Nothing came before the first segment, however late its flow begins: that is no gap.
         let first = !std::mem::replace(&mut self.begun, true);
         if self.policy == AckDelay::Adaptive {
             if !first {

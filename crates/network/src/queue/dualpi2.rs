@@ -122,6 +122,7 @@ enum Signal {
 
 /// Whether a packet belongs to the L queue (RFC 9331, section 5.1).
 fn is_low(packet: Packet) -> bool {
+    // CE counts as low, because an earlier queue may have marked an ECT(1) packet.
     matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce)
 }
 

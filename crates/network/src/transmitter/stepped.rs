@@ -37,6 +37,7 @@ impl Stepped {
         while self.free_at < Time::STUCK {
             let rate = self.steps[self.step].1;
             let lasts = self.step_ends().0 - self.free_at.0;
+            // At a rate of 0, an outage, nothing of the packet leaves in this step.
             let whole = (units + self.used).checked_div(rate).unwrap_or(u64::MAX);
             if whole < lasts {
                 self.free_at += Span(whole);

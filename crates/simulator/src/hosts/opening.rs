@@ -66,6 +66,7 @@ impl AllHosts {
             None => packet,
             Some(capture) => capture.arrives(now, packet),
         };
+        // The lower half of the number is the clock: `NUMBERS` has none of these bits.
         let brought = (packet.number() as u32, packet.ecn());
         match Step::ALL[packet.note() as usize] {
             Step::Syn => self.take_syn(now, index, brought, network),

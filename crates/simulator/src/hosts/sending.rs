@@ -110,6 +110,7 @@ impl AllHosts {
         if connection.app.due() == Time::NEVER {
             self.recorder.event_of(now, EventKind::Done, index as u32, &connection.sender);
             flow.ended.get_or_insert(now);
+            // Samples need the connection until the end of the run.
             if !flow.spec.sampled {
                 self.done.push(index as u32);
             }
@@ -245,6 +246,7 @@ impl AllHosts {
         counters.sent_bytes -= u64::from(full_bytes - last_bytes);
         let resent = Flags::RESENT.when(burst.is_retransmission);
         let interface = *interface;
+        // A capture sees each packet, and the last of a burst may differ from the others.
         let (has_runs, last_says_more) = (self.capture.is_none(), burst.pushed || ends_message);
         let mut place = 0;
         while place < burst.segs && !self.is_cancelled() {

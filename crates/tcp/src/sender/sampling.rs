@@ -22,6 +22,7 @@ impl Sender {
         let Some(rates) = &mut self.rates else { return };
         let sample = rates.sample(now, &mut self.conn, ack);
         if self.algorithm.has_cong_control() {
+            // Elsewhere `grow` sets it, which such an algorithm does without.
             self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
             self.algorithm.cong_control(&mut self.conn, &sample);
         }
