@@ -1168,7 +1168,7 @@ static void bbr3_info(const struct bbr3_params *params, const struct bbr3_state 
 	info->values[15] = bbr->prior_cwnd;
 }
 
-/* In figures: BBRv3, #e8707a, diamond. */
+/* In figures: BBRv3, #e0606b, diamond. */
 CC_ALGORITHM(
 	bbr3, .title = "BBRv3", .family = CC_FAMILY_RATE, .year = 2023,
 	.flags = CC_NEEDS_PACING | CC_NEEDS_RANDOM,

@@ -240,7 +240,7 @@ static void ccpd_info(const struct ccpd_params *params, const struct ccpd_state 
 	cc_storage_info(&ccpd->storage, &options, info);
 }
 
-/* In figures: CCPD, #93ad7a, chevron. */
+/* In figures: CCPD, #7b9a6a, chevron. */
 CC_ALGORITHM(
 	ccpd, .title = "CCPD", .family = CC_FAMILY_DELAY, .year = 2011,
 	.source =

@@ -403,7 +403,7 @@ static void cubic_info(const struct cubic_params *params, const struct cubic_sta
 	info->values[8] = cc_scale(epoch, 1000, CC_HZ);
 }
 
-/* In figures: CUBIC, #56b4e9, triangle-right. */
+/* In figures: CUBIC, #2f8fc7, triangle-right. */
 CC_ALGORITHM(cubic, .title = "CUBIC", .family = CC_FAMILY_LOSS, .year = 2008,
 	     .flags = CC_NEEDS_MARKED,
 	     .source = "S. Ha, I. Rhee, L. Xu, CUBIC: A New TCP-Friendly High-Speed TCP "

@@ -111,7 +111,7 @@ static void highspeed_info(const struct highspeed_params *params,
 		cc_scale(CC_HIGHSPEED_CUT_ONE - cut, 1000, CC_HIGHSPEED_CUT_ONE);
 }
 
-/* In figures: HS-TCP, #e69f00, square. */
+/* In figures: HS-TCP, #c48700, square. */
 CC_ALGORITHM(
 	highspeed, .title = "HighSpeed TCP", .family = CC_FAMILY_LOSS, .year = 2003,
 	.flags = CC_RENOS_BOUND,

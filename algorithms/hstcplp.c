@@ -262,7 +262,7 @@ static void hstcplp_info(const struct hstcplp_params *params,
 	info->values[2] = hstcplp->indications;
 }
 
-/* In figures: HSTCP-LP, #b3a125, arch. */
+/* In figures: HSTCP-LP, #a39119, arch. */
 CC_ALGORITHM(hstcplp, .title = "HSTCP-LP", .family = CC_FAMILY_HYBRID, .year = 2004,
 	     .source = "A. Kuzmanovic, E. Knightly, R. L. Cottrell, HSTCP-LP: A Protocol "
 		       "for Low-Priority Bulk Data Transfer in High-Speed High-RTT "

@@ -354,7 +354,7 @@ static void ledbatpp_info(const struct ledbatpp_params *params,
 	info->values[3] = ledbatpp->phase;
 }
 
-/* In figures: LEDBAT++, #66a61e, flat. */
+/* In figures: LEDBAT++, #62a01c, flat. */
 CC_ALGORITHM(ledbatpp, .title = "LEDBAT++", .family = CC_FAMILY_DELAY, .year = 2019,
 	     .source = "P. Balasubramanian, O. Ertugay, D. Havey, M. Bagnulo, LEDBAT++: "
 		       "Congestion Control for Background Traffic, "

@@ -94,7 +94,7 @@ static void scalable_cong_avoid(const struct scalable_params *params,
 	cc_additive_increase(conn, per, params->count_acks ? 1 : acked);
 }
 
-/* In figures: Scalable-TCP, #d55e00, triangle-up. */
+/* In figures: Scalable-TCP, #b84a00, triangle-up. */
 CC_ALGORITHM(scalable, .title = "Scalable TCP", .family = CC_FAMILY_LOSS, .year = 2003,
 	     .flags = CC_RENOS_BOUND,
 	     .source = "T. Kelly, Scalable TCP: Improving Performance in Highspeed Wide "

@@ -169,7 +169,7 @@ static void veno_info(const struct veno_params *params, const struct veno_state 
 	info->values[1] = cc_watch_base_us(&veno->watch);
 }
 
-/* In figures: Veno, #c48be0, bowtie. */
+/* In figures: Veno, #b573d4, bowtie. */
 CC_ALGORITHM(veno, .title = "TCP Veno", .family = CC_FAMILY_HYBRID, .year = 2003,
 	     .flags = CC_RENOS_BOUND,
 	     .source = "C. P. Fu, S. C. Liew, TCP Veno: TCP Enhancement for Transmission "

@@ -74,11 +74,11 @@ class Browser:
             case "Runtime.exceptionThrown":
                 found = said["exceptionDetails"]
                 self.complaints.append(found.get("exception", found).get("description", str(found)))
-            case "Runtime.consoleAPICalled" if said["type"] in ("error", "assert"):
+            case "Runtime.consoleAPICalled" if said["type"] in ("error", "assert", "warning"):
                 self.complaints.append(
                     str([each.get("value", each.get("description")) for each in said["args"]])
                 )
-            case "Log.entryAdded" if said["entry"]["level"] == "error":
+            case "Log.entryAdded" if said["entry"]["level"] in ("error", "warning"):
                 self.complaints.append(f"{said['entry']['text']} {said['entry'].get('url', '')}")
         return message
 

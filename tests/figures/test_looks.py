@@ -81,8 +81,35 @@ def test_those_of_one_study_have_colours_that_anybody_tells_apart() -> None:
             assert apart >= TOLD_APART / 2, f"{one}, {other}: {apart:.0f}"
 
 
-def test_lines_stand_out_from_white_paper() -> None:
-    assert all(distance(look.colour, "#ffffff") >= 30 for look in LOOKS.values())
+def test_lines_stand_out_from_paper_by_day_and_by_night() -> None:
+    """WCAG 2.2 (1.4.11) asks for a contrast of 3:1 for graphics."""
+    night = luminance(by_night("#ffffff"))
+    drawn = [look.colour for look in LOOKS.values()]
+    for colour in (
+        *drawn,
+        *style.SPARE_COLOURS,
+        style.CHOSEN,
+        style.OTHERS,
+        style.FAINT,
+        style.INK,
+    ):
+        assert 1.05 / (luminance(colour) + 0.05) >= 3, colour
+        assert (luminance(by_night(colour)) + 0.05) / (night + 0.05) >= 3, colour
+
+
+def test_flows_have_the_colours_of_their_algorithms() -> None:
+    colours = style.flow_colours(["cubic", "cubic", "bbr3@fast", None, "mine"])
+    assert colours[0] == LOOKS["cubic"].colour
+    assert colours[2] == LOOKS["bbr3"].colour
+    others = {colours[place] for place in (1, 3, 4)}
+    assert len(others) == 3
+    assert not others & {look.colour for look in LOOKS.values()}
+
+
+def test_the_order_of_series_changes_no_look() -> None:
+    names = ["htcp@li2007", "htcp", "mine", "cubic@linux-6"]
+    assert style.looks(names) == style.looks(reversed(names))
+    assert style.looks(names)["htcp"] == LOOKS["htcp"]
 
 
 def test_what_has_no_look_takes_nobodys() -> None:
@@ -163,11 +190,7 @@ def test_white_becomes_the_paper_of_dark_pages() -> None:
     assert by_night("#ffffff") == paper[1]
 
 
-def test_colours_are_seen_and_told_apart_on_dark_pages() -> None:
-    paper = luminance(by_night("#ffffff"))
-    for look in LOOKS.values():
-        # What the W3C asks of graphics.
-        assert (luminance(by_night(look.colour)) + 0.05) / (paper + 0.05) >= 3, look.label
+def test_colours_are_told_apart_on_dark_pages() -> None:
     for one, other in itertools.combinations(LOOKS.values(), 2):
         if one.shape == other.shape:
             apart = distance(by_night(one.colour), by_night(other.colour))

@@ -20,7 +20,7 @@ from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.engines.result import Run
 from dumbbell.figures import drawing, style, timelines
-from dumbbell.quantities import series
+from dumbbell.quantities import bands, series
 from dumbbell.quantities.series import thin
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -170,6 +170,7 @@ def _row(run: Run, name: str, title: str, end_s: int) -> timelines.Row:
         title=title,
         axis=series.named(name).axis,
         lines=pl.concat(thin(part, "time_s", "value", _BUCKETS) for part in parts),
+        algorithms=bands.choices(run, together=False),
         start_s=0.0,
         end_s=float(end_s),
     )

@@ -17,6 +17,12 @@ from dumbbell.figures.style import FONT_WITH_SUPERSCRIPTS
 _Channel = TypeVar("_Channel", "alt.X", "alt.Y")
 
 _SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+LEAST_SPAN: Final = 0.05
+"""Least length of an axis without 0, as a share of its largest value: noise is not an effect."""
+
+LEAST_SHARE: Final = 0.001
+"""The same of an axis of shares, whatever its values."""
+
 _HEADROOM: Final = 0.04
 _FOR_INTERVALS: Final = 0.35
 """Largest extension of a linear axis for intervals, as a share of the extent of the values."""
@@ -75,7 +81,46 @@ def extent(
         high = max(high, min(max(ends), high + room))
     if high != axis.high:
         high += _HEADROOM * (high - low)
+        high = max(high, low + _least(low, high, units.is_share(axis.field)))
     return Extent("linear", low, high if high > low else low + 1)
+
+
+def widened(
+    low: float, high: float, *, share: bool = False, scale: float = 1.0
+) -> tuple[float, float]:
+    """Return the ends of an axis without 0, of which a small difference fills but a small part.
+
+    They lie around the same middle, but not below 0 if `low` does not, nor is a share above 1. Of
+    shares `scale` is the factor to the unit that is shown, such as 100 for per cent.
+    """
+    missing = _least(low, high, share, scale) - (high - low)
+    if missing <= 0:
+        return low, high
+    length = high - low + missing
+    first = low - missing / 2
+    if share and high <= scale:
+        first = min(first, scale - length)
+    if low >= 0:
+        first = max(0.0, first)
+    return first, first + length
+
+
+def near(
+    columns: Iterable[pl.Series], *, share: bool = False, scale: float = 1.0, **others: Any
+) -> alt.Scale:
+    """Return a scale without 0 that holds all values, and is no shorter than `widened` allows.
+
+    `others` is what else the scale shall be.
+    """
+    values = _shown(columns, log=False) or [0.0, 1.0]
+    ends = widened(min(values), max(values), share=share, scale=scale)
+    return alt.Scale(domain=list(ends), nice=False, zero=False, **others)
+
+
+def _least(low: float, high: float, share: bool, scale: float = 1.0) -> float:
+    """Return how long an axis of these values must be; 1 if all are 0."""
+    least = LEAST_SPAN * max(abs(low), abs(high))
+    return max(least, LEAST_SHARE * scale) if share else least or 1.0
 
 
 def _shown(columns: Iterable[pl.Series], log: bool) -> list[float]:

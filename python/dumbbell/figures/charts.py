@@ -8,7 +8,7 @@ import altair as alt
 
 from dumbbell.base.units import NS_PER_S
 from dumbbell.figures import drawing, timelines
-from dumbbell.quantities import series
+from dumbbell.quantities import bands, series
 
 if TYPE_CHECKING:
     from dumbbell.engines.result import Run
@@ -27,6 +27,7 @@ def draw(run: Run, name: str) -> alt.VConcatChart:
         title="",
         axis=series.named(name).axis,
         lines=series.drawn(run, name),
+        algorithms=bands.choices(run, together=False),
         start_s=0.0,
         end_s=run.summary.duration_ns / NS_PER_S,
         joined=series.named(name).joined,

@@ -27,10 +27,10 @@ class Colouring:
     def of(
         cls, source: Views, spec: TestFigure, axis: str | None, *, by_algorithm: bool = False
     ) -> Colouring:
-        """Colour the values of an axis as everywhere, or the flows of the first run in order.
+        """Colour the values of an axis as everywhere, or the flows of the first run.
 
-        Equal flows that are one band have one colour. With `by_algorithm` it is the algorithms of
-        all runs that have colours.
+        The first flow of an algorithm has its colour. Equal flows that are one band have one
+        colour. With `by_algorithm` it is the algorithms of all runs that have colours.
         """
         if axis is not None:
             return cls._as_everywhere(values_of(source.test(spec.test), axis, spec))
@@ -40,9 +40,9 @@ class Colouring:
                 facts.choice(flow.first) for view in views for flow in view.flows
             )
         for _, view in source.views(spec.test, spec.where):
-            names = list(dict.fromkeys(bands.names(view.run).values()))
-            colours = flow_colours(len(names))
-            return cls({name: (name, colours[place]) for place, name in enumerate(names)})
+            known = bands.choices(view.run)
+            colours = zip(known, flow_colours(known.values()), strict=True)
+            return cls({name: (name, colour) for name, colour in colours})
         return cls({})
 
     @classmethod

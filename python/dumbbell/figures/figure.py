@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import polars as pl
 
 from dumbbell.base.lazy import altair as alt
-from dumbbell.figures import style
+from dumbbell.figures import alternative, style
 
 if TYPE_CHECKING:
     from dumbbell.figures.spec import BaseFigure
@@ -71,6 +71,8 @@ class Figure:
         The numbers of any figure that has some, a table per plot.
     frame
         The same for machines; None if it has none.
+    seen
+        Sentences about the values of a figure without tables.
     """
 
     spec: BaseFigure
@@ -78,6 +80,14 @@ class Figure:
     notes: tuple[str, ...]
     tables: tuple[TextTable, ...] = ()
     frame: pl.DataFrame | None = None
+    seen: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        """All of it in words, for those who do not see it: title, what is seen, notes."""
+        title = self.spec.title.rstrip(".")
+        seen = [*alternative.of_tables(self.tables), *self.seen]
+        return " ".join([f"{title}.", *seen, *self.notes])
 
     def __repr__(self) -> str:
         return f"<Figure {self.spec.name}: {self.spec.title}>"
@@ -94,13 +104,18 @@ def assembled(
     notes: Iterable[str],
     tables: Iterable[TextTable] = (),
     frame: pl.DataFrame | None = None,
+    *,
+    seen: Iterable[str] = (),
 ) -> Figure:
-    """Give a new chart its title, and notes below that; without numbers there are no tables."""
+    """Give a new chart its title, and notes below that; without numbers there are no tables.
+
+    What is `seen` of a figure without tables is in sentences.
+    """
     said = tuple(notes)
     subtitle = [line for note in said for line in textwrap.wrap(note, _NOTE_CHARACTERS)]
     # Set, as `properties` and `configure` copy the chart with all its parts, once each.
     chart.title = alt.TitleParams(textwrap.wrap(spec.title, _TITLE_CHARACTERS), subtitle=subtitle)
     chart.config = alt.Config(**style.config())
     if frame is None or frame.is_empty():
-        return Figure(spec, chart, said)
-    return Figure(spec, chart, said, tuple(tables), frame)
+        return Figure(spec, chart, said, seen=tuple(seen))
+    return Figure(spec, chart, said, tuple(tables), frame, tuple(seen))

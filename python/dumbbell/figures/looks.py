@@ -2,10 +2,11 @@
 
 The algorithm's C file declares them (`algorithms.labels`). An algorithm keeps its look in all
 figures. The first seven colours are those of Okabe and Ito ("Color Universal Design", 2008), which
-people with colour-vision deficiencies can distinguish. Their yellow is left out: it is too light
-for lines on white. Nobody can distinguish 25 colours, so the others go by family: purple for
-hybrids of loss and delay, green for delay, red for models of the rate, teal for congestion marks,
-brown and grey for loss. Within a family each has another shape and another shade.
+people with colour-vision deficiencies can distinguish. Every colour has a contrast of 3:1 or more
+on white paper. So their yellow is left out, and amber, sky blue and vermilion are darker. Nobody
+can distinguish 25 colours, so the others go by family: purple for hybrids of loss and delay, green
+for delay, red for models of the rate, teal for congestion marks, brown and grey for loss. Within a
+family each has another shape and another shade.
 """
 
 from __future__ import annotations

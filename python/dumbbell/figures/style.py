@@ -14,12 +14,14 @@ from dumbbell.algorithms.labels import label_of
 from dumbbell.figures.looks import INK, LOOKS, Look
 
 __all__ = [
+    "CHOSEN",
     "FAINT",
-    "FLOW_COLOURS",
     "FONT",
     "FONT_WITH_SUPERSCRIPTS",
     "GRID",
     "INK",
+    "OTHERS",
+    "SPARE_COLOURS",
     "THEORY_DASHES",
     "Look",
 ]
@@ -30,20 +32,26 @@ FAINT = "#5c5c5c"
 GRID = "#e4e4e4"
 THEORY_DASHES: tuple[tuple[int, int], ...] = ((6, 4), (2, 3), (10, 3), (1, 2))
 
-FLOW_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", INK)
-_SPARE_COLOURS = ("#882255", "#44aa99", "#aa4499", "#6699cc", "#cc6677", "#004488", "#997700")
+SPARE_COLOURS = ("#882255", "#2f9486", "#aa4499", "#5e92c6", "#cc6677", "#004488", "#997700")
+"""Colours that no algorithm has."""
+
+CHOSEN, OTHERS = "#d55e00", "#004488"
+"""Colours of what was chosen among equals that are no algorithms, and of the others."""
+
 _SPARE_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 
 
 def looks(values: Iterable[str]) -> dict[str, Look]:
     """Look of each series value, in order; no two of them have the same look or label.
 
-    The first value of an algorithm has its look; others of it, such as with another preset, and
-    what has none, get spare ones.
+    An algorithm without a preset has its look, else the first of its presets by name. Others of it,
+    and what has none, get spare ones. The order of the values does not matter, so that all figures
+    of the same ones agree.
     """
     chosen: dict[str, Look] = {}
     spare = _spare_looks()
-    for value in dict.fromkeys(values):
+    ordered = list(dict.fromkeys(values))
+    for value in sorted(ordered, key=lambda each: ("@" in each, each)):
         known = LOOKS.get(value.partition("@")[0])
         label = label_of(value)
         if any(label == other.label for other in chosen.values()):
@@ -51,12 +59,22 @@ def looks(values: Iterable[str]) -> dict[str, Look]:
         if known is None or any(known.colour == other.colour for other in chosen.values()):
             known = next(spare)
         chosen[value] = replace(known, label=label)
-    return chosen
+    return {value: chosen[value] for value in ordered}
 
 
-def flow_colours(count: int) -> list[str]:
-    """Colours of the flows of one run, in order of their index."""
-    return [FLOW_COLOURS[index % len(FLOW_COLOURS)] for index in range(count)]
+def flow_colours(algorithms: Iterable[str | None]) -> list[str]:
+    """Colours of lines by their algorithms, such as those of the flows of a run.
+
+    The first line of an algorithm has its colour. Others of it, and those of none (None), have
+    colours that no algorithm has: after seven of them these repeat.
+    """
+    spare, taken, colours = itertools.cycle(SPARE_COLOURS), set[str](), []
+    for algorithm in algorithms:
+        look = None if algorithm is None else LOOKS.get(algorithm.partition("@")[0])
+        colour = next(spare) if look is None or look.colour in taken else look.colour
+        taken.add(colour)
+        colours.append(colour)
+    return colours
 
 
 def config() -> dict[str, Any]:
@@ -104,6 +122,6 @@ def config() -> dict[str, Any]:
 def _spare_looks() -> Iterator[Look]:
     """Yield looks that no algorithm has; after seven of them colours repeat, with other shapes."""
     for colour, shape in zip(
-        itertools.cycle(_SPARE_COLOURS), itertools.cycle(_SPARE_SHAPES), strict=False
+        itertools.cycle(SPARE_COLOURS), itertools.cycle(_SPARE_SHAPES), strict=False
     ):
         yield Look("", colour, shape)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import polars as pl
 
 from dumbbell.base.lazy import altair as alt
+from dumbbell.figures import axes
 from dumbbell.figures.data import inline
-from dumbbell.figures.style import FAINT, FLOW_COLOURS, INK, flow_colours
+from dumbbell.figures.style import FAINT, INK, SPARE_COLOURS, flow_colours
 from dumbbell.quantities.series import Joined
 
 _WIDTH: Final = 760
@@ -23,7 +24,8 @@ _THINNEST: Final = 0.7
 _DASHES: Final = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2])
 """Dashes that distinguish lines of one colour: there are more flows than colours."""
 
-_RESENT: Final = "#d7191c"
+_RESENT: Final = "#c01015"
+_RESENT_OPACITY: Final = 0.6
 
 
 def _legend() -> alt.Legend:
@@ -50,6 +52,8 @@ class Row:
         Title of the vertical axis.
     lines
         ``label``, ``time_s`` and ``value``; None if the run is missing.
+    algorithms
+        The algorithm of each label that has one.
     start_s, end_s
         The time that is shown.
     from_zero
@@ -65,6 +69,7 @@ class Row:
     title: str
     axis: str
     lines: pl.DataFrame | None
+    algorithms: Mapping[str, str | None]
     start_s: float
     end_s: float
     from_zero: bool = True
@@ -74,15 +79,19 @@ class Row:
 
 
 def draw(rows: Sequence[Row]) -> alt.VConcatChart:
-    """Stack the rows; flows keep their colours in all of them."""
+    """Stack the rows; flows keep their colours in all of them.
+
+    A flow has the colour of its algorithm if that is the same in all rows.
+    """
     shown = [
         row.lines["label"].unique(maintain_order=True) for row in rows if row.lines is not None
     ]
     labels = list(dict.fromkeys(label for found in shown for label in found))
+    scale = alt.Scale(domain=labels, range=flow_colours(_algorithms(rows, labels)))
     several = any(len(found) > 1 for found in shown)
     height = _HEIGHT if len(rows) <= _MANY_ROWS else _LOW_HEIGHT
     charts = [
-        _plot(row, labels, position, _legend() if several else None).properties(
+        _plot(row, scale, position, _legend() if several else None).properties(
             title=alt.TitleParams(row.title, frame="group"), width=_WIDTH, height=height
         )
         for position, row in enumerate(rows)
@@ -91,12 +100,19 @@ def draw(rows: Sequence[Row]) -> alt.VConcatChart:
     return stacked
 
 
+def _algorithms(rows: Sequence[Row], labels: Sequence[str]) -> Iterator[str | None]:
+    """Yield the algorithm that a label has in all rows; None: it has none, or several."""
+    for label in labels:
+        found = {row.algorithms.get(label) for row in rows if row.lines is not None}
+        yield found.pop() if len(found) == 1 else None
+
+
 def _plot(
-    row: Row, labels: list[str], position: int, legend: alt.Legend | None
+    row: Row, colours: alt.Scale, position: int, legend: alt.Legend | None
 ) -> alt.LayerChart | alt.FacetChart:
     if row.lines is None:
         return alt.layer(_absent(row))
-    lines = _lines(row, row.lines, labels, legend).add_params(
+    lines = _lines(row, row.lines, colours, legend).add_params(
         alt.selection_interval(
             name=f"zoom{position}",
             bind="scales",
@@ -109,14 +125,14 @@ def _plot(
 
 
 def _lines(
-    row: Row, lines: pl.DataFrame, labels: list[str], legend: alt.Legend | None
+    row: Row, lines: pl.DataFrame, colours: alt.Scale, legend: alt.Legend | None
 ) -> alt.Chart:
-    colours = alt.Scale(domain=labels, range=flow_colours(len(labels)))
+    labels = colours.domain
     # Later lines are thinner, so that what they cover still shows.
     widths = [max(_THINNEST, _WIDEST / (1 + 0.5 * n)) for n in range(len(labels))]
     told: dict[str, Any] = {}
-    if len(labels) > len(FLOW_COLOURS):
-        dashes = [_DASHES[n // len(FLOW_COLOURS) % len(_DASHES)] for n in range(len(labels))]
+    if len(labels) > len(SPARE_COLOURS):
+        dashes = [_DASHES[n // len(SPARE_COLOURS) % len(_DASHES)] for n in range(len(labels))]
         scale = alt.Scale(domain=labels, range=dashes)
         told = {"strokeDash": alt.StrokeDash("label:N", scale=scale, title=None, legend=legend)}
     chart: alt.Chart = (
@@ -128,7 +144,7 @@ def _lines(
             y=alt.Y("value:Q", title=row.axis, scale=_heights(row, lines)),
             color=alt.Color("label:N", scale=colours, title=None, legend=legend),
             strokeWidth=alt.StrokeWidth(
-                "label:N", scale=alt.Scale(domain=labels, range=widths), legend=None
+                "label:O", scale=alt.Scale(domain=labels, range=widths), title=None, legend=legend
             ),
             tooltip=[
                 alt.Tooltip("label:N", title="flow"),
@@ -165,7 +181,7 @@ def _resent(row: Row, resent: pl.DataFrame) -> alt.Chart:
     """Draw a red line wherever something was sent again."""
     chart: alt.Chart = (
         alt.Chart(inline(resent))
-        .mark_rule(color=_RESENT, opacity=0.35, strokeWidth=1, clip=True, aria=False)
+        .mark_rule(color=_RESENT, opacity=_RESENT_OPACITY, strokeWidth=1, clip=True, aria=False)
         .encode(
             x=_time(row),
             tooltip=[
@@ -182,6 +198,8 @@ def _heights(row: Row, lines: pl.DataFrame) -> alt.Scale:
     """Return a scale with some room beyond the values, so that a constant is not the frame."""
     values = [*lines["value"], *(level.value for level in row.levels)] or [0.0, 1.0]
     low, high = (0.0 if row.from_zero else min(values)), max(values)
+    if not row.from_zero:
+        low, high = axes.widened(low, high)
     room = 0.06 * ((high - low) or 1.0)
     return alt.Scale(domain=[low if row.from_zero else low - room, high + room], nice=False)
 

@@ -53,6 +53,22 @@ def names(run: Run) -> dict[str, str]:
     }
 
 
+def choices(run: Run, *, together: bool = True) -> dict[str, str | None]:
+    """Return the algorithm of each flow or band by its name; None: it has none.
+
+    Without `together` the flows of bands are named one by one.
+    """
+    flows = flows_of(run.scenario, run.summary.flows)
+    if not together:
+        return {flow.label: _choice(flow) for flow in flows}
+    shown = equal_flows.shown(run.scenario, flows)
+    return {_name(members): _choice(members[0]) for members in shown}
+
+
+def _choice(flow: Flow) -> str | None:
+    return None if flow.is_datagrams else facts.choice(flow.first)
+
+
 def _name(members: Sequence[Flow]) -> str:
     """Name a flow or a band; of those without samples, there may be more in another run."""
     if not members[0].first.sampled:

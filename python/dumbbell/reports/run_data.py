@@ -21,6 +21,8 @@ from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.cancelling import crew
 from dumbbell.engines.result import Run
 from dumbbell.execution.executor import in_order_of_completion
+from dumbbell.figures import style
+from dumbbell.figures.looks import LOOKS
 from dumbbell.quantities import bands, kept, run_totals, series
 from dumbbell.quantities.bands import Bundle
 from dumbbell.quantities.cells import Totals
@@ -106,8 +108,8 @@ def _is_current(path: Path) -> bool:
 @cache
 def _first_line() -> str:
     """Return the digest of what decides on the content of a file."""
-    sources = (__file__, run_totals.__file__, scripts.__file__)
-    digest = hashlib.sha256(kept.code().encode())
+    sources = (__file__, run_totals.__file__, scripts.__file__, style.__file__)
+    digest = hashlib.sha256(f"{kept.code()} {LOOKS}".encode())
     for source in sources:
         digest.update(Path(source).read_bytes())
     return f"// {digest.hexdigest()}\n"
@@ -134,6 +136,7 @@ def content(run: Run) -> Mapping[str, Any]:
     found = bands.bundles(run)
     drawn = _drawn(run, found)
     spans = min(SPANS_MAX, SPANS_OF_ALL // max(1, len(drawn)))
+    algorithms = bands.choices(run)
     return {
         "key": run.key,
         "seed": str(run.scenario.seed),
@@ -144,6 +147,7 @@ def content(run: Run) -> Mapping[str, Any]:
         "drawn": len(drawn),
         "of": len(found),
         "names": [bundle.name for bundle in drawn],
+        "colours": style.flow_colours(algorithms[bundle.name] for bundle in drawn),
         "apart": bands.round_trips_apart(run) if bands.is_coarse(run) else None,
         "samples": {"flows": _samples(run, "flow"), "queues": _samples(run, "queue")},
         "panels": list(_panels(run, drawn, spans)),

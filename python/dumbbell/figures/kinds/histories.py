@@ -12,7 +12,7 @@ from dumbbell.base.errors import InputError, unknown
 from dumbbell.base.keys import numbered
 from dumbbell.base.labels import number
 from dumbbell.base.units import NS_PER_S
-from dumbbell.figures import timelines
+from dumbbell.figures import alternative, timelines
 from dumbbell.figures.figure import Figure, assembled
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.source import Source
@@ -20,7 +20,7 @@ from dumbbell.figures.spec import BaseFigure, Behind, Spec
 from dumbbell.figures.stated import Stated
 from dumbbell.figures.timelines import Level, Row
 from dumbbell.plan import grid
-from dumbbell.quantities import series
+from dumbbell.quantities import bands, series
 from dumbbell.quantities.names import Chosen, OptionalQuantity, SeriesName, TestName
 from dumbbell.scenario.tables import Abbreviable
 
@@ -98,6 +98,15 @@ class Picked:
     of: int = 0
 
 
+def _seen(rows: list[Row]) -> Iterator[str]:
+    """Say what each plot shows; only the first row of a panel has its title."""
+    panel = ""
+    for row in rows:
+        panel = row.title or panel
+        if row.lines is not None:
+            yield from alternative.of_lines([(f"{panel}, {row.axis}", row.lines)])
+
+
 def _meets(panel: Panel, stated: Stated) -> bool:
     """Return True if a number is of a panel's run."""
     chosen = {axis: grid.wanted_values(panel.where, axis)[0] for axis in panel.where}
@@ -165,7 +174,7 @@ class HistoriesFigure(BaseFigure):
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""
         rows = [row for panel in self.panels for row in self._rows(source, panel)]
-        return assembled(self, timelines.draw(rows), self._notes(source, rows))
+        return assembled(self, timelines.draw(rows), self._notes(source, rows), seen=_seen(rows))
 
     def _rows(self, source: Source, panel: Panel) -> Iterator[Row]:
         run = source.get_run(panel.test, panel.where, panel.picked(source).repetition)
@@ -182,6 +191,7 @@ class HistoriesFigure(BaseFigure):
                 title=panel.title if place == 0 else "",
                 axis=shown.axis,
                 lines=lines,
+                algorithms={} if run is None else bands.choices(run, together=False),
                 start_s=panel.start_s or 0.0,
                 end_s=panel.end_s or end_s or 1.0,
                 from_zero=found.from_zero,

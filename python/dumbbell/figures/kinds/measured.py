@@ -11,14 +11,14 @@ from pydantic import Field, model_validator
 from dumbbell.base.errors import InputError
 from dumbbell.base.labels import number
 from dumbbell.base.lazy import altair as alt
-from dumbbell.figures import marks
+from dumbbell.figures import axes, marks, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import Spec, TestFigure
-from dumbbell.figures.style import FLOW_COLOURS, INK
-from dumbbell.quantities import series, taking
+from dumbbell.figures.style import INK
+from dumbbell.quantities import bands, series, taking
 from dumbbell.quantities.view import RunView
 
 _WIDTH: Final = 420
@@ -94,9 +94,10 @@ class MeasuredFigure(TestFigure):
         notes += list(engine_notes(source.engine, source.left_out(self.test)))
         rows = [(line, flow_means(line.label, views)) for line in self.flows]
         tables = [_table(line, simulated) for line, simulated in rows]
-        return assembled(
-            self, _chart(frame, [line.label for line in self.flows]), notes, tables, frame
-        )
+        known = bands.choices(views[0].run, together=False) if views else {}
+        colours = style.flow_colours(known.get(line.label) for line in self.flows)
+        chart = _chart(frame, dict(zip((line.label for line in self.flows), colours, strict=True)))
+        return assembled(self, chart, notes, tables, frame)
 
 
 def flow_means(label: str, views: Sequence[RunView]) -> dict[str, float | None]:
@@ -177,28 +178,36 @@ def _difference(measured: float | None, simulated: float | None) -> str:
     return f"{100 * (simulated / measured - 1):+.1f} %"
 
 
-def _chart(frame: pl.DataFrame, labels: Sequence[str]) -> alt.ConcatChart:
+def _chart(frame: pl.DataFrame, colours: Mapping[str, str]) -> alt.ConcatChart:
     panes = [pane for pane in _PANES if not frame.filter(pl.col("pane") == pane).is_empty()]
     if not panes:
         return alt.concat(marks.nothing(width=_WIDTH, height=_HEIGHT))
     plots = [
         _plot(
-            frame.filter((pl.col("pane") == pane) & (pl.col("flow") == label)), pane, label, place
+            frame.filter((pl.col("pane") == pane) & (pl.col("flow") == label)), pane, label, colour
         )
-        for place, label in enumerate(labels)
+        for label, colour in colours.items()
         for pane in panes
     ]
     chart: alt.ConcatChart = alt.concat(*plots, columns=len(panes), spacing=14)
     return chart
 
 
+def _scale(pane: str, frame: pl.DataFrame) -> alt.Scale:
+    """Return the scale of a plot: goodput from 0, RTTs near the values."""
+    values = frame["value"] if pane == "rtt_ms" else pl.Series([0.0, *frame["value"]])
+    return axes.near([values])
+
+
 def _plot(
-    frame: pl.DataFrame, pane: str, label: str, place: int
+    frame: pl.DataFrame, pane: str, label: str, colour: str
 ) -> alt.LayerChart | alt.FacetChart:
-    colours = {_SIMULATED: FLOW_COLOURS[place % (len(FLOW_COLOURS) - 1)], _MEASURED: INK}
+    colours = {_SIMULATED: colour, _MEASURED: INK}
     encoded: dict[str, Any] = {
         "x": alt.X("time_s:Q", title="time (s)", axis=alt.Axis(tickCount=8)),
-        "y": alt.Y("value:Q", title=_PANES[pane], axis=alt.Axis(tickCount=4)),
+        "y": alt.Y(
+            "value:Q", title=_PANES[pane], scale=_scale(pane, frame), axis=alt.Axis(tickCount=4)
+        ),
         "tooltip": [
             alt.Tooltip("what:N", title="how"),
             alt.Tooltip("time_s:Q", title="time (s)", format=".2f"),
@@ -206,10 +215,10 @@ def _plot(
         ],
     }
     layers = []
-    for what, colour in colours.items():
+    for what, shown in colours.items():
         data = inline(frame.filter(pl.col("what") == what).select("what", "time_s", "value"))
         width = 1.1 if what == _MEASURED else 2.2
-        line = alt.Chart(data).mark_line(strokeJoin="round", strokeWidth=width, color=colour)
+        line = alt.Chart(data).mark_line(strokeJoin="round", strokeWidth=width, color=shown)
         layers.append(line.encode(**encoded))
     return alt.layer(*layers).properties(
         width=_WIDTH, height=_HEIGHT, title=alt.TitleParams(label, fontSize=13, anchor="start")

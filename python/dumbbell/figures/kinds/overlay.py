@@ -12,7 +12,7 @@ from pydantic import Field
 from dumbbell.base.lazy import altair as alt
 from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.result import Run
-from dumbbell.figures import marks
+from dumbbell.figures import alternative, marks
 from dumbbell.figures.colouring import Colouring
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, assembled
@@ -36,7 +36,7 @@ _LINES_MAX: Final = 24
 """Lines of a plot: the flows of the first runs, as many as have room."""
 
 _SPANS_OF_ALL: Final = 1200
-_FIRST: Final = 0.95
+_FIRST: Final = 1.0
 _OTHERS: Final = 0.2
 _ALL_FLOWS: Final = "all flows"
 _GOODPUT: Final = "goodput_mbit_per_s"
@@ -74,7 +74,11 @@ class OverlayFigure(TestFigure):
         end_s = max((each.run.summary.duration_ns for each in runs), default=1) / NS_PER_S
         chart = _chart(plots, happened, colouring, end_s)
         told = [plot.lines.with_columns(quantity=pl.lit(plot.axis)) for plot in plots]
-        return assembled(self, chart, notes, (), pl.concat(told) if told else None)
+        seen = alternative.of_lines(
+            (plot.axis, plot.lines.with_columns(label=colouring.labels(plot.lines["of"])))
+            for plot in plots
+        )
+        return assembled(self, chart, notes, (), pl.concat(told) if told else None, seen=seen)
 
 
 @dataclass(frozen=True)
@@ -302,16 +306,14 @@ def _chart(
         name="zoom", bind="scales", encodings=["x"], zoom="wheel![event.shiftKey]"
     )
     height = _HEIGHTS.get(len(plots), _LOW_HEIGHT)
+    # One legend of all plots: they share the scale.
+    colour = alt.Color("label:N", scale=scale, title=None, legend=legend)
     charts: list[alt.Chart | alt.LayerChart | alt.FacetChart] = []
     for place, plot in enumerate(plots):
-        colour = alt.Color(
-            "label:N", scale=scale, title=None, legend=legend if place == 0 else None
-        )
         is_last = happened.is_empty() and place == len(plots) - 1
         drawn = _plot(plot, colouring, colour, _time(end_s, told=is_last))
         charts.append(drawn.properties(width=_WIDTH, height=height))
     if not happened.is_empty():
-        colour = alt.Color("label:N", scale=scale, title=None, legend=None)
         charts.append(_strip(happened, colouring, colour, _time(end_s, told=True)))
     # One selection for all plots, so that they show the same time.
     charts[0] = charts[0].add_params(zoom)
@@ -426,7 +428,7 @@ def _strip(
     data = found.filter(pl.col("what").is_in(kinds)).drop("of")
     chart: alt.Chart = (
         alt.Chart(inline(data))
-        .mark_tick(thickness=1, size=_STRIP - 4, opacity=0.7, clip=True)
+        .mark_tick(thickness=1, size=_STRIP - 4, opacity=1, clip=True)
         .encode(
             x=time,
             y=alt.Y(

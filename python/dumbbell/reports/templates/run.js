@@ -5,6 +5,7 @@
 
 const [PLACES, REPETITION, KEY, STATE, PLAN, VALUES, WHY] = [0, 1, 2, 3, 4, 5, 6];
 const HEIGHT = 150;
+const SEEN = 8;
 
 const tests = new Map();
 const runs = new Map();
@@ -99,7 +100,7 @@ function facts(test, row, run) {
 function spelled(value) {
   if (value === null || value === undefined) return "–";
   if (value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-3)) return value.toExponential(3);
-  return String(Number(value.toPrecision(5)));
+  return String(Number(value.toPrecision(4)));
 }
 
 function metrics(test, row) {
@@ -150,14 +151,14 @@ function told(run) {
 // Later lines are thinner, so that what they cover still shows.
 const widths = (count) => Array.from({ length: count }, (_, place) => 1.8 / (1 + 0.5 * Math.min(place, 4)));
 
-// A flow has the same colour in all panels; queues have theirs.
+// A flow has the same colour in all panels, that of its algorithm if it is the first; queues have theirs.
 function coloured(panel, run) {
   const { colours } = window.dumbbellLooks;
   const there = new Set([...panel.lines, ...panel.bands].map((line) => line[0]));
   const known = run.names.filter((name) => there.has(name));
-  const names = known.length === there.size ? known : [...there];
-  const place = known.length === there.size ? (name) => run.names.indexOf(name) : (name) => names.indexOf(name);
-  return { names, range: names.map((name) => colours[place(name) % colours.length]) };
+  if (known.length === there.size) return { names: known, range: known.map((name) => run.colours[run.names.indexOf(name)]) };
+  const names = [...there];
+  return { names, range: names.map((name, place) => colours[place % colours.length]) };
 }
 
 // What a link could carry, behind what it carried.
@@ -235,6 +236,15 @@ function panelSpec(panel, run, width, isLast) {
   return { width, height: HEIGHT, autosize: { type: "fit-x", contains: "padding" }, layer };
 }
 
+// What a panel shows, for those who do not see it: the range of each line and band.
+function seen(panel) {
+  const ends = (values) => `${spelled(values.reduce((a, b) => Math.min(a, b)))} to ${spelled(values.reduce((a, b) => Math.max(a, b)))}`;
+  const lines = panel.lines.filter((line) => line[2].length).map(([name, , values]) => `${name} ${ends(values)}`);
+  const bands = panel.bands.map(([name, , low, , high]) => `${name} ${ends([...low, ...high])}`);
+  const named = [...lines, ...bands];
+  return named.slice(0, SEEN).join("; ") + (named.length > SEEN ? `; and ${named.length - SEEN} more` : "");
+}
+
 let drawn = null;
 
 async function draw() {
@@ -251,7 +261,7 @@ async function draw() {
   for (const [place, [figure, spec]] of figures.entries()) {
     const { view } = await vegaEmbed(figure, spec, { actions: false, mode: "vega-lite", renderer: "canvas" });
     figure.setAttribute("role", "img");
-    figure.setAttribute("aria-label", `${run.panels[place].title} over time, ${label}`);
+    figure.setAttribute("aria-label", `${run.panels[place].title} over time, ${label}: ${seen(run.panels[place])}.`);
     views.push(view);
   }
   together(views);
