@@ -81,7 +81,7 @@ def test_a_number_stands_at_its_grid_point_in_the_colour_of_its_series() -> None
     text = svg(figure)
     hollow = re.findall(r'<path aria-label="the authors: 0.8 \(Section V\)"[^>]*>', text)
     assert len(hollow) == 1
-    assert 'stroke="#56b4e9"' in hollow[0]
+    assert 'stroke="#2f8fc7"' in hollow[0]
     assert (
         'fill="transparent"' in hollow[0] or 'fill="none"' in hollow[0] or "fill=" not in hollow[0]
     )

@@ -14,14 +14,19 @@ from inline_snapshot import snapshot
 from dumbbell.base.errors import InputError
 from dumbbell.base.validation import validate
 from dumbbell.figures import axes
+from dumbbell.figures.figure import Figure
 from dumbbell.figures.kinds.bars import BarsFigure
 from dumbbell.figures.kinds.boxes import BoxesFigure
+from dumbbell.figures.kinds.heatmap import HeatmapFigure
 from dumbbell.figures.kinds.histories import HistoriesFigure
 from dumbbell.figures.kinds.points import PointsFigure
+from dumbbell.figures.kinds.ratios import RatiosFigure
 from dumbbell.figures.kinds.rows import RowsFigure
 from dumbbell.figures.kinds.scatter import ScatterFigure
 from dumbbell.figures.kinds.tradeoff import TradeoffFigure
+from dumbbell.figures.looks import LOOKS
 from dumbbell.figures.spec import BaseFigure, Coordinate
+from dumbbell.inference import statistics
 from dumbbell.quantities.names import What
 from dumbbell.quantities.tables import aggregate
 from figure_tables import COMMON, Tables, data_with, datasets, drawn, svg, vega_lite
@@ -36,7 +41,7 @@ TIMES = Tables(
         {"algorithm": name, "rtt": rtt, "jain": 0.5 + 0.05 * place + 0.01 * run, "share": 0.1 * run}
         for place, name in enumerate(AXES["algorithm"])
         for rtt in AXES["rtt"][1:]
-        for run in range(3)
+        for run in range(4)
     ],
 )
 
@@ -59,6 +64,10 @@ def scatter(**keys: Any) -> ScatterFigure:
 def rows(**keys: Any) -> RowsFigure:
     x = {"field": "jain"}
     return validate(RowsFigure, {**COMMON, "kind": "rows", "rows": "algorithm", "x": x, **keys})
+
+
+def tradeoff(**keys: Any) -> TradeoffFigure:
+    return validate(TradeoffFigure, {**COMMON, "kind": "tradeoff", **keys})
 
 
 def boxes(**keys: Any) -> BoxesFigure:
@@ -103,7 +112,7 @@ def test_points_stand_where_they_were_measured() -> None:
         "rtt (ms) 42",
     }
     assert (
-        "Standard TCP, rtt (ms) 22: fairness (Jain) 0.51 (95 % interval 0.485 to 0.535), 3 runs"
+        "Standard TCP, rtt (ms) 22: fairness (Jain) 0.515 (95 % interval 0.494 to 0.536), 4 runs"
         in (told)
     )
 
@@ -116,12 +125,12 @@ def test_intervals_are_those_of_student(spec: Callable[..., BaseFigure]) -> None
     assert shown["mean"][0] == pytest.approx(expected["mean"].item())
     assert shown["low"][0] == pytest.approx(expected["low"].item(), rel=1e-5)
     assert shown["high"][0] == pytest.approx(expected["high"].item(), rel=1e-5)
-    assert figure.notes[0] == snapshot("Mean and 95 % interval of 3 runs per point.")
+    assert figure.notes[0] == snapshot("Mean and 95 % interval of 4 runs per point.")
     assert figure.frame is not None
     assert {"mean", "low", "high", "n", "runs"} <= set(figure.frame.columns)
     assert set(figure.frame["quantity"]) == {"jain"}
     assert all("mean and 95 % interval" in table.caption for table in figure.tables)
-    assert "0.510 ± 0.025" in str(figure.tables)
+    assert "0.515 ± 0.021" in str(figure.tables)
 
 
 @pytest.mark.parametrize("spec", [*MEANS, boxes])
@@ -177,11 +186,12 @@ def test_titles_are_by_default_those_of_the_quantities(spec: Callable[..., BaseF
 
 
 def test_intervals_that_are_cut_are_said_to_go_on() -> None:
-    wide = [{"algorithm": "reno", "rtt": "22ms", "rtt_mean_ms": value} for value in (0.2, 0.8)]
+    values = (0.2, 0.8, 0.2, 0.8)
+    wide = [{"algorithm": "reno", "rtt": "22ms", "rtt_mean_ms": value} for value in values]
     figure = drawn(Tables(AXES, wide), points(y={"field": "rtt_mean_ms", "low": 0, "high": 1}))
     assert "Intervals that reach the frame continue beyond it." in figure.notes
     (told,) = labels(svg(figure), "point")
-    assert "95 % interval −3.31 to 4.31" in told
+    assert "95 % interval −0.0512 to 1.05" in told
     narrow = drawn(TIMES, points(y={"field": "jain", "low": 0, "high": 1}))
     assert not any("Intervals" in note for note in narrow.notes)
 
@@ -205,7 +215,7 @@ def test_zero_has_a_place_on_a_log_axis() -> None:
 
 
 def test_zero_on_a_log_axis_stands_hollow_on_its_edge_and_no_line_leads_there() -> None:
-    values = {"1e-4": (0.0, 0.0), "1e-2": (2e-4, 3e-4)}
+    values = {"1e-4": (0.0,) * 4, "1e-2": (1e-4, 4e-4, 1e-4, 4e-4)}
     table = Tables(
         LOSSES,
         [
@@ -346,9 +356,10 @@ PARTS = [
         "goodput_mbit_per_s[2]": 4.0 + n,
     }
     for rtt in ("22ms", "42ms")
-    for n in (0, 1)
+    for n in (0, 1, 0, 1)
 ]
 PART = [{"field": f"goodput_mbit_per_s[{n}]", "label": f"flow {n}"} for n in (1, 2)]
+PART_FIELDS = [part["field"] for part in PART]
 
 
 def test_parts_are_stacked_on_each_other_with_their_intervals() -> None:
@@ -365,7 +376,7 @@ def test_parts_are_stacked_on_each_other_with_their_intervals() -> None:
     assert [table.title for table in figure.tables] == ["flow 1", "flow 2"]
     told = labels(svg(figure), "bar")
     where = "Standard TCP, rtt 22 ms, flow 2"
-    said = f"{where}: goodput (Mbit/s) 4.5 (95 % interval −1.85 to 10.9), 2 runs"
+    said = f"{where}: goodput (Mbit/s) 4.5 (95 % interval 3.58 to 5.42), 4 runs"
     assert said in told
 
 
@@ -426,7 +437,7 @@ def test_a_second_quantity_has_an_axis_of_its_own() -> None:
     figure = drawn(TIMES, bars(marks={"field": "share", "title": "a share"}))
     assert figure.notes == snapshot(
         (
-            "Mean and 95 % interval of 3 runs per point.",
+            "Mean and 95 % interval of 4 runs per point.",
             "Not run yet: rtt 16 ms.",
             "Bars: fairness (Jain); points: a share.",
         )
@@ -478,13 +489,175 @@ def test_rows_show_what_was_stated() -> None:
 
 def test_the_interval_of_a_share_ends_where_the_share_does() -> None:
     runs = [
-        {"algorithm": "reno", "rtt": "22ms", "jain": jain, "rtt_mean_ms": jain} for jain in (0.7, 1)
+        {"algorithm": "reno", "rtt": "22ms", "jain": jain, "rtt_mean_ms": jain}
+        for jain in (0.7, 1, 0.7, 1)
     ]
     table = Tables(AXES, runs)
     shown = data_with(drawn(table, points()), "low", "high", "mean")
     assert shown["high"].to_list() == [1]
     beyond = data_with(drawn(table, points(y={"field": "rtt_mean_ms"})), "low", "high", "mean")
     assert beyond["high"][0] > 1
+
+
+@pytest.mark.parametrize("spec", MEANS)
+def test_few_runs_are_dots_and_have_no_interval(spec: Callable[..., BaseFigure]) -> None:
+    """The interval of three runs is 4.3 standard errors long to each side."""
+    runs = [{"algorithm": "reno", "rtt": "22ms", "jain": jain} for jain in (0.3, 0.4, 0.8)]
+    figure = drawn(Tables(AXES, runs), spec(where={"rtt": "22ms"}))
+    assert data_with(figure, "low", "high")["low"].null_count() > 0
+    assert sorted(data_with(figure, "value")["value"]) == [0.3, 0.4, 0.8]
+    assert figure.notes == snapshot(
+        (
+            "Mean of 3 runs per point.",
+            "Not run yet: algorithm CUBIC, H-TCP, BIC-TCP, Scalable-TCP, HS-TCP, FAST-TCP and YeAH.",
+            "Small dots are single runs.",
+        )
+    )
+    # The table has it, for those who know what it is worth.
+    assert "0.50 ± 0.50" in str(figure.tables)
+
+
+def test_bars_of_few_runs_have_their_dots_on_the_stack() -> None:
+    runs = [
+        {"algorithm": "reno", "rtt": "22ms", **dict(zip(PART_FIELDS, pair, strict=True))}
+        for pair in ((3.0, 4.0), (3.0, 5.0))
+    ]
+    figure = drawn(Tables(AXES, runs), bars(y={"field": "goodput_mbit_per_s"}, part=PART))
+    dots = data_with(figure, "value").sort("part", "value")
+    assert dots.select("part", "value").rows() == [
+        ("flow 1", 3),
+        ("flow 1", 3),
+        ("flow 2", 7),
+        ("flow 2", 8),
+    ]
+
+
+def test_a_trade_off_does_not_fill_the_page_with_a_small_difference() -> None:
+    """Goodputs from 96.520 to 96.534 Mbit/s once went from edge to edge."""
+    runs = [
+        {"algorithm": name, "rtt": "22ms", "goodput_mbit_per_s": 96.52 + step, "jain": 1.0}
+        for name, step in (("reno", 0), ("cubic", 0.014))
+        for _ in range(4)
+    ]
+    spec = tradeoff(x={"field": "jain"}, y={"field": "goodput_mbit_per_s"})
+    (low, high), (first, last) = (domain(drawn(Tables(AXES, runs), spec), axis) for axis in "yx")
+    assert high - low >= 0.05 * 96
+    assert (low < 96.52, high > 96.534) == (True, True)
+    assert (first, last) == (0.95, 1)
+
+
+def domain(figure: Figure, axis: str) -> tuple[float, float]:
+    """Return the ends of the axis of the first layer that names them."""
+    layers = vega_lite(figure)["hconcat"][0]["layer"]
+    found = (layer["encoding"].get(axis, {}).get("scale", {}) for layer in layers)
+    low, high = next(scale["domain"] for scale in found if "domain" in scale)
+    return low, high
+
+
+@pytest.mark.parametrize(
+    ("ends", "share", "expected"),
+    [
+        ((96.0, 97.0), False, 0.05 * 97),
+        ((10.0, 20.0), False, 10.0),
+        ((0.0, 0.0), False, 1.0),
+        ((0.0, 1e-9), True, 0.001),
+        ((-1.0, -0.999), False, 0.05),
+    ],
+)
+def test_axes_have_a_least_length(ends: tuple[float, float], share: bool, expected: float) -> None:
+    low, high = axes.widened(*ends, share=share)
+    assert high - low == pytest.approx(expected)
+    assert low <= ends[0]
+    assert ends[1] <= high
+    assert (low >= 0) == (ends[0] >= 0)
+
+
+def heatmap(**keys: Any) -> HeatmapFigure:
+    cells = {"x": "rtt", "y": "second", "quantity": "jain", "facet": "algorithm"}
+    return validate(HeatmapFigure, {**COMMON, "kind": "heatmap", **cells, **keys})
+
+
+def ratios(**keys: Any) -> RatiosFigure:
+    cells = {"x": "rtt", "y": "second", "quantity": "jain", "first": "reno", "second": "cubic"}
+    return validate(RatiosFigure, {**COMMON, "kind": "ratios", **cells, **keys})
+
+
+TWO = {"algorithm": ["reno", "cubic"], "rtt": ["22ms", "42ms"], "second": ["same"]}
+COMPETING = Tables(
+    TWO,
+    [
+        {"algorithm": name, "rtt": rtt, "second": "same", "jain": mean + 0.01 * run}
+        for name, rtt, mean in (
+            ("reno", "22ms", 0.8),
+            ("cubic", "22ms", 0.4),
+            ("reno", "42ms", 0.5),
+            ("cubic", "42ms", 0.505),
+        )
+        for run in range(5)
+    ],
+)
+"""At 22 ms Reno is the better one; at 42 ms intervals overlap."""
+
+
+def test_only_what_is_decided_is_the_best_of_a_map() -> None:
+    figure = drawn(COMPETING, heatmap())
+    cells = pl.concat(
+        frame.with_columns(place=pl.lit(place))
+        for place, frame in enumerate(
+            frame for frame in datasets(figure) if "is_best" in frame.columns
+        )
+    )
+    assert cells.filter("is_best").select("place", "x").rows() == [(0, "22ms")]
+    note = "Outlined: the best at this point; its interval overlaps with no other's."
+    assert note in figure.notes
+    alone = drawn(COMPETING, heatmap(where={"algorithm": "reno"}))
+    assert not any(frame["is_best"].any() for frame in datasets(alone) if "is_best" in frame)
+
+
+def test_equal_numbers_do_not_span_all_colours_of_a_map() -> None:
+    runs = [
+        {"algorithm": "reno", "rtt": rtt, "second": "same", "jain": value}
+        for rtt, value in (("22ms", 0.994), ("42ms", 0.9999))
+    ]
+    text = str(vega_lite(drawn(Tables(TWO, runs), heatmap())))
+    low, high = map(float, re.findall(r"'domain': \[([\d.]+), ([\d.]+)\], 'scheme'", text)[0])
+    assert high - low == pytest.approx(0.05, rel=1e-3)
+
+
+def test_a_map_of_ratios_is_grey_where_nothing_is_decided() -> None:
+    figure = drawn(COMPETING, ratios())
+    cells = data_with(figure, "decided").sort("x")
+    assert cells["decided"].to_list() == [True, False]
+    assert cells["text"].to_list() == [1.952, 0.9905]
+    assert figure.notes == snapshot(
+        (
+            "Ratios of means, Standard TCP / CUBIC, of 5 runs per point.",
+            "Grey: not decided (1 of 2), as the 95 % interval of the ratio includes 1.",
+        )
+    )
+    one, other = ([mean + 0.01 * run for run in range(5)] for mean in (0.8, 0.4))
+    ratio = statistics.ratio(one, other)
+    assert figure.frame is not None
+    row = figure.frame.filter(pl.col("rtt") == "22ms").row(0, named=True)
+    assert (row["low"], row["high"]) == (ratio.low, ratio.high)
+    # The better one has its colour.
+    assert LOOKS["reno"].colour in svg(figure)
+
+
+def test_a_ratio_needs_two_series_of_the_axis() -> None:
+    with pytest.raises(InputError, match="is the first one, too"):
+        ratios(second="reno")
+    named = {use.key: use.name for use in ratios().uses() if use.what is What.VALUE}
+    assert named == {"first": ("algorithm", "reno"), "second": ("algorithm", "cubic")}
+
+
+def test_a_figure_says_what_is_seen() -> None:
+    assert drawn(TIMES, points(where={"algorithm": ["reno", "cubic"]})).said == snapshot(
+        "Fig. 9. F. fairness (Jain), mean and 95 % interval, by rtt (ms). Standard TCP: 0.515 at 22 and 0.515 at 42; CUBIC: 0.565 at 22 and 0.565 at 42. Mean and 95 % interval of 4 runs per point. Not run yet: rtt 16 ms."
+    )
+    assert drawn(COMPETING, ratios()).said == snapshot(
+        "Fig. 9. F. fairness (Jain): Standard TCP / CUBIC, with 95 % interval, by second. 22 ms: 1.952 at same; 42 ms: 0.9905 at same. Ratios of means, Standard TCP / CUBIC, of 5 runs per point. Grey: not decided (1 of 2), as the 95 % interval of the ratio includes 1."
+    )
 
 
 def test_boxes_of_something_else_are_refused() -> None:

@@ -40,9 +40,11 @@ def test_points_show_mean_and_interval_of_the_runs(small: Results) -> None:
         and set(frame["mean"].round(4)) == set(expected["mean"].round(4))
     )
     assert set(marks["measured_x"]) == {20, 40}
-    assert sorted(marks["high"]) == pytest.approx(sorted(expected["high"]), rel=1e-5)
+    # Of two runs the dots are shown, and the interval is in the table.
+    assert marks["high"].null_count() == marks.height
     assert figure.frame is not None
     shown = figure.frame.filter(pl.col("rate") == "10 Mbit/s")
+    assert sorted(shown["high"]) == sorted(expected["high"])
     assert shown["mean"].to_list() == expected["mean"].to_list()
 
 
@@ -52,7 +54,7 @@ def test_titles_axes_and_legend_are_drawn(small: Results) -> None:
         assert words in text
     assert "5 Mbit/s" in text
     assert "equation 4" in text
-    assert "Mean and 95 % interval of 2 runs per point." in text
+    assert "Mean of 2 runs per point." in text
 
 
 @pytest.mark.parametrize("name", ["fig1", "fig2"])
@@ -80,28 +82,16 @@ def test_series_of_one_algorithm_can_be_told_apart() -> None:
     assert len({look.colour for look in looks}) == 4
 
 
-def test_colours_stand_out_from_white_paper() -> None:
-    """WCAG 2.2 asks for a contrast of 3:1 for graphics; sky blue and orange fall short alone.
-
-    Shapes carry the distinction there.
-    """
-    for colour in (style.INK, style.FAINT, "#0072b2", "#d55e00", "#009e73"):
-        assert contrast_with_white(colour) >= 3
-
-
-def contrast_with_white(colour: str) -> float:
-    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
-    luminance = sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    return 1.05 / (luminance + 0.05)
-
-
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
     study = small_study.write(tmp_path / "study")
     store = small_study.run(study, tmp_path / "results", where={"rtt": "20ms"})
     results = Results(study, store)
     assert results.figure("fig1").notes == snapshot(
-        ("Mean and 95 % interval of 2 runs per point.", "Not run yet: rtt 40 ms.")
+        (
+            "Mean of 2 runs per point.",
+            "Not run yet: rtt 40 ms.",
+            "Small dots are single runs.",
+        )
     )
     history_figure = results.figure("fig3")
     assert history_figure.notes == snapshot(("Not run yet: 40 ms.",))
@@ -113,7 +103,11 @@ def test_single_missing_points_are_counted(tmp_path: Path) -> None:
     store = small_study.run(study, tmp_path / "results", where={"rtt": "20ms"})
     small_study.run(study, tmp_path / "results", where={"algorithm": "reno"})
     assert Results(study, store).figure("fig1").notes == snapshot(
-        ("Mean and 95 % interval of 2 runs per point.", "Not run yet: 2 of 8 points.")
+        (
+            "Mean of 2 runs per point.",
+            "Not run yet: 2 of 8 points.",
+            "Small dots are single runs.",
+        )
     )
 
 
@@ -137,9 +131,7 @@ def test_quick_runs_are_called_so_and_give_way_to_full_ones(tmp_path: Path) -> N
     assert Results(study, store).figure("fig2").notes[0] == snapshot("One quick run per point.")
     small_study.run(study, tmp_path / "results", where={"rtt": "20ms"})
     results = Results(study, store)
-    assert results.figure("fig2").notes[0] == snapshot(
-        "Mean and 95 % interval of 2 runs per point."
-    )
+    assert results.figure("fig2").notes[0] == snapshot("Mean of 2 runs per point.")
     assert results.table("fairness").height == 8
 
 
@@ -176,7 +168,7 @@ def test_a_red_line_stands_wherever_something_was_sent_again(small: Results) -> 
     told = {flow.label: flow.retransmitted_segs for flow in run.summary.flows}
     assert dict(lines.group_by("label").agg(pl.col("segs").sum()).iter_rows()) == told
     assert marked.notes == snapshot(("Red lines: something was sent again.",))
-    assert "#d7191c" in svg(marked)
+    assert "#c01015" in svg(marked)
 
 
 def test_a_panel_shows_the_run_that_has_most_of_something(small: Results) -> None:

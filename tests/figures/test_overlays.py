@@ -63,7 +63,8 @@ def test_a_trade_off_has_the_means_and_intervals_of_the_table(compared: Comparis
 def test_a_trade_off_says_where_the_best_would_be(compared: Comparison) -> None:
     assert drawn(compared.results, "trade-off").notes == snapshot(
         (
-            "Mean, 95 % intervals and one standard deviation of 3 runs per point.",
+            "Mean of 3 runs per point.",
+            "Small dots are single runs.",
             "Better is up and to the left.",
         )
     )

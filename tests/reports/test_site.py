@@ -289,9 +289,10 @@ def test_means_have_the_interval_of_chance_within_grid_points() -> None:
 
 def test_charts_show_each_algorithm_with_its_interval(small: Results) -> None:
     (compared,) = comparison.of_study(small)
-    chart = comparison_charts.of_test(compared)
-    assert chart is not None
-    spec = chart.to_dict()
+    shown = comparison_charts.of_test(compared)
+    assert shown is not None
+    spec = shown.chart.to_dict()
+    assert "utilisation (%): Standard TCP" in shown.seen
     assert [plot["title"]["text"] for plot in spec["concat"]] == [
         f"{column.quantity.title} ({column.quantity.shown_unit})".removesuffix(" ()")
         for column in compared.columns
@@ -308,9 +309,9 @@ def test_charts_show_each_algorithm_with_its_interval(small: Results) -> None:
 
 def test_the_chart_of_an_algorithm_has_a_row_for_each_test(small: Results) -> None:
     (compared,) = comparison.of_study(small)
-    chart = comparison_charts.of_algorithm("reno", {"one": compared, "two": compared})
-    assert chart is not None
-    spec = chart.to_dict()
+    shown = comparison_charts.of_algorithm("reno", {"one": compared, "two": compared})
+    assert shown is not None
+    spec = shown.chart.to_dict()
     titles = [plot["title"]["text"] for plot in spec["concat"]]
     assert "utilisation (%)" in titles
     assert not any("goodput" in title for title in titles)  # links differ from test to test
@@ -333,7 +334,26 @@ def test_ranks_follow_the_quantity_and_its_direction() -> None:
     assert alone is not None
     assert [high.cells[name].rank for name in "ab"] == [1, 2]
     assert [low.cells[name].rank for name in "ab"] == [2, 1]
-    assert (high.best, alone.shared) == (1, 1)
+    assert (high.best, alone.shared) == (None, 1)
+
+
+@pytest.mark.parametrize(("apart", "best"), [(0.2, "a"), (0.01, None)])
+def test_only_an_interval_of_its_own_makes_the_best(apart: float, best: str | None) -> None:
+    runs = pl.DataFrame(
+        [
+            {"algorithm": name, "rtt": "2ms", "jain": jain + 0.02 * run}
+            for name, jain in (("a", 0.7), ("b", 0.7 - apart))
+            for run in range(4)
+        ]
+    )
+    found = comparison.compared(runs, "algorithm", ["rtt"], "jain", ["a", "b"])
+    assert found is not None
+    assert found.best == best
+    alone = comparison.compared(
+        runs.filter(pl.col("algorithm") == "a"), "algorithm", ["rtt"], "jain", ["a"]
+    )
+    assert alone is not None
+    assert alone.best is None
 
 
 def test_without_a_shared_point_nothing_is_compared() -> None:

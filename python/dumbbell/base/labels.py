@@ -11,6 +11,10 @@ _ABSENT: Final = "–"
 _SMALL: Final = 0.001
 _LARGE: Final = 1e6
 _PLACES_MAX: Final = 6
+_HAIR: Final = 1e-9
+DIGITS: Final = 4
+"""Significant digits of results: more are noise, and no reader compares them."""
+
 UNITS: Final[Mapping[str, str]] = {
     "mbit": "Mbit/s",
     "ms": "ms",
@@ -51,10 +55,11 @@ def number(value: float | None, digits: int = 3) -> str:
 def with_interval(mean: float | None, low: float | None, high: float | None) -> str:
     """Render a mean with its interval, to the second digit of half of it; with ± if symmetric.
 
-    Where an end is missing or infinite, which is so of too few runs, there is the mean alone.
+    The mean has no more than four significant digits, for which an interval is rounded up. Where
+    an end is missing or infinite, which is so of too few runs, there is the mean alone.
     """
     if mean is None or low is None or high is None or not math.isfinite(high - low):
-        return number(mean, 4)
+        return number(mean, DIGITS)
     half = (high - low) / 2
     is_symmetric = math.isclose((low + high) / 2, mean, rel_tol=1e-9, abs_tol=1e-6 * half)
     if abs(mean) < _SMALL:
@@ -63,10 +68,24 @@ def with_interval(mean: float | None, low: float | None, high: float | None) -> 
         )
         return number(mean) + interval
     if round(half, _PLACES_MAX) == 0:
-        return f"{number(mean, 4)} ± 0"
-    places = min(max(0, 1 - math.floor(math.log10(half))), _PLACES_MAX)
+        return f"{number(mean, DIGITS)} ± 0"
+    needed = min(max(0, 1 - math.floor(math.log10(half))), _PLACES_MAX)
+    places = min(needed, max(0, DIGITS - 1 - math.floor(math.log10(abs(mean)))))
+    if places < needed:
+        low, high = outward(low, high, places)
+        half = outward(half, half, places)[1]
     around = f"± {half:.{places}f}" if is_symmetric else f"({low:.{places}f} to {high:.{places}f})"
     return f"{mean:.{places}f} {around}".replace("-", "−")
+
+
+def outward(low: float, high: float, places: int) -> tuple[float, float]:
+    """Round the ends of an interval to some decimal places, so that it becomes no narrower."""
+    unit = 10.0**-places
+    # What is a hair beyond a round number, as sums of decimal fractions are, is that number.
+    return (
+        math.floor(low / unit + _HAIR) * unit + 0.0,
+        math.ceil(high / unit - _HAIR) * unit + 0.0,
+    )
 
 
 def brief_interval(mean: float | None, low: float | None, high: float | None) -> str:
@@ -76,13 +95,12 @@ def brief_interval(mean: float | None, low: float | None, high: float | None) ->
     rounded up. Where an end is missing or infinite, or both are the mean, there is the mean alone.
     """
     if mean is None or low is None or high is None or not math.isfinite(high - low) or low == high:
-        return number(mean, 4)
+        return number(mean, DIGITS)
     reach = max(mean - low, high - mean)
-    size = max(abs(mean), reach)
-    places = max(0, min(-math.floor(math.log10(reach)), 3 - math.floor(math.log10(size)), 2))
-    unit = 10.0**-places
-    shown = round(mean, places) + 0.0
-    return f"{shown:.{places}f} ± {math.ceil(reach / unit) * unit:.{places}f}".replace("-", "−")
+    finest = DIGITS - 1 - math.floor(math.log10(max(abs(mean), reach)))
+    places = max(0, min(-math.floor(math.log10(reach)), finest, 2))
+    shown, (_, around) = round(mean, places) + 0.0, outward(reach, reach, places)
+    return f"{shown:.{places}f} ± {around:.{places}f}".replace("-", "−")
 
 
 def window(from_s: float, to_s: float) -> str:

@@ -237,7 +237,7 @@ class GroupDrawing(ABC):
 
     def _notes(self) -> Iterator[str]:
         found = self.all
-        what = means.WHAT.capitalize()
+        what = means.what(found["runs"])
         yield from run_notes(self.source, self._spec, self.runs, found["runs"], what)
         yield from self.notes()
         yield from self._spec.stated_notes()

@@ -10,9 +10,10 @@ import polars as pl
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures.data import inline
 from dumbbell.figures.looks import Look
-from dumbbell.figures.style import FAINT, INK
+from dumbbell.figures.style import FAINT
 
 _INTERVAL_WIDTH: Final = 1.2
+_DOT: Final = 16
 
 
 def labelled(frame: pl.DataFrame, looks: Mapping[str, Look]) -> pl.DataFrame:
@@ -34,6 +35,11 @@ def colours(looks: Mapping[str, Look]) -> alt.Scale:
 def colour(looks: Mapping[str, Look], axis: str = "algorithm", **others: Any) -> alt.Color:
     """Return the colours of the series, values of an axis; `others` is what else shall be."""
     return alt.Color("label:N", scale=colours(looks), title=_legend_title(axis), **others)
+
+
+def stroke(looks: Mapping[str, Look]) -> alt.Stroke:
+    """Return the colours of the series as those of edges, without a legend."""
+    return alt.Stroke("label:N", scale=colours(looks), legend=None)
 
 
 def shape(looks: Mapping[str, Look], axis: str) -> alt.Shape:
@@ -86,9 +92,13 @@ def level(value: float | None, y: alt.Y) -> list[alt.Chart]:
     ]
 
 
-def dots(chart: alt.Chart) -> alt.Chart:
-    """Draw single runs, small and pale, next to their mean."""
-    drawn: alt.Chart = chart.mark_circle(size=14, opacity=0.4, color=INK, aria=False)
+def dots(chart: alt.Chart, **others: Any) -> alt.Chart:
+    """Draw single runs, small, next to their mean: of a chart without colours in grey.
+
+    `others` is how else the dots shall look.
+    """
+    look = {"size": _DOT, "color": FAINT, "clip": True, "aria": False, **others}
+    drawn: alt.Chart = chart.mark_circle(**look)
     return drawn
 
 

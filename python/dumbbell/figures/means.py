@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import polars as pl
@@ -16,6 +16,10 @@ from dumbbell.quantities import tables
 
 _STATISTICS: Final = ("mean", "low", "high", "n", "runs")
 WHAT: Final = "mean and 95 % interval"
+INTERVAL_RUNS: Final = 4
+"""Runs from which charts draw an interval: that of three is 4.3 standard errors long to each side,
+so it hides what the runs show. Tables have the intervals of two and three, too."""
+
 CUT: Final = "Intervals that reach the frame continue beyond it."
 
 
@@ -29,6 +33,35 @@ def averaged(runs: pl.DataFrame, places: Mapping[str, pl.Expr], field: str) -> p
     placed = runs.select(**places, value=pl.col(field))
     found = tables.aggregate(placed, list(places), "value", share=units.is_share(field))
     return found.select(*places, pl.lit(field).alias("quantity"), *_STATISTICS)
+
+
+def what(counts: Iterable[int]) -> str:
+    """Say what is drawn of points that have so many runs."""
+    return WHAT.capitalize() if max(counts, default=0) >= INTERVAL_RUNS else "Mean"
+
+
+def dot_notes(counts: Iterable[int], *, always: bool = False) -> Iterator[str]:
+    """Say what small dots are, if there are any; `always`: not only where runs are few."""
+    found = set(counts)
+    if max(found, default=1) > 1 and (always or found & {2, 3}):
+        yield "Small dots are single runs."
+    if found & {2, 3} and max(found) >= INTERVAL_RUNS:
+        yield "Means of fewer than four runs have no interval."
+
+
+def drawn(means: pl.DataFrame) -> pl.DataFrame:
+    """Return means without the intervals of few runs, whose runs are drawn instead."""
+    enough = pl.col("n") >= INTERVAL_RUNS
+    return means.with_columns(pl.when(enough).then(pl.col("low", "high")).name.keep())
+
+
+def few(
+    runs: pl.DataFrame, places: Mapping[str, pl.Expr], axis: Coordinate, field: str | None = None
+) -> pl.DataFrame:
+    """Return the single runs, as `single` does, of places that have two or three."""
+    found = single(runs, places, axis, field)
+    count = pl.len().over(list(places)) if places else pl.len()
+    return found.filter(count.is_between(2, INTERVAL_RUNS - 1))
 
 
 def interval_of(field: str, mean: float | None, low: float | None, high: float | None) -> str:
@@ -138,9 +171,14 @@ def numbers(
     )
 
 
-def single(runs: pl.DataFrame, places: Mapping[str, pl.Expr], axis: Coordinate) -> pl.DataFrame:
-    """Return the columns ``places`` of single runs, and ``value`` if it is on the scale."""
-    placed = runs.select(**places, value=pl.col(axis.field)).drop_nulls("value")
+def single(
+    runs: pl.DataFrame, places: Mapping[str, pl.Expr], axis: Coordinate, field: str | None = None
+) -> pl.DataFrame:
+    """Return the columns ``places`` of single runs, and ``value`` if it is on the scale.
+
+    The value is that of the axis, or of another `field` that shares the axis.
+    """
+    placed = runs.select(**places, value=pl.col(field or axis.field)).drop_nulls("value")
     return placed if axis.scale == "linear" else placed.filter(pl.col("value") > 0)
 
 

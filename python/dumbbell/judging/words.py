@@ -9,7 +9,7 @@ from typing import Final
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base import amounts
-from dumbbell.base.labels import number
+from dumbbell.base.labels import DIGITS, number, outward
 from dumbbell.inference.statistics import RUNS_MIN, Estimate, Exact, Observed
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
@@ -26,7 +26,6 @@ _STATISTICS: Final = {
 }
 _THOUSANDS: Final = {"Mbit/s": "Gbit/s", "kbit/s": "Mbit/s"}
 _DIGITS_MIN: Final = 3
-_DIGITS_MAX: Final = 6
 _SINGULAR: Final = {"grid points": "grid point", "pairs": "pair", "series": "series"}
 
 
@@ -90,9 +89,9 @@ class Named:
         if len(ends) == 2:
             scale, unit = self._shown([estimate.value, *ends])
             digits = _digits(*ends)
-            low, high = (number(end * scale, digits) for end in ends)
+            low, high = _rounded(ends[0] * scale, ends[1] * scale, digits)
             value = f"{number(estimate.value * scale, digits)} {unit}".rstrip()
-            return f"{value} ({low} to {high}, {runs})"
+            return f"{value} ({number(low, digits)} to {number(high, digits)}, {runs})"
         return f"{self.value(estimate.value)} ({runs}, no interval)"
 
     def _rendered(self, values: Sequence[float], joined: str = "") -> str:
@@ -131,7 +130,15 @@ def _digits(low: float, high: float) -> int:
     reach, size = (high - low) / 2, max(abs(low), abs(high))
     if reach <= 0 or size <= 0:
         return _DIGITS_MIN
-    return max(_DIGITS_MIN, min(_DIGITS_MAX, math.floor(math.log10(size / reach)) + 1))
+    return max(_DIGITS_MIN, min(DIGITS, math.floor(math.log10(size / reach)) + 1))
+
+
+def _rounded(low: float, high: float, digits: int) -> tuple[float, float]:
+    """Return the ends of an interval; one that these digits hardly show is rounded to be wider."""
+    size = max(abs(low), abs(high))
+    if not size or (high - low) / 2 >= size * 10.0 ** (1 - digits):
+        return low, high
+    return outward(low, high, max(0, digits - 1 - math.floor(math.log10(size))))
 
 
 def count(how_many: int, what: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
@@ -55,6 +56,22 @@ def grid_frame(test: Test) -> pl.DataFrame:
     """Return the grid points of a test: its axes as texts, and their numbers."""
     points = pl.DataFrame(list(test.grid_points), schema=dict.fromkeys(test.axes, pl.String))
     return points.with_columns(*_numbers(test))
+
+
+def decided_best(means: pl.DataFrame, by: Sequence[str], *, highest: bool) -> pl.Series:
+    """Return which rows are the best of those that compete with them.
+
+    Rows with a ``mean`` and the same values of `by` compete. One is the best if its interval
+    (``low`` to ``high``) overlaps with none of the others'. So nothing is the best alone, and
+    nothing next to a mean without an interval.
+    """
+    sign, worse, better = (1.0, "low", "high") if highest else (-1.0, "high", "low")
+    reach = pl.when(pl.col("mean").is_null()).then(-math.inf).otherwise(sign * pl.col(better))
+    found = means.with_columns(_reach=reach.fill_null(math.inf))
+    most, two = pl.col("_reach").max().over(by), pl.col("_reach").top_k(2).min().over(by)
+    rivals = pl.when(pl.col("_reach") == most).then(two).otherwise(most)
+    is_best = (sign * pl.col(worse) > rivals) & (pl.col("mean").count().over(by) > 1)
+    return found.select(is_best.fill_null(value=False).alias("is_best"))["is_best"]
 
 
 def aggregate(

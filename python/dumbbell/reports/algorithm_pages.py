@@ -8,10 +8,9 @@ from typing import Final
 
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.algorithms.head_comments import Kind
-from dumbbell.base.lazy import altair as alt
-from dumbbell.figures import drawing
 from dumbbell.reports import comparison, comparison_charts, pictures
 from dumbbell.reports.comparison import Comparison
+from dumbbell.reports.comparison_charts import Shown
 from dumbbell.reports.overview import Reported
 from dumbbell.reports.pages import Pages, Place
 
@@ -27,11 +26,12 @@ _HEADINGS: Final = {
 
 @dataclass(frozen=True)
 class Drawn:
-    """A chart next to its page: its name there, and the size of its picture."""
+    """A chart next to its page: its name there, the size of its picture, and what is seen on it."""
 
     name: str
     width: int
     height: int
+    seen: str
 
 
 @dataclass(frozen=True)
@@ -91,15 +91,14 @@ def write(reported: Sequence[Reported], pages: Pages, home: Place) -> None:
         )
 
 
-def _drawn(chart: alt.ConcatChart | None, pages: Pages, place: Place, name: str) -> Drawn | None:
+def _drawn(shown: Shown | None, pages: Pages, place: Place, name: str) -> Drawn | None:
     """Write a chart next to its page, as a picture and for scripts; None if there is none."""
-    if chart is None:
+    if shown is None:
         return None
-    spec = chart.to_dict()
-    svg = drawing.rendered(spec, ".svg")
-    pages.write_text(place.beside(f"figures/{name}.svg"), svg.decode())
-    pages.write_text(place.beside(f"figures/{name}.js"), pictures.script(name, spec))
-    return Drawn(name, *pictures.size(svg))
+    folder = pages.output / place.beside("figures")
+    folder.mkdir(parents=True, exist_ok=True)
+    size = pictures.write(name, shown.chart.to_dict(), folder, (".svg",))
+    return Drawn(name, *size, shown.seen)
 
 
 def _algorithms(studies: Sequence[Compared]) -> list[Algorithm]:

@@ -9,6 +9,7 @@ from dumbbell.experiments.comparison import Comparison
 from dumbbell.figures import style
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.looks import Look
+from dumbbell.figures.means import INTERVAL_RUNS, drawn
 from dumbbell.figures.style import FAINT
 from dumbbell.reports import interval_plots
 from dumbbell.reports.interval_plots import DOTS, MEANS, Plot
@@ -20,8 +21,9 @@ def draw(comparison: Comparison) -> alt.ConcatChart:
     known = [algorithm for algorithm in comparison.runs["algorithm"].unique() if algorithm]
     looks = style.looks(sorted(known))
     repetitions = comparison.runs["repetition"].n_unique()
+    intervals = " with 95 % intervals" if repetitions >= INTERVAL_RUNS else ""
     notes = [
-        f"Means of {repetitions} runs with 95 % intervals; small dots are single runs.",
+        f"Means of {repetitions} runs{intervals}; small dots are single runs.",
         *engine_notes(comparison.engine, len(comparison.invalid)),
     ]
     title = alt.TitleParams(comparison.path, subtitle=notes)
@@ -40,11 +42,12 @@ def _plot(comparison: Comparison, name: str, looks: dict[str, Look]) -> Plot:
     runs = comparison.runs.select(row="line", value=pl.col(name) * quantity.shown_scale)
     means = comparison.means.filter(pl.col("quantity") == name).select(
         pl.col("line").alias("row"),
+        "n",
         *(pl.col(end) * quantity.shown_scale for end in ("mean", "low", "high")),
     )
     return Plot(
         quantity,
-        shown.join(means, on="row", maintain_order="left").select(*MEANS),
+        shown.join(drawn(means), on="row", maintain_order="left").select(*MEANS),
         shown.join(runs.drop_nulls("value"), on="row", maintain_order="left").select(*DOTS),
     )
 

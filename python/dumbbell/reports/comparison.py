@@ -62,10 +62,27 @@ class Column:
         return value * self.quantity.shown_scale
 
     @property
-    def best(self) -> float | None:
-        """The mean rank that no other undercuts; None if there is nothing to compare."""
-        ranks = [cell.rank for cell in self.cells.values() if cell.rank is not None]
-        return min(ranks) if len(set(ranks)) > 1 else None
+    def best(self) -> str | None:
+        """The algorithm whose rank no other undercuts, if its interval overlaps with no other's.
+
+        None if there is none, or nothing to compare.
+        """
+        known = {name: cell for name, cell in self.cells.items() if cell.rank is not None}
+        if len(known) < 2:
+            return None
+        first, *others = sorted(known, key=lambda name: known[name].rank or 0.0)
+        mean, rivals = known[first].mean, [known[name].mean for name in others]
+        return (
+            first if mean is not None and all(self._beats(mean, each) for each in rivals) else None
+        )
+
+    def _beats(self, mean: Estimate, rival: Estimate | None) -> bool:
+        """Return True if an interval lies on the better side of another one."""
+        if rival is None or not (mean.has_interval and rival.has_interval):
+            return False
+        if self.quantity.best is Best.HIGHEST:
+            return mean.low > rival.high
+        return mean.high < rival.low
 
 
 @dataclass(frozen=True)

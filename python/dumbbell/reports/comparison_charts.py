@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import polars as pl
@@ -21,7 +22,15 @@ _OF_ONE_RATE: Final = ("goodput_mbit_per_s",)
 """Quantities without a meaning over tests whose links differ."""
 
 
-def of_test(compared: Comparison) -> alt.ConcatChart | None:
+@dataclass(frozen=True)
+class Shown:
+    """A chart, and what is seen on it, in words."""
+
+    chart: alt.ConcatChart
+    seen: str
+
+
+def of_test(compared: Comparison) -> Shown | None:
     """Draw the algorithms of one test, a row for each; None if there is nothing to draw."""
     looks = style.looks(compared.algorithms)
     rows = [look.label for look in looks.values()]
@@ -37,7 +46,7 @@ def of_test(compared: Comparison) -> alt.ConcatChart | None:
     return _drawn(plots, rows)
 
 
-def of_algorithm(name: str, places: Mapping[str, Comparison]) -> alt.ConcatChart | None:
+def of_algorithm(name: str, places: Mapping[str, Comparison]) -> Shown | None:
     """Draw one algorithm over several tests, a row for each; other algorithms are grey dots."""
     by_quantity: dict[str, tuple[Quantity, list[pl.DataFrame], list[pl.DataFrame]]] = {}
     for place, compared in places.items():
@@ -58,9 +67,11 @@ def of_algorithm(name: str, places: Mapping[str, Comparison]) -> alt.ConcatChart
     return _drawn(plots, list(places))
 
 
-def _drawn(plots: Sequence[Plot], rows: Sequence[str]) -> alt.ConcatChart | None:
+def _drawn(plots: Sequence[Plot], rows: Sequence[str]) -> Shown | None:
     filled = [plot for plot in plots if not plot.means.is_empty()]
-    return interval_plots.draw(filled, rows) if filled else None
+    if not filled:
+        return None
+    return Shown(interval_plots.draw(filled, rows), interval_plots.seen(filled))
 
 
 def _is(choice: str, algorithm: str) -> bool:

@@ -8,8 +8,9 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.base.labels import DIGITS, number
 from dumbbell.base.lazy import altair as alt
-from dumbbell.figures import style
+from dumbbell.figures import axes, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.style import GRID
 from dumbbell.quantities.registry import Best, Quantity
@@ -34,6 +35,7 @@ DOTS: Final = {
 _WIDTH: Final = 200
 _STEP: Final = 24
 _COLUMNS: Final = 3
+_NAMED: Final = 5
 _BETTER: Final = {Best.HIGHEST: "higher is better", Best.LOWEST: "lower is better"}
 
 
@@ -66,11 +68,30 @@ def draw(
     return chart
 
 
+def seen(plots: Sequence[Plot]) -> str:
+    """Say what plots show: of each the smallest and the largest mean."""
+    return " ".join(f"{_title(plot.quantity)}: {_seen(plot.means)}." for plot in plots)
+
+
+def _seen(means: pl.DataFrame) -> str:
+    """Name all of few means, else the smallest and the largest."""
+    ordered = means.sort("mean")
+    rows = ordered if ordered.height <= _NAMED else pl.concat([ordered.head(1), ordered.tail(1)])
+    words = "" if rows.height == ordered.height else "from "
+    joined = ", " if not words else " to "
+    named = (f"{row['row']} {number(row['mean'], DIGITS)}" for row in rows.iter_rows(named=True))
+    return f"{words}{joined.join(named)}"
+
+
+def _title(quantity: Quantity) -> str:
+    unit = f" ({quantity.shown_unit})" if quantity.shown_unit else ""
+    return f"{quantity.title}{unit}"
+
+
 def _drawn(plot: Plot, rows: Sequence[str], *, first: bool) -> alt.LayerChart | alt.FacetChart:
     quantity = plot.quantity
-    unit = f" ({quantity.shown_unit})" if quantity.shown_unit else ""
     title = alt.TitleParams(
-        f"{quantity.title}{unit}",
+        _title(quantity),
         subtitle=_BETTER[quantity.best] if quantity.best else "",
         fontSize=12.5,
     )
@@ -82,7 +103,7 @@ def _drawn(plot: Plot, rows: Sequence[str], *, first: bool) -> alt.LayerChart | 
         axis=alt.Axis(labels=first, ticks=first, labelLimit=300, grid=True, gridColor=GRID),
     )
     colour = alt.Color("colour:N", scale=None)
-    scale, axis = alt.Scale(zero=False, padding=8), alt.Axis(tickCount=4)
+    scale, axis = _scale(plot), alt.Axis(tickCount=4)
     means = alt.Chart(inline(plot.means)).encode(
         y=y, color=colour, tooltip=_told("mean", "low", "high")
     )
@@ -98,6 +119,13 @@ def _drawn(plot: Plot, rows: Sequence[str], *, first: bool) -> alt.LayerChart | 
         x = alt.X("value:Q", title=None, scale=scale, axis=axis)
         layers.insert(0, dots.encode(x=x, y=y, color=colour, tooltip=_told("value")))
     return alt.layer(*layers).properties(title=title, width=_WIDTH, height=alt.Step(_STEP))
+
+
+def _scale(plot: Plot) -> alt.Scale:
+    """Return a scale near the values, on which a small difference stays small."""
+    shown = [plot.dots["value"], *(plot.means[end] for end in ("mean", "low", "high"))]
+    quantity = plot.quantity
+    return axes.near(shown, share=quantity.is_share, scale=quantity.shown_scale, padding=8)
 
 
 def _told(*numbers: str) -> list[alt.Tooltip]:

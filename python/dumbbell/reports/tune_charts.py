@@ -10,9 +10,9 @@ import polars as pl
 from dumbbell.base.lazy import altair as alt
 from dumbbell.experiments.tune.search import weighted
 from dumbbell.experiments.tune.tuning import Tuned
-from dumbbell.figures import style
+from dumbbell.figures import axes, style
 from dumbbell.figures.data import inline
-from dumbbell.figures.style import FAINT, FLOW_COLOURS
+from dumbbell.figures.style import CHOSEN, FAINT, OTHERS
 
 _WIDTH: Final = 620
 _SMALL: Final = 280
@@ -32,18 +32,19 @@ def course(tuned: Tuned) -> alt.LayerChart:
         rows.append({"number": each.place, "gain": gain, "best": best, "what": kept, "is": values})
     data = inline(pl.DataFrame(rows))
     x = alt.X("number:Q", title="candidate, in the order of the search")
-    y = alt.Y("gain:Q", title="times the default", scale=alt.Scale(zero=False))
+    scale = axes.near([pl.Series([row[column] for row in rows]) for column in ("gain", "best")])
+    y = alt.Y("gain:Q", title="times the default", scale=scale)
     colour = alt.Color(
         "what:N",
         title=None,
-        scale=alt.Scale(domain=["all repetitions", "given up"], range=[FLOW_COLOURS[0], FAINT]),
+        scale=alt.Scale(domain=["all repetitions", "given up"], range=[OTHERS, FAINT]),
     )
     tooltip = [alt.Tooltip("is:N", title="parameters"), alt.Tooltip("gain:Q", format=".4")]
     points = alt.Chart(data).mark_point(size=28, filled=True, opacity=0.7)
-    lines = alt.Chart(data).mark_line(interpolate="step-after", color=FLOW_COLOURS[1])
+    lines = alt.Chart(data).mark_line(interpolate="step-after", color=CHOSEN)
     chart = alt.layer(
         points.encode(x=x, y=y, color=colour, tooltip=tooltip),
-        lines.encode(x=x, y=alt.Y("best:Q", title="times the default")),
+        lines.encode(x=x, y=alt.Y("best:Q", title="times the default", scale=scale)),
     ).properties(width=_WIDTH, height=_HEIGHT)
     configured: alt.LayerChart = chart.configure(**style.config())
     return configured
@@ -70,18 +71,19 @@ def effects(tuned: Tuned) -> alt.ConcatChart | None:
         title = dimension.name + (f" ({unit})" if unit != "1" else "")
         scale = alt.Scale(type="symlog" if dimension.is_log else "linear", zero=False)
         x = alt.X("value:Q", title=title, scale=scale)
-        y = alt.Y("mean:Q", title="times the winner", scale=alt.Scale(zero=False))
+        up = axes.near([pl.Series([row[end] for row in rows]) for end in ("low", "mean", "high")])
+        y = alt.Y("mean:Q", title="times the winner", scale=up)
         base = alt.Chart(inline(pl.DataFrame(rows))).encode(x=x)
         colour = alt.Color(
             "what:N",
             legend=None,
-            scale=alt.Scale(domain=["winner", "other"], range=[FLOW_COLOURS[1], FLOW_COLOURS[0]]),
+            scale=alt.Scale(domain=["winner", "other"], range=[CHOSEN, OTHERS]),
         )
         plots.append(
             alt.layer(
                 base.mark_line(color=FAINT, strokeWidth=1).encode(y=y),
                 base.mark_rule(strokeWidth=2).encode(
-                    y=alt.Y("low:Q", title="times the winner"), y2="high:Q", color=colour
+                    y=alt.Y("low:Q", title="times the winner", scale=up), y2="high:Q", color=colour
                 ),
                 base.mark_point(filled=True, size=70, opacity=1).encode(y=y, color=colour),
             ).properties(width=_SMALL, height=_HEIGHT)
@@ -109,15 +111,15 @@ def front(tuned: Tuned) -> alt.LayerChart | None:
     colour = alt.Color(
         "what:N",
         title=None,
-        scale=alt.Scale(domain=["front", "exceeded"], range=[FLOW_COLOURS[1], FAINT]),
+        scale=alt.Scale(domain=["front", "exceeded"], range=[CHOSEN, FAINT]),
     )
-    scale = alt.Scale(zero=False)
+    across, up = (axes.near([pl.Series([row[end] for row in rows])]) for end in ("one", "other"))
     points = (
         alt.Chart(inline(pl.DataFrame(rows)))
         .mark_point(filled=True, size=50)
         .encode(
-            x=alt.X("one:Q", title=f"{objectives[0].name}, times the default", scale=scale),
-            y=alt.Y("other:Q", title=f"{objectives[1].name}, times the default", scale=scale),
+            x=alt.X("one:Q", title=f"{objectives[0].name}, times the default", scale=across),
+            y=alt.Y("other:Q", title=f"{objectives[1].name}, times the default", scale=up),
             color=colour,
             tooltip=[alt.Tooltip("is:N", title="parameters")],
         )

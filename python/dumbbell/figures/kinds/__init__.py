@@ -12,6 +12,7 @@ from dumbbell.figures.kinds.histories import HistoriesFigure
 from dumbbell.figures.kinds.measured import MeasuredFigure
 from dumbbell.figures.kinds.overlay import OverlayFigure
 from dumbbell.figures.kinds.points import PointsFigure
+from dumbbell.figures.kinds.ratios import RatiosFigure
 from dumbbell.figures.kinds.rows import RowsFigure
 from dumbbell.figures.kinds.scatter import ScatterFigure
 from dumbbell.figures.kinds.sizes import SizesFigure
@@ -24,6 +25,7 @@ FigureSpec = Annotated[
     | BoxesFigure
     | RowsFigure
     | HeatmapFigure
+    | RatiosFigure
     | HistoriesFigure
     | OverlayFigure
     | CdfFigure

@@ -93,10 +93,11 @@ class _Drawing(GroupDrawing):
         self.spec = spec
         self.second = spec.marks.titled(source, spec.test) if spec.marks is not None else None
         super().__init__(spec.model_copy(update={"y": spec.common(source)}), source)
-        stacks = pl.concat([self._stacked(pane.means, 0.0) for pane in self.panes])
+        stacks = self._all_stacked()
         said = stated.values(self._stated_first(pane) for pane in self.panes)
+        runs = [self._few(pane)["value"] for pane in self.panes]
         self.extent = axes.extent(
-            self.y, [stacks["top"], *said], [stacks["low"], stacks["high"]], spec.reference
+            self.y, [stacks["top"], *said], [stacks["low"], stacks["high"], *runs], spec.reference
         )
 
     @property
@@ -117,9 +118,13 @@ class _Drawing(GroupDrawing):
         second = None if self.second is None else self.second.field
         return pane.stated.filter(pl.col("field").ne_missing(second))
 
+    @property
+    def _parts(self) -> list[tuple[str, str]]:
+        """Column and label of each part; of bars without parts the label is empty."""
+        return [(part.field, part.label) for part in self.spec.parts] or [(self.y.field, "")]
+
     def means(self, facet: Facet) -> pl.DataFrame:
-        parts = [(part.field, part.label) for part in self.spec.parts] or [(self.y.field, "")]
-        found = [self.averaged(facet, field, pl.lit(label)) for field, label in parts]
+        found = [self.averaged(facet, field, pl.lit(label)) for field, label in self._parts]
         if self.second is not None:
             found.append(self.averaged(facet, self.second.field, pl.lit("")))
         return pl.concat(found)
@@ -135,9 +140,25 @@ class _Drawing(GroupDrawing):
             yield f"Bars, from the {where}: {'; '.join(self._names)}."
         if self.second is not None:
             yield f"Bars: {self.y.title}; points: {self.second.title}."
-        stacks = pl.concat([self._stacked(pane.means, 0.0) for pane in self.panes])
-        if means.cut(stacks, self.extent):
+        yield from means.dot_notes(self.all["runs"])
+        if means.cut(self._all_stacked(), self.extent):
             yield means.CUT
+
+    def _all_stacked(self) -> pl.DataFrame:
+        return pl.concat([self._stacked(pane.means, 0.0) for pane in self.panes])
+
+    def _few(self, pane: GroupPane) -> pl.DataFrame:
+        """Return the single runs of bars that have few, at their heights."""
+        runs = pane.facet.runs
+        found = pl.concat(
+            [
+                means.few(runs, self.places(runs, pl.lit(label)), self.y, field)
+                for field, label in self._parts
+            ]
+        )
+        bars = self._stacked(pane.means, 0.0).select("group", "series", "part", "bottom")
+        placed = found.join(bars, on=["group", "series", "part"], how="left", maintain_order="left")
+        return placed.with_columns(pl.col("value") + pl.col("bottom")).drop("bottom")
 
     def layers(self, pane: GroupPane) -> alt.LayerChart | alt.FacetChart:
         worded = self.worded(pane.means, str(self.y.title))
@@ -158,7 +179,9 @@ class _Drawing(GroupDrawing):
             )
         )
         if len(self._names) > 1:
-            bars = bars.encode(fillOpacity=self._shades())
+            # A pale part is seen by its edge, which has the whole colour.
+            edge = marks.stroke(self.looks)
+            bars = bars.encode(fillOpacity=self._shades(), stroke=edge, strokeWidth=alt.value(1))
         if pane is self.panes[0]:
             bars = bars.add_params(self.picked)
         level = axes.channel(alt.Y, "y", self.y, self.extent)
@@ -166,6 +189,7 @@ class _Drawing(GroupDrawing):
             *marks.level(self.spec.reference, level),
             bars,
             *self._intervals(said),
+            *self._dots(pane),
             *self.stated(
                 self._stated_first(pane),
                 lambda column: axes.channel(alt.Y, column, self.y, self.extent),
@@ -189,6 +213,15 @@ class _Drawing(GroupDrawing):
                 opacity=marks.faded(self.picked),
             )
 
+    def _dots(self, pane: GroupPane) -> Iterator[alt.Chart]:
+        """Draw single runs with a white edge, those of one bar side by side."""
+        runs = self._few(pane)
+        if not runs.is_empty():
+            yield marks.dots(self.base(runs, self._beside), stroke="white", color=INK).encode(
+                y=axes.channel(alt.Y, "value", self.y, self.extent),
+                opacity=marks.faded(self.picked),
+            )
+
     def _with_second(
         self, pane: GroupPane, bars: alt.LayerChart | alt.FacetChart
     ) -> alt.LayerChart | alt.FacetChart:
@@ -196,13 +229,15 @@ class _Drawing(GroupDrawing):
         if self.second is None:
             return bars
         second = self.second
-        found = self.all.filter(pl.col("quantity") == second.field)
+        found = means.drawn(self.all.filter(pl.col("quantity") == second.field))
         of_second = pl.col("field") == second.field
         stated_too = stated.values(each.stated.filter(of_second) for each in self.panes)
         ends = [found["low"], found["high"]]
         span = axes.extent(second, [found["mean"], *stated_too], ends)
         shown = pane.means.filter(pl.col("quantity") == self.second.field)
-        worded = self.worded(shown, str(self.second.title)).with_columns(part=pl.lit(_SECOND))
+        worded = means.drawn(self.worded(shown, str(self.second.title))).with_columns(
+            part=pl.lit(_SECOND)
+        )
         said = means.on_scale(worded, span)
         base = self.base(said, self._beside)
         right = {"orient": "right", "grid": False}
@@ -228,6 +263,7 @@ class _Drawing(GroupDrawing):
 
     def _stacked(self, found: pl.DataFrame, foot: float) -> pl.DataFrame:
         """Place parts on each other, or all on the foot: ``bottom``, ``top``, ``low``, ``high``."""
+        found = means.drawn(found)
         if self.second is not None:
             found = found.filter(pl.col("quantity") != self.second.field)
         if self.spec.beside or len(self.spec.parts) < 2:

@@ -212,7 +212,7 @@ def _layers(pane: _Pane, y: Coordinate, looks: Mapping[str, Look], at: _At) -> l
         base.mark_bar(size=_BOX, fillOpacity=0.45, strokeWidth=1.4).encode(
             y=at("q25"),
             y2="q75:Q",
-            stroke=alt.Stroke("label:N", scale=marks.colours(looks), legend=None),
+            stroke=marks.stroke(looks),
             tooltip=[
                 alt.Tooltip("label:N", title="series"),
                 *numbers,

@@ -12,7 +12,7 @@ import polars as pl
 
 from dumbbell.base.labels import number
 from dumbbell.base.lazy import altair as alt
-from dumbbell.figures import marks
+from dumbbell.figures import axes, marks
 from dumbbell.figures.colouring import Colouring
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
@@ -64,9 +64,9 @@ class CdfFigure(TestFigure):
         """Draw the figure with whatever runs there are."""
         colouring = Colouring.of(source, self, self.series)
         found: dict[tuple[str, str], list[_Delays]] = {}
-        for axes, view in source.views(self.test, self.where):
+        for point, view in source.views(self.test, self.where):
             for pane, line, delays in _of_run(
-                view, None if self.series is None else axes[self.series]
+                view, None if self.series is None else point[self.series]
             ):
                 if delays[0].size:
                     found.setdefault((pane, line), []).append(delays)
@@ -202,7 +202,7 @@ def _chart(frame: pl.DataFrame, colouring: Colouring) -> alt.ConcatChart:
                 x=alt.X(
                     "ms:Q",
                     title=title,
-                    scale=_scale(pane, high),
+                    scale=_scale(pane, float(np.min(part["ms"].to_numpy())), high),
                     axis=alt.Axis(tickCount=6),
                 ),
                 y=alt.Y(
@@ -224,11 +224,13 @@ def _chart(frame: pl.DataFrame, colouring: Colouring) -> alt.ConcatChart:
     return found
 
 
-def _scale(pane: str, high: float) -> alt.Scale:
+def _scale(pane: str, low: float, high: float) -> alt.Scale:
     """Return the scale of times; those of transfers lie decades apart."""
     if pane == "completion":
         return alt.Scale(type="log", nice=True)
-    return alt.Scale(zero=pane == "queueing", nice=True, domainMax=high)
+    if pane == "queueing":
+        return alt.Scale(zero=True, nice=True, domainMax=high)
+    return alt.Scale(zero=False, nice=True, domain=list(axes.widened(low, high)))
 
 
 def _table(pane: str, curves: list[_Curve], colouring: Colouring) -> TextTable:

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 import polars as pl
 from pydantic import Field, model_validator
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base.errors import InputError
-from dumbbell.base.labels import number
 from dumbbell.base.lazy import altair as alt
-from dumbbell.figures import means
+from dumbbell.figures import axes, cells, means
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled
 from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import TestFigure
+from dumbbell.quantities import tables
 from dumbbell.quantities.derived import Derived
 from dumbbell.quantities.names import AxisName, ColumnName
 from dumbbell.quantities.registry import Best, Quantity
 
-_CELL = 64
-_COLUMNS = 3
-_OUTLINE = "#d55e00"
-_LIGHT_FROM = 0.55
+_OUTLINE: Final = "#d55e00"
+_LIGHT_FROM: Final = 0.55
 """Share of its scale from which viridis is too light for white text."""
-_DIGIT = 7
-"""Width of a character of an axis, in pixels."""
 
 
 class HeatmapFigure(TestFigure):
@@ -44,11 +40,11 @@ class HeatmapFigure(TestFigure):
 
     quantity: ColumnName = Field(examples=["utilisation"])
     """The [quantity](quantities.md) that cells are coloured by. If one end of it is the better one,
-    the best plot's cell is outlined at each point, and each that shows the same number."""
+    the best plot's cell is outlined at each point where its interval overlaps with no other's."""
 
     ends: tuple[float, float] | None = Field(None, examples=[[0, 1]])
     """Ends of the colours' scale, in the unit that is shown; by default the smallest and the
-    largest mean."""
+    largest mean, or further apart where these are nearly equal."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -64,21 +60,20 @@ class HeatmapFigure(TestFigure):
         runs = runs_of(source, self)
         quantity = source.described(self.quantity)
         panes = [(facet, self._means(facet, quantity)) for facet in facets(test, self, runs)]
-        best = _best(quantity, [found for _, found in panes])
+        panes = _with_best(quantity, panes)
         values = {axis: list(values_of(test, axis, self)) for axis in (self.x, self.y)}
         title = source.title(self.test, self.quantity)
         if quantity.shown_scale != 1:
             title += f" ({quantity.shown_unit})"
-        ends = self.ends or _ends([found["mean"] for _, found in panes])
-        plots = [
-            _plot(facet.title, _marked(found, best, ends), values, self, ends)
-            for facet, found in panes
-        ]
-        chart = alt.concat(*plots, columns=_COLUMNS, spacing=26).resolve_scale(color="shared")
+        ends = self.ends or _ends([found["mean"] for _, found in panes], quantity)
+        plots = [_plot(facet.title, found, values, self, ends) for facet, found in panes]
+        chart = alt.concat(*plots, columns=cells.COLUMNS, spacing=26).resolve_scale(color="shared")
         counts = [count for _, found in panes for count in found["runs"]]
         notes = list(run_notes(source, self, runs, counts, f"Cells are means of {title}"))
-        if best is not None and len(panes) > 1:
-            notes.append("Outlined: the best at this point.")
+        if any(found["is_best"].any() for _, found in panes):
+            notes.append("Outlined: the best at this point; its interval overlaps with no other's.")
+        elif quantity.best is not None and len(panes) > 1 and not runs.is_empty():
+            notes.append("None is the best anywhere: intervals overlap, or nothing competes.")
         tables = [self._table(facet.title, found, values, title) for facet, found in panes]
         numbers = means.numbers(
             ((facet.title, found) for facet, found in panes),
@@ -103,38 +98,29 @@ class HeatmapFigure(TestFigure):
         )
 
 
-def _best(quantity: Quantity | Derived, panes: Sequence[pl.DataFrame]) -> pl.DataFrame | None:
-    """Return the best mean of each point over all plots, if one end is the better one."""
+def _with_best(
+    quantity: Quantity | Derived, panes: Sequence[tuple[Facet, pl.DataFrame]]
+) -> list[tuple[Facet, pl.DataFrame]]:
+    """Add ``is_best``: whether a cell is the best of those at its point in all plots."""
     if quantity.best is None or not panes:
-        return None
-    mean = pl.col("mean").max() if quantity.best is Best.HIGHEST else pl.col("mean").min()
-    return pl.concat(panes).group_by("x", "y").agg(best=mean)
+        return [(facet, found.with_columns(is_best=pl.lit(value=False))) for facet, found in panes]
+    together = pl.concat([found for _, found in panes])
+    is_best = tables.decided_best(together, ["x", "y"], highest=quantity.best is Best.HIGHEST)
+    marked, start = together.with_columns(is_best=is_best), 0
+    parts = []
+    for facet, found in panes:
+        parts.append((facet, marked.slice(start, found.height)))
+        start += found.height
+    return parts
 
 
-def _ends(means: Sequence[pl.Series]) -> tuple[float, float]:
-    """Return the smallest and the largest mean of all plots."""
+def _ends(means: Sequence[pl.Series], quantity: Quantity | Derived) -> tuple[float, float]:
+    """Return the smallest and the largest mean of all plots, or ends around nearly equal ones."""
     known = [mean for column in means for mean in column.drop_nulls()]
-    return (min(known), max(known)) if known else (0.0, 1.0)
-
-
-def _marked(
-    found: pl.DataFrame, best: pl.DataFrame | None, ends: tuple[float, float]
-) -> pl.DataFrame:
-    """Add what cells say, whether that is the best at their point, and whether they are light."""
-    low, high = ends
-    said = found.with_columns(
-        text=_numbers(found["mean"]),
-        is_light=pl.col("mean") >= low + _LIGHT_FROM * (high - low),
-    )
-    if best is None:
-        return said.with_columns(is_best=False)
-    joined = said.join(best, on=["x", "y"], how="left")
-    is_best = pl.col("text") == _numbers(joined["best"])
-    return joined.with_columns(is_best=is_best.fill_null(value=False))
-
-
-def _numbers(values: pl.Series) -> pl.Series:
-    return pl.Series([number(value) for value in values], dtype=pl.String)
+    if not known:
+        return 0.0, 1.0
+    share = isinstance(quantity, Quantity) and quantity.is_share
+    return axes.widened(min(known), max(known), share=share, scale=quantity.shown_scale)
 
 
 def _plot(
@@ -145,13 +131,17 @@ def _plot(
     ends: tuple[float, float],
 ) -> alt.LayerChart | alt.FacetChart:
     xs, ys = (list(values[axis]) for axis in (spec.x, spec.y))
-    angle = 0 if max(map(len, xs)) * _DIGIT <= _CELL else -90
-    axis = alt.Axis(labelAngle=angle)
-    x = alt.X("x:O", title=spec.x, scale=alt.Scale(domain=xs), sort=None, axis=axis)
-    y = alt.Y("y:O", title=spec.y, scale=alt.Scale(domain=list(reversed(ys))), sort=None)
-    tooltip = ["x:O", "y:O", alt.Tooltip("mean:Q", title=spec.quantity, format=".4~g")]
-    shown = found.select("x", "y", "mean", "text", "is_best", "is_light")
-    base = alt.Chart(inline(shown)).encode(x=x, y=y)
+    low, high = ends
+    tooltip = [*cells.told(values), alt.Tooltip("mean:Q", title=spec.quantity, format=".4~g")]
+    shown = found.select(
+        "x",
+        "y",
+        "mean",
+        "is_best",
+        text=pl.Series([cells.text(mean) for mean in found["mean"]], dtype=pl.String),
+        is_light=pl.col("mean") >= low + _LIGHT_FROM * (high - low),
+    )
+    base = alt.Chart(inline(shown)).encode(**cells.places(xs, ys, (spec.x, spec.y)))
     colour = alt.Color("mean:Q", title=None, scale=alt.Scale(scheme="viridis", domain=list(ends)))
     outlined = base.transform_filter("datum.is_best").mark_rect(
         filled=False, stroke=_OUTLINE, strokeWidth=3
@@ -161,4 +151,4 @@ def _plot(
         base.mark_rect().encode(color=colour, tooltip=tooltip),
         outlined,
         base.mark_text(fontSize=11).encode(text="text:N", color=ink),
-    ).properties(title=name, width=_CELL * len(xs), height=0.6 * _CELL * len(ys))
+    ).properties(title=name, **cells.size(xs, ys))

@@ -110,10 +110,14 @@ class PointsFigure(StatedFigure):
 
 @dataclass(frozen=True)
 class _Pane:
-    """One plot: what sets it apart, its means at ``series`` and ``x``, theory, and the authors."""
+    """One plot: what sets it apart, its means at ``series`` and ``x``, theory, and the authors.
+
+    `runs` are single ones, with their ``value``, of places that have few.
+    """
 
     title: str
     means: pl.DataFrame
+    runs: pl.DataFrame
     curves: pl.DataFrame
     stated: pl.DataFrame
 
@@ -121,7 +125,8 @@ class _Pane:
 def _pane(facet: Facet, spec: PointsFigure, test: Test) -> _Pane:
     places = {"series": pl.col(spec.series), "x": pl.col(spec.x.field)}
     found = means.averaged(facet.runs, places, spec.y.field)
-    return _Pane(facet.title, found, _curves(facet.runs, spec), _stated(facet, spec, test))
+    runs = means.few(facet.runs, places, spec.y)
+    return _Pane(facet.title, found, runs, _curves(facet.runs, spec), _stated(facet, spec, test))
 
 
 def _stated(facet: Facet, spec: PointsFigure, test: Test) -> pl.DataFrame:
@@ -169,14 +174,16 @@ class _Drawing:
     @cached_property
     def _up(self) -> axes.Extent:
         theory = [pane.curves["y"] for pane in self.panes]
-        ends = [self._all["low"], self._all["high"]]
+        found = means.drawn(self._all)
+        ends = [found["low"], found["high"], *(pane.runs["value"] for pane in self.panes)]
         said = stated.values(pane.stated for pane in self.panes)
-        return axes.extent(self.y, [self._all["mean"], *theory, *said], ends, self.spec.reference)
+        return axes.extent(self.y, [found["mean"], *theory, *said], ends, self.spec.reference)
 
     def _notes(self, source: Source, runs: pl.DataFrame) -> Iterator[str]:
         found = self._all
-        yield from run_notes(source, self.spec, runs, found["runs"], means.WHAT.capitalize())
-        if means.cut(found, self._up):
+        yield from run_notes(source, self.spec, runs, found["runs"], means.what(found["runs"]))
+        yield from means.dot_notes(found["runs"])
+        if means.cut(means.drawn(found), self._up):
             yield means.CUT
         yield from self.spec.stated_notes()
         if self.y.scale == "log" and (found["mean"].fill_null(1) <= 0).any():
@@ -227,6 +234,7 @@ class _Drawing:
         return [
             base.mark_line(strokeWidth=1.3, aria=False).encode(y=self._vertical("line")),
             *self._intervals(base),
+            *self._dots(pane, picked),
             points.transform_filter("!datum.hollow").mark_point(
                 filled=True, size=75, stroke="white", strokeWidth=0.6
             ),
@@ -238,13 +246,30 @@ class _Drawing:
 
         Where means lie on the same spot, their intervals would overlap otherwise.
         """
+        for own, moved in self._apart(base):
+            yield marks.intervals(own, xOffset=moved).encode(y=self._vertical("low"), y2="high:Q")
+
+    def _dots(self, pane: _Pane, picked: alt.Parameter) -> Iterator[alt.Chart]:
+        """Draw the single runs of places that have few, where their interval would be."""
+        if pane.runs.is_empty():
+            return
+        placed = marks.labelled(pane.runs, self.looks).select(
+            "label", "value", x=axes.placed(self.x, pl.col("x"))
+        )
+        base = alt.Chart(inline(placed)).encode(
+            x=self._horizontal(),
+            color=marks.colour(self.looks, self.spec.series),
+            opacity=marks.faded(picked),
+        )
+        for own, moved in self._apart(base):
+            yield marks.dots(own, xOffset=moved).encode(y=self._vertical("value"))
+
+    def _apart(self, base: alt.Chart) -> Iterator[tuple[alt.Chart, float]]:
+        """Yield the part of a chart that each series is, and by how many pixels it is moved."""
         step = min(_BESIDE, _BESIDE_ALL / len(self.looks))
         middle = (len(self.looks) - 1) / 2
         for place, look in enumerate(self.looks.values()):
-            own = base.transform_filter(alt.datum.label == look.label)
-            yield marks.intervals(own, xOffset=step * (place - middle)).encode(
-                y=self._vertical("low"), y2="high:Q"
-            )
+            yield base.transform_filter(alt.datum.label == look.label), step * (place - middle)
 
     def _placed(self, pane: _Pane) -> pl.DataFrame:
         """Add what is drawn: labels, words, places on the axes, and which marks are hollow.
@@ -258,7 +283,7 @@ class _Drawing:
         said = {"label": "", "x": str(self.x.title)}
         labelled = marks.labelled(pane.means, self.looks)
         return (
-            means.worded(labelled, str(self.y.title), said)
+            means.drawn(means.worded(labelled, str(self.y.title), said))
             .with_columns(
                 measured_x="x",
                 x=axes.placed(self.x, pl.col("x")),

@@ -18,14 +18,13 @@ from dumbbell.figures.gathering import Facet, facets, labelled, run_notes, runs_
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate
 from dumbbell.figures.stated import Stated, StatedFigure
-from dumbbell.figures.style import FAINT
+from dumbbell.figures.style import CHOSEN, FAINT, INK
 from dumbbell.quantities.names import AxisName
 
 _WIDTH: Final = 250
 _STEP: Final = 20
 _COLUMNS: Final = 3
-_MARK: Final = "#0072b2"
-_STATED: Final = "#d55e00"
+_STATED: Final = CHOSEN
 
 
 class RowsFigure(StatedFigure):
@@ -97,10 +96,9 @@ class _Drawing:
     def notes(self, source: Source, runs: pl.DataFrame) -> Iterator[str]:
         """Say what is shown, and what is missing."""
         counts = [count for pane in self.panes for count in pane.means["runs"]]
-        yield from run_notes(source, self.spec, runs, counts, means.WHAT.capitalize())
-        if max(counts, default=1) > 1:
-            yield "Small dots are single runs."
-        if any(means.cut(pane.means, self._span(pane)) for pane in self.panes):
+        yield from run_notes(source, self.spec, runs, counts, means.what(counts))
+        yield from means.dot_notes(counts, always=True)
+        if any(means.cut(means.drawn(pane.means), self._span(pane)) for pane in self.panes):
             yield means.CUT
 
     def table(self, pane: _Pane) -> TextTable:
@@ -116,8 +114,9 @@ class _Drawing:
 
     def _span(self, pane: _Pane) -> axes.Extent:
         told = [end for each in pane.stated for end in each.ends if end is not None]
-        values = [pane.means["mean"], pane.runs["value"], pl.Series(told, dtype=pl.Float64)]
-        return axes.extent(self.x, values, [pane.means["low"], pane.means["high"]])
+        found = means.drawn(pane.means)
+        values = [found["mean"], pane.runs["value"], pl.Series(told, dtype=pl.Float64)]
+        return axes.extent(self.x, values, [found["low"], found["high"]])
 
     def _plot(self, pane: _Pane, *, first: bool) -> alt.LayerChart | alt.FacetChart:
         span = self._span(pane)
@@ -132,13 +131,14 @@ class _Drawing:
             scale=alt.Scale(domain=list(self.rows)),
             axis=alt.Axis(labels=first, ticks=first, labelLimit=280, grid=True),
         )
-        said = means.worded(pane.means, str(self.x.title), {"row": ""}).drop("quantity")
+        worded = means.worded(pane.means, str(self.x.title), {"row": ""})
+        said = means.drawn(worded).drop("quantity")
         base = alt.Chart(inline(means.on_scale(said, span))).encode(y=y)
         layers = alt.layer(
             *(_stated(each, x) for each in pane.stated),
-            marks.intervals(base, color=_MARK).encode(x=x("low"), x2="high:Q"),
+            marks.intervals(base, color=INK).encode(x=x("low"), x2="high:Q"),
             marks.dots(alt.Chart(inline(pane.runs))).encode(x=x("value"), y=y),
-            base.mark_point(filled=True, size=70, color=_MARK, opacity=1).encode(
+            base.mark_point(filled=True, size=70, color=INK, opacity=1).encode(
                 x=x("mean"), **marks.told(str(self.x.title), ("row:N", self.spec.rows))
             ),
         )

@@ -38,7 +38,8 @@ class _Drawing(GroupDrawing):
     def __init__(self, spec: ScatterFigure, source: Source) -> None:
         self.spec = spec
         super().__init__(spec, source)
-        ends = [self.all["low"], self.all["high"]]
+        found = means.drawn(self.all)
+        ends = [found["low"], found["high"]]
         values = [self.all["mean"], *(self._runs(pane)["value"] for pane in self.panes)]
         said = stated.values(pane.stated for pane in self.panes)
         self.extent = axes.extent(self.y, [*values, *said], ends, spec.reference)
@@ -74,9 +75,8 @@ class _Drawing(GroupDrawing):
         return means.single(runs, self.places(runs, self._part(runs)), self.y)
 
     def notes(self) -> Iterator[str]:
-        if self.all["runs"].max() != 1 and not self.runs.is_empty():
-            yield "Small dots are single runs."
-        if means.cut(self.all, self.extent):
+        yield from means.dot_notes(self.all["runs"], always=True)
+        if means.cut(means.drawn(self.all), self.extent):
             yield means.CUT
 
     def _vertical(self, column: str) -> alt.Y:
@@ -84,7 +84,7 @@ class _Drawing(GroupDrawing):
 
     def layers(self, pane: GroupPane) -> alt.LayerChart | alt.FacetChart:
         title = str(self.y.title)
-        said = means.on_scale(self.worded(pane.means, title), self.extent)
+        said = means.on_scale(means.drawn(self.worded(pane.means, title)), self.extent)
         base = self.base(said, self._shapes).encode(
             color=marks.colour(self.looks, self.spec.series)
         )

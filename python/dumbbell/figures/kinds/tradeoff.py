@@ -17,7 +17,7 @@ from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import run_notes, runs_of, values_of
 from dumbbell.figures.looks import Look
-from dumbbell.figures.means import interval_of
+from dumbbell.figures.means import INTERVAL_RUNS, dot_notes, interval_of
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate, TestFigure
 from dumbbell.quantities import tables
@@ -27,15 +27,14 @@ from dumbbell.quantities.taking import described
 
 _SIZE: Final = {"width": 620, "height": 380}
 _CORNERS: Final = 60
-_RUNS_OF_AN_ELLIPSE: Final = 3
 _ENDS: Final = ("mean", "low", "high")
 
 
 class TradeoffFigure(TestFigure):
     """One quantity against another: a mark for the mean of each value of an axis.
 
-    With it come its 95 % intervals as a cross, its runs as dots, and an ellipse of one standard
-    deviation of these.
+    With it come its runs as dots, and of four runs or more its 95 % intervals as a cross and an
+    ellipse of one standard deviation.
     """
 
     kind: Literal["tradeoff"]
@@ -60,14 +59,19 @@ class TradeoffFigure(TestFigure):
         ).drop_nulls()
         means = _means(single)
         notes = [
-            *run_notes(
-                source, self, runs, means["n"], "Mean, 95 % intervals and one standard deviation"
-            ),
+            *run_notes(source, self, runs, means["n"], _what(means)),
+            *dot_notes(means["n"], always=True),
             *_better(x.field, y.field),
         ]
         chart = _chart(single, means, looks, titled)
         table = _table(means, looks, titled)
         return assembled(self, chart, notes, [table], means)
+
+
+def _what(means: pl.DataFrame) -> str:
+    """Say what is drawn of the runs of each mark."""
+    ellipse = ", 95 % intervals and one standard deviation"
+    return f"Mean{ellipse if (means['n'] >= INTERVAL_RUNS).any() else ''}"
 
 
 def _better(x: str, y: str) -> Iterator[str]:
@@ -100,7 +104,7 @@ def _ellipses(single: pl.DataFrame) -> pl.DataFrame:
     """Return corners of the ellipses that are one standard deviation of the runs away."""
     drawn = []
     for (series,), part in single.group_by("series", maintain_order=True):
-        if part.height < _RUNS_OF_AN_ELLIPSE:
+        if part.height < INTERVAL_RUNS:
             continue
         points = part.select("x", "y").to_numpy()
         sizes, directions = np.linalg.eigh(np.cov(points, rowvar=False))
@@ -122,8 +126,8 @@ def _chart(
 ) -> alt.HConcatChart:
     x, y = spec.x, spec.y
     spans = {
-        axis: axes.extent(found, [single[axis]], [means[f"{axis}_low"], means[f"{axis}_high"]])
-        for axis, found in (("x", _near(x, single["x"])), ("y", _near(y, single["y"])))
+        axis: axes.extent(_near(found, single[axis]), [single[axis]])
+        for axis, found in (("x", x), ("y", y))
     }
 
     def across(column: str) -> alt.X:
@@ -146,20 +150,20 @@ def _chart(
     ellipses = of(_ellipses(single)).mark_line(
         strokeWidth=1, strokeDash=[3, 2], clip=True, aria=False
     )
-    dots = of(single).mark_circle(size=16, opacity=0.45, clip=True, aria=False)
-    crosses = of(means)
+    dots = of(single).mark_circle(size=16, opacity=1, clip=True, aria=False)
+    crosses, certain = of(means), of(means.filter(pl.col("n") >= INTERVAL_RUNS))
     layers = alt.layer(
         ellipses.encode(x=across("x"), y=up("y"), order="corner:Q", detail="label:N"),
         dots.encode(x=across("x"), y=up("y")),
-        crosses.mark_rule(strokeWidth=1.8, clip=True, aria=False).encode(
+        certain.mark_rule(strokeWidth=1.8, clip=True, aria=False).encode(
             x=across("x_low"), x2="x_high:Q", y=up("y")
         ),
-        crosses.mark_rule(strokeWidth=1.8, clip=True, aria=False).encode(
+        certain.mark_rule(strokeWidth=1.8, clip=True, aria=False).encode(
             x=across("x"), y=up("y_low"), y2="y_high:Q"
         ),
-        crosses.mark_point(filled=True, size=110, stroke="white", strokeWidth=0.8).encode(
-            x=across("x"), y=up("y"), shape=marks.shape(looks, spec.series), tooltip=told
-        ),
+        crosses.mark_point(
+            filled=True, size=110, opacity=1, stroke="white", strokeWidth=0.8
+        ).encode(x=across("x"), y=up("y"), shape=marks.shape(looks, spec.series), tooltip=told),
     )
     return alt.hconcat(layers.properties(**_SIZE))
 
@@ -169,12 +173,14 @@ def _format(axis: Coordinate) -> str:
 
 
 def _near(axis: Coordinate, values: pl.Series) -> Coordinate:
-    """Return an axis that begins near the values, as it has no bars."""
+    """Return an axis that begins and ends near the values, as it has no bars."""
     low, high = values.min(), values.max()
     if axis.low is not None or not isinstance(low, float) or not isinstance(high, float):
         return axis
-    room = 0.5 * (high - low) or 0.05 * abs(high) or 1.0
-    return axis.model_copy(update={"low": max(0.0, low - room)} if low >= 0 else {})
+    room = 0.5 * (high - low)
+    first = max(0.0, low - room) if low >= 0 else low - room
+    ends = axes.widened(first, high + room, share=units.is_share(axis.field))
+    return axis.model_copy(update=dict(zip(("low", "high"), ends, strict=True)))
 
 
 def _table(means: pl.DataFrame, looks: Mapping[str, Look], spec: TradeoffFigure) -> TextTable:

@@ -1,0 +1,217 @@
+"""Figures of kind `ratios`: by how much one of two series exceeds the other, over two axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, Literal, Self
+
+import polars as pl
+from pydantic import Field, model_validator
+
+from dumbbell.algorithms.labels import label_of
+from dumbbell.base.errors import InputError
+from dumbbell.base.labels import DIGITS, number
+from dumbbell.base.lazy import altair as alt
+from dumbbell.figures import axes, cells, style
+from dumbbell.figures.data import inline
+from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
+from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
+from dumbbell.figures.source import Source
+from dumbbell.figures.spec import TestFigure
+from dumbbell.inference import statistics
+from dumbbell.inference.estimates import Estimate
+from dumbbell.quantities.names import AxisName, ColumnName, Use, What
+from dumbbell.quantities.registry import Best
+
+_OPEN: Final = "#d9d9d9"
+_DARK_FROM: Final = 0.6
+"""Share of the scale, from its middle, from which text is white."""
+_SCHEMA: Final = {
+    "x": pl.String,
+    "y": pl.String,
+    "ratio": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "runs": pl.Int64,
+    "runs_of_second": pl.Int64,
+    "decided": pl.Boolean,
+}
+
+
+class RatiosFigure(TestFigure):
+    """The ratio of two series over two axes: a cell for each grid point.
+
+    A cell has the colour of the series that is better there, or larger if neither end is the better
+    one. It is grey where the 95 % interval of the ratio includes 1: it is not decided.
+    """
+
+    kind: Literal["ratios"]
+
+    x: AxisName = Field(examples=["rtt"])
+    """Axis of the test from left to right."""
+
+    y: AxisName = Field(examples=["rate"])
+    """Axis of the test from bottom to top."""
+
+    quantity: ColumnName = Field(examples=["goodput_mbit_per_s"])
+    """The [quantity](quantities.md) whose ratio is shown."""
+
+    series: AxisName = "algorithm"
+    """Axis of the test that both series are values of."""
+
+    first: str = Field(examples=["cubic"])
+    """Value of `series` whose quantity is divided."""
+
+    second: str = Field(examples=["reno"])
+    """Value of `series` by whose quantity it is divided."""
+
+    @model_validator(mode="after")
+    def _differ(self) -> Self:
+        if self.first == self.second:
+            raise InputError("is the first one, too", key="second", value=self.second)
+        return self
+
+    def uses(self) -> Iterator[Use]:
+        """Yield every name that it refers to, but that of its section."""
+        yield from super().uses()
+        for key in ("first", "second"):
+            yield Use(key, What.VALUE, (self.series, getattr(self, key)), self.test)
+
+    def draw(self, source: Source) -> Figure:
+        """Draw the figure with whatever runs there are."""
+        test = source.test(self.test)
+        runs = runs_of(source, self).filter(pl.col(self.series).is_in([self.first, self.second]))
+        values = {axis: values_of(test, axis, self) for axis in (self.x, self.y)}
+        panes = [(facet, self._ratios(facet, values)) for facet in facets(test, self, runs)]
+        found = pl.concat([pl.DataFrame(schema=_SCHEMA), *(frame for _, frame in panes)])
+        reach = _reach(found["ratio"])
+        plots = [self._plot(facet.title, frame, values, reach, source) for facet, frame in panes]
+        chart = alt.concat(*plots, columns=cells.COLUMNS, spacing=26).resolve_scale(color="shared")
+        title = f"{source.title(self.test, self.quantity)}: {self._name}"
+        counts = [*found["runs"], *found["runs_of_second"]]
+        notes = list(run_notes(source, self, runs, counts, f"Ratios of means, {self._name},"))
+        notes += _grey(found)
+        tables = [self._table(facet.title, frame, values, title) for facet, frame in panes]
+        numbers = pl.concat(
+            frame.select(
+                *([pl.lit(facet.title).alias(self.facet)] if self.facet else []),
+                pl.col("x").alias(self.x),
+                pl.col("y").alias(self.y),
+                pl.lit(self.quantity).alias("quantity"),
+                pl.exclude("x", "y"),
+            )
+            for facet, frame in panes
+        )
+        return assembled(self, chart, notes, tables, numbers)
+
+    @property
+    def _name(self) -> str:
+        return f"{label_of(self.first)} / {label_of(self.second)}"
+
+    def _ratios(self, facet: Facet, values: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+        """Return the ratio at each grid point with values of both, as `_SCHEMA` has it."""
+        runs = facet.runs.drop_nulls(self.quantity)
+        by_point = runs.group_by(self.x, self.y, self.series).agg(pl.col(self.quantity))
+        samples = {(x, y, who): sample for x, y, who, sample in by_point.iter_rows()}
+        rows = []
+        for y in values[self.y]:
+            for x in values[self.x]:
+                one, other = (samples.get((x, y, who), []) for who in (self.first, self.second))
+                if one and other and min(*one, *other) >= 0:
+                    ratio = statistics.ratio(one, other)
+                    rows.append((x, y, *_numbers(ratio), len(one), len(other), _decided(ratio)))
+        return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+    def _plot(
+        self,
+        name: str,
+        found: pl.DataFrame,
+        values: Mapping[str, Sequence[str]],
+        reach: float,
+        source: Source,
+    ) -> alt.LayerChart | alt.FacetChart:
+        xs, ys = values[self.x], values[self.y]
+        depth = pl.col("ratio").log().abs() / math.log(reach)
+        shown = found.select(
+            "x",
+            "y",
+            "decided",
+            shown=pl.col("ratio").clip(1 / reach, reach),
+            text=pl.Series([cells.text(ratio) for ratio in found["ratio"]], dtype=pl.String),
+            interval=pl.Series(
+                [_interval(row) for row in found.iter_rows(named=True)], dtype=pl.String
+            ),
+            is_dark=pl.col("decided") & (depth >= _DARK_FROM),
+        )
+        base = alt.Chart(inline(shown)).encode(**cells.places(xs, ys, (self.x, self.y)))
+        tooltip = [
+            *cells.told(values),
+            alt.Tooltip("text:N", title=self._name),
+            alt.Tooltip("interval:N", title="95 % interval"),
+        ]
+        looks = style.looks([self.first, self.second])
+        colours = [looks[self.second].colour, "#ffffff", looks[self.first].colour]
+        if source.described(self.quantity).best is Best.LOWEST:
+            colours.reverse()
+        domain = [1 / reach, 1, reach]
+        # Between white and a colour only its lightness changes, not its hue.
+        scale = alt.Scale(type="log", domain=domain, range=colours, interpolate="lab")
+        legend = alt.Legend(format=".3~g", values=domain)
+        ink = alt.condition("datum.is_dark", alt.value("white"), alt.value("black"))
+        decided, still_open = (
+            base.transform_filter(condition) for condition in ("datum.decided", "!datum.decided")
+        )
+        return alt.layer(
+            decided.mark_rect(stroke="#b0b0b0").encode(
+                color=alt.Color("shown:Q", title=self._name, scale=scale, legend=legend),
+                tooltip=tooltip,
+            ),
+            still_open.mark_rect(stroke="#b0b0b0", color=_OPEN).encode(tooltip=tooltip),
+            base.mark_text(fontSize=11).encode(text="text:N", color=ink),
+        ).properties(title=name, **cells.size(xs, ys))
+
+    def _table(
+        self, name: str, found: pl.DataFrame, values: Mapping[str, Sequence[str]], title: str
+    ) -> TextTable:
+        texts = {
+            (row["x"], row["y"]): f"{number(row['ratio'], DIGITS)} ({_interval(row)})"
+            for row in found.iter_rows(named=True)
+        }
+        rows = tuple(
+            TextRow(label_of(y), tuple(texts.get((x, y), "–") for x in values[self.x]))
+            for y in values[self.y]
+        )
+        heads = tuple(label_of(x) for x in values[self.x])
+        return TextTable(name, f"{title}, with 95 % interval", self.y, heads, rows)
+
+
+def _numbers(ratio: Estimate) -> tuple[float, float | None, float | None]:
+    ends = (end if math.isfinite(end) and end >= 0 else None for end in ratio.interval)
+    low, high = ends if ratio.has_interval else (None, None)
+    return ratio.value, low, high
+
+
+def _decided(ratio: Estimate) -> bool:
+    return ratio.low > 1 or ratio.high < 1
+
+
+def _reach(ratios: pl.Series) -> float:
+    """Return the largest ratio, or inverse of one, that colours distinguish."""
+    known = ratios.filter(ratios.is_finite() & (ratios > 0))
+    most = max((max(ratio, 1 / ratio) for ratio in known), default=1.0)
+    return max(most, 1 + axes.LEAST_SPAN)
+
+
+def _interval(row: Mapping[str, float | None]) -> str:
+    if row["low"] is None or row["high"] is None:
+        return "no interval"
+    return f"{number(row['low'])} to {number(row['high'])}"
+
+
+def _grey(found: pl.DataFrame) -> Iterator[str]:
+    """Say how many ratios are not decided, if any."""
+    count = found.height - int(found["decided"].sum())
+    if count:
+        many = f"{count} of {found.height}"
+        yield f"Grey: not decided ({many}), as the 95 % interval of the ratio includes 1."
