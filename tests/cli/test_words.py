@@ -332,6 +332,56 @@ def test_claims_have_a_line_each(dumbbell: Command, monkeypatch: pytest.MonkeyPa
     )
 
 
+def test_a_narrow_terminal_has_a_line_for_each_claim(
+    dumbbell: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    small_study.write(Path("small"))
+    *rows, hint = dumbbell("claims", "small").out.splitlines()[:4]
+    assert [row.split()[0] for row in rows] == ["A01", "A02", "A03"]
+    assert max(map(len, rows)) <= 60
+    assert hint == snapshot("Evidence of one: dumbbell claims small CLAIM")
+    whole = dumbbell("claims", "small", "A02")
+    assert "A03" not in whole.out
+    assert "… " not in whole.out
+    assert whole.out.splitlines()[0] == snapshot("A02, Section 9: The link is used twice over.")
+    assert dumbbell("claims", "small", "A2").err == snapshot("""\
+results holds no run of small by this engine (simulator 13); dumbbell run small
+error: "A2": unknown claim of the study (did you mean "A02"?); valid: A02, A01, A03
+""")
+    assert dumbbell("claims", "small", "A02", "--brief").err == snapshot(
+        "error: --brief: named claims are shown whole; valid: one of both\n"
+    )
+
+
+def test_a_pasted_table_names_its_path_and_its_windows(
+    dumbbell: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    path = ("--rate", "5mbit", "--rtt", "10ms", "--duration", "2s", "--runs", "2")
+    for again in range(2):
+        said = dumbbell("compare", "reno", "cubic", *path).out.splitlines()
+        assert said[0] == snapshot("5mbit, RTT 10ms, buffer 1bdp, 2s, linux-6; 2 runs each."), again
+        assert "2 s" in said[-1]
+    swept = dumbbell("compare", "reno", "cubic", *path, "--loss", "0,0.01").out
+    assert swept.splitlines()[0] == snapshot(
+        "rate 5mbit, rtt 10ms, buffer 1bdp, loss 0 to 0.01 (2 values), flows 2, 2s, "
+    )
+    assert max(map(len, swept.splitlines())) <= 80
+    Path("s.toml").write_text(SCENARIO)
+    assert dumbbell("simulate", "s.toml").out.splitlines()[0] == snapshot(
+        "s.toml: 10 Mbit/s, RTT 40 ms, 5 s, linux-6; seed 1."
+    )
+
+
+def test_a_sweep_marks_only_what_is_decided(dumbbell: Command) -> None:
+    path = ("--rate", "5mbit", "--duration", "3s", "--rtt", "10ms,20ms")
+    alone = dumbbell("compare", "reno", *path, "--runs", "3").out
+    assert "*" not in alone
+    two = dumbbell("compare", "reno", "reno@abe", *path, "--runs", "1").out
+    assert "*" not in two
+
+
 def test_runs_are_a_line_each_with_what_came_out(
     dumbbell: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,3 +115,13 @@ def test_without_privileges_the_way_out_is_named(tmp_path: Path) -> None:
     assert {"privileges", "network namespaces"} <= lacking.keys()
     assert "CAP_SYS_ADMIN" in lacking["privileges"].found
     assert "root" in machine.verdict(found)
+
+
+def test_its_table_is_as_wide_as_a_terminal_where_nobody_looks(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    _, said = doctor(monkeypatch, capsys)
+    table, _, _ = said.partition("The simulator works")
+    assert max(map(len, table.splitlines()[:8])) <= 80
+    assert "…" not in table

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -10,8 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.table import Table
 
-from dumbbell.base.errors import InputError, refusing
-from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say
+from dumbbell.base.errors import InputError, refusing, unknown
+from dumbbell.base.shell import quoted
+from dumbbell.cli.output import (
+    Form,
+    fits,
+    form,
+    print_csv,
+    print_json,
+    print_lines,
+    print_table,
+    print_words,
+    say,
+)
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsCsv,
@@ -27,11 +37,18 @@ if TYPE_CHECKING:
     from dumbbell.judging.judging import ClaimResult
     from dumbbell.results.results import Results
 
-_COLUMNS: Final = ("claim", "where", "verdict", "measured", "what the authors state")
+_STATED: Final = "what the authors state"
+_COLUMNS: Final = ("claim", "where", "verdict", "measured", _STATED)
 
 
 def claims(
     study: StudyName,
+    only: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CLAIM]...", help="Claims to show whole, with all checks and the reason."
+        ),
+    ] = None,
     *,
     engine: ChosenEngine = EngineName.SIMULATOR,
     results: ResultsDir = DEFAULT_RESULTS,
@@ -76,7 +93,7 @@ def claims(
         int | None, typer.Option(min=0, help="Source of the exchanges of --control; 0 by default.")
     ] = None,
     brief: Annotated[
-        bool, typer.Option("--brief", help="A line for each claim, cut to the terminal's width.")
+        bool, typer.Option("--brief", help="A line for each claim, also where all would fit.")
     ] = False,
     strict: Annotated[
         bool,
@@ -94,7 +111,11 @@ def claims(
         typer.Option(metavar="FILE.json", help="Write the verdicts to this file."),
     ] = None,
 ) -> None:
-    """Judge the claims of a study by its runs."""
+    """Judge the claims of a study by its runs.
+
+    Where the table is wider than the terminal, each claim has one line, and named claims are shown
+    whole.
+    """
     chosen_form = form(as_json=as_json, as_csv=as_csv)
     mode = "--over" if over is not None else "--control" if control else ""
     mode = mode or ("--both-engines" if both_engines else "")
@@ -115,6 +136,7 @@ def claims(
             raise InputError("it belongs to --control", key=option, valid="with --control")
     if chosen_form is not Form.TABLE:
         _alone("--json" if as_json else "--csv", brief=brief)
+    _check_named(only, mode or "--brief" * brief)
     from dumbbell.algorithms import own_algorithms
     from dumbbell.cli import claims_beside, claims_control, progress, reading
     from dumbbell.judging import baseline as baselines
@@ -138,13 +160,14 @@ def claims(
     with progress.steps("reading results", say), own_algorithms.nothing_runs():
         study_results = reading.results_of(study, results, engine)
         judged = study_results.claims()
+    shown = _chosen(judged, only or [])
     if save_baseline is not None:
         with refusing("write it", save_baseline):
             baselines.write(judged, save_baseline)
     if markdown is not None:
         with refusing("write it", markdown):
             study_markdown.write(study_results, account.of(study_results, judged), markdown)
-    _show(study_results, judged, chosen_form, brief=brief)
+    _show(study_results, shown, chosen_form, brief=brief, whole=bool(only))
     worse = baselines.regressions(judged, before)
     for regression in worse:
         say.print(f"worse: {regression}", markup=False, soft_wrap=True)
@@ -152,8 +175,16 @@ def claims(
         raise typer.Exit(1)
 
 
-def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief: bool) -> None:
-    """Print the verdicts and, next to a table, their evidence."""
+def _check_named(only: Sequence[str] | None, other: str) -> None:
+    """Refuse named claims next to another way of showing claims."""
+    if only and other:
+        raise InputError("named claims are shown whole", key=other, valid="one of both")
+
+
+def _show(
+    found: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief: bool, whole: bool
+) -> None:
+    """Print the verdicts and, next to a table or of claims as a `whole`, their evidence."""
     from dumbbell.base import tree
     from dumbbell.cli import campaign
     from dumbbell.judging.judging import by_verdict, headline, tally
@@ -179,13 +210,13 @@ def _show(found: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief:
     if wanted is Form.CSV:
         print_csv(_COLUMNS, map(_cells, judged))
     else:
-        print_table(_brief(judged) if brief else _table(judged), folded=brief)
+        _print(found, judged, brief=brief, whole=whole)
     # Beside a table for scripts nothing else stands on standard output.
-    place = sys.stderr if wanted is Form.CSV else sys.stdout
+    tell = say.print if wanted is Form.CSV else print_words
     quick = sum(each.is_quick for each in judged)
     if quick:
-        print(f"{quick} of {len(judged)} depend on quick runs: fewer and shorter ones", file=place)
-    print(headline(judged), file=place)
+        tell(f"{quick} of {len(judged)} depend on quick runs: fewer and shorter ones")
+    tell(headline(judged))
 
 
 def _alone(mode: str, **others: object) -> None:
@@ -194,6 +225,39 @@ def _alone(mode: str, **others: object) -> None:
         if value:
             option = f"--{name.replace('_', '-')}"
             raise InputError(f"it does not go with {mode}", key=option, valid="one of both")
+
+
+def _chosen(judged: Sequence[ClaimResult], only: Sequence[str]) -> Sequence[ClaimResult]:
+    """Return the claims that were named, or all; an unknown one is an InputError."""
+    known = {each.claim.id: each for each in judged}
+    for name in only:
+        if name not in known:
+            raise unknown("claim of the study", name, known)
+    return [known[name] for name in dict.fromkeys(only)] or judged
+
+
+def _print(found: Results, judged: Sequence[ClaimResult], *, brief: bool, whole: bool) -> None:
+    if whole:
+        _show_whole(judged)
+        return
+    table_of_all = _table(judged)
+    if not brief and fits(table_of_all):
+        print_table(table_of_all)
+        return
+    print_lines(_brief(judged), (_STATED,))
+    print(f"Evidence of one: dumbbell claims {quoted(found.study.called)} CLAIM")
+
+
+def _show_whole(judged: Sequence[ClaimResult]) -> None:
+    """Print all that is known of some claims."""
+    for place, each in enumerate(judged):
+        print("\n" if place else "", end="")
+        print_words(f"{each.claim.id}, {each.claim.source}: {each.claim.text}")
+        print_words(f"{each.verdict.mark} {each.outcome}")
+        for check in each.checks:
+            print_words(f"- {check.sentence} ({check.verdict.value})")
+        if each.reason:
+            print_words(f"Why: {each.reason}")
 
 
 def _table(judged: Sequence[ClaimResult]) -> Table:
@@ -208,15 +272,11 @@ def _table(judged: Sequence[ClaimResult]) -> Table:
 
 
 def _brief(judged: Sequence[ClaimResult]) -> Table:
-    """Return a line for each claim: its verdict, and as much as fits of what it states."""
+    """Return a line for each claim: its verdict, and what it states."""
     from dumbbell.cli.verdicts import marked
 
-    result = Table(box=None, show_header=False, pad_edge=False)
-    names = [each.claim.id for each in judged]
-    verdicts = [f"{each.verdict.mark} {each.verdict.value}" for each in judged]
-    for texts in (names, verdicts):
-        result.add_column(no_wrap=True, min_width=max(map(len, texts), default=0))
-    result.add_column(no_wrap=True, overflow="ellipsis")
+    result = table("claim", "verdict", _STATED)
+    result.show_header = False
     for each in judged:
         result.add_row(plain(each.claim.id), marked(each.verdict), plain(each.claim.text))
     return result

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from dumbbell.base.errors import printable
-from dumbbell.cli.output import print_json, print_table
+from dumbbell.cli.output import PROSE_WIDTH, print_json, print_table
 from dumbbell.cli.parameters import AsJson
 from dumbbell.cli.tables import plain, table
 
@@ -31,7 +31,7 @@ def doctor(as_json: AsJson = False) -> None:
     if as_json:
         print_json(state.model_dump())
     else:
-        print_table(_table(state), folded=True)
+        print_table(_table(state), folded=True, width=PROSE_WIDTH)
         for fact in state.facts:
             if fact.remedy:
                 print(_wrapped(f"{fact.name}: {fact.remedy}"))

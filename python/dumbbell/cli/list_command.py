@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from dumbbell.base.errors import InputError
-from dumbbell.cli.output import Form, form, print_csv, print_json, print_table, say
+from dumbbell.cli.output import Form, form, print_csv, print_json, print_lines, print_table, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsCsv, AsJson, ResultsDir
 from dumbbell.cli.tables import plain, table
 from dumbbell.scenario import library
@@ -85,14 +85,14 @@ def _list_runs(results: Path, wanted: Form) -> None:
     if not first:
         say.print(f"{results} holds no runs: dumbbell simulate FILE", soft_wrap=True)
         return
-    heads = ("run", "study", "algorithms", "rate", "RTT (ms)", "Mbit/s", "when")
-    shown = table(*heads, right=("RTT (ms)", "Mbit/s"), whole=("run", "when"))
+    heads = ("run", "when", "Mbit/s", "RTT (ms)", "rate", "algorithms", "study")
+    shown = table(*heads, right=("RTT (ms)", "Mbit/s"))
     for run in first:
         cells = {name: "–" if cell is None else cell for name, cell in run.items()}
-        names = ("study", "algorithms", "rate", "rtt (ms)", "goodput (Mbit/s)")
+        names = ("goodput (Mbit/s)", "rtt (ms)", "rate", "algorithms", "study")
         row = [plain(cells[name]) for name in names]
-        shown.add_row(cells["run"][:_DIGITS], *row, cells["when"][5:])
-    print_table(shown, folded=True)
+        shown.add_row(cells["run"][:_DIGITS], cells["when"][5:], *row)
+    print_lines(shown, ("algorithms",))
     say.print("Mbit/s: the goodput of all flows together, over the whole run; --json: and more.")
     left = sum(1 for _ in rows_of_runs)
     say.print(

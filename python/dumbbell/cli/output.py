@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import copy
 import csv
+import dataclasses
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from enum import Enum, auto
 from typing import Any, Final
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from dumbbell.base.errors import InputError, printable
 
 _WIDE: Final = 220
 _ANY_WIDTH: Final = 10_000
+_CLOSE: Final = (0, 1, 0, 0)
+"""Padding of the cells of a table with two spaces between columns."""
+
+_SHORTEST: Final = 8
+"""The fewest columns that a cut cell keeps."""
+
+PROSE_WIDTH: Final = 80
+"""Columns of a table of sentences where nobody looks at it."""
 
 say = Console(stderr=True, highlight=False, markup=False)
 """For people, on standard error."""
@@ -54,16 +65,48 @@ def print_json(data: Any) -> None:
 def print_words(text: str) -> None:
     """Print a paragraph; in a terminal lines break between words."""
     console = Console(highlight=False, markup=False)
-    console.print(text, soft_wrap=not console.is_terminal and "COLUMNS" not in os.environ)
+    console.print(text, soft_wrap=not _is_looked_at(console))
 
 
-def print_table(table: Table, *, folded: bool = False) -> None:
-    """Print a table; where nobody looks at it, nothing is folded.
+def print_table(table: Table, *, folded: bool = False, width: int = _WIDE) -> None:
+    """Print a table; where nobody looks at it, nothing is folded below `width` columns.
 
     A wide one has rows as columns in a narrow terminal, or is stacked; `folded`, as for many rows,
     leaves it as it is and folds cells.
     """
-    _unfolded(table, stderr=False, folded=folded)
+    _unfolded(table, stderr=False, folded=folded, width=width)
+
+
+def fits(table: Table) -> bool:
+    """Return True if a table has room in the terminal, or if nobody looks at it."""
+    console = Console(highlight=False)
+    return not _is_looked_at(console) or _natural(console, table) <= console.width
+
+
+def print_lines(table: Table, elastic: Collection[str]) -> None:
+    """Print a table of which each row is one line.
+
+    Where the terminal is too narrow, the columns `elastic` are cut, the widest first, and end with
+    an ellipsis: these have what nobody copies. All others stay whole.
+    """
+    console = Console(highlight=False)
+    table.padding = _CLOSE
+    widths = [
+        max(Text.from_markup(str(cell)).cell_len for cell in (column.header, *column.cells))
+        for column in table.columns
+    ]
+    between = _natural(console, table) - sum(widths)
+    cut = [place for place, column in enumerate(table.columns) if column.header in elastic]
+    if _is_looked_at(console):
+        while sum(widths) + between > console.width:
+            widest = max(cut, key=lambda place: widths[place])
+            if widths[widest] <= _SHORTEST:
+                break
+            widths[widest] -= 1
+    for column, width in zip(table.columns, widths, strict=True):
+        column.width, column.no_wrap, column.overflow = width, True, "ellipsis"
+    whole = sum(widths) + between
+    Console(highlight=False, width=max(console.width, whole)).print(table)
 
 
 def say_table(table: Table) -> None:
@@ -71,18 +114,45 @@ def say_table(table: Table) -> None:
     _unfolded(table, stderr=True)
 
 
-def _unfolded(table: Table, *, stderr: bool, folded: bool = False) -> None:
+def _is_looked_at(console: Console) -> bool:
+    """Return True if somebody sees the output, or says for which width it is."""
+    return console.is_terminal or "COLUMNS" in os.environ
+
+
+def _unfolded(table: Table, *, stderr: bool, folded: bool = False, width: int = _WIDE) -> None:
     """Print a table as it is, or with rows as columns, or row below row: what fits first."""
     console = Console(stderr=stderr, highlight=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        Console(stderr=stderr, highlight=False, width=_WIDE).print(table)
+    if not _is_looked_at(console):
+        Console(stderr=stderr, highlight=False, width=width).print(table)
         return
-    forms = (table,) if folded else (table, _turned(table), _stacked(table))
+    narrow = _narrowed(table)
+    forms = (table, narrow) if folded else (table, narrow, _turned(table), _stacked(table))
+    fitting = (form for form in forms if _natural(console, form) <= console.width)
+    console.print(next(fitting, narrow if folded else forms[-1]))
+
+
+def _natural(console: Console, table: Table) -> int:
+    """Return the width of a table none of whose cells is folded."""
     unlimited = console.options.update(width=_ANY_WIDTH)
-    fitting = (
-        form for form in forms if console.measure(form, options=unlimited).maximum <= console.width
-    )
-    console.print(next(fitting, table))
+    return console.measure(table, options=unlimited).maximum
+
+
+def _narrowed(wide: Table) -> Table:
+    """Return the same table with units below their quantities, and columns closer together."""
+    narrow = copy.copy(wide)
+    narrow.padding = _CLOSE
+    narrow.columns = [
+        dataclasses.replace(column, header=_broken(str(column.header), [*map(str, column.cells)]))
+        for column in wide.columns
+    ]
+    return narrow
+
+
+def _broken(head: str, cells: Sequence[str]) -> str:
+    """Break a head before its unit, and between words where it is wider than its cells."""
+    room = max((Text.from_markup(cell).cell_len for cell in cells), default=0)
+    lines = head.replace(" (", "\n(").split("\n")
+    return "\n".join(line.replace(" ", "\n") if len(line) > room else line for line in lines)
 
 
 def _turned(wide: Table) -> Table:

@@ -28,11 +28,28 @@ def report(
     engine: ChosenEngine = EngineName.SIMULATOR,
     results: ResultsDir = DEFAULT_RESULTS,
     output: Annotated[Path, typer.Option(help="Folder of the report.")] = Path("report"),
+    single: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write one file to mail instead of a folder: the page of a study or experiment as "
+            ".html; with --figure that figure.",
+        ),
+    ] = None,
+    figure: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The figure for --single, as `dumbbell list figures` names it: .html, .svg, .png, "
+            ".pdf or .json.",
+        ),
+    ] = None,
 ) -> None:
     """Write the report of a study, or of all studies.
 
-    It has all figures, claims and runs, works offline, and its place is printed. Of all studies,
-    those without runs are only named, with the commands that run them.
+    It has all figures, claims and runs, works offline, and its place is printed. What has not
+    changed since the last time stays as it is. Of all studies, those without runs are only named,
+    with the commands that run them.
     """
     if every == (study is not None):
         raise InputError(
@@ -41,14 +58,19 @@ def report(
             value=study,
             valid="dumbbell report STUDY, or dumbbell report --all",
         )
+    _check_single(single, figure, every=every)
     from dumbbell.algorithms import own_algorithms
     from dumbbell.cli import campaign, progress, reading
+    from dumbbell.reports import single as single_file
     from dumbbell.reports import site
 
     with progress.steps("reading results", say) as step, own_algorithms.nothing_runs():
         if study is not None:
             reported = [reading.runs_of(study, results, engine)]
-            page = site.write(reported[0], output, on_step=step)
+            if single is not None:
+                page = single_file.write(reported[0], single, figure, on_step=step)
+            else:
+                page = site.write(reported[0], output, on_step=step)
         else:
             held = reading.all_results(results, engine)
             reported = held.results
@@ -58,3 +80,18 @@ def report(
         campaign.tell_doubtful(found.doubtful)
         campaign.tell([*found.damaged.values(), *found.failures.values()])
     print(page)
+
+
+def _check_single(single: Path | None, figure: str | None, *, every: bool) -> None:
+    """Refuse what does not go together, before anything is read."""
+    if single is None:
+        if figure is not None:
+            raise InputError("is of --single", source="--figure", valid="with --single FILE.svg")
+        return
+    if every:
+        raise InputError("is of one study", source="--single", valid="STUDY instead of --all")
+    if figure is None and single.suffix != ".html":
+        valid = "FILE.html; a figure by --figure NAME has other kinds, too"
+        raise InputError(
+            "a page is no such file", source="--single", value=str(single), valid=valid
+        )

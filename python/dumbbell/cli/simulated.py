@@ -11,11 +11,11 @@ from typing import Any, Final
 from msgspec import to_builtins
 from rich.table import Table
 
-from dumbbell.base.errors import DamagedResult, InputError, placed, refusing
+from dumbbell.base.errors import DamagedResult, InputError, placed, printable, refusing
 from dumbbell.base.labels import amount, number
 from dumbbell.base.units import format_time, parse_time
 from dumbbell.cli import progress
-from dumbbell.cli.output import Form, print_csv, print_json, print_table, say
+from dumbbell.cli.output import Form, print_csv, print_json, print_table, print_words, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.cli.totals import print_totals
 from dumbbell.engines import captures, doubts, engines
@@ -148,8 +148,9 @@ def finished(asked: Campaign) -> list[tuple[PlannedRun, Run]]:
     return runs
 
 
-def show(runs: Sequence[tuple[PlannedRun, Run]], spreads: Sequence[Spread], wanted: Form) -> None:
+def show(asked: Campaign, spreads: Sequence[Spread], wanted: Form) -> None:
     """Print what was run: of one run its totals, of several the means of their flows."""
+    runs = finished(asked)
     if wanted is Form.JSON:
         as_data = [_as_dict(run) for _, run in runs]
         perturbed = {"perturbed": [each.as_dict() for each in spreads]} if spreads else {}
@@ -160,6 +161,9 @@ def show(runs: Sequence[tuple[PlannedRun, Run]], spreads: Sequence[Spread], want
         for totals in itertools.islice(found, 1):
             print_csv(*totals.flat())
         return
+    if runs:
+        print_words(_about(asked, [run for _, run in runs]))
+        print()
     for totals in found:
         print_totals(totals)
         print()
@@ -171,6 +175,15 @@ def show(runs: Sequence[tuple[PlannedRun, Run]], spreads: Sequence[Spread], want
         length = format_time(runs[0][1].summary.duration_ns)
         times = f"{len(runs)} × " if len(runs) > 1 else ""
         print(f"{packets:,} packets in {times}{length}")
+
+
+def _about(asked: Campaign, runs: Sequence[Run]) -> str:
+    """Say what the tables are of: the file with its changes, the path, the engine, the seeds."""
+    count, seed = len(runs), asked.plan.seed
+    seeds = f"seed {seed}" if count == 1 else f"{count} runs, seed {seed} and others"
+    real = f", {asked.engine.identity}" if asked.engine.real_time else ""
+    where = run_totals.path(runs[0])
+    return printable(f"{asked.study.header.summary}: {where}{real}; {seeds}.")
 
 
 def _as_dict(run: Run) -> dict[str, Any]:

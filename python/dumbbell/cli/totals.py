@@ -10,16 +10,23 @@ from dumbbell.cli.tables import plain, table
 from dumbbell.quantities.cells import Totals
 
 
-def print_totals(totals: Totals) -> None:
-    """Print a table, and below it over which part of a run its numbers are taken."""
-    print_table(as_table(totals))
+def print_totals(totals: Totals, *, folded: bool = False) -> None:
+    """Print what a table is about, the table, and over which part of a run its numbers are taken.
+
+    So a table that is pasted elsewhere explains itself. One of many rows is `folded`.
+    """
+    if totals.about:
+        print_words(printable(totals.about))
+        print()
+    print_table(as_table(totals), folded=folded)
     if totals.note:
         print_words(printable(totals.note))
 
 
 def as_table(totals: Totals) -> Table:
     """Return totals as a table of the terminal."""
-    heads = [plain(head) for head in totals.heads]
+    # A head may have two lines; any other control character stays visible.
+    heads = ["\n".join(map(plain, head.split("\n"))) for head in totals.heads]
     result = table(*heads, right=heads[totals.named :])
     for row in totals.rows:
         result.add_row(*map(plain, row))

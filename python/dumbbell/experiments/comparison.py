@@ -82,7 +82,7 @@ class Comparison:
         order = {line: place for place, line in enumerate(names)}
         place = pl.col("line").replace_strict(order, return_dtype=pl.Int64, default=None)
         sorted_means = pl.concat(means).sort(place, maintain_order=True)
-        return cls(results, lines, sorted_means, _windows(results))
+        return cls(results, lines, sorted_means, windows(results, SHOWN))
 
     @property
     def engine(self) -> Engine:
@@ -127,12 +127,13 @@ class Comparison:
     @property
     def windows_said(self) -> str:
         """Say over which part of the runs the quantities are taken."""
-        named: dict[tuple[float, float], list[str]] = {}
-        for name, quantity in self.shown.items():
-            if name in self.windows:
-                named.setdefault(self.windows[name], []).append(quantity.title)
-        said = (f"{listing(titles)}: {window(*where)}" for where, titles in named.items())
-        return "; ".join(said)
+        return said(
+            {
+                each.title: self.windows[name]
+                for name, each in self.shown.items()
+                if name in self.windows
+            }
+        )
 
     def _window(self, name: str) -> dict[str, float]:
         return dict(zip(("from_s", "to_s"), self.windows.get(name, ()), strict=False))
@@ -172,22 +173,33 @@ def _lines(results: Results) -> Iterator[pl.DataFrame]:
             yield from _lines_of(_mix(runs[0]), runs, results.store)
 
 
-def _windows(results: Results) -> dict[str, tuple[float, float]]:
-    """Return from when to when quantities are taken, of all runs together."""
+def said(windows: Mapping[str, tuple[float, float]]) -> str:
+    """Say over which part of the runs what has these titles is taken."""
+    named: dict[tuple[float, float], list[str]] = {}
+    for title, where in windows.items():
+        named.setdefault(where, []).append(title)
+    return "; ".join(f"{listing(titles)}: {window(*where)}" for where, titles in named.items())
+
+
+def windows(results: Results, names: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Return from when to when quantities are taken, of all runs together, in seconds.
+
+    Flows start at other times in other runs, so it is from the earliest to the latest.
+    """
     (test,) = results.study.tests
-    asked = {name: [str(replace(parse(name), name=end)) for end in _WINDOW] for name in SHOWN}
+    asked = {name: [str(replace(parse(name), name=end)) for end in _WINDOW] for name in names}
     references = [reference for pair in asked.values() for reference in pair]
     found = [
         values
         for _, values in taking.of_runs(results.finished(test.name), references, results.store)
     ]
-    windows = {}
+    spans = {}
     for name, (begins, ends) in asked.items():
         starts = [value for values in found if (value := values[begins]) is not None]
         stops = [value for values in found if (value := values[ends]) is not None]
         if starts and stops:
-            windows[name] = (min(starts), max(stops))
-    return windows
+            spans[name] = (min(starts), max(stops))
+    return spans
 
 
 def _mix(run: PlannedRun) -> Mix:

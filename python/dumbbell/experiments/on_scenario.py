@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -130,6 +131,13 @@ def compared(results: Results) -> Iterator[Totals]:
         with suppress(KeyError, DamagedResult):
             run = results.store.get(planned.resolved.key)
             found.setdefault(label_of(planned.axes[_AXIS]), []).append(run)
-    yield from totals.beside(
+    tables = totals.beside(
         {label: list(run_totals.of_traffic(runs)) for label, runs in found.items()}
     )
+    about = ""
+    if found:
+        runs = next(iter(found.values()))
+        count = f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} each"
+        about = f"{results.study.header.summary}: {run_totals.path(runs[0])}; {count}."
+    for place, table in enumerate(tables):
+        yield replace(table, about=about if place == 0 else "")

@@ -35,7 +35,7 @@ VALUES_MAX: Final = 1000
 
 SHOWN: Final[dict[str, str]] = {
     "goodput_mbit_per_s": "Goodput",
-    "rtt_mean_ms@run": "Round-trip time",
+    "rtt_inflation@run": "RTT inflation",
     "retransmitted_share@late": "Retransmitted",
     "jain": "Fairness",
 }
@@ -204,9 +204,9 @@ def sweep(
             [test],
             command=command,
             title=f"{who} over {over}",
-            summary=", ".join(map(_said, axes)),
+            summary=", ".join([*map(_said, axes), duration, stack]),
         ),
-        "figure": list(_figures(swept, several=known["flows"] != ("1",))),
+        "figure": list(_figures(algorithms, swept, several=known["flows"] != ("1",))),
     }
 
 
@@ -234,24 +234,32 @@ def _templated(setting: Setting, flows: int) -> dict[str, Any]:
     return table
 
 
-def _figures(swept: Sequence[Axis], *, several: bool) -> Any:
-    """Yield lines against an axis, heat maps over pairs of axes."""
+def _figures(algorithms: Sequence[str], swept: Sequence[Axis], *, several: bool) -> Any:
+    """Yield lines against an axis, maps over pairs of axes: of two algorithms also of the ratio."""
     pairs = list(itertools.combinations(swept, 2))
     for number, (quantity, title) in enumerate(_shown(swept).items(), start=1):
         if quantity == "jain" and not several:
             continue
         common = {"section": "sweep", "test": "sweep"}
-        for pair in pairs:
-            x, y = pair
+        for x, y in pairs:
+            over = {"x": x.name, "y": y.name, "quantity": quantity, **common}
+            where = f"over {x.word} and {y.word}"
+            if len(algorithms) == 2:
+                first, second = algorithms
+                yield {
+                    "name": f"ratio{number}-{x.slug}-{y.slug}",
+                    "title": f"{title} {where}, one algorithm / the other",
+                    "kind": "ratios",
+                    "first": first,
+                    "second": second,
+                    **over,
+                }
             yield {
                 "name": f"map{number}-{x.slug}-{y.slug}",
-                "title": f"{title} over {x.word} and {y.word}",
+                "title": f"{title} {where}",
                 "kind": "heatmap",
-                "x": x.name,
-                "y": y.name,
-                "quantity": quantity,
                 "facet": "algorithm",
-                **common,
+                **over,
             }
         if len(swept) == 1:
             (x,) = swept

@@ -35,7 +35,7 @@ class Totals:
     """A table: `heads` begins with those of the `named` columns of words, numbers follow.
 
     With `intervals` each of these numbers is a mean with its interval. The `note` names the part of
-    a run over which they are taken.
+    a run over which they are taken, and `about` the runs: their path, their length, their number.
     """
 
     heads: tuple[str, ...]
@@ -43,6 +43,7 @@ class Totals:
     named: int = 1
     intervals: bool = False
     note: str = ""
+    about: str = ""
 
     def flat(self) -> tuple[list[str], list[list[str | float | None]]]:
         """Return heads and rows with bare numbers, and columns for the ends of intervals."""
@@ -73,4 +74,5 @@ class Totals:
             for row in data["rows"]
         )
         named, intervals = int(data["named"]), bool(data["intervals"])
-        return cls(tuple(data["heads"]), rows, named, intervals, str(data["note"]))
+        said = str(data["note"]), str(data["about"])
+        return cls(tuple(data["heads"]), rows, named, intervals, *said)

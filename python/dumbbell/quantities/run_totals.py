@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from dumbbell.algorithms import catalogue
+from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.summary import TestbedSummary
 from dumbbell.engines import doubts as causes
 from dumbbell.engines.result import Run
@@ -18,6 +19,18 @@ from dumbbell.quantities.shown import count, number, percent
 from dumbbell.quantities.spans import Span
 from dumbbell.quantities.view import FlowsView, QueueView, RunView
 from dumbbell.scenario import facts
+
+
+def path(run: Run) -> str:
+    """Say on what a run is: rate and round-trip times of its bottleneck's path, length, stacks."""
+    scenario = run.scenario
+    rate_bps = facts.bottleneck_rate_bps(scenario)
+    rate = "" if rate_bps is None else f"{number(rate_bps / 1e6, 4)} Mbit/s"
+    rtts = sorted({facts.base_rtt_ns(scenario, flow) / 1e6 for flow in scenario.flows})
+    ends = " to ".join(number(rtt, 4) for rtt in dict.fromkeys((rtts[0], rtts[-1]))) if rtts else ""
+    stacks = dict.fromkeys(stack.profile for stack in facts.stacks(scenario))
+    length = f"{number(scenario.duration_ns / NS_PER_S, 4)} s"
+    return ", ".join(filter(None, (rate, f"RTT {ends} ms" if ends else "", length, *stacks)))
 
 
 def of_run(run: Run) -> Iterator[Totals]:
@@ -105,7 +118,7 @@ def queues(run: Run) -> Totals:
         _queue(QueueView(view, number, everything, whole=True))
         for number in range(len(run.summary.queues))
     )
-    return Totals(heads, tuple(rows))
+    return Totals(heads, tuple(rows), note="Queues: over the whole run.")
 
 
 def _queue(view: QueueView) -> tuple[str, ...]:

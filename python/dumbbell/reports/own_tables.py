@@ -12,6 +12,7 @@ from dumbbell.experiments import on_scenario
 from dumbbell.experiments.comparison import Comparison
 from dumbbell.experiments.compete import content, words
 from dumbbell.experiments.compete.contest import Contest
+from dumbbell.experiments.setting import OWN_START
 from dumbbell.quantities import run_totals
 from dumbbell.quantities.cells import Totals
 from dumbbell.quantities.registry import Quantity
@@ -53,7 +54,17 @@ def compared(comparison: Comparison) -> Totals:
         ),
         intervals=True,
         note=f"{comparison.windows_said}.",
+        about=_about(comparison),
     )
+
+
+def _about(comparison: Comparison) -> str:
+    """Say what was run: the path, the hosts' TCP, the engine, and how often."""
+    setting, count = comparison.setting, comparison.runs["repetition"].n_unique()
+    start = "" if setting.slow_start == OWN_START else f", slow start {setting.slow_start}"
+    real = f", {comparison.engine.identity}" if comparison.engine.real_time else ""
+    runs = f"{count} {'run' if count == 1 else 'runs'} each"
+    return f"{comparison.path}, {setting.stack}{start}{real}; {runs}."
 
 
 def _head(quantity: Quantity) -> str:
