@@ -146,6 +146,17 @@ def test_pages_can_be_searched(address: str, tmp_path: Path) -> None:
         assert tab.complaints == []
 
 
+def test_pages_can_be_searched_from_disk(site: Path, tmp_path: Path) -> None:
+    """Browsers start no workers from disk, so a frame runs the search there."""
+    with browser.browser(tmp_path) as tab:
+        tab.open(site / "guides/undecided.html", "?q=undecided")
+        tab.wait("document.querySelectorAll('.md-search-result__item').length > 2")
+        assert "Why a claim is undecided" in tab.evaluate(
+            "document.querySelector('.md-search-result__list').textContent"
+        )
+        assert tab.complaints == []
+
+
 def test_pages_open_from_disk(site: Path, tmp_path: Path) -> None:
     with browser.browser(tmp_path) as tab:
         tab.open(site / "guides/undecided.html", width=390)

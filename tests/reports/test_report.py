@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from inline_snapshot import snapshot
 
+import browser
 import small_study
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.head_comments import Kind
-from dumbbell.base.errors import StoreError
+from dumbbell.base.errors import InputError, StoreError
+from dumbbell.figures import drawing
 from dumbbell.quantities import tables
-from dumbbell.reports import site, study_page
+from dumbbell.reports import single, site, study_page
 from dumbbell.results.results import Results
 from dumbbell.store.store import Store
 
@@ -196,6 +200,77 @@ def test_a_report_is_drawn_again_only_if_it_is_not_current(
     (report / "data/fig1.csv").write_text("")
     site.write(small, report)
     assert len(drawn) == 1
+
+
+def test_only_figures_that_differ_are_drawn_again(
+    small_report: Path, small: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = tmp_path / "report"
+    shutil.copytree(small_report, report)
+    drawn: list[str] = []
+    rendered = drawing.rendered
+
+    def noted(chart: Mapping[str, Any], suffix: str) -> bytes:
+        drawn.append(str(chart["title"]["text"]))
+        return rendered(chart, suffix)
+
+    monkeypatch.setattr(drawing, "rendered", noted)
+    (report / "index.html").write_text("an older page")
+    (report / "figures/fig2.png").unlink()
+    chart = (report / "figures/fig3.js").read_text()
+    (report / "figures/fig3.js").write_text(chart.replace("cwnd", "window"))
+    site.write(small, report)
+    assert sorted(re.findall(r"Fig\. (\d)", " ".join(drawn))) == ["2", "3"]
+    assert (report / "figures/fig2.png").stat().st_size
+    assert (report / "figures/fig3.js").read_text() == chart
+
+
+def test_pictures_say_what_is_seen_on_them(figures: Page) -> None:
+    said = {str(image["src"]).split("/")[-1]: str(image["alt"]) for image in figures.images}
+    assert re.search(r"Standard TCP: [\d.]+ at 20 and [\d.]+ at 40", said["fig1.svg"])
+    assert re.search(r"cwnd \(segments\): flow 1 \d+ to \d+, mean", said["fig3.svg"])
+
+
+def test_a_page_is_one_file_to_mail(small: Results, tmp_path: Path) -> None:
+    file = single.write(small, tmp_path / "page.html", None, lambda _: None)
+    page = Page(file.read_text())
+    inside = ("#", "data:", "https:")
+    assert [each for each in page.references if not each.startswith(inside)] == []
+    csv = next(each for each in page.references if each.startswith("data:text/csv"))
+    assert b"verdict" in base64.b64decode(csv.partition("base64,")[2])
+    # Links to other pages are words.
+    assert "All figures and runs" in page.text
+    assert list(tmp_path.iterdir()) == [tmp_path / "page.html"]
+
+
+def test_pictures_are_in_the_one_file(small_report: Path) -> None:
+    text = single.page(small_report / "figures.html")
+    page = Page(text)
+    assert len(page.images) == 3
+    for image in page.images:
+        assert str(image["src"]).startswith("data:image/svg+xml;base64,")
+    # What SVG shows as well is left out.
+    assert ">SVG</a>" in text
+    assert ">PNG<" not in text
+
+
+def test_a_page_of_one_file_has_interactive_figures(small_report: Path, tmp_path: Path) -> None:
+    (file := tmp_path / "page.html").write_text(single.page(small_report / "figures.html"))
+    with browser.browser(tmp_path) as tab:
+        tab.open(file, "#fig3")
+        tab.wait("document.querySelector('#fig3 .vega-embed svg') !== null")
+        assert tab.complaints == []
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])
+def test_a_figure_is_one_file_to_mail(small: Results, tmp_path: Path, suffix: str) -> None:
+    file = single.write(small, tmp_path / f"f{suffix}", "fig1", lambda _: None)
+    assert file.read_bytes()[:4] in (b"<svg", b"\x89PNG", b"<!DO")
+
+
+def test_an_unknown_figure_is_refused(small: Results, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r'figure.*"fig11".*fig1'):
+        single.write(small, tmp_path / "f.svg", "fig11", lambda _: None)
 
 
 def files(root: Path) -> Iterator[Path]:

@@ -25,7 +25,7 @@ from dumbbell.base.lazy import jinja2
 from dumbbell.figures import drawing, style
 from dumbbell.judging.evidence import STATEMENTS, Verdict
 from dumbbell.plan.grid import Selection, wanted_values
-from dumbbell.reports import cross_links
+from dumbbell.reports import cross_links, glyphs
 from dumbbell.reports.scripts import assignment
 
 _TEMPLATES: Final = files("dumbbell.reports") / "templates"
@@ -121,7 +121,7 @@ class Pages:
 def asset(name: str) -> str:
     """Return the text of one of the `ASSETS`."""
     if name == "looks.js":
-        looks = {"config": style.config(), "colours": style.FLOW_COLOURS}
+        looks = {"config": style.config(), "colours": style.SPARE_COLOURS}
         return assignment("window.dumbbellLooks", looks)
     if name == "vega.js":
         return f"/*!\n{drawing.notices()}*/\n(()=>{{{_vega().decode()}}})();"
@@ -172,6 +172,8 @@ def environment(*further: Traversable) -> jinja2.Environment:
         fragment=fragment,
         sentence=lambda words: words[:1].upper() + words[1:],
         code=cross_links.code,
+        glyph=glyphs.of_claim,
+        glyph_of_check=glyphs.of_check,
         amount=labels.amount,
         duration=labels.duration,
         hours=labels.hours,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -14,6 +15,7 @@ from dumbbell.figures.figure import Figure, TextTable
 from dumbbell.reports.scripts import assignment
 
 _SIZE: Final = re.compile(rb'<svg[^>]*? width="(\d+)[^"]*"[^>]*? height="(\d+)')
+_VIEW: Final = re.compile(r'"view_\d+"')
 _NUMBER: Final = re.compile(r"Fig\. \d+(?:[A-Za-z]\b)?")
 
 
@@ -36,6 +38,50 @@ class Picture:
         return cls(figure, name, *drawn, list(figure.tables), runs)
 
 
+def write(
+    name: str,
+    chart: Mapping[str, Any],
+    folder: Path,
+    suffixes: Sequence[str] = (".svg", ".png", ".pdf"),
+) -> tuple[int, int]:
+    """Write a chart into a folder, as pictures and for scripts; return the size of the picture.
+
+    The first suffix is .svg. Pictures of the same chart stay as they are: to draw one takes a
+    second.
+    """
+    text = script(name, _canonical(chart))
+    files = [folder / f"{name}{suffix}" for suffix in suffixes]
+    file = folder / f"{name}.js"
+    if _holds(file, text) and all(each.is_file() and each.stat().st_size for each in files):
+        return size(files[0].read_bytes())
+    # While pictures are drawn there is no script, so that a broken-off command draws them again.
+    file.unlink(missing_ok=True)
+    svg = drawing.rendered(chart, ".svg")
+    for each in files:
+        is_svg = each.suffix == ".svg"
+        each.write_bytes(svg if is_svg else drawing.converted(svg, each.suffix))
+    file.write_text(text, encoding="utf-8")
+    return size(svg)
+
+
+def _holds(file: Path, text: str) -> bool:
+    try:
+        return file.read_text(encoding="utf-8") == text
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _canonical(chart: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the same chart whose views are numbered from 1: Altair numbers those of a process."""
+    numbers: dict[str, str] = {}
+
+    def named(match: re.Match[str]) -> str:
+        return numbers.setdefault(match[0], f'"view_{len(numbers) + 1}"')
+
+    found: Mapping[str, Any] = json.loads(_VIEW.sub(named, json.dumps(chart)))
+    return found
+
+
 def size(svg: bytes) -> tuple[int, int]:
     """Return width and height of a picture."""
     match = _SIZE.match(svg)
@@ -44,14 +90,5 @@ def size(svg: bytes) -> tuple[int, int]:
 
 def script(name: str, chart: Mapping[str, Any]) -> str:
     """Return the script that hands a chart to the page that shows it."""
-    return assignment(f"dumbbellFigures[{json.dumps(name)}]", chart)
-
-
-def write(name: str, chart: Mapping[str, Any], folder: Path) -> tuple[int, int]:
-    """Write a chart into a folder, as pictures and for scripts; return the size of the picture."""
-    svg = drawing.rendered(chart, ".svg")
-    (folder / f"{name}.svg").write_bytes(svg)
-    for suffix in (".png", ".pdf"):
-        (folder / f"{name}{suffix}").write_bytes(drawing.converted(svg, suffix))
-    (folder / f"{name}.js").write_text(script(name, chart), encoding="utf-8")
-    return size(svg)
+    drawn_by = f"/* vl-convert {version('vl-convert-python')} */\n"
+    return drawn_by + assignment(f"dumbbellFigures[{json.dumps(name)}]", chart)

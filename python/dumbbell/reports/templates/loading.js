@@ -9,6 +9,14 @@ function load(source) {
   if (!loading.has(source)) {
     loading.set(source, new Promise((resolve, reject) => {
       const script = document.createElement("script");
+      // A page that is one file has the scripts in it, as texts.
+      const inside = document.querySelector(`script[data-source="${CSS.escape(source)}"]`);
+      if (inside) {
+        script.textContent = inside.textContent;
+        document.head.append(script);
+        resolve();
+        return;
+      }
       script.src = source;
       script.onload = resolve;
       script.onerror = () => { loading.delete(source); reject(new Error(`cannot load ${source}`)); };
