@@ -33,7 +33,7 @@ _SMALLER: Final[Mapping[str, str]] = {"ms": "µs", "mb": "kB"}
 
 @dataclass(frozen=True)
 class InFigures:
-    """How figures show an algorithm: name of its lines, their colour, and the shape of marks."""
+    """Look of an algorithm in figures: name of its lines, their colour, and the shape of marks."""
 
     label: str
     colour: str

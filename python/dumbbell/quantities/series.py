@@ -78,7 +78,7 @@ class Series:
 
     @property
     def joined(self) -> Joined:
-        """How its values are joined; a rate is the mean over the time before it."""
+        """Form in which its values are joined; a rate is the mean over the time before it."""
         if self.per_count is not None:
             return "step-before"
         return "step-after" if self.holds else "linear"

@@ -13,7 +13,7 @@ from dumbbell.experiments.hunt.hunting import Hunted
 from dumbbell.experiments.hunt.search import WEAK
 from dumbbell.figures import style
 from dumbbell.figures.data import inline
-from dumbbell.figures.style import FAINT, FLOW_COLOURS
+from dumbbell.figures.style import CHOSEN, FAINT, OTHERS
 
 _CELL: Final = 78
 _WIDTH: Final = 560
@@ -75,10 +75,10 @@ def tried(hunted: Hunted) -> alt.LayerChart:
     chart: alt.LayerChart = (
         alt.layer(
             bound.mark_rule(color=FAINT, strokeDash=[4, 4]).encode(y="bound:Q"),
-            base.mark_point(size=28, filled=True, opacity=0.7, color=FLOW_COLOURS[0]).encode(
+            base.mark_point(size=28, filled=True, opacity=0.7, color=OTHERS).encode(
                 x=x, y=y, tooltip=[alt.Tooltip("is:N", title="scenario"), "regret:Q"]
             ),
-            base.mark_line(interpolate="step-after", color=FLOW_COLOURS[1]).encode(
+            base.mark_line(interpolate="step-after", color=CHOSEN).encode(
                 x=x, y=alt.Y("worst:Q", title="regret")
             ),
         )
