@@ -165,6 +165,8 @@ def of_row(row: Row, file: str) -> Problem:
     message, details = _with_log(row.told)
     found = _PLACE.search(message)
     line = None if found is None else int(found["line"])
+    if found is not None and message.startswith(f"{found[0]}: "):
+        message = message.removeprefix(f"{found[0]}: ")  # it is in `file` and `line`
     details = row.details or details
     return Problem(CHECKS[row.part, row.check], message, file, line, row.remedy, details)
 
