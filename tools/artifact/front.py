@@ -404,7 +404,7 @@ def _about(found: Sequence[Refereed]) -> str:
         f"the mean of {DRAWS} exchanges. Only claims that single out some algorithms count there. "
         "Numbers and orders are the authors'; ours are expectations of our own. "
         "[Statistics and intervals](../explanation/statistics.md) explains verdicts, and "
-        "`make commands` lists the command and the time of each figure.\n\n"
+        "[commands](commands.md) has the command and the time of each figure.\n\n"
         + "".join(f"- On the kernel, {line}.\n" for line in both)
         + f"- Engine: {', '.join(f'`{each}`' for each in engines)}\n"
         f"- Written by {tree.identity()}, with `make front`\n"
