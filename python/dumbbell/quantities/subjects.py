@@ -105,7 +105,7 @@ class Flow:
 
 
 def flows_of(scenario: contract.Scenario, summaries: Sequence[FlowSummary]) -> tuple[Flow, ...]:
-    """Return the flows of a run in their order; `told` is the summary of each connection."""
+    """Return the flows of a run in their order; `summaries` are those of each connection."""
     return tuple(
         _flow(number, connections, scenario.flows[connections[0]], summaries)
         for number, connections in enumerate(facts.bundles(scenario.flows), start=1)
