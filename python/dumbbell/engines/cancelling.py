@@ -37,6 +37,7 @@ class CancelToken:
         """Stop all runs in progress, and those that would begin."""
         self.core.cancel()
         with self._lock:
+            # Under the lock, so that `stopping` is either before this or sees it.
             self._cancelled = True
             for stop in self._stops:
                 stop()

@@ -40,6 +40,7 @@ def paths(name: Path) -> tuple[Path, Path]:
         raise InputError("no such folder", key="pcap", value=str(folder))
     sender, receiver = (folder / f"{name.name}-{side}{_SUFFIX}" for side in SIDES)
     for file in (sender, receiver):
+        # Checked before the run: it may take hours, and its packets would be lost at the end.
         if file.is_dir() or not os.access(file if file.exists() else folder, os.W_OK):
             raise InputError("cannot be written", key="pcap", value=str(file))
     return sender, receiver

@@ -133,6 +133,7 @@ def core_errors(engine: str) -> Iterator[None]:
         key, message = error.args
         raise InputError(message, key=keys.of_core(key) or None) from None
     except BaseException as error:
+        # PyO3 derives it from BaseException, and no module exports the class.
         if type(error).__name__ == "PanicException":
             raise EngineError(f"the {engine} stopped on a broken invariant: {error}") from None
         raise
@@ -162,6 +163,7 @@ def empty_frame(table: str) -> pl.DataFrame:
 def _series(name: str, values: np.ndarray[Any, Any]) -> pl.Series:
     codes = catalogue.schema().codes.get(name)
     if codes is not None:
+        # One string for each code, not one for each row: a table may have 20 million rows.
         return pl.Series(name, codes, dtype=pl.Enum(codes)).gather(values)
     series = pl.Series(name, values)
     if values.dtype == np.uint32:

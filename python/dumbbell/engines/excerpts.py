@@ -101,6 +101,7 @@ class Excerpt:
         opening = tcp & (octets[np.minimum(headers + _FLAGS_BYTE, last)] & _SYN != 0)
         selected = inside | opening
         if self.flows is not None:
+            # Addresses are in network byte order, and the words were read as little-endian.
             hosts = words[at + _HEADERS + _SOURCE].byteswap() & _HOST_MASK
             selected &= np.isin(hosts.astype(np.int64) - 1, sorted(self.flows))
         kept[packets] = selected

@@ -35,7 +35,7 @@ def measured(seconds: float = SECONDS) -> Lateness:
     """Sleep for a millisecond again and again, on every processor at the same time (Linux)."""
     processors = sorted(os.sched_getaffinity(0))
     with crew("late", len(processors)) as threads:
-        delays = list(threads.map(lambda each: _on(each, seconds), processors))
+        delays = list(threads.map(lambda processor: _on(processor, seconds), processors))
     return Lateness(
         max(sorted(late_s)[len(late_s) * 99 // 100] for late_s in delays),
         max(max(late_s) for late_s in delays),
@@ -46,6 +46,7 @@ def _on(processor: int, seconds: float) -> list[float]:
     os.sched_setaffinity(0, {processor})  # of this thread alone
     late_s: list[float] = []
     end_s = time.monotonic() + seconds
+    # At least one: a thread that was kept waiting for all of the time has the worst delay of all.
     while not late_s or time.monotonic() < end_s:
         asleep_s = time.monotonic()
         time.sleep(_NAP_S)

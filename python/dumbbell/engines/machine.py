@@ -56,10 +56,10 @@ def look() -> Machine:
     return machine.model_copy(update={"facts": (own_fact, *machine.facts)})
 
 
-def with_lateness(found: Machine, seconds: float = lateness.SECONDS) -> Machine:
+def with_lateness(machine: Machine, seconds: float = lateness.SECONDS) -> Machine:
     """Return what is known of the machine with how late it is now, which takes so long to see."""
     if platform.system() != "Linux":
-        return found
+        return machine
     late = lateness.measured(seconds)
     fact = Fact(
         name="delay of this machine",
@@ -69,7 +69,7 @@ def with_lateness(found: Machine, seconds: float = lateness.SECONDS) -> Machine:
         needed_for="an emulator in time",
         remedy=None if late.ok else "end what else runs here; runs that suffer are marked invalid",
     )
-    return found.model_copy(update={"facts": (*found.facts, fact)})
+    return machine.model_copy(update={"facts": (*machine.facts, fact)})
 
 
 def system() -> str:

@@ -47,6 +47,7 @@ def expected_packets(scenario: Scenario) -> float:
     size_bytes: dict[int | None, int] = {}
     slowest: dict[tuple[int, ...], int | None] = {}
     for flow in scenario.flows:
+        # Thousands of flows take the same way, and the mean of a long trace is slow to compute.
         way = tuple(hop.link for hop in flow.forward.hops)
         if way not in slowest:
             slowest[way] = slowest_link(scenario, flow)
@@ -60,6 +61,7 @@ def expected_packets(scenario: Scenario) -> float:
     total = _OVERHEAD_PACKETS + sum(udp.values())
     for link, packets in tcp.items():
         rate_bps = math.inf if link is None else link_rate_bps(scenario, link, 0, end_ns)
+        # Datagrams do not yield, so TCP gets what they leave of the link.
         room_bits = max(0.0, rate_bps * end_ns / NS_PER_S - udp_bits[link])
         total += min(packets, room_bits / 8 / size_bytes[link])
     return total
@@ -138,6 +140,7 @@ def _share(loss: LossConfig, duration_ns: int) -> float:
             )
             return sum(lost) / duration_ns
         case GilbertElliott():
+            # The share of time that a chain of two states spends in the bad one.
             bad = loss.to_bad / (loss.to_bad + loss.to_good)
             return (1 - bad) * loss.loss_good + bad * loss.loss_bad
         case _:

@@ -31,6 +31,7 @@ def attempts(
     All but the last attempt are given up as soon as nothing can make them valid: of these there is
     no output.
     """
+    # Nothing is lost by giving up early while attempts are left. The last one shows why it failed.
     hasty = engine.hasty() if isinstance(engine, HastyEngine) else engine
     for left in range(retries, -1, -1):
         try:
@@ -53,6 +54,7 @@ def doubtful(runs: Iterable[tuple[ResolvedScenario, Iterable[AnyDoubt]]]) -> lis
     by_cause: dict[str, list[tuple[ResolvedScenario, AnyDoubt]]] = {}
     for scenario, doubts in runs:
         total += 1
+        # Reversed, so that the first doubt of a cause is the one that stays in the dictionary.
         first_of_each = {doubt.cause: doubt for doubt in reversed(tuple(doubts))}
         for cause, doubt in first_of_each.items():
             by_cause.setdefault(cause, []).append((scenario, doubt))
