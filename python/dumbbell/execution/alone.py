@@ -27,6 +27,7 @@ def output(
         *_, output = validity.attempts(engine, resolved, cancel, retries)
         return output
 
+    # In another thread, as this one has to hear Ctrl-C while the compiled core runs.
     with crew("run", 1) as pool, cancel.on_error():
         (output,) = in_order_of_completion([pool.submit(last)])
     return output

@@ -88,6 +88,7 @@ def _ended_at_once(cluster: LocalCluster) -> Iterator[None]:
         yield
     except BaseException:
         for nanny in cluster.workers.values():
+            # Else the nanny would start a new worker in place of the one that is killed.
             nanny.auto_restart = False
             os.kill(nanny.pid, signal.SIGKILL)
         raise
@@ -100,6 +101,7 @@ def _pool(client: Client, address: str) -> ExecutorPool:
         raise DumbbellError(f"{address} has no worker: start one with `dask worker`") from None
     _check(client)
     threads = sum(client.nthreads().values())
+    # Dask gives pure tasks of equal arguments one result; each task here is to run.
     return ExecutorPool(client.get_executor(pure=False), threads)
 
 
@@ -109,14 +111,14 @@ def _check(client: Client) -> None:
     builds: dict[str, Any] = client.run(build, on_error="return")
     others = {worker: has for worker, has in builds.items() if has != mine}
     if others:
-        each = "; ".join(f"{worker} has {_words(has)}" for worker, has in sorted(others.items()))
-        raise OtherBuild(f"{each}; here it is {mine}: install the same Dumbbell there")
+        reports = "; ".join(f"{worker} has {_words(has)}" for worker, has in sorted(others.items()))
+        raise OtherBuild(f"{reports}; here it is {mine}: install the same Dumbbell there")
 
 
-def _words(found: object) -> str:
+def _words(answer: object) -> str:
     """Say what a worker answered."""
-    if isinstance(found, str):
-        return found
-    if isinstance(found, ModuleNotFoundError):
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, ModuleNotFoundError):
         return "no Dumbbell"
-    return f"no Dumbbell that answers ({found})"
+    return f"no Dumbbell that answers ({answer})"

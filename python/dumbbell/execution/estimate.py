@@ -69,6 +69,7 @@ class Estimate:
             self._left.remove(key)
             self._left_size[point] = max(0.0, self._left_size[point] - self._size[key])
         if seconds is not None and seconds > 0:
+            # Paces differ by factors, so the geometric mean is the better guess.
             self._log_pace[point] += math.log(seconds / self._size[key])
             self._count[point] += 1
             self._news = True
@@ -95,9 +96,11 @@ class Estimate:
         done_s, longest_s = 0.0, 0.0
         for key in running.keys() & self._left:
             whole_s = float(pace[self._point[key]]) * self._size[key]
+            # A run that takes longer than expected is not more than done.
             done_s += min(running[key], whole_s)
             longest_s = max(longest_s, whole_s - running[key])
         at_once = min(jobs, max(1, len(self._left)))
+        # However many workers there are, the longest run in progress has to end.
         return max((all_s - done_s) / at_once, longest_s)
 
     def _paces(self) -> npt.NDArray[np.float64] | None:
@@ -111,6 +114,7 @@ class Estimate:
         known = np.flatnonzero(self._count)
         log_pace, count = self._log_pace[known], self._count[known]
         pace = np.empty(len(self._count))
+        # In blocks: a study of 10,000 grid points would need a matrix of 10^8 pairs at once.
         rows = max(1, _BLOCK // len(known))
         for start in range(0, len(pace), rows):
             shared = _shared(self._codes[start : start + rows], self._codes[known])

@@ -175,6 +175,7 @@ def execute(
     `on_progress` is called for each run that has ended, `on_wait` a few times a second with the
     runs in progress.
     """
+    # Equal scenarios have one key and so one result: grid points may meet in the same run.
     unique = list(dict.fromkeys(run.on(engine.identity) for run in runs))
     store.clean()
     owner = _Owner(store, engine, retries, places)
@@ -238,19 +239,19 @@ class _Owner:
     def _looked_up(self, scenario: ResolvedScenario) -> _Finished | _Wanted:
         """Return the result that is there if it is intact and valid."""
         try:
-            found = self._store.verify(scenario.key)
+            stored = self._store.verify(scenario.key)
         except MissingResult:
             return _Wanted(scenario)
         except DamagedResult as error:
             return _Wanted(scenario, str(error))
-        if validity.reasons(found.summary):
+        if validity.reasons(stored.summary):
             return _Wanted(scenario)
         # A kill between installing a result and forgetting its earlier failure leaves the record.
         failures.forget(self._store, scenario.key)
         size_bytes = self._store.size_bytes(scenario.key)
-        held = Extent.of(found.scenario.duration_ns, found.summary, size_bytes)
+        held = Extent.of(stored.scenario.duration_ns, stored.summary, size_bytes)
         return _Finished(
-            scenario, Fate.REUSED, held=held, doubts=doubts.of(found.scenario, found.summary)
+            scenario, Fate.REUSED, held=held, doubts=doubts.of(stored.scenario, stored.summary)
         )
 
     def _finish(self, future: Future[Brought]) -> _Finished:
@@ -304,6 +305,7 @@ def _answer(future: Future[Brought]) -> object:
     """Return what came back, whatever it is; if its worker is gone, this run alone has failed."""
     try:
         return future.result()
+    # Such as `OtherBuild`: it concerns every task, so the whole execution ends.
     except DumbbellError:
         raise
     except (CancelledError, BrokenExecutor) as error:

@@ -33,5 +33,6 @@ def jobs(engine: Engine, wanted: int | None = None) -> int:
     if engine.real_time:
         return 1
     if hasattr(os, "sched_getaffinity"):
+        # Containers and batch systems give a process fewer processors than the machine has.
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -92,6 +92,7 @@ class ThreadPool:
         with self._lock:
             self._running[key] = Running(task.scenario, time.monotonic(), token)
         try:
+            # A token for each run, as it also reports that run's progress.
             with self._cancel.stopping(token.cancel):
                 return bring(task, token)
         finally:

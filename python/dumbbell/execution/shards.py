@@ -41,6 +41,7 @@ class Shard:
         runs, so machines with different shards need not communicate.
         """
         size = {run.key: expected_packets(run.scenario) for run in runs}
+        # Longest processing time first (Graham 1969). The key breaks ties, so that machines agree.
         largest_first = sorted(size, key=lambda key: (-size[key], key))
         loads = [(0.0, number) for number in range(1, self.count + 1)]
         mine = set()

@@ -124,7 +124,7 @@ def _checked(answer: object) -> Brought:
     if not isinstance(answer, Brought):
         raise ValueError(f"{type(answer).__name__} in place of a result")
     counts = dataclasses.astuple(answer.ran) if isinstance(answer.ran, Extent) else (None,)
-    if not all(_is_count(each) for each in (*counts, answer.seconds)):
+    if not all(_is_count(count) for count in (*counts, answer.seconds)):
         raise ValueError("it does not say how much was run")
     if not isinstance(answer.trace, str | None):
         raise ValueError("it does not say where it failed")
