@@ -60,6 +60,7 @@ def read(root: Path, command: Mapping[str, Any]) -> Answer | None:
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
         content = json.loads(regular.read(_file(root, command), _BYTES_MAX, below=root))
         answer = Answer(content["study"], tuple(content["runs"]), content["shown"])
+        # The digest covers the study, its plans and each result that was read.
         if content["sha256"] == _digest(root, answer):
             return answer
     return None
@@ -82,8 +83,8 @@ def remove(root: Path) -> None:
 
 
 def _file(root: Path, command: Mapping[str, Any]) -> Path:
-    asked = {"command": command, "folder": str(Path.cwd()), "code": _code()}
-    digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    question = {"command": command, "folder": str(Path.cwd()), "code": _code()}
+    digest = hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()
     return root / FOLDER / f"{digest}.json"
 
 
@@ -106,8 +107,10 @@ def _digest(root: Path, answer: Answer) -> str:
     """
     if not _NAME.fullmatch(answer.study) or not all(map(is_key, answer.runs)):
         raise ValueError("not the name of a study, or not the key of a run")
-    said = json.dumps(vars(answer), sort_keys=True, allow_nan=False).encode()
-    return _sha256([("answer", said), *_of_folder(root, answer.study), *_of_runs(root, answer)])
+    answer_text = json.dumps(vars(answer), sort_keys=True, allow_nan=False).encode()
+    return _sha256(
+        [("answer", answer_text), *_of_folder(root, answer.study), *_of_runs(root, answer)]
+    )
 
 
 def _of_folder(root: Path, study: str) -> Iterator[tuple[str, bytes]]:
@@ -132,6 +135,7 @@ def _of_runs(root: Path, answer: Answer) -> Iterator[tuple[str, bytes]]:
 def _sha256(contents: Iterable[tuple[str, bytes]]) -> str:
     digest = hashlib.sha256()
     for name, content in contents:
+        # With the length: else a byte that moves from one file to the next would go unnoticed.
         digest.update(f"{name} {len(content)}\n".encode())
         digest.update(content)
     return digest.hexdigest()

@@ -172,19 +172,19 @@ class Effort:
         alone = (
             cls(
                 1,
-                each.runs,
-                each.failed,
-                each.simulated_s,
-                each.packets,
-                each.wall_s,
-                each.peak_memory_bytes,
+                command.runs,
+                command.failed,
+                command.simulated_s,
+                command.packets,
+                command.wall_s,
+                command.peak_memory_bytes,
             )
-            for each in commands
+            for command in commands
         )
         return sum(alone, cls())
 
     def __add__(self, other: Effort) -> Effort:
-        peaks = [each.peak_memory_bytes for each in (self, other)]
+        peaks = [effort.peak_memory_bytes for effort in (self, other)]
         return Effort(
             self.commands + other.commands,
             self.runs + other.runs,

@@ -64,6 +64,7 @@ def merge(
 
 def _take(source: Store, key: str, target: Store, merged: Merged) -> None:
     try:
+        # A folder of an earlier version is merged as it is: its keys need not be of today's code.
         theirs, result = source.take(key, is_wanted=False)
     except DamagedResult as error:
         merged.damaged.append(str(error))
@@ -74,6 +75,7 @@ def _take(source: Store, key: str, target: Store, merged: Merged) -> None:
         except DamagedResult:
             pass  # replaced
         else:
+            # Runs on the testbed differ, so a valid one takes the place of an invalid one.
             if not (validity.reasons(ours.summary) and not validity.reasons(theirs.summary)):
                 merged.there += 1
                 if ours.digest != theirs.digest and not validity.reasons(theirs.summary):

@@ -71,6 +71,7 @@ class Packs:
     def known(self) -> Mapping[Path, Index]:
         """Return what is in which pack; packs that have come since are read."""
         try:
+            # A folder's time changes when a pack comes or goes, and packs themselves never change.
             changed_ns = self.root.stat().st_mtime_ns
         except FileNotFoundError:
             return {}
@@ -98,6 +99,7 @@ class Packs:
                 return None
             with file.open("rb") as written:
                 os.fsync(written.fileno())
+            # Named by its keys, so that packing the same results again makes no second pack.
             place = self.root / f"{digest.hexdigest()[:16]}{_SUFFIX}"
             file.replace(place)
         return place

@@ -123,6 +123,7 @@ def locked(path: Path) -> Iterator[None]:
 
 def discard(path: Path) -> None:
     """Remove a folder, or what is in its place, so that no reader ever sees it half-removed."""
+    # Renaming is atomic, and removing a folder file by file is not.
     aside = new_path(path.parent)
     path.rename(aside)
     _remove(aside)

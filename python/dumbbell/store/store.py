@@ -191,6 +191,7 @@ class Store:
             self.create()
             target = self.folder(result.name)
             regular.make(target.parent, below=self.root)
+            # In the same folder as the target: a rename is atomic within one file system only.
             with staging.folder(target.parent) as draft:
                 for name, content in result.files.items():
                     (draft / name).write_bytes(content)
@@ -252,6 +253,7 @@ class Store:
                 raise StoreError(f"{error}; what was kept before is still there") from None
             self.root.mkdir(parents=True, exist_ok=True)
             content = json.dumps({"format": FORMAT}) + "\n"
+            # Lasting: results without a format, after a power failure, would be refused.
             staging.replace(self.root / FORMAT_FILE, content.encode(), lasting=True)
 
     def _check_format(self) -> bool:

@@ -134,22 +134,25 @@ def _columns(elements: list[dict[int, Any]]) -> dict[str, int]:
     return {column[4].decode(): column[1] for column in columns}
 
 
-def _check_columns(table: str, found: Mapping[str, int]) -> None:
+def _check_columns(table: str, types: Mapping[str, int]) -> None:
     expected = {name: _PHYSICAL[type(dtype)] for name, dtype in _schema(table).items()}
-    if found != expected or list(found) != list(expected):
+    if types != expected or list(types) != list(expected):
         raise ValueError("it has other columns than such a table has")
 
 
-def _check_dtypes(table: str, found: Mapping[str, pl.DataType]) -> None:
+def _check_dtypes(table: str, dtypes: Mapping[str, pl.DataType]) -> None:
     for name, dtype in _schema(table).items():
         # One Polars does not always know the enumerations of another.
         known = _NAMES if isinstance(dtype, pl.Enum) else (type(dtype),)
-        if not isinstance(found[name], known):
+        if not isinstance(dtypes[name], known):
             raise ValueError(f"{name} is of another type")
 
 
-def _check_types(said: list[dict[int, Any]]) -> None:
-    if sum(len(value) for each in said for value in each.values()) > _SCHEMA_BYTES_MAX:
+def _check_types(descriptions: list[dict[int, Any]]) -> None:
+    if (
+        sum(len(value) for description in descriptions for value in description.values())
+        > _SCHEMA_BYTES_MAX
+    ):
         raise ValueError("the description of its types is too long")
 
 

@@ -31,14 +31,17 @@ def _struct(content: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
     while head := content[at]:
         at += 1
         kind = head & 15
+        # The upper 4 bits are the step from the last field's number, if it fits.
         if head > 15:
             field += head >> 4
         else:
             field, at = _integer(content, at)
         if 4 <= kind <= 6 and (byte := content[at]) < 128:
+            # Zigzag: 0, 1, 2, 3 stand for 0, -1, 1, -2, so small numbers are short.
             fields[field] = (byte >> 1) ^ -(byte & 1)
             at += 1
         elif kind in (1, 2):
+            # A truth value has no separate byte: it is in the type.
             fields[field] = kind == 1
         else:
             fields[field], at = _value(content, at, kind, depth)
@@ -68,6 +71,7 @@ def _list(content: bytes, at: int, depth: int) -> tuple[list[Any], int]:
     if depth > _DEPTH_MAX:
         raise ValueError("nested too deeply")
     head = content[at]
+    # Up to 14 entries the number is in the first byte; 15 means that it follows.
     size, at = (head >> 4, at + 1) if head >> 4 < 15 else _varint(content, at + 1)
     values = []
     for _ in range(size):

@@ -96,6 +96,7 @@ def useless(store: Store, engine: str, asked: Collection[str] | None) -> Iterato
 
     With `asked` also what is not among these keys.
     """
+    # The first word: results of the testbed are not useless because the simulator is newer.
     kind = engine.partition(" ")[0]
     for key in store.loose():
         why = None
@@ -114,10 +115,10 @@ def useless(store: Store, engine: str, asked: Collection[str] | None) -> Iterato
             yield Useless(key, why, store.size_bytes(key))
 
 
-def prune(store: Store, found: Collection[Useless]) -> None:
+def prune(store: Store, results: Collection[Useless]) -> None:
     """Remove results, what was measured of them, and what writers that died have left."""
-    for each in found:
-        store.remove(each.key)
+    for result in results:
+        store.remove(result.key)
     store.clean()
     with store.errors("write"):
         answers.remove(store.root)
