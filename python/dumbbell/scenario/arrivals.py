@@ -54,9 +54,11 @@ def _drawn(
     spec: Arrivals, size: AnySize, seed: int, number: int, per_s: Fraction
 ) -> Iterator[tuple[int, int]]:
     """Yield start and size of flow after flow."""
+    # A fixed precision: the caller's context must not change what a seed draws.
     with localcontext(prec=28):
         gap_ns = draws.decimal(NS_PER_S / per_s)
         time_ns = Decimal(spec.start)
+    # One more than there may be, so that `_limited` sees that there are too many.
     for flow in range(ALL_FLOWS_MAX + 1):
         with localcontext(prec=28):
             time_ns += gap_ns * draws.exponential("gap", seed, number, flow)
@@ -64,10 +66,10 @@ def _drawn(
 
 
 def _limited(
-    spec: Arrivals, found: Iterable[tuple[int, int]], expected: int, end_ns: int
+    spec: Arrivals, arriving: Iterable[tuple[int, int]], expected: int, end_ns: int
 ) -> Iterator[tuple[int, int]]:
     """Yield what starts before an end; that there is always more is an InputError."""
-    for start_ns, size in found:
+    for start_ns, size in arriving:
         if start_ns >= end_ns:
             return
         yield start_ns, size
@@ -139,7 +141,10 @@ def _draw(size: AnySize, *purpose: object) -> Decimal:
         return mean * draws.exponential("size", *purpose)
     shape = Decimal(str(size.shape))
     if isinstance(size, LogNormal):
+        # The mean of a log-normal distribution is exp(location + shape^2 / 2).
         location = draws.logarithm(mean) - shape * shape / 2
         return draws.power(location + shape * draws.normal("size", *purpose))
+    # A Pareto distribution has the mean least * shape / (shape - 1), and draws least * e^(x /
+    # shape) with an exponential x.
     least = mean * (shape - 1) / shape
     return least * draws.power(draws.exponential("size", *purpose) / shape)

@@ -74,11 +74,13 @@ def _value(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):
+        # No value of TOML, so it is a text without its quotation marks, as shells leave it.
         return text
 
 
 def changed(table: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
     """Return the table of a scenario file with changes, in their order."""
+    # Deep, as changes reach into tables that the caller may use for another run.
     copied = copy.deepcopy(dict(table))
     for change in changes:
         change.apply(copied)

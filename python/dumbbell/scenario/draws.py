@@ -22,6 +22,8 @@ def integer(span: int, *purpose: object) -> int:
 
 def share(*purpose: object) -> Fraction:
     """Draw a number between 0 and 1, both excluded."""
+    # An odd numerator over 2^65 is the middle of one of 2^64 equal parts: never 0, of which there
+    # is no logarithm, and never 1.
     return Fraction(2 * (_bits(*purpose) >> 192) + 1, 2**65)
 
 

@@ -115,6 +115,7 @@ def mean_rate_bps(link: LinkConfig, start_ns: int, end_ns: int) -> float | None:
         case RateConfig(token_bucket=TokenBucketConfig(rate_bps=rate_bps)):
             return float(rate_bps)
         case RateConfig(trace=TraceConfig() as trace):
+            # Departures of the part itself: it need not hold whole periods of the trace.
             bits = 8 * trace.bytes * (_chances(trace, end_ns) - _chances(trace, start_ns))
             return bits * NS_PER_S / (end_ns - start_ns)
         case RateConfig(steps=tuple(steps)):
@@ -172,7 +173,7 @@ def slowest_link(scenario: Scenario, flow: Flow) -> tuple[float, int] | None:
     links = [scenario.links[hop.link] for hop in flow.forward.hops]
     rates = [(mean_rate_bps(link, 0, scenario.duration_ns), link.overhead_bytes) for link in links]
     known = [(rate_bps, overhead) for rate_bps, overhead in rates if rate_bps]
-    return min(known, key=lambda each: each[0], default=None)
+    return min(known, key=lambda rate_and_overhead: rate_and_overhead[0], default=None)
 
 
 def bottleneck_rate_bps(

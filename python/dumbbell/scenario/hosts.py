@@ -49,6 +49,7 @@ def host_queue(stack: Stack, switches: Switches) -> AnyQueue:
     Packets that wait as one chunk count as one in Linux, and separately here.
     """
     profile = catalogue.stack_profile(stack.profile)
+    # The later wins: a flow's switches over its stack's, and these over the profile's.
     chosen = {**profile.switches, **stack.switches, **switches}
     chunk = CHUNK_PACKETS if chosen["tso"] else 1
     if chosen["pacing"] == "fq":
@@ -80,5 +81,6 @@ def clocked(links: Iterable[dict[str, Any]], hosts: Hosts, seed: int) -> Iterato
             yield link
             continue
         assert hosts.edge_rate is not None, "an interface has a rate"
+        # Drawn from the name of the link, so that another host does not change this one's clock.
         off = draws.integer(2 * most + 1, "clock", seed, link["name"]) - most
         yield {**link, "rate": {"constant": max(1, hosts.edge_rate * (_PPB + off) // _PPB)}}

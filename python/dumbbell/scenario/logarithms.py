@@ -31,9 +31,12 @@ def ln(value: Decimal) -> Decimal:
     """Return the natural logarithm of a number of at most 28 digits, correctly rounded."""
     scaled = value.scaleb(_SCALE_DIGITS, DIGITS)
     whole = int(scaled)
+    # What has more digits than these is left to `decimal`, which is slower.
     if not 0 < whole < _ONE or whole != scaled:
         return DIGITS.ln(value)
     logarithm = _ln(whole) - _SCALE_DIGITS * _constants()[1]
+    # The sum may be off by its last bits. Where both ends round to the same digits, that is the
+    # result; else `decimal` computes it.
     low, high = (DIGITS.divide(Decimal(logarithm + doubt), _UNIT) for doubt in (-_DOUBT, _DOUBT))
     return low if low == high else DIGITS.ln(value)
 
@@ -42,6 +45,7 @@ def _ln(whole: int) -> int:
     """Return the logarithm of a whole number in multiples of 2^-200."""
     exponent = whole.bit_length() - 1
     mantissa = whole << (_BITS - exponent)
+    # A near reciprocal brings the rest close to 0, where the series needs few terms.
     inverse, logarithm = _table()[(mantissa >> (_BITS - _TABLE_BITS)) & (2**_TABLE_BITS - 1)]
     rest = (mantissa * inverse >> _BITS) - _ONE
     # ln(1 + rest) is twice the inverse hyperbolic tangent of this.
@@ -65,7 +69,7 @@ def _table() -> list[tuple[int, int]]:
     parts = 2 ** (_TABLE_BITS + 1)
     inverses = [_ONE * parts // (parts + 2 * part + 1) for part in range(parts // 2)]
     wide = Context(prec=80)
-    return [(each, _exact(wide.divide(Decimal(each), _UNIT))) for each in inverses]
+    return [(inverse, _exact(wide.divide(Decimal(inverse), _UNIT))) for inverse in inverses]
 
 
 def _exact(value: Decimal) -> int:

@@ -131,6 +131,7 @@ class Scenario(Table):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy, with other values if they are given; the copy is resolved again."""
         copied = super().model_copy(update=update, deep=deep)
+        # Pydantic copies cached properties, too, and this one belongs to the original's values.
         copied.__dict__.pop("resolution", None)
         return copied
 
@@ -159,7 +160,8 @@ def with_algorithm(data: Mapping[str, Any]) -> Mapping[str, Any]:
     filled = {
         key: _with_algorithm(data[key], choice) for key in ("flow", "arrivals") if key in data
     }
-    if all(data[key] == found for key, found in filled.items()):
+    # A key without effect is more likely a mistake than a wish, so it is refused.
+    if all(data[key] == tables for key, tables in filled.items()):
         raise InputError(
             "no flow uses it, as each names its own",
             key="algorithm",

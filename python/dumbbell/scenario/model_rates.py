@@ -222,11 +222,14 @@ def app_rate_steps(rate: AnyAppRate) -> tuple[tuple[int, int], ...]:
 
 def check_app_rate(rate: AnyAppRate, key: str, most: int, problem: str) -> None:
     """Raise InputError for a rate of more than so many bits per second."""
-    for place, (_, found) in numbered(key, app_rate_steps(rate)):
-        if found > most:
+    for place, (_, rate_bps) in numbered(key, app_rate_steps(rate)):
+        if rate_bps > most:
             where = {int: key, RateFile: f"{key}.file"}.get(type(rate), f"{place}.rate")
             raise InputError(
-                problem, key=where, value=format_rate(found), valid=f"at most {format_rate(most)}"
+                problem,
+                key=where,
+                value=format_rate(rate_bps),
+                valid=f"at most {format_rate(most)}",
             )
 
 

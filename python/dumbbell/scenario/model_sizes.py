@@ -163,6 +163,7 @@ def _as_table(value: Any) -> Any:
     try:
         size = parse_bytes(value)
     except InputError as error:
+        # A word is more likely a misspelt distribution than a size.
         if isinstance(value, str) and value[:1].isalpha():
             names = ", ".join(PUBLISHED)
             error.valid, error.near = f"10kb; or a distribution: {names}", near(value, PUBLISHED)

@@ -51,6 +51,7 @@ class Memory:
     def resolved(self, wire_bytes: int) -> dict[str, int | float]:
         """Return it in base units; one that lets no packet wait is an InputError."""
         size_bytes, alpha = self.switch.memory, self.switch.alpha
+        # A queue alone grows until q = alpha (B - q), where it meets its threshold.
         largest_bytes = int(alpha * size_bytes / (1 + alpha))
         if largest_bytes < wire_bytes:
             raise InputError(

@@ -31,6 +31,7 @@ class File(Table):
         """Return the path of the file that a key names, which becomes the key's value."""
         folder: Path = (info.context or {}).get("folder", Path())
         path: Path = (folder / getattr(self, key)).absolute()
+        # Models are frozen. The whole path makes the scenario mean the same in another folder.
         object.__setattr__(self, key, str(path))
         return path
 
@@ -80,6 +81,7 @@ def _steps(
 ) -> list[list[Any]]:
     """Return one column with the times from which its values hold, until the duration."""
     period_ns = sum(epoch.keep_ns for epoch in epochs)
+    # Counted before they are made: a short trace in a long run could take all memory.
     lines = max(1, -(-duration_ns // period_ns)) * len(epochs)
     if lines > STEPS_MAX:
         raise InputError(
@@ -137,7 +139,7 @@ class _Series(File):
                 value=format_time(self.interval),
                 valid=f"at most {STEPS_MAX:,} lines: a duration of at most {longest}",
             )
-        return path_traces.repeated([(self.interval, each) for each in self._values], duration_ns)
+        return path_traces.repeated([(self.interval, value) for value in self._values], duration_ns)
 
 
 class DelayTrace(_Series):

@@ -172,6 +172,7 @@ def repeated(values: Sequence[tuple[int, _Value]], duration_ns: int) -> list[lis
         for keep_ns, value in values:
             if at_ns >= duration_ns and not is_first:
                 break
+            # Steps that change nothing would only make the scenario longer.
             if not steps or steps[-1][1] != value:
                 steps.append([at_ns, value])
             at_ns += keep_ns

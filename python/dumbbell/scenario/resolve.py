@@ -185,6 +185,7 @@ class Resolution:
             # Left out where there are none: that keeps the keys of runs that were stored without.
             **({"sources": canonical_json(self._sources)} if self._sources else {}),
         }
+        # Starts and clocks alone are drawn again below, and the rest of the text is reused.
         if seed == self._seed or scenario.arrivals:
             texts |= network.texts
         else:

@@ -62,7 +62,9 @@ class Access:
         """Add the access links of hosts."""
         steady = [host for host in hosts.values() if not host.is_random]
         flows = sum(len(host.sends) for host in steady)
+        # A lone flow has no other to be in phase with.
         jittered = steady if flows > 1 else ()
+        # By identity: hosts are still being filled, so they have no hash.
         jitters = {id(host): jitter_ns(self._shared, host) for host in jittered}
         return {
             name: self._add(self._edge(number, host, jitters.get(id(host), 0)))

@@ -108,6 +108,7 @@ def _connections(flow: Flow, label: str) -> Iterator[tuple[str, int | None]]:
     if flow.parallel == 1:
         yield label, flow.bytes
         return
+    # The sum must be the flow's bytes exactly, so the first connection takes what does not divide.
     share, rest = divmod(flow.bytes or 0, flow.parallel)
     for number in range(1, flow.parallel + 1):
         size = share + (rest if number == 1 else 0)
@@ -145,6 +146,7 @@ def starts_ns(scenario: Scenario, seed: int) -> list[int]:
     flows = (flow for flow in scenario.flow for _ in range(flow.count))
     for position, flow in enumerate(flows):
         span = flow.start.latest - flow.start.earliest + 1
+        # By position, so that another flow at the end does not move the others.
         start_ns = flow.start.earliest + draws.integer(span, "start", seed, position)
         starts += [start_ns] * flow.parallel
     return starts
@@ -311,12 +313,13 @@ def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:
             catalogue.stacks().check_switches(stack.profile, switches)
     _check_marks(switches, traffic, key)
     slow_start = switches.get("slow_start", "own")
+    # With this hook Linux leaves the window to the algorithm, so no slow start of ours would run.
     if slow_start != "own" and "cong_control" in traffic.chosen.algorithm.hooks:
-        own = "slow_start" in traffic.switches
+        is_of_flow = "slow_start" in traffic.switches
         name = traffic.chosen.algorithm.name
         raise InputError(
             f"{name} sets its window itself, by a start of its own",
-            key=f"{key}.switches.slow_start" if own else "stack.switches.slow_start",
+            key=f"{key}.switches.slow_start" if is_of_flow else "stack.switches.slow_start",
             value=slow_start,
             valid=f'slow_start = "own" among the switches of the flows of {name}',
         )

@@ -95,6 +95,7 @@ class GraphTopology:
             delay_ns, hops, used, nodes = heapq.heappop(waiting)
             if nodes[-1] == target:
                 return nodes[1:]
+            # The heap may still hold longer paths to a node that was reached already.
             if nodes[-1] in done:
                 continue
             done.add(nodes[-1])

@@ -234,24 +234,29 @@ def _by_chance(loss: LinkLoss, duration_ns: int) -> dict[str, Any]:
     return {"kind": "bernoulli", "probability": steps}
 
 
-def _impairments(found: Impairments, common: Common) -> dict[str, Any]:
+def _impairments(impairments: Impairments, common: Common) -> dict[str, Any]:
     policer = reorder = None
     more: dict[str, Any] = {}
-    if found.policer is not None:
-        _fits("policer.burst", found.policer.burst, common, "a policer that lets one packet pass")
-        policer = {"rate_bps": found.policer.rate, "burst_bytes": found.policer.burst}
-    if found.reorder is not None and found.reorder.probability > 0:
-        late = found.reorder
+    if impairments.policer is not None:
+        _fits(
+            "policer.burst",
+            impairments.policer.burst,
+            common,
+            "a policer that lets one packet pass",
+        )
+        policer = {"rate_bps": impairments.policer.rate, "burst_bytes": impairments.policer.burst}
+    if impairments.reorder is not None and impairments.reorder.probability > 0:
+        late = impairments.reorder
         reorder = {"probability": late.probability, "delay_ns": late.delay}
-    if isinstance(found.jitter, Varying):
-        more["variation"] = found.jitter.resolved()
-    if found.holds is not None:
-        more["holds"] = found.holds
+    if isinstance(impairments.jitter, Varying):
+        more["variation"] = impairments.jitter.resolved()
+    if impairments.holds is not None:
+        more["holds"] = impairments.holds
     return {
         "policer": policer,
-        "duplicate": found.duplicate,
+        "duplicate": impairments.duplicate,
         "reorder": reorder,
-        "jitter_ns": found.jitter if isinstance(found.jitter, int) else 0,
-        "batch_ns": found.batch,
+        "jitter_ns": impairments.jitter if isinstance(impairments.jitter, int) else 0,
+        "batch_ns": impairments.batch,
         **more,
     }

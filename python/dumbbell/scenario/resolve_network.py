@@ -116,8 +116,8 @@ def _check_keys(scenario: Scenario) -> None:
 def _check_classes(scenario: Scenario, wires: Sequence[Wire]) -> None:
     """Raise InputError for a class of a flow that no queue knows."""
     queues = [wire.queue for wire in wires] + [scenario.network.edge_queue]
-    by_class = [each for each in queues if isinstance(each, Classes) and each.by == "class"]
-    known = {each.name: None for queue in by_class for each in queue.classes}
+    by_class = [entry for entry in queues if isinstance(entry, Classes) and entry.by == "class"]
+    known = {entry.name: None for queue in by_class for entry in queue.classes}
     for key, traffic in _tables(scenario):
         if traffic.class_ is None or traffic.class_ in known:
             continue
@@ -145,10 +145,10 @@ def _check_groups(scenario: Scenario) -> None:
             )
 
 
-def _check_labels(found: Sequence[Source]) -> None:
+def _check_labels(flows: Sequence[Source]) -> None:
     known: dict[str, str] = {}
     labels: set[str] = set()
-    for source in found:
+    for source in flows:
         flow = facts.whole(source.label)
         if source.label in labels or known.setdefault(flow, source.key) != source.key:
             raise InputError(
@@ -160,10 +160,10 @@ def _check_labels(found: Sequence[Source]) -> None:
         labels.add(source.label)
 
 
-def _paths(topology: Topology, found: Sequence[Source]) -> Iterator[Path]:
+def _paths(topology: Topology, flows: Sequence[Source]) -> Iterator[Path]:
     """Yield the path of each flow; equal flows share theirs."""
     known: dict[str, Path] = {}
-    for source in found:
+    for source in flows:
         if source.key not in known:
             with placed(key=source.key):
                 known[source.key] = topology.path(source.traffic)
@@ -171,12 +171,12 @@ def _paths(topology: Topology, found: Sequence[Source]) -> Iterator[Path]:
 
 
 def _routed(
-    found: Sequence[Source], paths: Sequence[Path], access: Access, host_delay_ns: int
+    flows: Sequence[Source], paths: Sequence[Path], access: Access, host_delay_ns: int
 ) -> Iterator[Routed]:
     """Put the access links before, and rings and links of receivers after the shared ones."""
     between_hosts = functools.cache(functools.partial(_between_hosts, host_delay_ns=host_delay_ns))
     for source, path, edge, ring, receiver in zip(
-        found, paths, access.edges, access.rings, access.receivers, strict=True
+        flows, paths, access.edges, access.rings, access.receivers, strict=True
     ):
         way = between_hosts(path.data)
         if edge is not None:
@@ -211,6 +211,7 @@ def _check_route(flow: Routed, wires: Sequence[Wire]) -> None:
     least_ns = sum(way.delay_ns + sum(hop.delay_ns for hop in way.hops) for way in ways)
     least_ns += sum(min(step[1] for step in delay_steps(wire.delay)) for wire in passed)
     if not least_ns:
+        # Data and ACKs would clock each other for ever, at one instant of the simulation.
         raise InputError(
             "its packets go round in no time",
             key=flow.source.key,
@@ -244,13 +245,13 @@ def _common(scenario: Scenario, passing: Passing) -> Common:
     )
 
 
-def _hosts(found: Sequence[Source]) -> list[tuple[int, int]]:
+def _hosts(flows: Sequence[Source]) -> list[tuple[int, int]]:
     """Return numbers of each flow's sending and receiving host, which its connections share.
 
     None are needed where no two flows share a host.
     """
-    receivers = [facts.whole(source.label) for source in found]
-    if len({source.host for source in found}) == len(found):
+    receivers = [facts.whole(source.label) for source in flows]
+    if len({source.host for source in flows}) == len(flows):
         return []
     numbers: dict[Hashable, int] = {}
     return [
@@ -258,7 +259,7 @@ def _hosts(found: Sequence[Source]) -> list[tuple[int, int]]:
             numbers.setdefault(("sends", source.host), len(numbers)),
             numbers.setdefault(("receives", receiver), len(numbers)),
         )
-        for source, receiver in zip(found, receivers, strict=True)
+        for source, receiver in zip(flows, receivers, strict=True)
     ]
 
 

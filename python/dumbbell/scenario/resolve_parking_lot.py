@@ -20,7 +20,7 @@ class ParkingLotTopology:
 
     def _there(self, hop: int) -> Wire:
         network = self._network
-        each = isinstance(network.queue, tuple)
+        has_queue_for_each = isinstance(network.queue, tuple)
         return Wire(
             name=f"hop {hop + 1}",
             key="network",
@@ -30,7 +30,7 @@ class ParkingLotTopology:
             losses=placed(network, "bottleneck", hop + 1),
             impairments=network,
             sampled=True,
-            queue_key=f"queue.{hop + 1}" if each else "queue",
+            queue_key=f"queue.{hop + 1}" if has_queue_for_each else "queue",
         )
 
     def _back(self, hop: int) -> Wire:

@@ -78,6 +78,7 @@ def split(
             value=format_time(rtt_ns),
             valid=f"at least {format_time(shared_ns)}",
         )
+    # Rounded down here and taken from the total below, so that both add up to the round-trip time.
     before_ns = (rtt_ns - shared_ns) // 2
     first, *others = data
     hops = (Hop(first, before_ns), *map(Hop, others))

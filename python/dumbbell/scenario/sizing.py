@@ -59,6 +59,7 @@ def whole_packets(size: QueueSize, sizing: Sizing) -> int:
     if packets == 0:
         least = f"{sizing.wire_bytes}b"
         if size.unit == "time":
+            # Rounded up: the shortest time in which a packet fits.
             least = format_time(-int(-size.amount // exact))
         raise InputError("smaller than one packet", value=str(size), valid=f"at least {least}")
     if packets > _PACKETS_MAX:
@@ -78,6 +79,7 @@ def exact_packets(size: QueueSize, sizing: Sizing) -> Fraction:
             value=str(size),
             valid="a rate, or the queue in packets or bytes",
         )
+    # Exact: 0.2 BDP must not lose a packet because a float lies just below a whole number.
     packets_per_ns = Fraction(sizing.rate_bps, 8 * NS_PER_S * sizing.wire_bytes)
     if size.unit == "time":
         return size.amount * packets_per_ns

@@ -170,6 +170,7 @@ class Distribution:
 
     def at(self, share: Fraction) -> int:
         """Return the size which this share of all is not larger than, at least one byte."""
+        # The first size has all of its share; before it there is nothing to interpolate with.
         if share <= self.points[0][1]:
             return max(1, self.points[0][0])
         (small, lower), (large, upper) = next(

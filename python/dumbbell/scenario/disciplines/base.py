@@ -60,18 +60,18 @@ class Discipline(Table):
 
     def fields(self, sizing: Sizing, passing: Passing) -> dict[str, Any]:  # noqa: ARG002 - of some
         """Return the parameters in base units, by the keys of the engine."""
-        found: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         for key, described in self.parameters().items():
             value = getattr(self, key)
             if isinstance(value, QueueSize):
                 value = size_at(key, value, sizing, queue_limit)
-            found[key + _SUFFIXES.get(format_of(described), "")] = value
-        return found
+            fields[key + _SUFFIXES.get(format_of(described), "")] = value
+        return fields
 
 
 def format_of(described: FieldInfo) -> str:
     """Return the format of a key's values, such as `time`; empty: they have none."""
-    schemas = (each.json_schema for each in described.metadata if isinstance(each, WithJsonSchema))
+    schemas = (mark.json_schema for mark in described.metadata if isinstance(mark, WithJsonSchema))
     return next((str(schema["format"]) for schema in schemas if schema and "format" in schema), "")
 
 

@@ -69,7 +69,7 @@ class Classes(Discipline):
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        names = [each.name for each in self.class_]
+        names = [one_class.name for one_class in self.class_]
         if self.by == "class" and not names:
             raise InputError(
                 "is missing", key="class", valid='for example [{ name = "nv" }, { name = "other" }]'
@@ -87,12 +87,12 @@ class Classes(Discipline):
                 f"{missing} is missing", key="class", valid="ecn and other, or none of them"
             )
         if self.serve == "priority":
-            for key, each in numbered("class", self.class_):
-                if each.weight != 1:
+            for key, one_class in numbered("class", self.class_):
+                if one_class.weight != 1:
                     raise InputError(
                         "by priority classes have no weights",
                         key=f"{key}.weight",
-                        value=each.weight,
+                        value=one_class.weight,
                         valid='no weight, or serve = "round-robin"',
                     )
         return self
@@ -104,7 +104,7 @@ class Classes(Discipline):
 
     def fields(self, sizing: Sizing, passing: Passing) -> dict[str, Any]:
         """Return the parameters in base units, by the keys of the engine."""
-        numbers = {each.name: number for number, each in enumerate(self.classes)}
+        numbers = {one_class.name: number for number, one_class in enumerate(self.classes)}
         if self.by == "ecn":
             by: dict[str, Any] = {"ecn": {"capable": numbers["ecn"], "other": numbers[OTHER]}}
         else:
@@ -112,7 +112,7 @@ class Classes(Discipline):
         if self.serve == "priority":
             serve: dict[str, Any] = {"priority": {"classes": len(numbers)}}
         else:
-            weights = [each.weight for each in self.classes]
+            weights = [one_class.weight for one_class in self.classes]
             serve = {"round_robin": {"quantum_bytes": self.quantum, "weights": weights}}
         threshold = size_at("threshold", self.threshold, sizing, queue_limit)
         return {"by": by, "serve": serve, "threshold": threshold}

@@ -30,7 +30,7 @@ class Fq(Discipline):
 
     def fields(self, sizing: Sizing, passing: Passing) -> dict[str, Any]:
         """Return the parameters in base units, by the keys of the engine."""
-        found = super().fields(sizing, passing)
-        del found["flow_limit"]
+        fields = super().fields(sizing, passing)
+        del fields["flow_limit"]
         packets = size_at("flow_limit", self.flow_limit, sizing, whole_packets)
-        return {**found, "flow_limit_packets": packets}
+        return {**fields, "flow_limit_packets": packets}
