@@ -52,12 +52,14 @@ class StudyFiles:
         position, dot, inner = rest.partition(".")
         index = index_of(position, self.data[first])
         if index is not None:
+            # The last file whose entries begin at or before this one holds it.
             file, start = [origin for origin in self.origins[first] if origin[1] <= index][-1]
             key = f"{first}.{index - start + 1}{dot}{inner}"
         return str(file), key
 
     def keeping(self, key: str, kept: Sequence[int]) -> StudyFiles:
         """Return the files of a study of which only some entries of an array are kept."""
+        # Looked up before entries are left out, so that errors still name the file of each.
         places = [self.place(f"{key}.{number + 1}")[0] for number in kept]
         origins = tuple((Path(file), index) for index, file in enumerate(places))
         data = {**self.data, key: [self.data[key][number] for number in kept]}

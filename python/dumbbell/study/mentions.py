@@ -28,7 +28,7 @@ def figures_in(text: str, names: Collection[str]) -> list[str]:
 def with_numbers(text: str, replaced: Callable[[str], str]) -> str:
     """Replace each number of a figure in a text."""
     return _FIGURES.sub(
-        lambda found: _NUMBERS.sub(lambda number: replaced(number[0]), found[0]), text
+        lambda mention: _NUMBERS.sub(lambda number: replaced(number[0]), mention[0]), text
     )
 
 
@@ -37,8 +37,12 @@ def meant(number: str, names: Collection[str]) -> list[str]:
     name = "fig" + number.replace(".", "").lower()
     if name in names:
         return [name]
-    parts = [each for each in names if re.fullmatch(f"{name}[a-z]", each)]
-    return parts or [each for each in names if each == name.rstrip(ascii_lowercase)]
+    parts = [
+        name_of_figure for name_of_figure in names if re.fullmatch(f"{name}[a-z]", name_of_figure)
+    ]
+    return parts or [
+        name_of_figure for name_of_figure in names if name_of_figure == name.rstrip(ascii_lowercase)
+    ]
 
 
 def _span(first: str, last: str) -> Iterator[str]:

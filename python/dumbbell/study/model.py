@@ -148,6 +148,7 @@ class Study(Table):
         ``li2007:fig4,E10`` is a part of it; see `part`.
         """
         wanted: Sequence[str] = ()
+        # A file may have a colon in its name, and then it is no part of a study.
         if isinstance(study, str) and not documents.exists(Path(study)):
             study, wanted = parts.split(study)
         content = read(study, results)
@@ -162,18 +163,18 @@ class Study(Table):
         figures and claims that need no runs.
         """
         kept = parts.part(self, names)
-        claims = {each.id for each in kept.claims}
-        told = of_part(self._told, claims, {each.name for each in kept.tests})
+        claims = {claim.id for claim in kept.claims}
+        texts = of_part(self._told, claims, {test.name for test in kept.tests})
         update = {
             "tests": kept.tests,
             "figures": kept.figures,
             "claims": kept.claims,
             "decisions": tuple(
-                found
-                for each in self.decisions
-                if (found := each.of_part(claims, kept.tests)) is not None
+                part_of_it
+                for decision in self.decisions
+                if (part_of_it := decision.of_part(claims, kept.tests)) is not None
             ),
-            **told,
+            **texts,
         }
         smaller = self.model_copy(update=update)
         smaller._files = self._files.keeping("test", kept.numbers)
@@ -219,6 +220,7 @@ class Study(Table):
         A part of a study has its figures and claims behind that.
         """
         try:
+            # The name may find another study of this name. Then only the path means this one.
             is_found = find(self.name) == self._files.path
         except InputError:
             is_found = False
@@ -284,6 +286,7 @@ class Study(Table):
     def _read_settings(cls, tables: Any) -> Any:
         if not isinstance(tables, dict):
             return tables
+        # Settings register themselves with the quantities that they are of, so load all of these.
         registry.quantities()
         read_in = {}
         for name, table in tables.items():
@@ -321,8 +324,8 @@ class Study(Table):
     def _check_what_the_page_names(self) -> Self:
         """Refuse claims, tests and axes that do not exist in the texts of the page."""
         for key, claim in self._page_claims():
-            if claim not in {each.id for each in self.claims}:
-                raise unknown("claim", claim, [each.id for each in self.claims]).at(key=key)
+            if claim not in (ids := [known.id for known in self.claims]):
+                raise unknown("claim", claim, ids).at(key=key)
         for key, cause in numbered("cause", self.causes):
             for place, name in numbered(f"{key}.tests", cause.tests):
                 with placed(key=place):
@@ -386,8 +389,8 @@ class Study(Table):
                 for use in check.uses():
                     yield place, use
         for key, decision in numbered("decision", self.decisions):
-            for place, each in numbered(f"{key}.tried", decision.tried):
-                for use in each.check.uses():
+            for place, represented in numbered(f"{key}.tried", decision.tried):
+                for use in represented.check.uses():
                     yield f"{place}.check", use
 
 

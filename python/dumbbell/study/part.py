@@ -54,9 +54,10 @@ class Part:
 def split(study: str) -> tuple[str, list[str]]:
     """Return name or path of a study, and the names of its figures and claims that are meant."""
     name, mark, wanted = study.rpartition(MARK)
+    # A colon before a slash is part of a path.
     if not mark or "/" in wanted:
         return study, []
-    return name, [each.strip() for each in wanted.split(",")]
+    return name, [name_of_part.strip() for name_of_part in wanted.split(",")]
 
 
 def joined(study: str, names: Sequence[str]) -> str:
@@ -69,16 +70,16 @@ def part(study: Study, names: Sequence[str]) -> Part:
 
     An unknown name is an InputError, and so are figures and claims that need no runs.
     """
-    known = [each.name for each in study.figures]
-    claimed = [each.id for each in study.claims]
+    known = [figure.name for figure in study.figures]
+    claimed = [claim.id for claim in study.claims]
     for name in names:
         if name not in (*known, *claimed):
             raise unknown(f"figure or claim of {study.name}", name, [*known, *claimed])
-    figures = tuple(each for each in study.figures if each.name in names)
+    figures = tuple(figure for figure in study.figures if figure.name in names)
     claims = tuple(
-        each
-        for each in study.claims
-        if each.id in names or set(mentions.figures_in(each.source, known)) & set(names)
+        claim
+        for claim in study.claims
+        if claim.id in names or set(mentions.figures_in(claim.source, known)) & set(names)
     )
     kept = [
         (number, test.restricted(points))
@@ -100,12 +101,13 @@ def _needed(
 ) -> Iterator[_Axes]:
     """Yield the grid points of a test that some figures and claims look at, in their order."""
     points = list(test.grid_points)
-    derived = {each.name: each for each in quantities}
+    derived = {derived_quantity.name: derived_quantity for derived_quantity in quantities}
     needed: list[_Axes] = []
     for figure in figures:
         columns = [derived[name] for name in figure.fields().values() if name in derived]
         for behind in figure.behind():
             if behind.test == test.name:
+                # Derived quantities also need the grid points of their operands.
                 meant = [point for point in points if grid.matches(point, behind.where)]
                 needed += _operands(meant, points, columns)
     for check in itertools.chain.from_iterable(claim.checks for claim in claims):
@@ -122,6 +124,8 @@ def _operands(
 ) -> Iterator[_Axes]:
     """Yield points, and those at which operands of derived quantities are taken for them."""
     yield from meant
-    for at in (operand.at for each in columns for operand in each.operands if operand.at):
+    for at in (operand.at for column in columns for operand in column.operands if operand.at):
         wanted = [{**point, **at} for point in meant]
-        yield from (point for point in points if any(grid.matches(point, each) for each in wanted))
+        yield from (
+            point for point in points if any(grid.matches(point, place) for place in wanted)
+        )

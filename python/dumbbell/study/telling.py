@@ -128,6 +128,8 @@ def of_part(
         return table.model_copy(update=update) if names else None
 
     return {
-        key: tuple(found for table in each if (found := kept(table)) is not None)
-        for key, each in tables.items()
+        key: tuple(
+            kept_table for table in tables_of_kind if (kept_table := kept(table)) is not None
+        )
+        for key, tables_of_kind in tables.items()
     }
