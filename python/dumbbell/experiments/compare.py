@@ -109,12 +109,12 @@ def compare(
     """
     setting = Setting(rate, rtt, buffer, str(loss), duration, stack, slow_start)
     store = results if isinstance(results, Store) else Store(results)
-    asked = campaign(
+    planned = campaign(
         algorithms, setting, flows, runs=runs, seed=seed, store=store, engine=engines.named(engine)
     )
-    outcome, _ = asked.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
-    outcome.raise_for_failed(asked.places)
-    return compared(asked)
+    outcome, _ = planned.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
+    outcome.raise_for_failed(planned.places)
+    return compared(planned)
 
 
 def campaign(
@@ -147,10 +147,10 @@ def check_runs(runs: int) -> None:
 def compared(asked: Campaign) -> Comparison:
     """Return the result of the planned runs; DumbbellError if none is valid."""
     results = Results(asked.study, asked.store, [asked.plan], asked.engine)
-    found = Comparison.of(results)
-    if found.runs.is_empty():
-        raise DumbbellError(f"no run is valid; the first is {found.invalid[0]}")
-    return found
+    comparison = Comparison.of(results)
+    if comparison.runs.is_empty():
+        raise DumbbellError(f"no run is valid; the first is {comparison.invalid[0]}")
+    return comparison
 
 
 @dataclass(frozen=True)
@@ -162,20 +162,20 @@ class _Choice:
 
 
 def _mixes(algorithms: Sequence[str], flows: int | str) -> list[_Choice]:
-    own: dict[str, Algorithm] = {}
+    own_algorithms: dict[str, Algorithm] = {}
     typed: dict[str, str] = {}
     mixed = None
     if not str(flows).strip().isdecimal():
-        mixed = parse_mix(str(flows), own)
+        mixed = parse_mix(str(flows), own_algorithms)
         for part in str(flows).split(","):
             choice = part.strip().partition(":")[0]
-            typed[named(choice, own)] = choice
+            typed[named(choice, own_algorithms)] = choice
     with placed(key="flows"):
         count = mixed.flows if mixed else parse_integer(flows)
     if count < 1:
         raise InputError("no flows", key="flows", value=flows, valid="2, or a mix cubic:1,bic:2")
     with placed(key="algorithm"):
-        names = {named(choice, own): choice for choice in algorithms}
+        names = {named(choice, own_algorithms): choice for choice in algorithms}
     typed |= names
     alone = [Mix(((name, count),)) for name in names]
     mixes = (*alone, *([mixed] if mixed else []))
@@ -193,6 +193,7 @@ def _content(choices: Sequence[_Choice], setting: Setting) -> dict[str, Any]:
         "name": "compare",
         "title": "The same path for all",
         "seeds": "shared",
+        # The study is kept elsewhere, and files of algorithms are named from here.
         "folder": str(Path.cwd()),
         "measure": {"settle": SETTLING},
     }

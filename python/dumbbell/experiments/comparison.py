@@ -81,6 +81,7 @@ class Comparison:
         names = lines["line"].unique(maintain_order=True)
         order = {line: place for place, line in enumerate(names)}
         place = pl.col("line").replace_strict(order, return_dtype=pl.Int64, default=None)
+        # Stable, so that the quantities of a line stay in the order in which they are shown.
         sorted_means = pl.concat(means).sort(place, maintain_order=True)
         return cls(results, lines, sorted_means, windows(results, SHOWN))
 
@@ -129,8 +130,8 @@ class Comparison:
         """Say over which part of the runs the quantities are taken."""
         return said(
             {
-                each.title: self.windows[name]
-                for name, each in self.shown.items()
+                quantity.title: self.windows[name]
+                for name, quantity in self.shown.items()
                 if name in self.windows
             }
         )
@@ -144,12 +145,12 @@ class Comparison:
         for (line, algorithm), part in self.means.group_by(
             "line", "algorithm", maintain_order=True
         ):
-            found = {
+            quantities = {
                 name: {**row, **self._window(name)}
                 for row in part.drop("line", "algorithm").iter_rows(named=True)
                 for name in [row.pop("quantity")]
             }
-            lines.append({"flows": line, "algorithm": algorithm, "quantities": found})
+            lines.append({"flows": line, "algorithm": algorithm, "quantities": quantities})
         return {
             "study": self.results.study.name,
             "setting": vars(self.setting),
@@ -187,16 +188,18 @@ def windows(results: Results, names: Sequence[str]) -> dict[str, tuple[float, fl
     Flows start at other times in other runs, so it is from the earliest to the latest.
     """
     (test,) = results.study.tests
-    asked = {name: [str(replace(parse(name), name=end)) for end in _WINDOW] for name in names}
-    references = [reference for pair in asked.values() for reference in pair]
-    found = [
+    ends_of_windows = {
+        name: [str(replace(parse(name), name=end)) for end in _WINDOW] for name in names
+    }
+    references = [reference for pair in ends_of_windows.values() for reference in pair]
+    taken_values = [
         values
         for _, values in taking.of_runs(results.finished(test.name), references, results.store)
     ]
     spans = {}
-    for name, (begins, ends) in asked.items():
-        starts = [value for values in found if (value := values[begins]) is not None]
-        stops = [value for values in found if (value := values[ends]) is not None]
+    for name, (begins, ends) in ends_of_windows.items():
+        starts = [value for values in taken_values if (value := values[begins]) is not None]
+        stops = [value for values in taken_values if (value := values[ends]) is not None]
         if starts and stops:
             spans[name] = (min(starts), max(stops))
     return spans
@@ -231,7 +234,7 @@ def _line(
     group: str | None,
 ) -> pl.DataFrame:
     """Return what is shown of all flows, or of a group; a queue is not that of a group."""
-    asked = {
+    references = {
         name: str(parse(name).of(group))
         for name in SHOWN
         if group is None or not described(name).of_queue
@@ -241,8 +244,8 @@ def _line(
             "line": line,
             "algorithm": algorithm,
             "repetition": run.repetition,
-            **{name: values.get(asked.get(name, "")) for name in SHOWN},
+            **{name: values.get(references.get(name, "")) for name in SHOWN},
         }
-        for run, values in taking.of_runs(runs, list(asked.values()), store)
+        for run, values in taking.of_runs(runs, list(references.values()), store)
     ]
     return pl.DataFrame(rows, schema=_NO_LINES.schema)

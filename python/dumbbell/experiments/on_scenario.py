@@ -54,9 +54,9 @@ def campaign(
     `scenario` is a file, or the name of one that ships; a `duration` replaces its own.
     """
     check_count(runs)
-    own: dict[str, Algorithm] = {}
+    own_algorithms: dict[str, Algorithm] = {}
     with placed(key="algorithm"):
-        names = {named(choice, own): _anywhere(choice) for choice in algorithms}
+        names = {named(choice, own_algorithms): _anywhere(choice) for choice in algorithms}
     if not names:
         raise InputError("nothing to compare", key="algorithm", valid="reno htcp ...")
     file = library.file(scenario)
@@ -82,9 +82,9 @@ def _anywhere(choice: str) -> str:
 
 def _check(table: Mapping[str, Any], file: Path, choice: str) -> None:
     """Refuse a scenario in which all flows name their algorithms, and a wrong one."""
-    traffic = [each for kind in _TRAFFIC for each in table.get(kind, ())]
-    tables = [each for each in traffic if isinstance(each, Mapping)]
-    if traffic and all(_AXIS in each or each.get("transport") == "udp" for each in tables):
+    traffic = [flow for kind in _TRAFFIC for flow in table.get(kind, ())]
+    tables = [flow for flow in traffic if isinstance(flow, Mapping)]
+    if traffic and all(_AXIS in flow or flow.get("transport") == "udp" for flow in tables):
         raise InputError(
             "all its flows name their algorithms",
             source=str(file),
@@ -126,17 +126,18 @@ def _content(
 
 def compared(results: Results) -> Iterator[Totals]:
     """Yield the tables of the runs, with a row of each algorithm for each of `simulate`."""
-    found: dict[str, list[Run]] = {}
+    runs_by_label: dict[str, list[Run]] = {}
     for planned in results.finished(TEST):
+        # A result may go while it is read. The table still shows the others.
         with suppress(KeyError, DamagedResult):
             run = results.store.get(planned.resolved.key)
-            found.setdefault(label_of(planned.axes[_AXIS]), []).append(run)
+            runs_by_label.setdefault(label_of(planned.axes[_AXIS]), []).append(run)
     tables = totals.beside(
-        {label: list(run_totals.of_traffic(runs)) for label, runs in found.items()}
+        {label: list(run_totals.of_traffic(runs)) for label, runs in runs_by_label.items()}
     )
     about = ""
-    if found:
-        runs = next(iter(found.values()))
+    if runs_by_label:
+        runs = next(iter(runs_by_label.values()))
         count = f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} each"
         about = f"{results.study.header.summary}: {run_totals.path(runs[0])}; {count}."
     for place, table in enumerate(tables):

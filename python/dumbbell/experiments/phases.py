@@ -76,10 +76,12 @@ def perturbed(scenario: ResolvedScenario, number: int) -> ResolvedScenario:
     data = json.loads(scenario.json)
     for flow, spec in zip(scenario.scenario.flows, data["flows"], strict=True):
         longest = longest_ns(scenario.scenario, flow)
+        # The connections of a flow share their path, so all are longer by the same.
         purpose = ("perturb", data["seed"], number, facts.whole(flow.label))
         longer_ns = draws.integer(longest + 1, *purpose)
         if flow.transport.tcp is not None:
             spec["reverse"]["delay_ns"] = spec["reverse"].get("delay_ns", 0) + longer_ns
+        # Else the flow would start after its stop, or after the run.
         elif flow.start_ns + longer_ns < (flow.stop_ns or data["duration_ns"]):
             spec["start_ns"] = flow.start_ns + longer_ns
     for link in data["links"]:
@@ -113,7 +115,13 @@ def perturb(
     if not goodputs:
         raise DumbbellError("none of the perturbed runs is valid")
     return [
-        Spread(label, as_is, tuple(found[label] for found in goodputs if label in found))
+        Spread(
+            label,
+            as_is,
+            tuple(
+                goodputs_of_run[label] for goodputs_of_run in goodputs if label in goodputs_of_run
+            ),
+        )
         for label, as_is in _goodputs(run).items()
     ]
 
@@ -128,7 +136,8 @@ def _runs(
         return output
 
     with crew("phases", parallelism.jobs(engine, jobs)) as pool, cancel.on_error():
-        running = [pool.submit(last, each) for each in scenarios]
+        running = [pool.submit(last, again) for again in scenarios]
+        # Waits in a way that Ctrl-C can end. The results follow in their order below.
         for _ in in_order_of_completion(running):
             pass
     for scenario, future in zip(scenarios, running, strict=True):

@@ -61,6 +61,7 @@ class Setting:
             with placed(key=key):
                 read(getattr(self, key))
         with of_setting():
+            # Any algorithm will do, as it is the path that is checked.
             Scenario.parse(scenario_table(self, Mix((("reno", 1),))))
 
 
@@ -106,6 +107,7 @@ def of_setting() -> Iterator[None]:
         whole = (error.key or "").partition("scenario.")[2] or error.key or ""
         for key, ours in _KEYS.items():
             if f"{whole}.".startswith(f"{key}."):
+                # The user wrote no file, so its name and lines would mean nothing.
                 raise replace(error, source=None, key=ours, line=None, others=()) from None
         raise replace(error, source=None, key=whole or None, line=None) from None
 

@@ -101,24 +101,27 @@ def _values(name: str, part: str) -> list[str]:
     read, show = _READERS[name]
     grows = match["sign"] == "*"
     with placed(key=name):
+        # Exact, so that steps of 0.1 end at the last value rather than just beyond it.
         low, high = Fraction(read(match["low"])), Fraction(read(match["high"]))
         step = _exact(match["step"]) if grows else Fraction(read(match["step"]))
     if low > high:
         raise InputError("ends before it begins", key=name, value=part, valid=RANGES[name])
+    # A factor of 1, like a step of 0, never reaches the end.
     if step <= int(grows) or (grows and low <= 0):
         raise InputError("a range without an end", key=name, value=part, valid=RANGES[name])
-    found = []
+    values = []
     while low <= high:
-        found.append(show(low))
+        values.append(show(low))
         low = low * step if grows else low + step
-        if len(found) > VALUES_MAX:
+        # Counted while they are made: a small step would fill the memory first.
+        if len(values) > VALUES_MAX:
             raise InputError(
                 f"more than {VALUES_MAX} values",
                 key=name,
                 value=part,
                 valid="a larger step",
             )
-    return found
+    return values
 
 
 def _bdp(text: str) -> Fraction:
@@ -157,10 +160,12 @@ def sweep(
     runs: int,
 ) -> dict[str, Any]:
     """Return the study of algorithms over all combinations of the axes' values."""
-    check_count(len(algorithms) * math.prod(len(each.values) for each in axes) * runs)
-    known = {each.name: each.values for each in axes}
-    swept = [each for each in axes if len(each.values) > 1]
-    first = {each.name: each.values[0] for each in axes}
+    check_count(
+        len(algorithms) * math.prod(len(axis_of_path.values) for axis_of_path in axes) * runs
+    )
+    known = {axis_of_path.name: axis_of_path.values for axis_of_path in axes}
+    swept = [axis_of_path for axis_of_path in axes if len(axis_of_path.values) > 1]
+    first = {axis_of_path.name: axis_of_path.values[0] for axis_of_path in axes}
     setting = Setting(
         first["rate"],
         first["rtt"],
@@ -171,12 +176,12 @@ def sweep(
         first.get("slow_start", OWN_START),
     )
     setting.check()
-    for each in axes:
-        for value in each.values:
+    for axis_of_path in axes:
+        for value in axis_of_path.values:
             try:
-                _check(setting, each.name, value)
+                _check(setting, axis_of_path.name, value)
             except InputError as error:
-                raise replace(error, key=each.name) from None
+                raise replace(error, key=axis_of_path.name) from None
     with placed(key="algorithm"):
         for name in algorithms:
             catalogue.split_preset(name)
@@ -184,7 +189,7 @@ def sweep(
     if "slow_start" in known:
         table["stack"] = {"profile": stack, "switches": {"slow_start": "{slow_start}"}}
     who = listing([label_of(catalogue.called(name)) for name in algorithms])
-    over = listing([each.word for each in swept]) or "one path"
+    over = listing([axis_of_path.word for axis_of_path in swept]) or "one path"
     test = {
         "name": "sweep",
         "title": "All combinations",
@@ -195,8 +200,8 @@ def sweep(
         "scenario": table,
     }
     command = ["compare", *algorithms]
-    for each in axes:
-        command += [option(each.name), ",".join(each.values)]
+    for axis_of_path in axes:
+        command += [option(axis_of_path.name), ",".join(axis_of_path.values)]
     command += ["--duration", duration, "--stack", stack, "--runs", str(runs)]
     return {
         **experiments.head(
@@ -275,7 +280,7 @@ def _figures(algorithms: Sequence[str], swept: Sequence[Axis], *, several: bool)
 
 def _shown(swept: Sequence[Axis]) -> dict[str, str]:
     """Return the quantities of the figures: over rates, goodput hardly shows more than the rate."""
-    if all(each.name != "rate" for each in swept):
+    if all(axis_of_path.name != "rate" for axis_of_path in swept):
         return SHOWN
     others = {name: title for name, title in SHOWN.items() if name != "goodput_mbit_per_s"}
     return {"utilisation": "Utilisation", **others}

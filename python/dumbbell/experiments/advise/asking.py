@@ -96,30 +96,33 @@ def advise(
     on_progress
         Hears next to whom the algorithms run, and of each run that has come to its end.
     """
-    own: dict[str, catalogue.Algorithm] = {}
+    own_algorithms: dict[str, catalogue.Algorithm] = {}
     with placed(key="among"):
-        names, left_out = _field(among, own)
+        names, left_out = _field(among, own_algorithms)
     with placed(key="beside"):
-        beside = catalogue.named(beside, Path(), own)
-        catalogue.split_preset(beside, own=own)
+        beside = catalogue.named(beside, Path(), own_algorithms)
+        catalogue.split_preset(beside, own=own_algorithms)
     if runs < 1:
         raise InputError("no runs", key="runs", value=runs, valid="1 or more")
     settings = _settings(setting)
+    # At least 1 bit/s, as a rate of 0 is none.
     cross = format_rate(max(1, parse_rate(setting.rate) // CROSS))
     store = results if isinstance(results, Store) else Store(results)
+    # Every algorithm runs alone and in each order of start. The legacy one is always among them, as
+    # all others are compared with it.
     times = len({*names, beside}) * runs * (1 + len(_LATE))
     check_count(len(settings) * times)
     if not large:
         places = paths.described(settings, Traffic(beside=beside))
-        paths.check_size(places, beside, own, jobs, times=times)
+        paths.check_size(places, beside, own_algorithms, jobs, times=times)
 
     def made(what: str, traffic: Traffic, quantities: tuple[str, ...]) -> _Made:
-        told = None if on_progress is None else partial(on_progress, what)
+        report = None if on_progress is None else partial(on_progress, what)
         engine = engines.named(EngineName.SIMULATOR)
-        done = Runs((), store, engine, jobs, own, quantities, told)
-        found = _Made(done, paths.described(settings, traffic), range(runs))
-        found.make([*names, beside])
-        return found
+        done = Runs((), store, engine, jobs, own_algorithms, quantities, report)
+        made_runs = _Made(done, paths.described(settings, traffic), range(runs))
+        made_runs.make([*names, beside])
+        return made_runs
 
     alone = made("alone", Traffic(cross=cross), ALONE)
     meetings = {
@@ -129,15 +132,16 @@ def advise(
         for start, late in _LATE.items()
     }
     candidates = [
-        _candidate(name, _needs_marks(name, own), alone, meetings, beside) for name in names
+        _candidate(name, _needs_marks(name, own_algorithms), alone, meetings, beside)
+        for name in names
     ]
     windows = {
         "goodput": _window([alone], ALONE_WINDOW, names),
         "RTT and resent": (0.0, parse_time(setting.duration) / NS_PER_S),
         "share and harm": _window(list(meetings.values()), MEETING_WINDOW, names),
     }
-    found = {name: where for name, where in windows.items() if where is not None}
-    return choose(setting, beside, runs, candidates, left_out, windows=found)
+    shown_windows = {name: where for name, where in windows.items() if where is not None}
+    return choose(setting, beside, runs, candidates, left_out, windows=shown_windows)
 
 
 def _window(
@@ -145,7 +149,8 @@ def _window(
 ) -> tuple[float, float] | None:
     """Return a window of all runs together, in seconds: from the earliest to the latest."""
     begins, stops = (
-        [value for each in made for name in names for value in each.of(name, end)] for end in ends
+        [value for made_runs in made for name in names for value in made_runs.of(name, end)]
+        for end in ends
     )
     starts, stopped = ([value for value in side if value is not None] for side in (begins, stops))
     return (min(starts), max(stopped)) if starts and stopped else None
@@ -172,8 +177,8 @@ def _needs_marks(choice: str, own: Own) -> bool:
 def _settings(setting: Setting) -> list[Setting]:
     """Return the path, and the same shorter and longer by three tenths."""
     setting.check()
-    others = [each for each in paths.around([setting]) if each.rtt != setting.rtt]
-    least = ROUND_TRIPS_MIN * max(parse_time(each.rtt) for each in [setting, *others])
+    others = [other for other in paths.around([setting]) if other.rtt != setting.rtt]
+    least = ROUND_TRIPS_MIN * max(parse_time(other.rtt) for other in [setting, *others])
     if parse_time(setting.duration) < least:
         raise InputError(
             f"shorter than {ROUND_TRIPS_MIN} round trips of the longest path that is tried",
@@ -202,7 +207,8 @@ class _Made:
 
     def on_first(self, name: str, quantity: str) -> Estimate | None:
         """Return its mean on the first path alone."""
-        here = [each for each in self._trials(name) if each.path is self.places[0]]
+        # The other paths are longer or shorter, so their goodput and RTT are of other paths.
+        here = [trial for trial in self._trials(name) if trial.path is self.places[0]]
         return known.mean([self.runs.value(trial, quantity) for trial in here])
 
     def _trials(self, name: str) -> list[Trial]:
@@ -224,6 +230,7 @@ def _candidate(
             _meeting(Start.FIRST, name, meetings[Start.FIRST], legacy),
             _meeting(Start.LAST, name, meetings[Start.LAST], legacy),
         ),
+        # A run without a value counts as nothing, so that the runs of all algorithms stay in pairs.
         tuple(value or 0.0 for value in goodputs),
     )
 

@@ -61,7 +61,7 @@ class Advice:
     @property
     def fit(self) -> tuple[Candidate, ...]:
         """The fit algorithms, the most goodput first."""
-        return tuple(each for each in self.candidates if not self.faults[each.name])
+        return tuple(candidate for candidate in self.candidates if not self.faults[candidate.name])
 
     @property
     def least_bad(self) -> Candidate | None:
@@ -71,31 +71,36 @@ class Advice:
     @property
     def refused(self) -> dict[str, str]:
         """Reason why each of the others is never advised, in a clause."""
-        unfit = [each.name for each in self.candidates if self.faults[each.name]]
+        unfit = [candidate.name for candidate in self.candidates if self.faults[candidate.name]]
         return {**{name: self.faults[name][0].reason for name in unfit}, **self.left_out}
 
     @property
     def as_good(self) -> tuple[Candidate, ...]:
         """The fit algorithms with as much goodput as the best of them."""
-        return tuple(each for each in self.fit if self.of_best[each.name].value >= AS_GOOD)
+        return tuple(
+            candidate for candidate in self.fit if self.of_best[candidate.name].value >= AS_GOOD
+        )
 
     @property
     def undecided(self) -> tuple[Candidate, ...]:
         """The fit algorithms that have less goodput by the mean, but not by the interval."""
-        less = [each for each in self.fit if each not in self.as_good]
-        return tuple(each for each in less if self.of_best[each.name].high >= AS_GOOD)
+        less = [candidate for candidate in self.fit if candidate not in self.as_good]
+        return tuple(
+            candidate for candidate in less if self.of_best[candidate.name].high >= AS_GOOD
+        )
 
     @property
     def round_trips(self) -> float:
         """Length of a run, in round trips of the longest path."""
-        longest = max(parse_time(each.rtt) for each in paths.around([self.setting]))
+        longest = max(parse_time(setting.rtt) for setting in paths.around([self.setting]))
         return parse_time(self.setting.duration) / longest
 
     @property
     def matters(self) -> bool:
         """True if the choice among the fit ones makes a difference."""
-        delays = [each.rtt.value for each in self.as_good if each.rtt is not None]
+        delays = [candidate.rtt.value for candidate in self.as_good if candidate.rtt is not None]
         fewer = len(self.as_good) < len(self.fit)
+        # Where delays differ clearly, the choice matters even among equal goodputs.
         return fewer or (bool(delays) and max(delays) > SAME_DELAY * min(delays))
 
     @property
@@ -131,18 +136,20 @@ class Advice:
             "least_bad": None if self.least_bad is None else self.least_bad.name,
             "reason": self.reason,
             "matters": self.matters,
-            "conditions": [vars(each) for each in conditions.conditions(self.legacy, loss)],
+            "conditions": [
+                vars(condition) for condition in conditions.conditions(self.legacy, loss)
+            ],
             "candidates": [
                 {
-                    **each.as_dict(),
-                    "goodput_of_best": plain(self.of_best.get(each.name)),
-                    "fit": not self.faults[each.name],
+                    **candidate.as_dict(),
+                    "goodput_of_best": plain(self.of_best.get(candidate.name)),
+                    "fit": not self.faults[candidate.name],
                     "faults": [
                         {"condition": fault.condition, "reason": fault.reason}
-                        for fault in self.faults[each.name]
+                        for fault in self.faults[candidate.name]
                     ],
                 }
-                for each in self.candidates
+                for candidate in self.candidates
             ],
             "refused": self.refused,
         }
@@ -159,24 +166,32 @@ def choose(
 ) -> Advice:
     """Return the advice that follows from what was measured."""
     loss = parse_probability(setting.loss)
-    faults = {each.name: tuple(conditions.faults(each, legacy, loss)) for each in candidates}
-    fit = [each for each in candidates if not faults[each.name]]
+    faults = {
+        candidate.name: tuple(conditions.faults(candidate, legacy, loss))
+        for candidate in candidates
+    }
+    fit = [candidate for candidate in candidates if not faults[candidate.name]]
     best = max(fit, key=_goodput, default=None)
-    of_best = {} if best is None else {each.name: _over(each, best) for each in candidates}
-    unfit = [each for each in candidates if faults[each.name]]
+    of_best = (
+        {} if best is None else {candidate.name: _over(candidate, best) for candidate in candidates}
+    )
+    unfit = [candidate for candidate in candidates if faults[candidate.name]]
     order = [
-        *sorted(fit, key=lambda each: -of_best[each.name].value),
-        *sorted(unfit, key=lambda each: (faults[each.name][0].excess, -_goodput(each))),
+        *sorted(fit, key=lambda candidate: -of_best[candidate.name].value),
+        # The least bad comes first; of equally bad ones the faster.
+        *sorted(
+            unfit, key=lambda candidate: (faults[candidate.name][0].excess, -_goodput(candidate))
+        ),
     ]
-    found = Advice(
+    advice = Advice(
         setting, legacy, runs, tuple(order), faults, of_best, None, left_out, windows or {}
     )
-    return found if best is None else replace(found, advised=min(found.as_good, key=_rtt))
+    return advice if best is None else replace(advice, advised=min(advice.as_good, key=_rtt))
 
 
 def _goodput(candidate: Candidate) -> float:
     """Return the mean of logarithms, in which slow and fast paths count equally."""
-    return statistics.mean([math.log(max(each, FLOOR)) for each in candidate.goodputs]).value
+    return statistics.mean([math.log(max(goodput, FLOOR)) for goodput in candidate.goodputs]).value
 
 
 def _over(one: Candidate, other: Candidate) -> Estimate:

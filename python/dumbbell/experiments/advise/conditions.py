@@ -86,10 +86,10 @@ def conditions(legacy: str, loss: float) -> tuple[Condition, ...]:
 
 def faults(candidate: Candidate, legacy: str, loss: float) -> list[Fault]:
     """Return what is wrong with a candidate, the worst first; `loss` is the path's at random."""
-    found = [Fault("marks", NEEDS_MARKS, math.inf)] if candidate.needs_marks else []
+    faults_of_candidate = [Fault("marks", NEEDS_MARKS, math.inf)] if candidate.needs_marks else []
     for check in _checks(candidate, legacy, RETRANSMITTED_MAX + loss):
-        found += check.faults()
-    return sorted(found, key=lambda fault: -fault.excess)
+        faults_of_candidate += check.faults()
+    return sorted(faults_of_candidate, key=lambda fault: -fault.excess)
 
 
 @dataclass(frozen=True)
@@ -114,8 +114,9 @@ class _Check:
         if end >= self.bound if self.is_least else end <= self.bound:
             return
         over, under = (self.bound, value) if self.is_least else (value, self.bound)
+        # A factor, so that faults by different conditions can be ranked.
         excess = over / under if under > 0 else math.inf
-        now, perhaps = (percent(self.shown(max(each, 0.0))) for each in (value, end))
+        now, perhaps = (percent(self.shown(max(share, 0.0))) for share in (value, end))
         reason = self.reason.format(now)
         if excess <= 1:
             reason += f", maybe {perhaps}" if math.isfinite(end) else ": too few runs to be sure"
@@ -140,8 +141,8 @@ def _of_meeting(meeting: Meeting, legacy: str, again: float) -> Iterator[_Check]
     yield _Check("harm_to_goodput", meeting.harm, HARM_MAX, taken, is_needed=True)
     longer = f"lengthens {legacy}'s RTT by {{}}{order}"
     yield _Check("harm_to_delay", meeting.delay_harm, HARM_MAX, longer, shown=_lengthened)
-    own = f"resends {{}} of its segments{order}"
-    yield _Check("retransmitted_share", meeting.retransmitted, again, own)
+    resent = f"resends {{}} of its segments{order}"
+    yield _Check("retransmitted_share", meeting.retransmitted, again, resent)
     # What legacy flows resend among themselves is not the algorithm's doing.
     among_own = meeting.own_kind_retransmitted
     most = max(again, 0.0 if among_own is None else among_own.high)

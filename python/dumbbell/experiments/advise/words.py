@@ -170,14 +170,14 @@ def legend(advice: Advice) -> str:
 
 def _windows(advice: Advice) -> str:
     """Say over which part of the runs the numbers are taken."""
-    said = [f"{name}: {window(*where)}" for name, where in advice.windows.items()]
-    return f"Taken over {'; '.join(said)}." if said else ""
+    windows_in_words = [f"{name}: {window(*where)}" for name, where in advice.windows.items()]
+    return f"Taken over {'; '.join(windows_in_words)}." if windows_in_words else ""
 
 
 def rule(advice: Advice) -> str:
     """Say what is never advised."""
     loss = parse_probability(advice.setting.loss)
-    bounds = [each.words for each in conditions.conditions(advice.legacy, loss)]
+    bounds = [condition.words for condition in conditions.conditions(advice.legacy, loss)]
     return (
         f"Never advised, in either order of start: what {', '.join(bounds[:-1])}, or {bounds[-1]}."
     )
@@ -196,7 +196,7 @@ def conclusion(advice: Advice) -> list[str]:
         return [f"{none} for this path. Least bad: {advice.least_bad.name}, which {advice.reason}."]
     lines = [f"Use {advice.advised.name}: {advice.reason}."]
     if advice.undecided:
-        names = listing([each.name for each in advice.undecided])
+        names = listing([candidate.name for candidate in advice.undecided])
         lines.append(f"More runs may find as much goodput for {names}.")
     if len(advice.fit) > 1 and not advice.matters:
         lines.append(f"Among the {len(advice.fit)} that are fit the choice hardly matters.")

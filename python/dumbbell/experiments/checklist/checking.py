@@ -57,7 +57,7 @@ def checklist(
         As for `compare`.
     """
     store = results if isinstance(results, Store) else Store(results)
-    asked = campaign(
+    planned = campaign(
         algorithms, against, quick=quick, seed=seed, store=store, engine=engines.named(engine)
     )
 
@@ -66,7 +66,7 @@ def checklist(
         outcome.raise_for_failed(stage.places)
         return outcome
 
-    last, _ = asked.run_until_decided(run, most(quick=quick, at_most=at_most))
+    last, _ = planned.run_until_decided(run, most(quick=quick, at_most=at_most))
     return judged(last)
 
 
@@ -85,9 +85,11 @@ def campaign(
     engine: Engine,
 ) -> Campaign:
     """Keep a checklist in a results folder and return what is to be run; see `checklist`."""
-    found = roles(algorithms, against)
-    flags = ["--against", ",".join(each.typed for each in found.references)]
-    study = content(suite.load(), found, flags=[*flags, *(["--quick"] if quick else [])])
+    roles_of_checklist = roles(algorithms, against)
+    flags = ["--against", ",".join(reference.typed for reference in roles_of_checklist.references)]
+    study = content(
+        suite.load(), roles_of_checklist, flags=[*flags, *(["--quick"] if quick else [])]
+    )
     store.create()
     return Campaign.of_experiment(study, store, engine, Plan.asked(quick=quick, seed=seed))
 

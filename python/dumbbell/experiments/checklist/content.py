@@ -26,6 +26,7 @@ _ID: Final = len("S01")
 def content(suite: Suite, roles: Roles, *, flags: list[str]) -> dict[str, Any]:
     """Return the study; `flags` are the options of the command that makes it again."""
     tests = [
+        # Shared seeds: an algorithm and its references meet the same random numbers, run by run.
         {**on_axis(test, roles), "seeds": "shared", "folder": str(Path.cwd())}
         for template in suite.tests
         for test in for_references(template, roles)
@@ -33,7 +34,8 @@ def content(suite: Suite, roles: Roles, *, flags: list[str]) -> dict[str, Any]:
     for test in tests:
         test["scenario"] = grid.merged(suite.scenario, test["scenario"])
     judged, against = (
-        listing([label_of(role.name) for role in each]) for each in (roles.judged, roles.references)
+        listing([label_of(role.name) for role in roles_of_kind])
+        for roles_of_kind in (roles.judged, roles.references)
     )
     return {
         **experiments.head(

@@ -153,13 +153,14 @@ class Checklist:
         """Judge the runs of a checklist; return one for each judged algorithm."""
         roles = content.roles_of(results.study)
         by_id = {clause.id: clause for clause in suite.clauses}
+        # Many checks look at the same column, which takes time to gather.
         tables = cache(lambda test, column: results.table(test, [column]))
         judged: dict[str, list[Judged]] = {role.value: [] for role in roles.judged}
         for claim in results.claims():
             (of,) = grid.wanted_values(cast("Reference", claim.claim.checks[0]).of, "algorithm")
             clause = by_id[content.clause_of(claim.claim)]
-            own = next(role for role in roles.judged if role.value == of)
-            answers = tuple(_answers(claim, results, roles.of(own), tables))
+            judged_role = next(role for role in roles.judged if role.value == of)
+            answers = tuple(_answers(claim, results, roles.of(judged_role), tables))
             judged[of].append(Judged(clause, claim, answers))
         return [
             cls(results, suite, roles.of(role), tuple(judged[role.value])) for role in roles.judged
@@ -178,16 +179,16 @@ class Checklist:
     @property
     def passes(self) -> bool:
         """True if no clause with a MUST fails; one that is undecided does not fail."""
-        return not any(each.demands and each.outcome == FAILS for each in self.clauses)
+        return not any(judged.demands and judged.outcome == FAILS for judged in self.clauses)
 
     @property
     def is_quick(self) -> bool:
         """True if it is of quick runs."""
-        return any(each.result.is_quick for each in self.clauses)
+        return any(judged.result.is_quick for judged in self.clauses)
 
     def having(self, outcome: str) -> list[Judged]:
         """Return the clauses of a verdict."""
-        return [each for each in self.clauses if each.outcome == outcome]
+        return [judged for judged in self.clauses if judged.outcome == outcome]
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -199,8 +200,8 @@ class Checklist:
             "engine": self.engine.identity,
             "quick": self.is_quick,
             "passes": self.passes,
-            "clauses": [_clause(each) for each in self.clauses],
-            "not_judged": [each.model_dump() for each in self.suite.unjudged],
+            "clauses": [_clause(judged) for judged in self.clauses],
+            "not_judged": [clause.model_dump() for clause in self.suite.unjudged],
             "invalid": list(self.results.invalid.values()),
             "doubtful": list(self.results.doubtful),
         }
@@ -216,7 +217,7 @@ class Checklist:
         schema |= {
             f"{name}{end}": pl.Float64 for name in names for end in ("", "_low", "_high", "_worst")
         }
-        rows = [_row(each, answer, names) for each in self.clauses for answer in each.answers]
+        rows = [_row(judged, answer, names) for judged in self.clauses for answer in judged.answers]
         return pl.DataFrame(rows, schema=schema)
 
 
@@ -280,7 +281,9 @@ def _answers(claim: ClaimResult, results: Results, roles: Roles, tables: _Tables
 def _answer(
     check: Reference, result: CheckResult, results: Results, roles: Roles, tables: _Tables
 ) -> Answer:
-    derived: dict[str, Derived] = {each.name: each for each in results.study.quantities}
+    derived: dict[str, Derived] = {
+        quantity_of_study.name: quantity_of_study for quantity_of_study in results.study.quantities
+    }
     named = said.named(check.quantity, derived)
     decisive = result.decisive
     if decisive is None:
@@ -290,9 +293,9 @@ def _answer(
     frame = tables(check.test, check.quantity)
     measured = {}
     for role in roles.all:
-        found = _measured(frame, check, {**others, "algorithm": role.value})
-        if found is not None:
-            measured[role.name] = found
+        measured_of_role = _measured(frame, check, {**others, "algorithm": role.value})
+        if measured_of_role is not None:
+            measured[role.name] = measured_of_role
     limit, limited_by = _limit(check, measured, roles.references)
     place = ": ".join(filter(None, (results.study.test(check.test).title, said.place(others))))
     return Answer(check, result, named, place, limit, limited_by, measured)
@@ -317,7 +320,8 @@ def _limit(
         if role.name in measured
     }
     widest = max if check.is_most else min
-    name = widest(allowed, key=lambda each: allowed[each], default="")
+    name = widest(allowed, key=lambda name_of_role: allowed[name_of_role], default="")
+    # A reference sets the limit only where it is wider than the bound.
     if name and widest(allowed[name], check.bound) == allowed[name] != check.bound:
         return allowed[name], name
     return check.bound, ""

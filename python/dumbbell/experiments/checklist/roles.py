@@ -67,28 +67,29 @@ class Roles:
 
 def roles(algorithms: Sequence[str], against: Sequence[str]) -> Roles:
     """Read algorithms and their references; what is none is an InputError."""
-    own: dict[str, Algorithm] = {}
-    judged = _read(algorithms, "algorithm", "cubic", own)
-    return Roles(judged, _read(against, "against", "reno,cubic", own))
+    own_algorithms: dict[str, Algorithm] = {}
+    judged = _read(algorithms, "algorithm", "cubic", own_algorithms)
+    return Roles(judged, _read(against, "against", "reno,cubic", own_algorithms))
 
 
 def _read(
     choices: Sequence[str], key: str, example: str, own: dict[str, Algorithm]
 ) -> tuple[Role, ...]:
     with placed(key=key):
-        found = tuple(Role(named(each, own), each) for each in choices)
-    if not found:
+        roles_read = tuple(Role(named(choice, own), choice) for choice in choices)
+    if not roles_read:
         raise InputError("no algorithm", key=key, valid=example)
-    if len({each.id for each in found}) < len(found):
+    if len({role.id for role in roles_read}) < len(roles_read):
         typed = ",".join(choices)
         raise InputError("the same algorithm twice", key=key, value=typed, valid="each once")
-    return found
+    return roles_read
 
 
 def filled(template: Any, values: dict[str, str]) -> Any:
     """Replace the placeholders of these names in the texts of a template; others stay."""
     if isinstance(template, str):
         for name, value in values.items():
+            # `str.format` would refuse the placeholders of axes, which stay.
             template = template.replace(f"{{{name}}}", value)
         return template
     if isinstance(template, dict):

@@ -57,15 +57,18 @@ def cells(found: Checklist, judged: Judged) -> tuple[str, ...]:
 def measures(found: Checklist, answer: Answer) -> tuple[str, ...]:
     """Return the unit of a check, what was measured, and the bound."""
     of = answer.of or {}
-    own = of.get(found.algorithm)
+    of_algorithm = of.get(found.algorithm)
     others = (
         of.get(role.name) for role in found.roles.references if role not in found.roles.judged
     )
     return (
         answer.named.unit,
-        interval(answer, own),
-        value(answer, None if own is None else own.worst),
-        *(value(answer, None if each is None else each.mean.value) for each in others),
+        interval(answer, of_algorithm),
+        value(answer, None if of_algorithm is None else of_algorithm.worst),
+        *(
+            value(answer, None if of_reference is None else of_reference.mean.value)
+            for of_reference in others
+        ),
         bound(answer),
     )
 
@@ -107,7 +110,7 @@ def finding(found: Checklist, answer: Answer) -> str:
     """Say what a check found at the point that decides it, and what its bound is."""
     if answer.of is None:
         return f"{answer.named.title}: {answer.result.detail}."
-    own, *others = (
+    of_algorithm, *others = (
         f"{role.name} {answer.named.value(answer.of[role.name].mean.value)}"
         for role in found.roles.all
         if role.name in answer.of
@@ -115,7 +118,7 @@ def finding(found: Checklist, answer: Answer) -> str:
     worst = answer.named.value(answer.of[found.algorithm].worst)
     beside = f"; {', '.join(others)}" if others else ""
     return (
-        f"{answer.named.title}: {own}, worst run {worst}{beside}. Dumbbell's bound: "
+        f"{answer.named.title}: {of_algorithm}, worst run {worst}{beside}. Dumbbell's bound: "
         f"{rule(answer)}. {answer.where}{_counts(answer)}."
     )
 
@@ -156,8 +159,8 @@ def overview(found: Checklist) -> tuple[str, ...]:
     failed = found.having(FAILS)
     return (
         found.algorithm,
-        _names([each for each in failed if each.demands], ", ") or "none",
-        _names([each for each in failed if not each.demands], ", ") or "none",
+        _names([judged for judged in failed if judged.demands], ", ") or "none",
+        _names([judged for judged in failed if not judged.demands], ", ") or "none",
         _names(found.having(UNDECIDED), ", ") or "none",
     )
 
@@ -165,10 +168,10 @@ def overview(found: Checklist) -> tuple[str, ...]:
 def conclusion(found: Checklist) -> list[str]:
     """Say which clauses fail, first of those with a MUST."""
     name = label_of(found.algorithm)
-    must = [each for each in found.clauses if each.demands]
+    must = [judged for judged in found.clauses if judged.demands]
     lines = []
-    failed = [each for each in must if each.outcome == FAILS]
-    unknown = [each for each in must if each.outcome == UNDECIDED]
+    failed = [judged for judged in must if judged.outcome == FAILS]
+    unknown = [judged for judged in must if judged.outcome == UNDECIDED]
     if failed:
         lines.append(f"{name} fails {len(failed)} of {len(must)} MUST clauses: {_names(failed)}.")
     elif not unknown:
@@ -177,9 +180,9 @@ def conclusion(found: Checklist) -> list[str]:
         lines.append(f"{name} fails none of {len(must)} MUST clauses.")
     if unknown:
         lines.append(f"The runs do not decide MUST clauses: {_names(unknown)}.")
-    rest = [each for each in found.clauses if not each.demands]
+    rest = [judged for judged in found.clauses if not judged.demands]
     for outcome, verb in ((FAILS, "fails"), (UNDECIDED, "leaves undecided")):
-        having = [each for each in rest if each.outcome == outcome]
+        having = [judged for judged in rest if judged.outcome == outcome]
         if having:
             lines.append(f"Of the others it {verb} {len(having)} of {len(rest)}: {_names(having)}.")
     if len(lines) == 1 and not failed:
@@ -188,11 +191,11 @@ def conclusion(found: Checklist) -> list[str]:
 
 
 def _names(judged: list[Judged], separator: str = "") -> str:
-    names = [each.clause.title for each in judged]
+    names = [clause_judged.clause.title for clause_judged in judged]
     return separator.join(names) if separator else listing(names)
 
 
 def unjudged(found: Checklist) -> str:
     """Say in a sentence what no run can judge."""
-    parts = [f"{each.section} {each.title}" for each in found.suite.unjudged]
+    parts = [f"{clause.section} {clause.title}" for clause in found.suite.unjudged]
     return f"Not judged: {'; '.join(parts)}."

@@ -84,12 +84,12 @@ def compete(
         As for `compare`.
     """
     store = results if isinstance(results, Store) else Store(results)
-    asked = campaign(
+    planned = campaign(
         algorithms, paths, runs=runs, seed=seed, store=store, engine=engines.named(engine)
     )
-    outcome, _ = asked.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
-    outcome.raise_for_failed(asked.places)
-    return contest(asked)
+    outcome, _ = planned.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
+    outcome.raise_for_failed(planned.places)
+    return contest(planned)
 
 
 def campaign(
@@ -98,6 +98,7 @@ def campaign(
     """Keep a contest in a results folder and return what is to be run; see `compete`."""
     both, axes = sides(algorithms), paths.axes
     check_runs(runs)
+    # Both sides together and each among its own kind, with either side first.
     count = _MIXES * _ORDERS * runs
     for axis in axes:
         count *= len(axis.values)
@@ -111,7 +112,7 @@ def campaign(
 def contest(asked: Campaign) -> Contest:
     """Return the result of the planned runs; DumbbellError if none is valid."""
     results = Results(asked.study, asked.store, [asked.plan], asked.engine)
-    found = Contest.of(results)
-    if not found.outcomes:
+    result = Contest.of(results)
+    if not result.outcomes:
         raise DumbbellError(f"no run is valid; the first is {next(iter(results.invalid.values()))}")
-    return found
+    return result

@@ -44,6 +44,7 @@ def content(
     check(setting, axes)
     mix = Mix(tuple((side.name, side.flows) for side in sides))
     scenario = scenario_table(setting, mix)
+    # Flows differ from point to point, so `vary` sets them.
     del scenario["flow"]
     swept = [axis.name for axis in axes]
     network = scenario["network"]
@@ -87,7 +88,7 @@ def content(
 def sides_of(study: Study) -> tuple[Side, Side]:
     """Return the sides of the study of a contest."""
     (test,) = study.tests
-    together = next(each for each in test.vary if TOGETHER in each.where["flows"])
+    together = next(vary for vary in test.vary if TOGETHER in vary.where["flows"])
     one, two = (
         Side(place, flow["label"], flow["algorithm"], flow["count"])
         for place, flow in zip(Place, together.set["flow"], strict=True)

@@ -144,7 +144,7 @@ class Contest:
             for side in sides
         ]
         ends = [[values[end] for _, values in taken] for end in _WINDOW]
-        begins, stops = ([each for each in side if each is not None] for side in ends)
+        begins, stops = ([end for end in side if end is not None] for side in ends)
         window = (min(begins), max(stops)) if begins and stops else None
         return cls(results, sides, tuple(outcomes), window)
 
@@ -191,8 +191,8 @@ class Contest:
                 "fair_share": outcome.fair_share,
             }
             for name in ESTIMATES:
-                found: Estimate | None = getattr(outcome, name)
-                ends = {} if found is None else found.as_dict()
+                estimate: Estimate | None = getattr(outcome, name)
+                ends = {} if estimate is None else estimate.as_dict()
                 row[name] = ends.get("value")
                 row |= {f"{name}_{end}": ends.get(end) for end in ("low", "high")}
             rows.append(row)
@@ -215,14 +215,17 @@ def _outcome(
     runs: _Runs, point: Point, sides: tuple[Side, Side], side: Side, first: Side
 ) -> Outcome:
     there = runs.get((TOGETHER, start(first), point), {})
-    own = runs.get((side.axis_value, start(first), point), {})
+    among_own_kind = runs.get((side.axis_value, start(first), point), {})
 
     def values(name: str) -> list[float | None]:
         return [run[f"{name}[{side.place}]"] for run in there.values()]
 
     def harm(name: str, *, more_is_better: bool) -> Estimate | None:
-        both = [number for number in there if number in own]
-        one, other = ([runs[n][f"{name}[{side.place}]"] for n in both] for runs in (there, own))
+        # Repetitions share their seeds, so they are pairs; an invalid run drops its pair.
+        both = [number for number in there if number in among_own_kind]
+        one, other = (
+            [runs[n][f"{name}[{side.place}]"] for n in both] for runs in (there, among_own_kind)
+        )
         return known.of_pairs(partial(statistics.harm, more_is_better=more_is_better), one, other)
 
     of_all = [run[GOODPUT] for run in there.values()]
@@ -231,7 +234,7 @@ def _outcome(
         point,
         side,
         first=side is first,
-        fair_share=side.flows / sum(each.flows for each in sides),
+        fair_share=side.flows / sum(any_side.flows for any_side in sides),
         share=known.mean(shares),
         goodput=known.mean(values(EACH)),
         rtt=known.mean(values(RTT)),

@@ -59,8 +59,13 @@ def table(contest: Contest) -> Totals:
 def _whole(contest: Contest, point: Point) -> Totals:
     """Return both sides on a path, in both orders of start."""
     outcomes = contest.of_point(point)
-    heads = tuple(f"{each.side}\n{_place(each)}" for each in outcomes)
-    fair = ("fair share (%)", *(number(100 * each.fair_share) for each in outcomes))
+    heads = tuple(
+        f"{outcome_of_side.side}\n{_place(outcome_of_side)}" for outcome_of_side in outcomes
+    )
+    fair = (
+        "fair share (%)",
+        *(number(100 * outcome_of_side.fair_share) for outcome_of_side in outcomes),
+    )
     rows = [(row.title, *(row.cell(outcome) for outcome in outcomes)) for row in ROWS]
     return Totals(
         ("", *heads), (fair, *map(tuple, rows)), intervals=True, note=" ".join(_notes(contest))
@@ -110,7 +115,7 @@ def conclusion(contest: Contest) -> list[str]:
         return verdict(contest, contest.points[0])
     lines = []
     for side in contest.sides:
-        other = next(each for each in contest.sides if each != side)
+        other = next(candidate for candidate in contest.sides if candidate != side)
         of_side = [_of(contest, point, side) for point in contest.points]
         harmed = sum(any(map(_is_harmed, outcomes)) for outcomes in of_side)
         rest = len(of_side) - harmed - sum(map(_is_spared, of_side))
@@ -127,7 +132,11 @@ def _of(contest: Contest, point: Point, side: Side) -> list[Outcome]:
 def _worst(outcomes: Sequence[Outcome]) -> Outcome | None:
     """Return the outcome with the most harm, first of those that are decided."""
     known = [outcome for outcome in outcomes if outcome.harm is not None]
-    return max(known, key=lambda each: (_is_harmed(each), _value(each.harm)), default=None)
+    return max(
+        known,
+        key=lambda outcome_of_side: (_is_harmed(outcome_of_side), _value(outcome_of_side.harm)),
+        default=None,
+    )
 
 
 def verdict(contest: Contest, point: Point) -> list[str]:
@@ -135,17 +144,17 @@ def verdict(contest: Contest, point: Point) -> list[str]:
     lines: list[str] = []
     unharmed: list[tuple[Side, Side, Outcome]] = []
     for side in contest.sides:
-        other = next(each for each in contest.sides if each != side)
-        own = _of(contest, point, side)
-        worst = _worst(own)
+        other = next(candidate for candidate in contest.sides if candidate != side)
+        outcomes = _of(contest, point, side)
+        worst = _worst(outcomes)
         if worst is None:
             lines.append(f"No run says what {label_of(side.name)} loses.")
             continue
-        if _is_spared(own):
+        if _is_spared(outcomes):
             unharmed.append((other, side, worst))
         else:
             lines.append(_harmed(other, side, worst))
-        lines += _further(other, side, own)
+        lines += _further(other, side, outcomes)
     if len(unharmed) == len(contest.sides):
         most = max((worst for *_, worst in unharmed), key=lambda outcome: _value(outcome.harm))
         loss = percent(max(_value(most.harm), 0.0))
@@ -168,7 +177,7 @@ def _value(part: Estimate | None) -> float:
 
 def _is_spared(outcomes: Sequence[Outcome]) -> bool:
     """Return True if no order of start has harm, by the whole interval."""
-    harms = [each.harm for each in outcomes if each.harm is not None]
+    harms = [outcome.harm for outcome in outcomes if outcome.harm is not None]
     return bool(harms) and all(harm.high <= HARM_MAX for harm in harms)
 
 
@@ -193,12 +202,12 @@ def _harmed(other: Side, side: Side, worst: Outcome) -> str:
 def _further(other: Side, side: Side, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield what else the other side does: longer round-trip times, starvation."""
     who, whom = label_of(other.name), label_of(side.name)
-    slowed = [each for each in outcomes if each.delay_harm is not None]
-    worst = max(slowed, key=lambda each: _value(each.delay_harm), default=None)
+    slowed = [outcome for outcome in outcomes if outcome.delay_harm is not None]
+    worst = max(slowed, key=lambda outcome: _value(outcome.delay_harm), default=None)
     if worst is not None and worst.delay_harm is not None and worst.delay_harm.low > HARM_MAX:
         longer = worst.delay_harm.value / (1 - worst.delay_harm.value)
         yield f"{who} lengthens {whom}'s round-trip time by {percent(longer)}."
-    longest = max((_value(each.starved) for each in outcomes), default=0.0)
+    longest = max((_value(outcome.starved) for outcome in outcomes), default=0.0)
     if longest >= _COLLAPSE_S:
         yield f"A flow of {whom} starves for {number(longest)} s without a break."
 

@@ -49,6 +49,7 @@ def departures_ms(seed: int, duration_ms: int) -> Iterator[int]:
     for tick, rate in enumerate(rates(seed, duration_ms)):
         expected = rate * TICK_MS / _MS_PER_S
         while due < passed + expected:
+            # Whole milliseconds, rounded up: no packet departs before it is due.
             at_ms = tick * TICK_MS + int((due - passed) / expected * TICK_MS) + 1
             if at_ms < duration_ms:
                 yield at_ms

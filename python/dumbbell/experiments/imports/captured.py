@@ -83,12 +83,12 @@ _read_capture: Final = Decoder(_Capture).decode
 
 def read(source: Source) -> Measurement:
     """Follow the connections of a capture; what is none, or damaged, is an InputError."""
-    found = _read(source)
-    kept = found.connections
+    capture = _read(source)
+    kept = capture.connections
     if not kept:
-        raise _nothing(found, source)
-    first_ns = min(each.start_ns for each in kept)
-    last_ns = max(each.end_ns for each in kept)
+        raise _nothing(capture, source)
+    first_ns = min(connection.start_ns for connection in kept)
+    last_ns = max(connection.end_ns for connection in kept)
     if last_ns - first_ns > SECONDS_MAX * NS_PER_S:
         raise InputError(
             f"its connections last {(last_ns - first_ns) / NS_PER_S:,.0f} s",
@@ -98,12 +98,12 @@ def read(source: Source) -> Measurement:
     names = _labels(kept)
     ways = _directions(kept)
     flows = [
-        _flow(each, name, way, first_ns, found.step_ns)
-        for each, name, way in zip(kept, names, ways, strict=True)
+        _flow(connection, name, way, first_ns, capture.step_ns)
+        for connection, name, way in zip(kept, names, ways, strict=True)
     ]
     duration_s = max(flow.end_s for flow in flows)
-    tool = f"a capture of {found.packets:,} TCP packets"
-    notes = list(_notes(found, is_cut=found.is_cut or source.is_cut))
+    tool = f"a capture of {capture.packets:,} TCP packets"
+    notes = list(_notes(capture, is_cut=capture.is_cut or source.is_cut))
     return Measurement(source.file, tool, duration_s, flows, notes)
 
 
@@ -111,17 +111,19 @@ def _read(source: Source) -> _Capture:
     cancel = CancelToken()
     try:
         with crew("capture", 1) as pool, cancel.on_error():
-            asked = pool.submit(
+            future = pool.submit(
                 _core.read_capture, source, _STEP_NS, _LEAST_SHARE, cancel=cancel.core
             )
-            (told,) = in_order_of_completion([asked])
+            # In another thread: a capture may have gigabytes, and this one hears Ctrl-C.
+            (content,) = in_order_of_completion([future])
     except ValueError as error:
+        # If reading failed, that is the better reason.
         source.check()
         raise InputError(
             str(error), source=str(source.file), valid="a pcap or pcapng file"
         ) from None
     source.check()
-    return _read_capture(told)
+    return _read_capture(content)
 
 
 def _nothing(found: _Capture, source: Source) -> InputError:
@@ -160,25 +162,27 @@ def _notes(found: _Capture, *, is_cut: bool) -> Iterator[str]:
 
 
 def _of_connections(kept: Sequence[_Connection]) -> Iterator[str]:
-    places = Counter(each.place for each in kept if each.is_answered)
+    places = Counter(connection.place for connection in kept if connection.is_answered)
     for place, count in places.items():
         where = "between the hosts" if place == "between" else f"at the {place}"
         yield f"captured {where} of {_all_or(count, len(kept))}"
-    guesses = sum(each.place_is_guess and each.is_answered for each in kept)
+    guesses = sum(connection.place_is_guess and connection.is_answered for connection in kept)
     if guesses:
         yield (
             f"where it was captured is a guess for {_all_or(guesses, len(kept))}: neither a"
             " handshake nor the sender's answers show the other part of the round trip"
         )
-    for reason, count in Counter(each.no_rtt for each in kept if each.no_rtt).items():
+    for reason, count in Counter(
+        connection.no_rtt for connection in kept if connection.no_rtt
+    ).items():
         yield f"no RTT of {_all_or(count, len(kept))}: {reason}"
-    one_way = sum(not each.is_answered for each in kept)
+    one_way = sum(not connection.is_answered for connection in kept)
     if one_way:
         yield f"goodput of {_all_or(one_way, len(kept))} is of data seen, not acknowledged"
-    reordered = sum(each.reordered for each in kept)
+    reordered = sum(connection.reordered for connection in kept)
     if reordered:
         yield f"{reordered:,} segments were overtaken on their way, which is no loss"
-    missed = sum(each.missed_bytes for each in kept)
+    missed = sum(connection.missed_bytes for connection in kept)
     if missed:
         yield f"{missed:,} bytes were acknowledged that are not in the capture"
 
@@ -193,8 +197,8 @@ def _labels(kept: Sequence[_Connection]) -> list[str]:
     """Name each flow by its ends; ports may be used again."""
     seen = Counter[str]()
     names = []
-    for each in kept:
-        name = f"{each.sender} to {each.receiver}"
+    for connection in kept:
+        name = f"{connection.sender} to {connection.receiver}"
         seen[name] += 1
         names.append(name if seen[name] == 1 else f"{name}, {seen[name]}")
     return names
@@ -202,13 +206,13 @@ def _labels(kept: Sequence[_Connection]) -> list[str]:
 
 def _directions(kept: Sequence[_Connection]) -> list[Direction]:
     """Return which way each flow's data goes: that of the largest is the way forward."""
-    main = max(kept, key=lambda each: each.delivered_bytes)
-    return ["forward" if _goes_with(main, each) else "reverse" for each in kept]
+    main = max(kept, key=lambda connection: connection.delivered_bytes)
+    return ["forward" if _goes_with(main, connection) else "reverse" for connection in kept]
 
 
 def _goes_with(main: _Connection, other: _Connection) -> bool:
-    ends = [each.rpartition(":") for each in (main.sender, main.receiver)]
-    others = [each.rpartition(":") for each in (other.sender, other.receiver)]
+    ends = [end.rpartition(":") for end in (main.sender, main.receiver)]
+    others = [end.rpartition(":") for end in (other.sender, other.receiver)]
     # Of two ends on one host, the ports say which is which.
     place = 2 if ends[0][0] == ends[1][0] else 0
     sender, receiver = (end[place] for end in ends)
@@ -243,12 +247,15 @@ def _flow(
 def _samples(steps: _Steps, first_ns: int, step_ns: int) -> pl.DataFrame:
     """Return a row for each step in which anything happened, and for those at either side."""
     step_s = step_ns / NS_PER_S
-    told = pl.DataFrame(
+    counted = pl.DataFrame(
         {name: pl.Series(getattr(steps, name), dtype=pl.Int64) for name in _Steps.__struct_fields__}
     )
-    around = pl.concat([told["number"] - 1, told["number"], told["number"] + 1]).unique().sort()
+    # The steps at either side are silent: a line falls to 0 there, and long silences need no rows.
+    around = (
+        pl.concat([counted["number"] - 1, counted["number"], counted["number"] + 1]).unique().sort()
+    )
     inner = around.filter(around.is_between(steps.number[0], steps.number[-1]))
-    rows = pl.DataFrame({"number": inner}).join(told, on="number", how="left")
+    rows = pl.DataFrame({"number": inner}).join(counted, on="number", how="left")
     milliseconds = 1e6
     return (
         rows.sort("number")

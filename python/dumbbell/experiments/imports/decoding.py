@@ -75,13 +75,13 @@ def _value(content: bytes, place: str) -> Any:
     """Return the plain value at a place such as ``intervals[0].streams[2].start``."""
     if len(content) > _SHOWN_BYTES_MAX or not place:
         return None
-    found = json.loads(content)
+    value = json.loads(content)
     try:
         for name, index in re.findall(r"([^.\[\]]+)|\[(\d+|\.\.\.)\]", place):
-            found = found[name] if name else found[int(index)]
+            value = value[name] if name else value[int(index)]
     except (KeyError, ValueError, IndexError, TypeError):
         return None
-    return found if isinstance(found, str | int | float) else None
+    return value if isinstance(value, str | int | float) else None
 
 
 def malformed(error: Exception, content: bytes, file: Path) -> InputError:

@@ -83,15 +83,17 @@ class Path:
             "rate back": self.reverse_rate,
             "queue back": self.reverse_queue,
         }
-        return [(name, each.value, each.why) for name, each in named.items() if each is not None]
+        return [
+            (name, fitted.value, fitted.why) for name, fitted in named.items() if fitted is not None
+        ]
 
 
 def directions(measured: Measurement) -> dict[Direction, list[MeasuredFlow]]:
     """Return the flows of each direction; if there is one alone, it is the way forward."""
-    found: dict[Direction, list[MeasuredFlow]] = {}
+    by_direction: dict[Direction, list[MeasuredFlow]] = {}
     for flow in measured.flows:
-        found.setdefault(flow.direction, []).append(flow)
-    return found if len(found) > 1 else {"forward": list(measured.flows)}
+        by_direction.setdefault(flow.direction, []).append(flow)
+    return by_direction if len(by_direction) > 1 else {"forward": list(measured.flows)}
 
 
 def path(measured: Measurement, given: Mapping[str, str], algorithm: str | None = None) -> Path:
@@ -102,25 +104,26 @@ def path(measured: Measurement, given: Mapping[str, str], algorithm: str | None 
     ways = directions(measured)
     base_ms = _base_ms(measured, given)
     shown = {name: limits.signs(flows, base_ms, "rtt" in given) for name, flows in ways.items()}
-    seen = [each for each in shown.values() if each.full_ms is not None]
+    seen = [signs_of_way for signs_of_way in shown.values() if signs_of_way.full_ms is not None]
     source = str(measured.file)
     sides = {}
     for name, flows in ways.items():
         # RTTs are those of both ways, so a way without any has those of the other.
-        own = shown[name]
-        if own.full_ms is None and seen:
-            own = replace(own, full_ms=seen[0].full_ms, waited=seen[0].waited)
-        found = [limits.of(flow, own, algorithm, source) for flow in flows]
+        signs = shown[name]
+        if signs.full_ms is None and seen:
+            signs = replace(signs, full_ms=seen[0].full_ms, waited=seen[0].waited)
+        limits_of_flows = [limits.of(flow, signs, algorithm, source) for flow in flows]
         by_rate = any(limits.family(flow, algorithm, source) == "rate" for flow in flows)
-        by_window = all(limit.kind == "path" for limit in found)
+        by_window = all(limit.kind == "path" for limit in limits_of_flows)
         busy = rates.rate(flows, base_ms / 1000, by_window=by_window, by_rate=by_rate)
-        sides[name] = _Side(measured, flows, own, base_ms, found, busy)
+        sides[name] = _Side(measured, flows, signs, base_ms, limits_of_flows, busy)
     known = {name: Fitted(value, "given") for name, value in given.items()}
     forward, back = sides["forward"], sides.get("reverse")
     shared = back is not None and forward.shown.fills and back.shown.fills
     rate = known.get("rate") or forward.rate()
     reverse_rate = None if back is None else back.rate()
     limit_of = {
+        # By identity: a flow has a table, and no hash.
         id(flow): limit
         for side in sides.values()
         for flow, limit in zip(side.flows, side.limits, strict=True)
@@ -166,6 +169,7 @@ class _Side:
         """Fit the rate on the wire with which the flows go where they are fastest."""
         sizes = [flow.mss_bytes for flow in self.flows if flow.mss_bytes]
         mss_bytes = min(max(sizes, default=_MSS_BYTES), _MSS_BYTES)
+        # Goodput is payload, and the rate of a scenario counts whole IP packets.
         wire_bps = self.busy.mbit_per_s * 1e6 * (mss_bytes + PACKET_BYTES - _MSS_BYTES) / mss_bytes
         if wire_bps < _LEAST_BPS:
             raise InputError(
@@ -191,6 +195,7 @@ class _Side:
         base_ns = self.base_ms * 1e6
         if not self.shown.fills:
             return Fitted(_time(base_ns), "the shortest RTT")
+        # The shortest RTT holds the time of a packet on the link, which a simulation adds again.
         rest_ns = base_ns - 8 * PACKET_BYTES * NS_PER_S / parse_rate(rate.value)
         if rest_ns < _LITTLE * base_ns:
             why = "the shortest RTT, hardly more than a packet's time, so it may be less"
@@ -209,6 +214,7 @@ class _Side:
             return Fitted("1bdp", "not seen: hardly anything waited", is_shown=False)
         why = f"{full_ms:.3g} ms between the shortest RTT and the longest"
         if shared:
+            # An RTT is the sum over both directions, and nothing shows which queue it waited in.
             full_ms /= 2
             why += ", of which half is taken for each direction"
         packets = full_ms / 1000 * parse_rate(rate.value) / (8 * PACKET_BYTES)

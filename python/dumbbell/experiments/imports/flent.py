@@ -86,8 +86,8 @@ def _text(told: _Told) -> str:
     content = bytes(told)
     if len(content) > _TOLD_BYTES_MAX:
         return ""
-    found = _any_value(content) if content else None
-    return str(found) if isinstance(found, str | int | float) else ""
+    value = _any_value(content) if content else None
+    return str(value) if isinstance(value, str | int | float) else ""
 
 
 class _File(msgspec.Struct):
@@ -106,10 +106,10 @@ _read_values: Final = Decoder(_Values).decode
 
 def read(content: bytes, file: Path) -> Measurement:
     """Read a data file; what is missing or wrong in it is an InputError that names the key."""
-    found = decoded(_read_file, content, file, "Flent")
-    _check_times(found.x_values, file)
-    reader = _Reader(found, file)
-    names = [name for name in found.results if _is_flow(found, name)]
+    data = decoded(_read_file, content, file, "Flent")
+    _check_times(data.x_values, file)
+    reader = _Reader(data, file)
+    names = [name for name in data.results if _is_flow(data, name)]
     flows = [flow for name in names if (flow := reader.flow(name)) is not None]
     if not flows:
         raise InputError(
@@ -118,10 +118,10 @@ def read(content: bytes, file: Path) -> Measurement:
             key="results",
             valid="a test with series such as `TCP upload` or `TCP download`, as tcp_nup or rrul",
         )
-    told = (_text(found.metadata.version), _text(found.metadata.name))
-    tool = " ".join(filter(None, ("Flent", *told)))
+    words = (_text(data.metadata.version), _text(data.metadata.name))
+    tool = " ".join(filter(None, ("Flent", *words)))
     return Measurement(
-        file, tool, max(flow.end_s for flow in flows), flows, _notes(found, names, flows)
+        file, tool, max(flow.end_s for flow in flows), flows, _notes(data, names, flows)
     )
 
 
@@ -224,7 +224,7 @@ class _Reader:
         missing = [pl.lit(None, kind).alias(key) for key, kind in SAMPLES.items()]
         return frame.with_columns(
             pl.col("congestion_window_bytes") * mss_bytes,
-            *(each for each in missing if each.meta.output_name() not in columns),
+            *(column for column in missing if column.meta.output_name() not in columns),
         ).select(*SAMPLES)
 
     def _of_socket(self, name: str, what: str) -> Sequence[float | None]:
@@ -235,11 +235,11 @@ class _Reader:
 
     def _rtts(self, name: str) -> Sequence[float | None]:
         """Return a flow's RTTs, in ms: of its socket, or of the ping that is most like it."""
-        own = self._of_socket(name, "tcp_rtt")
-        if any(own):
-            return [value or None for value in own]
+        of_socket = self._of_socket(name, "tcp_rtt")
+        if any(of_socket):
+            return [value or None for value in of_socket]
         if not self._pings:
-            return own
+            return of_socket
         words = set(re.split(r"[\s:]+", name))
         likest = max(self._pings, key=lambda ping: _likeness(ping, words))
         return [value or None for value in self._values(likest)]
@@ -270,8 +270,8 @@ def _likeness(ping: str, words: set[str]) -> tuple[bool, int, bool]:
 
 
 def _is_download(file: _File, name: str) -> bool:
-    told = re.search(r"\b(TCP_MAERTS|TCP_STREAM)\b", _text(file.meta(name).command))
-    return told[1] == "TCP_MAERTS" if told else "download" in name.lower()
+    command = re.search(r"\b(TCP_MAERTS|TCP_STREAM)\b", _text(file.meta(name).command))
+    return command[1] == "TCP_MAERTS" if command else "download" in name.lower()
 
 
 def _algorithm(file: _File, name: str) -> str | None:
@@ -279,10 +279,10 @@ def _algorithm(file: _File, name: str) -> str | None:
     known = catalogue.algorithms()
     hosts = list(file.metadata.remote.values()) if _is_download(file, name) else [file.metadata]
     sysctl = "net.ipv4.tcp_congestion_control"
-    told = (
+    names = (
         _text(file.meta(name).cong_control),
         *(word for word in re.split(r"[\s:]+", name.lower()) if word in known),
         _text(file.metadata.parameters.get("tcp_cong_control", _NOTHING)),
         *(_text(host.sysctls.get(sysctl, _NOTHING)) for host in hosts[:1]),
     )
-    return next(filter(None, told), None)
+    return next(filter(None, names), None)

@@ -49,6 +49,8 @@ class Imported:
         measured = reading.read(file)
         path = fitting.path(measured, given, algorithm)
         scenario = playing.scenario(measured, path, algorithm)
+        # Parsed at once: what no scenario can have is an error of this file, not of the one it
+        # becomes.
         Scenario.parse(scenario, str(file))
         options = [word for name, value in given.items() for word in (f"--{name}", value)]
         options += [] if algorithm is None else ["--algorithm", algorithm]
@@ -58,13 +60,13 @@ class Imported:
         """Write the scenario, with the evidence for its values."""
         if file.suffix != ".toml":
             raise InputError("no TOML file", key="scenario", value=str(file), valid="*.toml")
-        told = [(name, why) for name, _, why in self.path.rows()]
-        told += [
+        reasons_by_name = [(name, why) for name, _, why in self.path.rows()]
+        reasons_by_name += [
             (f"{printable(flow.label)}, limited by the {limit.kind}", limit.why)
             for flow, limit in zip(self.measured.flows, self.path.limits, strict=True)
             if limit.kind in ("window", "application")
         ]
-        reasons = "".join(f"# {name}: {why}.\n" for name, why in told)
+        reasons = "".join(f"# {name}: {why}.\n" for name, why in reasons_by_name)
         head = f"# Fitted by `dumbbell import` to {printable(self.measured.file.name)}.\n{reasons}"
         with refusing("write it", file):
             file.write_text(head + tomli_w.dumps(self.scenario))

@@ -211,8 +211,8 @@ def _joined(reports: Sequence[_Report], notes: Sequence[str], file: Path) -> Mea
         parts.append((None if clock is None else clock.timesecs, _measurement(report, file)))
     if not parts:
         raise InputError("; ".join(dict.fromkeys(failed)) or "no report", source=str(file))
-    found = in_order(parts)
-    return replace(found, notes=[*found.notes, *dict.fromkeys(failed), *notes])
+    measurement = in_order(parts)
+    return replace(measurement, notes=[*measurement.notes, *dict.fromkeys(failed), *notes])
 
 
 def _measurement(report: _Report, file: Path) -> Measurement:
@@ -246,11 +246,11 @@ def _of_server(report: _Report, file: Path) -> tuple[_Report | None, list[str]]:
         if report.server_output_text is not None:
             notes = ["the server's output is a text, without RTTs: start the server with --json"]
         return None, notes
-    found = decoded(_read_report, output, file, "iperf3, in server_output_json,")
-    if found.start.test_start is None or not found.intervals:
-        return None, [f"the server measured nothing ({found.error or 'no interval'})"]
-    found.start.accepted_connection = True
-    return found, []
+    server = decoded(_read_report, output, file, "iperf3, in server_output_json,")
+    if server.start.test_start is None or not server.intervals:
+        return None, [f"the server measured nothing ({server.error or 'no interval'})"]
+    server.start.accepted_connection = True
+    return server, []
 
 
 def _sides(report: _Report, file: Path) -> Iterator[_Side]:
@@ -266,10 +266,10 @@ def _sides(report: _Report, file: Path) -> Iterator[_Side]:
     # What was omitted is before 0 in some versions, and before the first interval in others.
     first_s = min((parts[0].start for parts in by_socket.values()), default=0.0)
     totals = {
-        each.socket: total
+        stream.socket: total
         for total in report.end.streams
-        for each in (total.sender, total.receiver, total.udp)
-        if each
+        for stream in (total.sender, total.receiver, total.udp)
+        if stream
     }
     for number, (socket, parts) in enumerate(by_socket.items(), start=1):
         sends = report.sends(parts[0])
@@ -376,7 +376,9 @@ def _one(report: _Report, sends: bool, parts: Sequence[_Stream], total: _Total) 
 def _algorithm(report: _Report, sends: bool) -> str | None:
     """Return the algorithm of a sender; with both directions the other end's is the receiver's."""
     end = report.end
-    mixed = any(report.sends(each) != sends for part in report.intervals for each in part.streams)
+    mixed = any(
+        report.sends(stream) != sends for part in report.intervals for stream in part.streams
+    )
     other = end.receiver_tcp_congestion if mixed and not sends else None
     return other or end.sender_tcp_congestion
 
@@ -384,8 +386,10 @@ def _algorithm(report: _Report, sends: bool) -> str | None:
 def _merged(sides: Sequence[_Side], others: Sequence[_Side]) -> list[MeasuredFlow]:
     """Return the flows: goodput as it was received, the rest as the sender knows it."""
     waiting: dict[tuple[Direction, bool], list[_Side]] = {}
-    for each in others:
-        waiting.setdefault((each.flow.direction, each.sends), []).append(each)
+    for side_of_server in others:
+        waiting.setdefault((side_of_server.flow.direction, side_of_server.sends), []).append(
+            side_of_server
+        )
     flows = []
     for side in sides:
         match = waiting.get((side.flow.direction, not side.sends))
@@ -398,6 +402,7 @@ def _both(one: _Side, other: _Side) -> MeasuredFlow:
     arrived = received.samples.select("time_s", "goodput_mbit_per_s").sort("time_s")
     step_s = arrived["time_s"].diff().median()
     step_s = step_s if isinstance(step_s, float) else 1.0
+    # The ends sample at different moments, so the nearest within a step is taken.
     met = sent.samples.sort("time_s").join_asof(
         arrived, on="time_s", strategy="nearest", suffix="_received", tolerance=step_s
     )

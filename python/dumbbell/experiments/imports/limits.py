@@ -88,9 +88,9 @@ def signs(flows: Sequence[MeasuredFlow], base_ms: float | None, given: bool) -> 
     """Return what flows show of their bottleneck; a base RTT that is `given` is that of all."""
     own_base = base_ms if given else None
     full = rates.full_ms(flows, own_base)
-    told = [flow for flow in flows if flow.retransmitted is not None and flow.segments]
-    segments = sum(flow.segments or 0 for flow in told)
-    lost = sum(flow.retransmitted or 0 for flow in told) / segments if segments else None
+    counted = [flow for flow in flows if flow.retransmitted is not None and flow.segments]
+    segments = sum(flow.segments or 0 for flow in counted)
+    lost = sum(flow.retransmitted or 0 for flow in counted) / segments if segments else None
     waits = pl.concat([rates.waits_at_loss(flow, own_base) for flow in flows])
     mean = waits.mean()
     at_loss = mean / full if full and isinstance(mean, float) else None
@@ -149,6 +149,7 @@ def _path(flow: MeasuredFlow, shown: Signs, algorithm: str | None, source: str) 
 
 def _outstanding(flow: MeasuredFlow) -> pl.Series:
     """Return what was outstanding in each sample in bytes: seen, or goodput times RTT."""
+    # Mbit/s times ms is 125 bytes. By Little's law this much is on its way.
     fluid = pl.col("goodput_mbit_per_s") * pl.col("rtt_ms") * 125.0
     return flow.samples.select(pl.coalesce("in_flight_bytes", fluid)).to_series()
 
@@ -166,6 +167,7 @@ def _receive_window(flow: MeasuredFlow, outstanding: pl.Series) -> Limit | None:
     share, window = shares.median(), frame["window"].median()
     if not isinstance(share, float) or not isinstance(window, float) or share < _NEAR:
         return None
+    # The smaller of both windows is the limit.
     if isinstance(least, float) and least < window:
         return None
     why = f"the receiver's window of {window / 1000:,.0f} kB was outstanding"
@@ -184,7 +186,7 @@ def _typical(values: pl.Series) -> int | None:
 
 def _of_ends(flow: MeasuredFlow, outstanding: pl.Series) -> Limit:
     """Say what of the ends it was if the path did nothing: nothing waited and nothing was lost."""
-    told = "nothing waited" + (" and nothing was lost" if flow.retransmitted == 0 else "")
+    shown = "nothing waited" + (" and nothing was lost" if flow.retransmitted == 0 else "")
     frame = _later(flow.samples.with_columns(outstanding.alias("out")))
     typical = _typical(frame["out"])
     window = frame["congestion_window_bytes"]
@@ -193,11 +195,11 @@ def _of_ends(flow: MeasuredFlow, outstanding: pl.Series) -> Limit:
     if window.count():
         above = (window / typical).median()
         if isinstance(above, float) and above >= _ABOVE:
-            why = f"{told}, and the congestion window was {above:.1f} times what was outstanding"
+            why = f"{shown}, and the congestion window was {above:.1f} times what was outstanding"
             return _of_sender(frame, typical, f"{why}: the sender's application or its buffer")
         if not _is_steady(window):
-            return Limit("start", f"{told}, but the congestion window was still opening")
-    return _of_sender(frame, typical, f"{told}: the application or a window")
+            return Limit("start", f"{shown}, but the congestion window was still opening")
+    return _of_sender(frame, typical, f"{shown}: the application or a window")
 
 
 def _of_sender(frame: pl.DataFrame, typical: int, why: str) -> Limit:

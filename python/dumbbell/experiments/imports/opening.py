@@ -60,12 +60,13 @@ class Source:
     def read(self, most: int) -> bytes:
         """Return up to so many bytes: none at the end, or once there is a `failure`."""
         if self._start:
-            found, self._start = self._start[:most], self._start[most:]
-            return found
+            content, self._start = self._start[:most], self._start[most:]
+            return content
         if self.failure is not None:
             return b""
         try:
-            found = cast("gzip.GzipFile", self._opened).read1(most)
+            # `read` would wait for as much, and lose what a cut file has before its end.
+            content = cast("gzip.GzipFile", self._opened).read1(most)
         except EOFError:
             self.is_cut = True
             return b""
@@ -73,18 +74,19 @@ class Source:
             self.failure = error
             return b""
         if self._left is not None:
-            self._left -= len(found)
+            # Counted as it comes: a bomb of a few kilobytes expands to more than there is memory.
+            self._left -= len(content)
             if self._left < 0:
                 self.failure = self._too_large()
                 return b""
-        return found
+        return content
 
     def whole(self, most: int) -> bytes:
         """Return all of it; more than so many bytes are an InputError."""
         parts, size = [], 0
-        while found := self.read(_READ_BYTES):
-            parts.append(found)
-            size += len(found)
+        while content := self.read(_READ_BYTES):
+            parts.append(content)
+            size += len(content)
             if size > most:
                 raise InputError(
                     "too large",
@@ -127,7 +129,9 @@ def opened(file: Path, valid: str) -> Iterator[Source]:
                     source=str(file),
                     valid=f"the file that `{command}` makes of it",
                 )
-        opener = next((each for magic, each in _OPENERS.items() if start.startswith(magic)), None)
+        opener = next(
+            (opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None
+        )
         with cast("BinaryIO", file.open("rb") if opener is None else opener(file)) as content:
             yield Source(file, content, is_compressed=opener is not None)
     except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:

@@ -115,6 +115,7 @@ def _application(flow: MeasuredFlow) -> str | list[dict[str, str]]:
     if flow.target_mbit_per_s is not None:
         return _rate(flow.target_mbit_per_s)
     samples = flow.samples.select("time_s", "goodput_mbit_per_s").drop_nulls().sort("time_s")
+    # If there are fewer samples than steps, each sample is a step.
     part = pl.int_range(pl.len()) * _STEPS_MAX // pl.len().clip(_STEPS_MAX)
     means = samples.group_by(part.alias("part"), maintain_order=True).agg(
         pl.col("time_s").min(), pl.col("goodput_mbit_per_s").mean()
@@ -133,7 +134,7 @@ def _own_rtt(flow: MeasuredFlow, measured: Measurement, fitted: Path) -> dict[st
     """Return the RTT of a flow that has a longer way than the others."""
     base_ms = parse_time(fitted.rtt.value) / 1e6
     least_ms = flow.rtt_min_ms
-    first_s = min(each.start_s for each in measured.flows)
+    first_s = min(other.start_s for other in measured.flows)
     if fitted.rtt.why == "given" or least_ms is None or least_ms < _OTHER_PATH * base_ms + 1:
         return {}
     return {"rtt": f"{least_ms:.3f}ms"} if flow.start_s - first_s <= _TOGETHER_S else {}

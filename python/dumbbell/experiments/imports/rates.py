@@ -72,6 +72,7 @@ class Total:
         sums = np.concatenate([[0.0], np.cumsum(self.megabits)])
         rates = (sums[count:] - sums[:-count]) / (count * self.step_s)
         waits = np.lib.stride_tricks.sliding_window_view(self.queueing_ms, count)
+        # `fmin` ignores what is unknown; a window in which all is unknown stays so.
         least = np.where(np.isnan(waits).all(axis=1), np.nan, np.fmin.reduce(waits, axis=1))
         return rates, least
 
@@ -96,10 +97,10 @@ def queueing_ms(flow: MeasuredFlow, base_ms: float | None = None) -> pl.Series:
 
 def full_ms(flows: Sequence[MeasuredFlow], base_ms: float | None = None) -> float | None:
     """Return the queueing delay with which the buffer is as full as it was seen."""
-    found = []
+    waits_ms = []
     for flow in flows:
         at_loss = waits_at_loss(flow, base_ms)
-        found += [
+        waits_ms += [
             value
             for value in (
                 queueing_ms(flow, base_ms).quantile(_FULL, "linear"),
@@ -107,7 +108,7 @@ def full_ms(flows: Sequence[MeasuredFlow], base_ms: float | None = None) -> floa
             )
             if value is not None
         ]
-    return max(found, default=None)
+    return max(waits_ms, default=None)
 
 
 def waits_at_loss(flow: MeasuredFlow, base_ms: float | None = None) -> pl.Series:
@@ -135,6 +136,7 @@ def total(flows: Sequence[MeasuredFlow]) -> Total:
         own_s = interval_s(flow)
         arrived = np.concatenate([[0.0], np.cumsum(samples["goodput_mbit_per_s"].to_numpy())])
         ends = np.concatenate([[times[0] - own_s / 2], times + own_s / 2])
+        # Interpolating what arrived in total, not rates, loses no byte at the edges of steps.
         megabits += np.diff(np.interp(edges, ends, arrived * own_s))
         waits = np.fmax(waits, _waits(flow, edges, own_s))
     return Total(start_s, step_s, megabits, waits)
@@ -170,22 +172,22 @@ def rate(
     are too coarse, congestion windows over RTTs say more, if flows go `by_window`, as nothing else
     limits them; those that go `by_rate` have larger ones.
     """
-    found = total(flows)
-    counted, is_sure = _counted(flows, found, base_s, by_rate=by_rate)
+    summed = total(flows)
+    counted, is_sure = _counted(flows, summed, base_s, by_rate=by_rate)
     longest = full_ms(flows)
     counts_writes = all(flow.granule_bytes for flow in flows)
     if by_rate and counts_writes:
         return replace(counted, emptied=min(map(interval_s, flows)) <= _PAUSE_S)
-    opened = _opened(flows, found) if by_window and longest else None
+    opened = _opened(flows, summed) if by_window and longest else None
     if opened is None or not longest:
         return counted
-    stands = opened[found.queueing_ms > _STANDS * longest]
-    calm = opened[(found.queueing_ms > _STANDS * longest) & ~_recovers(flows, found)]
+    stands = opened[summed.queueing_ms > _STANDS * longest]
+    calm = opened[(summed.queueing_ms > _STANDS * longest) & ~_recovers(flows, summed)]
     stands = calm if len(calm) >= _WINDOWS_MIN else stands
     if len(stands) < _WINDOWS_MIN:
         return counted
     best = float(np.median(stands))
-    rested = opened[found.queueing_ms <= _EMPTY * longest]
+    rested = opened[summed.queueing_ms <= _EMPTY * longest]
     emptied = bool(len(rested)) and float(rested.min()) < _IDLE * best
     # A buffer that grows makes a sender's counts too large, never too small.
     is_better = not is_sure or best < counted.mbit_per_s
@@ -203,6 +205,7 @@ def _counted(
     if whole <= 0:
         return Rate(0.0, "nothing arrived", is_busy=False), False
     usual = _of_bytes(found.megabits, 0.5) / found.step_s
+    # A sender counts whole writes, so a window has to hold many of them, or its rate jumps.
     granules_s = _GRANULES * max(flow.granule_bytes for flow in flows) * 8 / 1e6 / usual
     wanted_s, most_s = max(_WINDOW_S, _RTTS * base_s, granules_s), whole / usual / _WINDOWS_MIN
     rates, waits = found.windows(min(wanted_s, most_s))
@@ -241,6 +244,7 @@ def _opened(flows: Sequence[MeasuredFlow], found: Total) -> NDArray[np.float64] 
     """Return congestion windows over RTTs in each step in Mbit/s, if all flows have both."""
     total = np.zeros(len(found.megabits))
     for flow in flows:
+        # A window for each round trip, in Mbit/s: 125 bytes in a ms are one.
         opened = pl.col("congestion_window_bytes") / pl.col("rtt_ms") / 125.0
         frame = flow.samples.select("time_s", opened=opened).drop_nulls().sort("time_s")
         if frame.is_empty():
@@ -253,5 +257,6 @@ def _of_bytes(rates: NDArray[np.float64], share: float) -> float:
     """Return the rate below which this share of the bytes went; windows are of one length."""
     ordered = np.sort(rates)
     sums = np.cumsum(ordered)
+    # By bytes, not by windows: windows in which a flow rests carry few and have no say.
     place = int(np.searchsorted(sums, share * sums[-1]))
     return float(ordered[min(place, len(ordered) - 1)])

@@ -54,7 +54,7 @@ class Line:
         return {
             "name": self.name,
             "parameters": self.entrant.values,
-            "gain": [each.as_dict() for each in self.gain],
+            "gain": [estimate.as_dict() for estimate in self.gain],
             "means": dict(self.means),
         }
 
@@ -116,20 +116,22 @@ def _lines(
     trials = {name: all_of(entrant, paths, span) for name, entrant in named.items()}
     runs.make(trial for rows in trials.values() for trial in rows)
     against = runs.worth(trials["default"])
-    found = []
+    lines_of_all = []
     for name, entrant in named.items():
         worth = runs.worth(trials[name])
+        # Invalid runs are missing, and a pair needs both.
         pairs = [pair for pair in worth if pair in against]
         gain = tuple(
             statistics.geometric_mean(
+                # Objectives are logarithms, so their differences are ratios.
                 [math.exp(worth[pair][place] - against[pair][place]) for pair in pairs]
             )
             for place in range(len(runs.objectives))
         )
-        values = {each: runs.values(trials[name], each) for each in SHOWN}
-        means = {each: statistics.mean(some).value for each, some in values.items() if some}
-        found.append(Line(name, entrant, gain, means))
-    return found
+        values = {quantity: runs.values(trials[name], quantity) for quantity in SHOWN}
+        means = {quantity: statistics.mean(some).value for quantity, some in values.items() if some}
+        lines_of_all.append(Line(name, entrant, gain, means))
+    return lines_of_all
 
 
 def effects(search: Search) -> list[Effect]:
@@ -147,9 +149,14 @@ def effects(search: Search) -> list[Effect]:
     winner = all_of(search.entrant(best.candidate), search.paths, span)
     search.runs.make([*winner, *(trial for rows in trials.values() for trial in rows)])
     against = search.runs.worth(winner)
-    own = search.space.values(best.candidate)
+    values_of_winner = search.space.values(best.candidate)
     return [
-        Effect(name, value, _factor(search, trials[name, value], against), own[name] == value)
+        Effect(
+            name,
+            value,
+            _factor(search, trials[name, value], against),
+            values_of_winner[name] == value,
+        )
         for name, value in varied
     ]
 

@@ -131,12 +131,12 @@ def _term(name: str) -> Term:
         reference = parse(name)
         if reference.name not in registered():
             raise unknown("objective", name, [*KINDS, *registered()], LISTED)
-        found = quantity(reference.name)
-    if found.best is None:
+        registered_quantity = quantity(reference.name)
+    if registered_quantity.best is None:
         raise InputError(
             "neither end of it is the better one",
             key="objective",
             value=name,
             valid=f"a quantity that has one, or {', '.join(KINDS)}",
         )
-    return Term(name, 1.0 if found.best is Best.HIGHEST else -1.0)
+    return Term(name, 1.0 if registered_quantity.best is Best.HIGHEST else -1.0)

@@ -122,6 +122,7 @@ class NetworkPath:
 
         For any candidate, a repetition has the same random numbers, so that runs can be paired.
         """
+        # Flows are changed below, and the table serves all candidates.
         table = deepcopy(dict(self.table))
         for flow in table["flow"]:
             if flow.get("group") == TUNED:
@@ -161,6 +162,7 @@ def _said(values: Mapping[str, int]) -> str:
 
 
 def _seed(name: str, repetition: int) -> int:
+    # Python's own hash of a text differs from process to process.
     digest = hashlib.sha256(f"dumbbell tune {name} {repetition}".encode()).digest()
     return int.from_bytes(digest[:8])
 
@@ -243,6 +245,7 @@ def _between(
     ends: bool = True,
 ) -> list[str]:
     values = sorted({parse(text) for text in texts})
+    # The geometric mean: rates and round-trip times are spread over orders of magnitude.
     middles = [math.sqrt(one * other) for one, other in itertools.pairwise(values)]
     outside = [values[0] / AROUND, values[-1] * AROUND] if ends else []
     return [shown(int(float(f"{value:.3g}"))) for value in sorted([*middles, *outside])]
@@ -261,19 +264,20 @@ def from_folder(folder: Path, algorithm: str) -> list[NetworkPath]:
 def _from_file(file: Path, algorithm: str) -> NetworkPath:
     table = documents.read_toml(file)
     flows = table.get("flow")
-    found = 0
+    flows_tuned = 0
     for flow in flows if isinstance(flows, list) else []:
         named = flow.get("algorithm") if isinstance(flow, dict) else None
         if isinstance(named, str) and _names(named, algorithm):
             flow["group"] = TUNED
-            found += 1
-    if not found:
+            flows_tuned += 1
+    if not flows_tuned:
         raise InputError(
             f"no flow of {algorithm}, whose parameters are to be tuned",
             source=str(file),
             key="flow",
             valid=f'algorithm = "{algorithm}"',
         )
+    # Each repetition has its own seed, which all candidates share.
     table.pop("seed", None)
     return NetworkPath(file.stem, table, {}, str(file))
 

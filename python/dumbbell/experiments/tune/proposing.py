@@ -78,7 +78,9 @@ class Learning:
             warnings.simplefilter("ignore")  # both options are called experimental
             sampler = optuna.samplers.TPESampler(
                 seed=seed,
+                # Parameters act together, so they are sampled together.
                 multivariate=True,
+                # A batch is proposed before any of its points has a value.
                 constant_liar=True,
                 n_startup_trials=self._start,
             )
@@ -87,6 +89,7 @@ class Learning:
 
     def ask(self, count: int) -> list[Shares]:
         """Return points of the start, and then what is likely to be better than most."""
+        # Optuna would begin at random; a Sobol design covers the ranges with fewer points.
         for point in self._design.ask(min(count, self._start)):
             self._study.enqueue_trial(dict(zip(self._names, point, strict=True)))
         self._start -= min(count, self._start)
@@ -98,5 +101,5 @@ class Learning:
 
     def tell(self, values: Sequence[Sequence[float]]) -> None:
         """Learn."""
-        for trial, found in zip(self._asked, values, strict=True):
-            self._study.tell(trial, list(found))
+        for trial, worth in zip(self._asked, values, strict=True):
+            self._study.tell(trial, list(worth))

@@ -76,8 +76,8 @@ class Course:
     @property
     def front(self) -> list[Tried]:
         """The candidates that no other one exceeds in every objective, of those not dropped."""
-        rivals = [each for each in self.tried if not each.dropped]
-        return [each for each in rivals if not any(_exceeds(other, each) for other in rivals)]
+        rivals = [tried for tried in self.tried if not tried.dropped]
+        return [tried for tried in rivals if not any(_exceeds(other, tried) for other in rivals)]
 
 
 def _exceeds(one: Tried, other: Tried) -> bool:
@@ -120,14 +120,16 @@ class Search:
 
     def go(self, proposer: Proposer) -> Iterator[Course]:
         """Search, and yield what was found after each batch."""
+        # The initial values come first, so that every proposal has something to beat.
         self._race([self._begin(self.space.initial)])
         while len(self.course.tried) < self.candidates:
             count = min(BATCH, self.candidates - len(self.course.tried))
             points = proposer.ask(count)
             batch = [self._begin(self.space.candidate(point)) for point in points]
             self._run(batch, 1)
-            proposer.tell([self._told(each) for each in batch])
-            self._race(list({id(each): each for each in batch}.values()))
+            proposer.tell([self._told(tried) for tried in batch])
+            # Rounding to valid values may join two points of a batch.
+            self._race(list({id(tried): tried for tried in batch}.values()))
             yield self.course
 
     def _begin(self, candidate: Candidate) -> Tried:
@@ -144,14 +146,14 @@ class Search:
 
     def _run(self, group: Sequence[Tried], repetitions: int) -> None:
         """Bring candidates to so many repetitions."""
-        behind = [each for each in group if each.repetitions < repetitions]
-        rows = {each.place: self._trials(each, repetitions) for each in behind}
+        behind = [tried for tried in group if tried.repetitions < repetitions]
+        rows = {tried.place: self._trials(tried, repetitions) for tried in behind}
         self.runs.make(trial for trials in rows.values() for trial in trials)
-        for each in behind:
-            each.repetitions = repetitions
-            each.mean = _mean(self.runs.worth(rows[each.place]).values())
-            first = self._trials(each, 1)
-            each.first = _mean(self.runs.worth(first).values())
+        for tried in behind:
+            tried.repetitions = repetitions
+            tried.mean = _mean(self.runs.worth(rows[tried.place]).values())
+            first = self._trials(tried, 1)
+            tried.first = _mean(self.runs.worth(first).values())
 
     def _trials(self, tried: Tried, repetitions: int) -> list[Trial]:
         return all_of(self.entrant(tried.candidate), self.paths, range(repetitions))
@@ -160,14 +162,15 @@ class Search:
         """Give further repetitions to those that may be better than the best so far."""
         best = self.course.best
         for repetitions in range(1, self.repetitions + 1):
-            running = [each for each in group if not each.dropped]
+            running = [tried for tried in group if not tried.dropped]
+            # The best runs along: differences are taken pair by pair, with equal random numbers.
             self._run([*running, *([best] if best else [])], repetitions)
             if best is not None and not self.front:
-                for each in running:
-                    each.dropped = each is not best and self._is_worse(each, best, repetitions)
-        left = [each for each in group if not each.dropped]
+                for tried in running:
+                    tried.dropped = tried is not best and self._is_worse(tried, best, repetitions)
+        left = [tried for tried in group if not tried.dropped]
         self.course.best = max(
-            [*left, *([best] if best else [])], key=lambda each: self._sum(each.mean)
+            [*left, *([best] if best else [])], key=lambda tried: self._sum(tried.mean)
         )
 
     def _is_worse(self, one: Tried, other: Tried, repetitions: int) -> bool:
@@ -188,7 +191,7 @@ def weighted(objectives: Sequence[Objective], worth: Sequence[float]) -> float:
     """Return the sum of objectives by their weights; nothing at all is the worst."""
     if not worth:
         return -math.inf
-    return sum(each.weight * value for each, value in zip(objectives, worth, strict=True))
+    return sum(objective.weight * value for objective, value in zip(objectives, worth, strict=True))
 
 
 def _mean(worths: Iterable[tuple[float, ...]]) -> tuple[float, ...]:

@@ -43,12 +43,14 @@ class Dimension:
     def value(self, share: float) -> int:
         """Return the valid value at a share, 0 to 1, of the way from `low` to `high`."""
         if self.is_log:
+            # There is no logarithm of 0, so the whole range is moved by 1 and back.
             zero = self.low == 0
             start, end = math.log(self.low + zero), math.log(self.high + zero)
             wanted = math.exp(start + share * (end - start)) - zero
         else:
             wanted = self.low + share * (self.high - self.low)
         steps = round((wanted - self.low) / self.parameter.step)
+        # The range need not hold a whole number of steps.
         most = (self.high - self.low) // self.parameter.step
         return self.low + min(steps, most) * self.parameter.step
 
@@ -71,15 +73,20 @@ class Space:
     @property
     def initial(self) -> Candidate:
         """The values without any preset."""
-        return tuple(each.parameter.initial for each in self.dimensions)
+        return tuple(dimension.parameter.initial for dimension in self.dimensions)
 
     def candidate(self, shares: Sequence[float]) -> Candidate:
         """Return the values at shares, 0 to 1, of the dimensions."""
-        return tuple(each.value(share) for each, share in zip(self.dimensions, shares, strict=True))
+        return tuple(
+            dimension.value(share) for dimension, share in zip(self.dimensions, shares, strict=True)
+        )
 
     def values(self, candidate: Candidate) -> dict[str, int]:
         """Return the values by the names of the parameters."""
-        return {each.name: value for each, value in zip(self.dimensions, candidate, strict=True)}
+        return {
+            dimension.name: value
+            for dimension, value in zip(self.dimensions, candidate, strict=True)
+        }
 
     def words(self, candidate: Candidate) -> str:
         """Say the values."""
@@ -94,7 +101,7 @@ def space(algorithm: Algorithm, choices: Sequence[str] = (), *, marks: bool = Tr
     that act only on marks are left out. InputError if one of these is chosen, or none remains.
     """
     if not algorithm.parameters:
-        tunable = [name for name, each in catalogue.algorithms().items() if each.parameters]
+        tunable = [name for name, known in catalogue.algorithms().items() if known.parameters]
         raise InputError(
             "has no parameters to tune",
             key="algorithm",
@@ -102,21 +109,33 @@ def space(algorithm: Algorithm, choices: Sequence[str] = (), *, marks: bool = Tr
             valid=listed(tunable, catalogue.LISTED),
         )
     if not choices:
-        chosen = [each for each in algorithm.parameters if each.name in _preset_by(algorithm)]
-        found = [_whole(each) for each in chosen or algorithm.parameters]
+        chosen = [
+            parameter
+            for parameter in algorithm.parameters
+            if parameter.name in _preset_by(algorithm)
+        ]
+        dimensions = [_whole(parameter) for parameter in chosen or algorithm.parameters]
     else:
-        found = [_dimension(algorithm, choice) for choice in choices]
-    idle = () if marks else tuple(each.name for each in found if each.parameter.of_marks)
+        dimensions = [_dimension(algorithm, choice) for choice in choices]
+    idle = (
+        ()
+        if marks
+        else tuple(dimension.name for dimension in dimensions if dimension.parameter.of_marks)
+    )
     if idle and choices:
         raise _without_marks("has no effect", "parameter", idle[0])
-    found = [each for each in found if each.name not in idle]
-    if not found:
+    dimensions = [dimension for dimension in dimensions if dimension.name not in idle]
+    if not dimensions:
         raise _without_marks("has no parameters to tune", "algorithm", algorithm.name)
-    names = [each.name for each in found]
+    names = [dimension.name for dimension in dimensions]
     for name in names:
         if names.count(name) > 1:
             raise InputError("twice", key="parameter", value=name)
-    return Space(algorithm, tuple(each for each in found if each.low < each.high), idle)
+    return Space(
+        algorithm,
+        tuple(dimension for dimension in dimensions if dimension.low < dimension.high),
+        idle,
+    )
 
 
 def _without_marks(problem: str, key: str, name: str) -> InputError:

@@ -82,8 +82,8 @@ class Runs:
 
     def make(self, trials: Iterable[Trial]) -> None:
         """Make those that are not there yet."""
-        missing = {each.identity: each for each in trials if each.identity not in self._values}
-        planned = {identity: self._planned(each) for identity, each in missing.items()}
+        missing = {trial.identity: trial for trial in trials if trial.identity not in self._values}
+        planned = {identity: self._planned(trial) for identity, trial in missing.items()}
         outcome = executor.execute(
             [run.resolved for run in planned.values()],
             self.store,
@@ -94,9 +94,9 @@ class Runs:
         )
         self.take(outcome)
         self.count += len(planned)
-        self.invalid += [validity.described(*each) for each in outcome.invalid]
-        found = taking.of_runs(list(planned.values()), self._references, self.store)
-        by_key = {run.resolved.key: values for run, values in found}
+        self.invalid += [validity.described(*invalid) for invalid in outcome.invalid]
+        taken_values = taking.of_runs(list(planned.values()), self._references, self.store)
+        by_key = {run.resolved.key: values for run, values in taken_values}
         for identity, run in planned.items():
             if run.resolved.key in by_key:
                 self._values[identity] = by_key[run.resolved.key]
@@ -113,15 +113,15 @@ class Runs:
 
     @property
     def _references(self) -> list[str]:
-        terms = (term.reference for each in self.objectives for term in each.terms)
+        terms = (term.reference for objective in self.objectives for term in objective.terms)
         return list(dict.fromkeys([*terms, *self.quantities]))
 
     def worth(self, trials: Sequence[Trial]) -> dict[tuple[str, int], tuple[float, ...]]:
         """Return the objectives of runs by what pairs them; invalid runs are left out."""
         return {
-            each.pair: tuple(one.of(self._values[each.identity]) for one in self.objectives)
-            for each in trials
-            if each.identity in self._values
+            trial.pair: tuple(one.of(self._values[trial.identity]) for one in self.objectives)
+            for trial in trials
+            if trial.identity in self._values
         }
 
     def value(self, trial: Trial, quantity: str) -> float | None:
@@ -130,8 +130,8 @@ class Runs:
 
     def values(self, trials: Sequence[Trial], quantity: str) -> list[float]:
         """Return a quantity of runs, where it has a value."""
-        found = (self.value(each, quantity) for each in trials)
-        return [value for value in found if value is not None]
+        values = (self.value(trial, quantity) for trial in trials)
+        return [value for value in values if value is not None]
 
 
 def all_of(entrant: Entrant, paths: Sequence[NetworkPath], repetitions: range) -> list[Trial]:

@@ -131,26 +131,26 @@ class Tuned:
         """Return plain data for JSON."""
         tried = [
             {
-                "parameters": self.search.space.values(each.candidate),
-                "objectives": list(each.mean),
-                "repetitions": each.repetitions,
-                "dropped": each.dropped,
+                "parameters": self.search.space.values(attempt.candidate),
+                "objectives": list(attempt.mean),
+                "repetitions": attempt.repetitions,
+                "dropped": attempt.dropped,
             }
-            for each in self.course.tried
+            for attempt in self.course.tried
         ]
         return {
             "algorithm": self.algorithm.name,
-            "objectives": [each.name for each in self.search.runs.objectives],
+            "objectives": [objective.name for objective in self.search.runs.objectives],
             "paths": [path.name for path in self.search.paths],
             "held_out": [path.name for path in self.held_out],
             "left_out": list(self.search.space.left_out),
             "winner": self.winner,
-            "front": [self.search.space.values(each.candidate) for each in self.course.front]
+            "front": [self.search.space.values(attempt.candidate) for attempt in self.course.front]
             if self.search.front
             else [],
-            "lines": [each.as_dict() for each in self.lines],
-            "confirmed": [each.as_dict() for each in self.confirmed],
-            "effects": [each.as_dict() for each in self.effects],
+            "lines": [line.as_dict() for line in self.lines],
+            "confirmed": [line.as_dict() for line in self.confirmed],
+            "effects": [effect.as_dict() for effect in self.effects],
             "tried": tried,
             "runs": self.search.runs.count,
             "interrupted": self.course.interrupted,
@@ -173,9 +173,9 @@ def tune(
     interrupted, makes only what is not there. Ctrl-C ends the search with what it has found. Unless
     what is `large` is meant, it raises TooLarge.
     """
-    own: dict[str, Algorithm] = {}
-    choice = catalogue.named(request.algorithm, Path(), own)
-    algorithm, preset = catalogue.split_preset(choice, own=own)
+    own_algorithms: dict[str, Algorithm] = {}
+    choice = catalogue.named(request.algorithm, Path(), own_algorithms)
+    algorithm, preset = catalogue.split_preset(choice, own=own_algorithms)
     if preset is not None:
         raise InputError(
             "tuning begins at the initial values",
@@ -183,8 +183,8 @@ def tune(
             value=choice,
             valid=algorithm.name,
         )
-    found, held_out = _paths(request)
-    marks = any(path.has_marks(choice, own) for path in found)
+    searched_paths, held_out = _paths(request)
+    marks = any(path.has_marks(choice, own_algorithms) for path in searched_paths)
     searched = space.space(algorithm, request.parameters, marks=marks)
     store = results if isinstance(results, Store) else Store(results)
     runs = Runs(
@@ -192,13 +192,13 @@ def tune(
         store,
         engines.named(EngineName.SIMULATOR),
         jobs,
-        own,
+        own_algorithms,
         judging.SHOWN,
         on_progress,
     )
     search = Search(
         searched,
-        found,
+        searched_paths,
         choice,
         runs,
         request.repetitions,
@@ -206,9 +206,9 @@ def tune(
         front=_is_front(request),
     )
     times = search.candidates * search.repetitions
-    check_count(len(found) * times)
+    check_count(len(searched_paths) * times)
     if not large:
-        paths.check_size(found, choice, own, jobs, times=times)
+        paths.check_size(searched_paths, choice, own_algorithms, jobs, times=times)
     count = len(runs.objectives) if search.front else 1
     proposer = proposing.proposer(len(searched.dimensions), count, request.seed)
     try:
@@ -216,6 +216,7 @@ def tune(
             if on_batch is not None:
                 on_batch(search)
     except Interrupted:
+        # Nothing was finished, so there is nothing to return.
         if search.course.best is None:
             raise
         search.course.interrupted = True
@@ -235,10 +236,12 @@ def _objectives(request: Request) -> tuple[objectives.Objective, ...]:
     offered = request.traffic.offered
     if request.scenarios is not None:
         offered.append("several flows")
-    found = tuple(objectives.objective(text, offered) for text in request.objectives)
-    if not found:
+    objectives_of_request = tuple(
+        objectives.objective(text, offered) for text in request.objectives
+    )
+    if not objectives_of_request:
         raise InputError("no objective is given", key="objective", valid="goodput")
-    return found
+    return objectives_of_request
 
 
 def _is_front(request: Request) -> bool:
@@ -268,6 +271,7 @@ def _paths(request: Request) -> tuple[list[NetworkPath], list[NetworkPath]]:
         raise InputError("paths are in the files", key="scenarios", valid="no `rate`, no `rtt`")
     searched = paths.from_folder(request.scenarios, request.algorithm)
     if request.held_out is None:
+        # The same paths judge, with random numbers that the search has not seen.
         return searched, searched
     return searched, paths.from_folder(request.held_out, request.algorithm)
 
@@ -279,6 +283,7 @@ def _confirmed(
     if confirm is None:
         return ()
     kernel = engines.runnable(engines.named(confirm))
+    # Real time: a run takes as long as it lasts, and several at once would disturb each other.
     runs = replace(search.runs, engine=kernel, jobs=None, count=0, invalid=[], _values={})
     return tuple(judging.confirmed(search, held_out, min(3, search.repetitions), runs))
 
@@ -286,11 +291,12 @@ def _confirmed(
 def preset_file(tuned: Tuned) -> str:
     """Return the winner as a preset file."""
     names = ", ".join(path.name for path in tuned.search.paths)
-    wanted = ", ".join(each.name for each in tuned.search.runs.objectives)
+    wanted = ", ".join(objective.name for objective in tuned.search.runs.objectives)
     source = f"dumbbell tune: {wanted} on {names}"
     quoted = source.replace("\\", "\\\\").replace('"', '\\"')
     lines = [f'algorithm = "{tuned.algorithm.name}"', f'source = "{quoted}"', "", "[parameters]"]
     lines += [f"{name} = {value}" for name, value in tuned.winner.items()]
     text = "\n".join(lines) + "\n"
+    # Read back at once: a file that nothing can read would waste the search.
     tomllib.loads(text)
     return text

@@ -16,15 +16,17 @@ SETTLED: Final = 1.02
 
 def columns(tuned: Tuned) -> list[str]:
     """Return the headings of the table of lines."""
-    objectives = [f"{each.name}, times the default" for each in tuned.search.runs.objectives]
+    objectives = [
+        f"{objective.name}, times the default" for objective in tuned.search.runs.objectives
+    ]
     shown = [described(name) for name in SHOWN]
-    quantities = [f"{each.title} ({each.shown_unit})" for each in shown]
+    quantities = [f"{quantity.title} ({quantity.shown_unit})" for quantity in shown]
     return ["parameters", *objectives, *quantities]
 
 
 def cells(line: Line) -> list[str]:
     """Return the cells of a line."""
-    gains = [factor(each) for each in line.gain]
+    gains = [factor(gain) for gain in line.gain]
     scales = {name: described(name).shown_scale for name in SHOWN}
     means = [
         number(line.means[name] * scales[name]) if name in line.means else "–" for name in SHOWN
@@ -50,7 +52,7 @@ def conclusion(tuned: Tuned) -> str:
         return (
             f"{len(tuned.course.front)} of {len(tuned.course.tried)} candidates are on the front."
         )
-    line = next(each for each in tuned.lines if each.name == "tuned")
+    line = next(line_of_name for line_of_name in tuned.lines if line_of_name.name == "tuned")
     gain = line.gain[0]
     where = "with random numbers that were not searched"
     if tuned.held_out is not tuned.search.paths:

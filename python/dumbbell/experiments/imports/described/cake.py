@@ -61,25 +61,25 @@ def cake(words: Words, draft: Draft) -> None:
         "overhead": ("overhead", words.count),
         "mpu": ("mpu", words.count),
     }
-    found: dict[str, Any] = {}
+    queue: dict[str, Any] = {}
     while words:
         word = words.next()
         if word in options:
             key, read = options[word]
             value = read()
-            is_raw = key == "overhead" and value == 0 and found.get(key, 0) is None
-            found[key] = None if is_raw else value
+            is_raw = key == "overhead" and value == 0 and queue.get(key, 0) is None
+            queue[key] = None if is_raw else value
         elif word in _KEYS:
-            found.update(_KEYS[word])
+            queue.update(_KEYS[word])
         elif word == "ether-vlan":
-            found["overhead"] = (found.get("overhead") or 0) + _VLAN_BYTES
+            queue["overhead"] = (queue.get("overhead") or 0) + _VLAN_BYTES
         elif word in _WITHOUT_EQUAL:
             draft.note(f"`{word}` of cake has no equal", words.line)
         elif word == "fwmark":
             draft.note(f"`fwmark {words.next()}` of cake has no equal", words.line)
         else:
             raise words.unknown(word, "cake")
-    _put(found, words.line, draft)
+    _put(queue, words.line, draft)
 
 
 def _bandwidth(words: Words) -> str | None:

@@ -135,6 +135,8 @@ def _put_delay(words: Words, draft: Draft, line: _Line) -> None:
 def _netem_loss(words: Words, draft: Draft) -> dict[str, Any]:
     if words.has("gemodel"):
         to_bad = words.share()
+        # tc-netem(8): p alone is Bernoulli's model, p and r the simple Gilbert, all four the whole
+        # one.
         to_good = words.share() if words.has_number() else 1 - to_bad
         loss_bad = words.share() if words.has_number() else 1.0
         loss_good = words.share() if words.has_number() else 0.0

@@ -57,6 +57,8 @@ class Described:
             "network": network,
             "flow": [{"algorithm": algorithm or "cubic"}],
         }
+        # Parsed at once: what no scenario can have is an error of this file, not of the one it
+        # becomes.
         Scenario.parse(scenario, str(file))
         return cls(file, scenario, tuple(draft.notes))
 

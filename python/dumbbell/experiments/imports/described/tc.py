@@ -76,9 +76,9 @@ def _lines(file: Path, text: str, draft: Draft) -> Iterator[_Line]:
         words = _without_command(words)
         if not words:
             continue
-        found = _line(file, number, words, draft)
-        if found is not None:
-            yield found
+        line = _line(file, number, words, draft)
+        if line is not None:
+            yield line
 
 
 def _without_command(words: list[str]) -> list[str]:
@@ -88,6 +88,7 @@ def _without_command(words: list[str]) -> list[str]:
     if words[:3] == ["ip", "netns", "exec"]:
         return _without_command(words[4:])
     while words and words[0].startswith("-"):
+        # `-n` has the name of a namespace behind it.
         words = words[2 if words[0] in ("-n", "-netns") else 1 :]
     return words
 

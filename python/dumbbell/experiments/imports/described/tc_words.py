@@ -49,10 +49,10 @@ class Words:
 
     def has(self, *words: str) -> bool:
         """Take the next word if it is one of these."""
-        found = bool(self._words) and self._words[0] in words
-        if found:
+        is_next = bool(self._words) and self._words[0] in words
+        if is_next:
             self._words.pop(0)
-        return found
+        return is_next
 
     def has_number(self) -> bool:
         """Return True if a number follows."""
@@ -98,9 +98,9 @@ class Words:
         return self._scaled(self.next(what), what, units)
 
     def _scaled(self, word: str, what: str, units: Mapping[str, float]) -> float:
-        found = _NUMBER.fullmatch(word)
-        factor = units.get(found[2].lower()) if found else None
-        if found is None or factor is None:
+        match = _NUMBER.fullmatch(word)
+        factor = units.get(match[2].lower()) if match else None
+        if match is None or factor is None:
             known = ", ".join(unit for unit in units if unit)
             raise self.error(f"{word!r} is not {what}", f"a number with one of {known}")
-        return float(found[1]) * factor
+        return float(match[1]) * factor
