@@ -138,6 +138,8 @@ def of_file(error: InputError, file: str, code: Code) -> Problem:
     found = _PLACE.fullmatch(error.source or "")
     line = error.line if found is None else int(found["line"])
     problem, details = _with_log(error.problem)
+    if "signal terminated program" in problem:  # that of gcc's own parts, at a limit
+        problem = f"the compiler ended early: {problem}"
     key = f"{error.key}: " if error.key else ""
     value = f"{shown(error.value)} is " if error.value is not None else ""
     return Problem(code, f"{key}{value}{problem}", file, line, error.valid or "", details)
