@@ -175,21 +175,21 @@ impl Train<'_> {
     }
 
     /// Sends packets of `bytes` that were admitted at `now`; `answer` gives what is acknowledged
-    /// at once when the next of them is at its host, and `packet_of` the packet of that. Gives
+    /// at once when the next of them is at its host then, and `packet_of` the packet of that. Gives
     /// when the last is there.
     #[inline(always)]
     pub fn send<Ack: Copy>(
         &mut self,
         now: Time,
         (count, bytes): (u32, u16),
-        mut answer: impl FnMut() -> Option<Ack>,
+        mut answer: impl FnMut(Time) -> Option<Ack>,
         packet_of: impl Fn(Ack) -> Packet,
     ) -> Time {
         let Self { data, acks, queue, from_data, to_acks, from_acks, .. } = self;
         let mut at = now;
         data.pass_train(now + self.to_data, count, bytes, |leaves| {
             at = leaves + *from_data;
-            let Some(ack) = answer() else { return };
+            let Some(ack) = answer(at) else { return };
             let mut packet = packet_of(ack);
             if let Ok(time) = acks.pass(at + *to_acks, &mut packet) {
                 queue.push(time + *from_acks, packet.advanced(), 0, |_| 0);

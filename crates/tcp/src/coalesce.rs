@@ -46,10 +46,34 @@ impl Coalescer {
         self.held.as_ref().is_some_and(|run| run.span.contains(&number))
     }
 
+    /// The held run.
+    #[inline]
+    pub const fn held(&self) -> Option<&Run> {
+        self.held.as_ref()
+    }
+
+    /// Whether segments that arrive within such a time may all join one run.
+    #[inline]
+    pub fn gathers_for(&self, span: Span) -> bool {
+        span <= self.flush_after
+    }
+
+    /// Whether the next segment joins the held run, if there is one, by its timestamp.
+    #[inline]
+    pub fn joins_by(&self, stamp: u32) -> bool {
+        self.held.as_ref().is_none_or(|run| run.stamp == stamp || !self.timestamps)
+    }
+
     /// Takes an arrival; gives what is complete by it: the run that it does not
     /// continue, and the one that it ends.
     pub fn add(&mut self, now: Time, arrival: &Arrival) -> [Option<Run>; 2] {
         let before = if self.is_continued_by(arrival) { None } else { self.take() };
+        [before, self.join(now, arrival)]
+    }
+
+    /// Takes an arrival that continues the held run, if there is one; gives the run that it ends.
+    #[inline]
+    pub fn join(&mut self, now: Time, arrival: &Arrival) -> Option<Run> {
         // The time runs from the first segment, so a stream of them cannot put it off.
         let run = self.held.get_or_insert_with(|| {
             self.due = now + self.flush_after;
@@ -61,18 +85,18 @@ impl Coalescer {
         let complete = run.span.end - run.span.start >= self.segs_max;
         // A segment that is not full ends a run; CWR is never kept waiting.
         let last = complete || arrival.pushed || !arrival.full || arrival.cwr;
-        [before, if last { self.take() } else { None }]
+        if last { self.take() } else { None }
     }
 
     fn is_continued_by(&self, arrival: &Arrival) -> bool {
+        // All of the header but the number must be the same, the options included.
         self.held.as_ref().is_some_and(|run| {
-            // All of the header but the number must be the same, the options included.
-            let same_stamp = run.stamp == arrival.stamp || !self.timestamps;
-            run.span.end == arrival.number && run.ce == arrival.ce && !arrival.cwr && same_stamp
-        })
+            run.span.end == arrival.number && run.ce == arrival.ce && !arrival.cwr
+        }) && self.joins_by(arrival.stamp)
     }
 
     /// Gives what is held.
+    #[inline]
     pub fn take(&mut self) -> Option<Run> {
         self.due = Time::NEVER;
         self.held.take()

@@ -1,8 +1,9 @@
 //! The receiving end: what has arrived, and when to say so.
 //!
-//! Nearly all data comes in order and says nothing else; [`Receiver::on_data`] alone
-//! deals with that (header prediction). Everything else takes the slow path: receive offload,
-//! ECN, reassembly, and only then the question whether the acknowledgement may wait.
+//! Nearly all data comes in order and says nothing else; [`Receiver::on_data`] alone deals with
+//! that (header prediction), behind receive offload, too. Everything else takes the slow path:
+//! receive offload, ECN, reassembly, and only then the question whether the acknowledgement may
+//! wait.
 
 mod burst;
 mod push;
@@ -38,6 +39,8 @@ const QUICK_ACKS_AT_MARK: u32 = 2;
 pub struct Receiver {
     /// Everything below has arrived.
     next: u64,
+    /// The same, with what receive offload holds if that begins there.
+    expected: u64,
     /// Everything below has been acknowledged.
     acknowledged: u64,
     received_segs: u64,
@@ -51,6 +54,8 @@ pub struct Receiver {
     stamp_mask: u32,
     /// Data in order needs the slow path.
     needs_slow_path: bool,
+    /// Receive offload is on.
+    gathers: bool,
     push: WindowPush,
     /// The outbox holds an acknowledgement.
     has_more: bool,
@@ -101,13 +106,15 @@ impl Receiver {
         let rto = RttEstimator::new(stack, Time::ZERO, rtt).rto();
         Self {
             next: 0,
+            expected: 0,
             acknowledged: 0,
             received_segs: 0,
             ack_due: Time::NEVER,
             run_due: Time::NEVER,
             echo: 0,
             stamp_mask: if stack.timestamps { u32::MAX } else { 0 },
-            needs_slow_path: slow.coalescer.is_on() || !slow.window.is_settled(),
+            needs_slow_path: !slow.window.is_settled(),
+            gathers: slow.coalescer.is_on(),
             has_more: false,
             delay: DelayedAck::new(stack, rtt, rto),
             // With chunks, their last segments are pushed instead (`tso_push`).
@@ -154,7 +161,7 @@ impl Receiver {
     /// there is one, [`Self::also`] may have another.
     #[inline]
     pub fn on_data(&mut self, now: Time, arrival: Arrival) -> Option<Ack> {
-        if arrival.says_nothing_else() && self.predicts(now, arrival.number) {
+        if arrival.says_nothing_else() && self.predicts(now, arrival.number, arrival.stamp) {
             self.on_predicted_data(now, arrival.stamp, arrival.pushed)
         } else {
             self.take_slow_path(now, &arrival)
@@ -165,19 +172,43 @@ impl Receiver {
     /// nothing of congestion (header prediction).
     #[inline]
     #[must_use]
-    pub fn predicts(&self, now: Time, number: u64) -> bool {
-        number == self.next && !self.needs_slow_path && self.delay.predicts(now)
+    pub fn predicts(&self, now: Time, number: u64, stamp: u32) -> bool {
+        number == self.expected
+            && !self.needs_slow_path
+            && self.delay.predicts(now)
+            && (!self.gathers || self.slow.coalescer.joins_by(stamp))
     }
 
     /// Takes such a segment; gives the acknowledgement to send at once, if any, after which there
     /// is no other.
     #[inline(always)]
     pub fn on_predicted_data(&mut self, now: Time, stamp: u32, pushed: bool) -> Option<Ack> {
-        self.delay.on_predicted_data(now);
         self.received_segs += 1;
+        let pushed = pushed || self.expected == self.push.next();
+        self.expected += 1;
+        if self.gathers {
+            self.gather_predicted(now, stamp, pushed)
+        } else {
+            self.receive_predicted(now, stamp, pushed)
+        }
+    }
+
+    /// Receive offload takes such a segment.
+    #[inline(never)]
+    fn gather_predicted(&mut self, now: Time, stamp: u32, pushed: bool) -> Option<Ack> {
+        let number = self.expected - 1;
+        let arrival = Arrival { number, stamp, ce: false, cwr: false, full: true, pushed };
+        let run = self.slow.coalescer.join(now, &arrival);
+        self.run_due = self.slow.coalescer.due();
+        self.receive_predicted(now, run?.stamp, pushed)
+    }
+
+    /// TCP takes all that was expected.
+    #[inline(always)]
+    fn receive_predicted(&mut self, now: Time, stamp: u32, pushed: bool) -> Option<Ack> {
+        self.delay.on_predicted_data(now);
         self.note_stamp(self.next, stamp);
-        let pushed = pushed || self.next == self.push.next();
-        self.next += 1;
+        self.next = self.expected;
         let is_enough = self.next - self.acknowledged >= DELAYED_SEGS_MAX;
         if pushed {
             self.push.restart(self.next, self.slow.window.offered());
@@ -492,8 +523,10 @@ impl Receiver {
     fn settle(&mut self) {
         let slow = &*self.slow;
         self.run_due = slow.coalescer.due().min(slow.reader_due());
+        let held = slow.coalescer.held();
+        self.expected = held.map_or(self.next, |run| run.span.end);
         self.needs_slow_path = slow.is_only_way
-            || slow.coalescer.is_on()
+            || held.is_some_and(|run| run.span.start != self.next || run.ce)
             || !slow.window.is_settled()
             || slow.ecn.ece()
             || slow.short_waiting > 0

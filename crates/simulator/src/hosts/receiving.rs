@@ -27,16 +27,17 @@ impl AllHosts {
             return false;
         };
         let receiver = &mut connection.receiver;
+        let stamp = stamp_of(packet.note(), now);
         let is_predicted = packet.is_plain()
             && packet.bytes() == spec.packet_bytes
-            && receiver.predicts(now, packet.number());
+            && receiver.predicts(now, packet.number(), stamp);
         // A timestamp of the receiver does not fit into a plain packet.
         if !is_predicted || connection.wants_stamps {
             return false;
         }
         counters.received_packets += 1;
         counters.received_bytes += u64::from(spec.mss_bytes());
-        match receiver.on_predicted_data(now, stamp_of(packet.note(), now), false) {
+        match receiver.on_predicted_data(now, stamp, false) {
             Some(ack) => {
                 let ack = plain_packet(index as u32, spec.header_bytes, ack);
                 let outcome = network.send(now, ack);

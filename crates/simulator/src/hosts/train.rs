@@ -152,17 +152,24 @@ fn work_through(
         let Burst { first, segs: count, .. } = burst;
         let (packet_bytes, header_bytes) = (spec.packet_bytes, spec.header_bytes);
         let (last, takes) = train.ends(now, count, packet_bytes);
-        let is_predicted = last <= received && receiver.predicts_burst(first, count, last, takes);
+        let stamp = clock(now);
+        let is_predicted =
+            last <= received && receiver.predicts_burst((first, count, stamp), last, takes);
         if !is_predicted || !train.admit(now, count) {
             return End::Send { flow, now, burst };
         }
         counters.count_sent(spec, count);
         counters.received_packets += u64::from(count);
         counters.received_bytes += u64::from(count) * u64::from(packet_bytes - header_bytes);
-        receiver.on_predicted_burst(count, clock(now), |acks| {
-            let packet_of = |ack| plain_packet(flow as u32, header_bytes, ack);
-            train.send(now, (count, packet_bytes), || acks.of_next(), packet_of)
-        });
+        let packet_of = |ack| plain_packet(flow as u32, header_bytes, ack);
+        if receiver.gathers() {
+            let answer = |at| receiver.on_predicted_data(at, stamp, false);
+            train.send(now, (count, packet_bytes), answer, packet_of);
+        } else {
+            receiver.on_predicted_burst(count, stamp, |acks| {
+                train.send(now, (count, packet_bytes), |_| acks.of_next(), packet_of)
+            });
+        }
         let (due, acked) = (sender.deadline().min(app.due()), receiver.due());
         // A leaf that is too early only costs a look, one that is too late would miss the timer.
         if !timers.covers(receiver_of(flow), acked) || !timers.covers(sender_of(flow), due) {

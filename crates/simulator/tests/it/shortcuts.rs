@@ -77,6 +77,7 @@ prop_compose! {
         receive_window in one_of(&[None, Some(30_000), Some(60_000)]),
         receive_buffer in one_of(&[(0u64, 0u64), (100_000, 100_000), (100_000, 6_000_000)]),
         ecn in one_of(&["off", "classic"]),
+        gro in one_of(&[(0u32, 20_000u64), (0, 0), (3, 20_000), (3, 5_000_000), (44, 500_000)]),
         handshake in prop::bool::weighted(0.3),
     ) -> Value {
         let mut switches = json!({
@@ -85,6 +86,7 @@ prop_compose! {
             "timer_tick_ns": timer_tick_ms.map(|ms| ms * MILLISECOND),
             "quick_acks": quick_acks, "growth": growth, "ecn": ecn,
             "rto_min_ns": rto_min_ms * MILLISECOND,
+            "gro_segs": gro.0, "gro_flush_ns": gro.1,
             "receive_buffer_bytes": receive_buffer.0, "receive_buffer_max_bytes": receive_buffer.1,
         });
         if let Some(bytes) = receive_window {

@@ -32,17 +32,32 @@ impl BurstAcks {
 }
 
 impl Receiver {
-    /// Whether `segs` full segments in order from `first` on that say nothing else are as expected,
-    /// if the last comes until `last` and not more than `takes` after the first.
+    /// Whether `segs` full segments in order from `first` on that say nothing but `stamp` are as
+    /// expected, if the last comes until `last` and not more than `takes` after the first.
     #[inline]
     #[must_use]
-    pub fn predicts_burst(&self, first: u64, segs: u32, last: Time, takes: Span) -> bool {
-        first == self.next
-            && self.push.next() - first >= u64::from(segs)
-            && !self.needs_slow_path
+    pub fn predicts_burst(
+        &self,
+        (first, segs, stamp): (u64, u32, u32),
+        last: Time,
+        takes: Span,
+    ) -> bool {
+        let fits = if self.gathers {
+            self.slow.coalescer.gathers_for(takes)
+        } else {
+            self.push.next() - self.next >= u64::from(segs)
+        };
+        fits && self.predicts(last, first, stamp)
             && !self.delay.is_quick()
-            && self.delay.predicts(last)
             && takes < self.delay.wait()
+    }
+
+    /// Whether the segments of such a burst are to be taken by [`Self::on_predicted_data`], one by
+    /// one, as receive offload is on.
+    #[inline]
+    #[must_use]
+    pub const fn gathers(&self) -> bool {
+        self.gathers
     }
 
     /// Takes such a burst of `segs` segments, all with one timestamp. `arrives` lets them
@@ -67,6 +82,7 @@ impl Receiver {
         }
         let waiting = (waiting + segs) % DELAYED_SEGS_MAX;
         self.next += segs;
+        self.expected = self.next;
         self.acknowledged = self.next - waiting;
         self.received_segs += segs;
         self.delay.on_predicted_data(last);

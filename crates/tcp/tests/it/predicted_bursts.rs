@@ -33,12 +33,16 @@ prop_compose! {
         timestamps: bool,
         quick_acks in prop::sample::select(vec![0u32, 1, 16]),
         delayed_ack_ms in prop::sample::select(vec![0u64, 1, 40, 200]),
+        gro in prop::sample::select(vec![(0u32, 0u64), (3, 50_000), (44, 2_000_000)]),
+        window_push: bool,
     ) -> Stack {
         let linux_6 = PROFILES.iter().find(|profile| profile.name == "linux-6").expect("linux-6");
         Stack {
             delayed_ack: if fixed { AckDelay::Fixed } else { AckDelay::Adaptive },
             delayed_ack_ns: Span::from_millis(delayed_ack_ms),
-            timestamps, quick_acks,
+            timestamps, quick_acks, window_push,
+            gro_segs: gro.0,
+            gro_flush_ns: Span(gro.1),
             ..(linux_6.stack)()
         }
     }
@@ -80,17 +84,22 @@ impl End {
         let takes = Span(train.spacing.0 * u64::from(train.count));
         let last = began + Span(train.spacing.0 * u64::from(train.count - 1));
         let is_idle = self.receiver.deadline().is_none_or(|due| last <= due);
-        if !is_idle || !self.receiver.predicts_burst(first, train.count, last, takes) {
+        let Self { receiver, acks } = self;
+        if !is_idle || !receiver.predicts_burst((first, train.count, stamp), last, takes) {
             return false;
         }
-        let acks = &mut self.acks;
-        self.receiver.on_predicted_burst(train.count, stamp, |run| {
-            for place in 0..u64::from(train.count) {
-                let now = began + Span(train.spacing.0 * place);
-                acks.extend(run.of_next().map(|ack| (now, ack)));
+        let times = (0..u64::from(train.count)).map(|place| began + Span(train.spacing.0 * place));
+        if receiver.gathers() {
+            for now in times {
+                let ack = receiver.on_predicted_data(now, stamp, false);
+                acks.extend(ack.map(|ack| (now, ack)));
             }
-            last
-        });
+        } else {
+            receiver.on_predicted_burst(train.count, stamp, |run| {
+                times.for_each(|now| acks.extend(run.of_next().map(|ack| (now, ack))));
+                last
+            });
+        }
         true
     }
 }
