@@ -72,21 +72,27 @@ impl EventQueue {
         Self { few, sources, nodes, leaves }
     }
 
+    /// The source of the earliest time; the first if nothing is planned.
+    #[inline]
+    #[must_use]
+    pub fn first(&self) -> usize {
+        let [a, b, c, d, e, f, g, h] = self.few;
+        let first = a.min(b).min(c.min(d));
+        if self.sources <= FEWER {
+            first.place()
+        } else if self.sources <= FEW {
+            first.min(e.min(f).min(g.min(h))).place()
+        } else {
+            self.nodes[1].1 as usize
+        }
+    }
+
     /// The earliest time and its source; [`Time::NEVER`] if nothing is planned.
     #[inline]
     #[must_use]
     pub fn earliest(&self) -> (Time, usize) {
-        let [a, b, c, d, e, f, g, h] = self.few;
-        let first = a.min(b).min(c.min(d));
-        let key = if self.sources <= FEWER {
-            first
-        } else if self.sources <= FEW {
-            first.min(e.min(f).min(g.min(h)))
-        } else {
-            let (time, leaf) = self.nodes[1];
-            return (time, leaf as usize);
-        };
-        (key.time(), key.place())
+        let first = self.first();
+        (self.get(first), first)
     }
 
     /// The time set for a source.

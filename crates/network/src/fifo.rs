@@ -42,11 +42,11 @@ impl<T: Copy + Default> Fifo<T> {
     }
 
     /// Adds an entry before all those at the end that are `after` it, if they are fewer than
-    /// `most`; gives whether it is the next to be popped.
+    /// `most`; gives whether they are.
     #[inline]
-    pub fn insert_by(&mut self, entry: T, most: usize, after: impl Fn(&T) -> bool) -> Option<bool> {
+    pub fn insert_by(&mut self, entry: T, most: usize, after: impl Fn(&T) -> bool) -> bool {
         if self.len() >= most && after(&self.get(self.pushed - most as u64)) {
-            return None;
+            return false;
         }
         self.push(entry);
         let mut place = self.pushed - 1;
@@ -55,20 +55,15 @@ impl<T: Copy + Default> Fifo<T> {
             place -= 1;
         }
         self.set(place, entry);
-        Some(place == self.popped)
+        true
     }
 
     /// As [`Self::insert_by`] of entries in their order, if the first is before fewer than `most`:
     /// each that waits is moved once.
-    pub fn merge(
-        &mut self,
-        entries: &[T],
-        most: usize,
-        after: impl Fn(&T, &T) -> bool,
-    ) -> Option<bool> {
-        let first = entries.first()?;
+    pub fn merge(&mut self, entries: &[T], most: usize, after: impl Fn(&T, &T) -> bool) -> bool {
+        let Some(first) = entries.first() else { return true };
         if self.len() >= most && after(&self.get(self.pushed - most as u64), first) {
-            return None;
+            return false;
         }
         // From the end, as in merge sort: each entry finds its final place at once.
         let mut old = self.pushed;
@@ -82,7 +77,7 @@ impl<T: Copy + Default> Fifo<T> {
             place -= 1;
             self.set(place, entry);
         }
-        Some(old == self.popped)
+        true
     }
 
     #[inline]

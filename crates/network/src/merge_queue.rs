@@ -96,108 +96,94 @@ impl MergeQueue {
     /// Takes the next packet, if one waits.
     #[inline]
     pub fn pop(&mut self) -> Option<Arrival> {
-        if !self.between.packets.is_empty() {
-            return self.pop_of_both();
-        }
-        let arrival = self.arrivals.pop()?;
-        self.next = self.arrivals.front().map_or(Time::NEVER, |arrival| arrival.time);
-        Some(arrival)
+        let time = self.next;
+        // Time and packet come in registers: an arrival that is given in memory here is copied.
+        let packet = if self.between.packets.is_empty() {
+            let Arrival { packet, .. } = self.arrivals.pop()?;
+            self.next = self.arrivals.front().map_or(Time::NEVER, |arrival| arrival.time);
+            packet
+        } else {
+            self.pop_of_both()
+        };
+        Some(Arrival { time, packet })
     }
 
     #[cold]
-    fn pop_of_both(&mut self) -> Option<Arrival> {
-        let arrival = self.first();
+    fn pop_of_both(&mut self) -> Packet {
+        let Arrival { packet, .. } = self.first().expect("more than one packet");
         self.skip_of_both();
-        arrival
+        packet
     }
 
-    /// Adds an arrival; gives whether it is the next. At equal times the lower `rank` goes first,
-    /// and at equal ranks what came first.
+    /// Adds an arrival. At equal times the lower `rank` goes first, and at equal ranks what came
+    /// first.
     #[inline(always)]
-    pub fn push(
-        &mut self,
-        time: Time,
-        packet: Packet,
-        rank: u32,
-        rank_of: impl Fn(Packet) -> u32,
-    ) -> bool {
+    pub fn push(&mut self, time: Time, packet: Packet, rank: u32, rank_of: impl Fn(Packet) -> u32) {
         // Equal times go there as well: only ranks can order them.
         if time <= self.last {
-            return self.insert(time, packet, rank, rank_of);
+            self.insert(time, packet, rank, rank_of);
+        } else {
+            self.append(time, packet);
         }
-        self.append(time, packet)
     }
 
     /// As [`Self::push`] of packets that one source gives in order of time: so they are merged
     /// together, by [`Self::end_run`] after the last.
     #[inline(always)]
-    pub fn push_of_run(&mut self, time: Time, packet: Packet) -> bool {
+    pub fn push_of_run(&mut self, time: Time, packet: Packet) {
         if time <= self.last {
             self.run.push(Arrival { time, packet });
-            return false;
+        } else {
+            self.append(time, packet);
         }
-        self.append(time, packet)
     }
 
-    /// Ends such a run; gives whether a packet of it that was still to be merged is the next.
+    /// Ends such a run.
     #[inline(always)]
-    pub fn end_run(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) -> bool {
-        !self.run.is_empty() && self.merge_run(rank, rank_of)
+    pub fn end_run(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) {
+        if !self.run.is_empty() {
+            self.merge_run(rank, rank_of);
+        }
     }
 
     #[inline(never)]
-    fn merge_run(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) -> bool {
+    fn merge_run(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) {
         // Taken and given back, so that its memory is used again.
         let run = std::mem::take(&mut self.run);
-        let merged = if self.between.packets.is_empty() {
-            self.arrivals.merge(&run, OVERTAKEN_MAX, |other, arrival| {
+        let is_merged = self.between.packets.is_empty()
+            && self.arrivals.merge(&run, OVERTAKEN_MAX, |other, arrival| {
                 other.time > arrival.time
                     || (other.time == arrival.time && rank_of(other.packet) > rank)
-            })
+            });
+        if is_merged {
+            self.next = self.next.min(run[0].time);
         } else {
-            None
-        };
-        let is_next = match merged {
-            Some(is_next) => {
-                self.next = self.next.min(run[0].time);
-                is_next
+            for &Arrival { time, packet } in &run {
+                self.push(time, packet, rank, &rank_of);
             }
-            None => run.iter().fold(false, |is_next, &Arrival { time, packet }| {
-                is_next | self.push(time, packet, rank, &rank_of)
-            }),
-        };
+        }
         self.run = run;
         self.run.clear();
-        is_next
     }
 
     #[inline(always)]
-    fn append(&mut self, time: Time, packet: Packet) -> bool {
+    fn append(&mut self, time: Time, packet: Packet) {
         self.last = time;
         self.arrivals.push(Arrival { time, packet });
-        let is_next = time < self.next;
         self.next = self.next.min(time);
-        is_next
     }
 
     /// Time and packet come in registers: an arrival whose address is taken here would be
     /// written to memory and read again before each push.
     #[inline(never)]
-    fn insert(
-        &mut self,
-        time: Time,
-        packet: Packet,
-        rank: u32,
-        rank_of: impl Fn(Packet) -> u32,
-    ) -> bool {
+    fn insert(&mut self, time: Time, packet: Packet, rank: u32, rank_of: impl Fn(Packet) -> u32) {
         let after = |other: &Arrival| {
             other.time > time || (other.time == time && rank_of(other.packet) > rank)
         };
+        self.next = self.next.min(time);
         if self.between.packets.is_empty() {
-            let arrival = Arrival { time, packet };
-            if let Some(is_next) = self.arrivals.insert_by(arrival, OVERTAKEN_MAX, after) {
-                self.next = self.next.min(time);
-                return is_next;
+            if self.arrivals.insert_by(Arrival { time, packet }, OVERTAKEN_MAX, after) {
+                return;
             }
             self.between.last = self.last;
             // From now on each push comes here, until `between` is empty again.
@@ -209,10 +195,6 @@ impl MergeQueue {
         self.between.came += 1;
         self.between.last = self.between.last.max(time);
         self.between.packets.insert(key, (packet, before));
-        self.next = self.next.min(time);
-        let is_first =
-            self.between.packets.first_key_value().is_some_and(|(&first, _)| first == key);
-        is_first && before <= self.arrivals.front_number()
     }
 
     /// Everything that waits, in no order.
@@ -260,7 +242,6 @@ mod tests {
             for (burst, leave) in bursts {
                 let clock = &mut clocks[burst.source as usize];
                 *clock = now.max(*clock);
-                let (next_time, mut is_next) = (queue.next_time(), false);
                 for _ in 0..burst.packets {
                     *clock += burst.apart;
                     let packet = Packet::new(burst.source, Direction::Forward, 1_000, number);
@@ -268,16 +249,13 @@ mod tests {
                     model.insert(key, packet);
                     number += 1;
                     if burst.is_run {
-                        is_next |= queue.push_of_run(Time(*clock), packet);
-                        continue;
+                        queue.push_of_run(Time(*clock), packet);
+                    } else {
+                        queue.push(Time(*clock), packet, burst.source, Packet::flow);
                     }
-                    let is_next = queue.push(Time(*clock), packet, burst.source, Packet::flow);
-                    prop_assert_eq!(is_next, model.keys().next() == Some(&key));
                 }
-                if burst.is_run {
-                    is_next |= queue.end_run(burst.source, Packet::flow);
-                    prop_assert!(is_next || queue.next_time() == next_time);
-                }
+                queue.end_run(burst.source, Packet::flow);
+                prop_assert_eq!(Some(queue.next_time().0), model.keys().next().map(|key| key.0));
                 prop_assert_eq!(queue.iter().count(), model.len());
                 for _ in 0..leave {
                     let expected = model.pop_first();

@@ -41,6 +41,8 @@ pub enum Outcome {
     /// It leaves the transmitter of a link then of which that is asked for; said before what
     /// becomes of it. See [`Network::report_departures`].
     Departs(Arrival, LinkId),
+    /// It reaches a link that is not plain: [`Network::enter_other`] takes it on from there.
+    Reaches(Arrival, LinkId),
     /// Several things happened, to this and to other packets: see [`Network::next_outcome`].
     Several,
 }
@@ -50,8 +52,10 @@ pub enum Outcome {
 pub enum Event {
     /// A packet reaches a host.
     Arrival(Arrival),
-    /// A packet that waited before a link or in one moved on.
+    /// A packet that waited before a link moved on.
     Outcome(Outcome),
+    /// A link is to be asked for its next packet: [`Network::serve`].
+    Service(LinkId, Time),
     /// The group acts of itself: its timer is due.
     Timer(GroupId, Time),
     /// Nothing more happens before the end.
@@ -254,46 +258,54 @@ impl Network {
     /// Sends a packet from its host at `now`, by the time of its group.
     #[inline]
     pub fn send(&mut self, now: Time, packet: Packet) -> Outcome {
-        self.go(now, packet)
+        match self.begin(now, packet) {
+            Outcome::Reaches(arrival, link) => self.enter_other(arrival, link),
+            outcome => outcome,
+        }
+    }
+
+    /// As [`Self::send`], over plain links only.
+    #[inline]
+    pub fn begin(&mut self, now: Time, packet: Packet) -> Outcome {
+        self.pass_plain_links(now, packet)
     }
 
     /// Lets happen what happens next in virtual time, once all outcomes were taken.
     #[inline(always)]
     pub fn next_event(&mut self) -> Event {
-        let (time, source) = self.events.earliest();
+        let source = self.events.first();
         if source < self.groups.len() {
-            return self.group_acts(source, time);
+            self.group_acts(source)
+        } else if source < self.queues.len() {
+            Event::Outcome(self.move_on(source))
+        } else {
+            Event::Service(self.scheduled[source - self.queues.len()], self.events.get(source))
         }
-        Event::Outcome(self.move_on(time, source))
     }
 
     #[inline]
-    fn group_acts(&mut self, group: GroupId, time: Time) -> Event {
-        if time == Time::NEVER {
+    fn group_acts(&mut self, group: GroupId) -> Event {
+        let (timer, queue) = (self.groups[group].timer, &mut self.queues[group]);
+        let next = queue.next_time();
+        if timer.min(next) > self.end {
             return Event::End;
         }
-        let timer = self.groups[group].timer;
-        if timer < self.queues[group].next_time() {
+        if timer < next {
             return Event::Timer(group, timer);
         }
-        let arrival = self.queues[group].pop().expect("what its event is for");
+        let arrival = queue.pop().expect("what its event is for");
         self.plan_group(group);
         Event::Arrival(arrival)
     }
 
-    /// Lets a packet go on that waited before a link or in one.
-    #[inline]
-    fn move_on(&mut self, now: Time, source: usize) -> Outcome {
-        match self.queues.get_mut(source) {
-            Some(queue) => {
-                let Some(Arrival { time, packet }) = queue.pop() else { return Outcome::UnderWay };
-                let next = queue.next_time();
-                self.events.set(source, if next > self.end { Time::NEVER } else { next });
-                let link = self.merged[source - self.groups.len()];
-                self.enter(time, packet, link)
-            }
-            None => self.serve(now, self.scheduled[source - self.queues.len()]),
-        }
+    /// Lets a packet go on that waited before a link.
+    #[inline(always)]
+    fn move_on(&mut self, source: usize) -> Outcome {
+        let queue = &mut self.queues[source];
+        let Some(Arrival { time, packet }) = queue.pop() else { return Outcome::UnderWay };
+        let next = queue.next_time();
+        self.events.set(source, if next > self.end { Time::NEVER } else { next });
+        self.enter(time, packet, self.merged[source - self.groups.len()])
     }
 
     /// The group whose event is the next and what reaches its hosts then, if anything does.
@@ -364,8 +376,11 @@ impl Network {
     }
 
     /// Takes a packet from a host or a link as far as it gets at once.
+    ///
+    /// What other links say of it comes elsewhere: outcomes that calls give in memory would make
+    /// each be copied there.
     #[inline(always)]
-    fn go(&mut self, mut time: Time, mut packet: Packet) -> Outcome {
+    fn pass_plain_links(&mut self, mut time: Time, mut packet: Packet) -> Outcome {
         let mut place = packet.route() * self.stride + packet.hop();
         loop {
             let NextHop { delay, target, kind, rank } = self.hops[place];
@@ -378,12 +393,15 @@ impl Network {
                     self.wait(target, time, packet, rank);
                     return Outcome::UnderWay;
                 }
-                _ if time > self.end => return self.be_late(packet),
+                _ if time > self.end => {
+                    self.be_late(packet);
+                    return Outcome::UnderWay;
+                }
                 HopKind::Host => return Outcome::Delivered(Arrival { time, packet }),
                 HopKind::Link => {}
             }
             let Link::Plain(link) = &mut self.links[target] else {
-                return self.enter_other(time, packet, target);
+                return Outcome::Reaches(Arrival { time, packet }, target);
             };
             match link.pass(time, &mut packet) {
                 Ok(at) => (time, packet, place) = (at, packet.advanced(), place + 1),
@@ -392,26 +410,27 @@ impl Network {
         }
     }
 
-    /// As [`Self::go`], where that need not be fast.
+    /// As [`Self::send`] of a packet that a link hands on, where that need not be fast.
     #[inline(never)]
     fn go_on(&mut self, time: Time, packet: Packet) -> Outcome {
-        self.go(time, packet)
+        self.send(time, packet)
     }
 
     /// Takes a packet into a link and on from there.
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, time: Time, mut packet: Packet, link: LinkId) -> Outcome {
         let Link::Plain(plain) = &mut self.links[link] else {
-            return self.enter_other(time, packet, link);
+            return Outcome::Reaches(Arrival { time, packet }, link);
         };
         match plain.pass(time, &mut packet) {
-            Ok(at) => self.go(at, packet.advanced()),
+            Ok(at) => self.pass_plain_links(at, packet.advanced()),
             Err(cause) => Outcome::Lost(Arrival { time, packet }, link, cause),
         }
     }
 
+    /// Takes a packet into a link that is not plain, and on from there.
     #[inline(never)]
-    fn enter_other(&mut self, time: Time, packet: Packet, link: LinkId) -> Outcome {
+    pub fn enter_other(&mut self, Arrival { time, packet }: Arrival, link: LinkId) -> Outcome {
         match &mut self.links[link] {
             Link::Plain(_) => unreachable!("a plain link is entered elsewhere"),
             Link::Scheduled(_) => self.enter_scheduled(time, packet, link),
@@ -446,7 +465,9 @@ impl Network {
     fn wait(&mut self, queue: usize, time: Time, packet: Packet, rank: u32) {
         let (hops, stride) = (&self.hops, self.stride);
         let rank_of = |packet: Packet| hops[packet.route() * stride + packet.hop()].rank;
-        if !self.queues[queue].push(time, packet, rank, rank_of) {
+        let next = self.queues[queue].next_time();
+        self.queues[queue].push(time, packet, rank, rank_of);
+        if time >= next {
             return;
         }
         if queue < self.groups.len() {
@@ -466,8 +487,7 @@ impl Network {
     }
 
     #[cold]
-    fn be_late(&mut self, packet: Packet) -> Outcome {
+    fn be_late(&mut self, packet: Packet) {
         self.late.push(packet);
-        Outcome::UnderWay
     }
 }

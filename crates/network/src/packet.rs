@@ -33,15 +33,15 @@ pub struct Flags(u8);
 
 impl Flags {
     /// TCP's ECN-Echo.
-    pub const ECE: Self = Self(1 << 3);
+    pub const ECE: Self = Self(1 << 2);
     /// TCP's congestion window reduced.
-    pub const CWR: Self = Self(1 << 4);
+    pub const CWR: Self = Self(1 << 3);
     /// The segment has been sent before.
-    pub const RESENT: Self = Self(1 << 5);
+    pub const RESENT: Self = Self(1 << 4);
     /// TCP's push: the segment ends a message, or a chunk of its host.
-    pub const PSH: Self = Self(1 << 6);
+    pub const PSH: Self = Self(1 << 5);
     /// More is known of the packet where its note says.
-    pub const PARKED: Self = Self(1 << 7);
+    pub const PARKED: Self = Self(1 << 6);
 
     /// The packet makes a connection. No data is parked, and no acknowledgement pushed.
     pub const OPENS: Self = Self::PSH.and(Self::PARKED);
@@ -70,20 +70,20 @@ impl Flags {
 pub struct Packet {
     /// The note in the upper bits, then the number.
     tag: u64,
-    /// The flow in the upper half, then bytes, flags and links passed.
+    /// The flow in the upper half, then direction, bytes, flags, ECN and links passed: flow and
+    /// direction together are the route.
     word: u64,
 }
 
 const NUMBER_BITS: u32 = 40;
 const FLOW_SHIFT: u32 = 32;
-const BYTES_SHIFT: u32 = 16;
+const ROUTE_SHIFT: u32 = 31;
+const BYTES_SHIFT: u32 = 15;
+/// Of flags, with ECN below them.
 const FLAGS_SHIFT: u32 = 8;
-const ECN_SHIFT: u32 = FLAGS_SHIFT + 1;
-const ECN_MASK: u64 = 0b11 << ECN_SHIFT;
-/// What is left of that byte by direction and ECN.
-const FLAGS_MASK: u8 = 0b1111_1000;
-/// Congestion experienced, in that byte.
-const CE: u8 = (Ecn::Ce as u8) << 1;
+const ECN_MASK: u64 = 0b11 << FLAGS_SHIFT;
+/// Where flags and ECN are.
+const SAID_MASK: u64 = 0x7f;
 const HOP_MASK: u64 = 0xff;
 
 impl Packet {
@@ -98,8 +98,8 @@ impl Packet {
     pub const fn new(flow: u32, direction: Direction, bytes: u16, number: u64) -> Self {
         debug_assert!(number < Self::NUMBERS);
         let word = (flow as u64) << FLOW_SHIFT
-            | (bytes as u64) << BYTES_SHIFT
-            | (direction as u64) << FLAGS_SHIFT;
+            | (direction as u64) << ROUTE_SHIFT
+            | (bytes as u64) << BYTES_SHIFT;
         Self { tag: number, word }
     }
 
@@ -107,7 +107,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn with_ecn(self, ecn: Ecn) -> Self {
-        Self { word: self.word & !ECN_MASK | (ecn as u64) << ECN_SHIFT, ..self }
+        Self { word: self.word & !ECN_MASK | (ecn as u64) << FLAGS_SHIFT, ..self }
     }
 
     /// With flags set.
@@ -171,14 +171,14 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn direction(self) -> Direction {
-        if self.word >> FLAGS_SHIFT & 1 == 0 { Direction::Forward } else { Direction::Reverse }
+        if self.word >> ROUTE_SHIFT & 1 == 0 { Direction::Forward } else { Direction::Reverse }
     }
 
     /// The ECN field.
     #[inline]
     #[must_use]
     pub const fn ecn(self) -> Ecn {
-        match self.word >> ECN_SHIFT & 0b11 {
+        match self.word >> FLAGS_SHIFT & 0b11 {
             0b00 => Ecn::NotEct,
             0b01 => Ecn::Ect1,
             0b10 => Ecn::Ect0,
@@ -197,21 +197,26 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn is_bare(self) -> bool {
-        (self.word >> FLAGS_SHIFT) as u8 & FLAGS_MASK == 0
+        self.said() <= Ecn::Ce as u64
     }
 
     /// Whether no flag is set and congestion was not experienced.
     #[inline]
     #[must_use]
     pub const fn is_plain(self) -> bool {
-        let said = (self.word >> FLAGS_SHIFT) as u8;
-        said & FLAGS_MASK == 0 && said & CE != CE
+        self.said() < Ecn::Ce as u64
+    }
+
+    /// Flags, with ECN below them.
+    #[inline]
+    const fn said(self) -> u64 {
+        self.word >> FLAGS_SHIFT & SAID_MASK
     }
 
     /// Index of the packet's route: two for each flow.
     #[inline]
     pub(crate) const fn route(self) -> usize {
-        self.flow() as usize * 2 + (self.word >> FLAGS_SHIFT & 1) as usize
+        (self.word >> ROUTE_SHIFT) as usize
     }
 
     /// Number of links already passed.

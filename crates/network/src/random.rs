@@ -58,12 +58,12 @@ impl Random {
         Span((-libm::log(uniform) * mean.0 as f64) as u64)
     }
 
-    /// Uniform in `0..=max`.
+    /// Uniform in `0..=max`, which is not all there is.
     #[inline]
     pub fn up_to(&mut self, max: u64) -> u64 {
         // Multiply and shift instead of a remainder: no draw is rejected, so each takes exactly
         // one.
-        ((u128::from(self.next_u64()) * (u128::from(max) + 1)) >> 64) as u64
+        ((u128::from(self.next_u64()) * u128::from(max + 1)) >> 64) as u64
     }
 }
 

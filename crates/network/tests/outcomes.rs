@@ -139,6 +139,10 @@ impl Hosts {
             | Outcome::Delivered(Arrival { packet, .. }) => {
                 *self.held(packet) -= 1;
             }
+            Outcome::Reaches(arrival, link) => {
+                let outcome = network.enter_other(arrival, link);
+                self.take(outcome, network);
+            }
             Outcome::Several => {
                 while let Some(outcome) = network.next_outcome() {
                     self.take(outcome, network);
@@ -163,6 +167,10 @@ impl Hosts {
                 Event::End => return,
                 Event::Arrival(arrival) => self.take(Outcome::Delivered(arrival), network),
                 Event::Outcome(outcome) => self.take(outcome, network),
+                Event::Service(link, time) => {
+                    let outcome = network.serve(time, link);
+                    self.take(outcome, network);
+                }
                 Event::Timer(group, time) => {
                     let (due, route) = next(self, group);
                     assert_eq!(due, time);

@@ -110,10 +110,12 @@ impl Engine {
             }
             match network.next_event() {
                 Event::Arrival(arrival) => hosts.receive(arrival, network),
-                Event::Outcome(Outcome::Departs(arrival, link)) => {
-                    hosts.departs(arrival, link, network);
-                }
+                Event::Outcome(Outcome::Delivered(arrival)) => hosts.receive_data(arrival, network),
                 Event::Outcome(outcome) => hosts.follow(outcome, network),
+                Event::Service(link, time) => match network.serve(time, link) {
+                    Outcome::Departs(arrival, link) => hosts.departs(arrival, link, network),
+                    outcome => hosts.follow(outcome, network),
+                },
                 Event::Timer(group, time) => {
                     self.reached_ns.store(time.0, Ordering::Relaxed);
                     if group == self.alarm {

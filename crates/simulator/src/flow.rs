@@ -1,6 +1,6 @@
 //! Both ends of one flow, and what the simulator counts about it.
 
-use dumbbell_network::{Ecn, LinkId, Network, OneWay, Periods, Random, Route, Span, Time};
+use dumbbell_network::{Ecn, LinkId, Network, OneWay, Packet, Periods, Random, Route, Span, Time};
 use dumbbell_tcp::{
     Accepter, Handshake, Opener, Receiver, RttSummary, Sender, SenderConfig, SenderCounters,
     option_bytes,
@@ -356,6 +356,12 @@ impl Connection {
     /// Payload cumulatively acknowledged.
     pub fn acked_bytes(&self) -> u64 {
         self.app.payload_bytes(self.sender.acked_segs())
+    }
+
+    /// Whether an acknowledgement in this packet is on the fast path.
+    #[inline]
+    pub fn expects(&self, packet: Packet) -> bool {
+        packet.is_bare() && !self.app.has_messages() && self.sender.is_on_fast_path(packet.number())
     }
 
     /// The message that is complete by now, if one has just become so.

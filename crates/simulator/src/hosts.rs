@@ -118,9 +118,14 @@ impl AllHosts {
     #[inline]
     pub fn receive(&mut self, arrival: Arrival, network: &mut Network) {
         match arrival.packet.direction() {
-            Direction::Forward => self.receive_data(arrival, network),
+            Direction::Forward => self.receive_data_at_once(arrival, network),
             Direction::Reverse => self.receive_ack(arrival, network),
         }
+    }
+
+    #[inline(never)]
+    fn receive_data_at_once(&mut self, arrival: Arrival, network: &mut Network) {
+        self.receive_data(arrival, network);
     }
 
     /// Lets the host at the end of a route do what is due before `time`.
@@ -171,7 +176,7 @@ impl AllHosts {
         match outcome {
             Outcome::UnderWay => {}
             // In virtual time only receivers take packets at once.
-            Outcome::Delivered(arrival) => self.receive_data(arrival, network),
+            Outcome::Delivered(arrival) => self.receive_data_at_once(arrival, network),
             outcome => self.follow_further(outcome, network),
         }
     }
@@ -187,6 +192,10 @@ impl AllHosts {
             }
             Outcome::Departs(arrival, link) => self.departs(arrival, link, network),
             Outcome::Duplicated(packet) => self.double(packet),
+            Outcome::Reaches(arrival, link) => {
+                let outcome = network.enter_other(arrival, link);
+                self.follow_further(outcome, network);
+            }
             Outcome::Several => self.follow_all(network),
         }
     }

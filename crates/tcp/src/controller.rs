@@ -76,7 +76,7 @@ impl Controller {
         self.instance.mode(conn)
     }
 
-    #[inline]
+    #[inline(always)]
     fn draw(&mut self, conn: &mut Conn) {
         if let Some(random) = &mut self.random {
             conn.random = random.next_u32();

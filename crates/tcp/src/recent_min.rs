@@ -36,7 +36,7 @@ impl RecentMin {
     }
 
     /// Takes a value.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, now: Time, value: u32) {
         if now >= self.share_ends {
             self.forget(now);

@@ -28,11 +28,12 @@ pub struct RttEstimator {
     round_ends: u64,
     /// The smallest sample of late, for the algorithm.
     recent_min: RecentMin,
-    min_us: Option<u32>,
+    /// Of meaning once there are samples, as what follows.
+    min_us: u32,
     max_us: u32,
     sum_us: u64,
     samples: u64,
-    latest_us: Option<u32>,
+    latest_us: u32,
 }
 
 /// What the estimator saw over the connection's life, in microseconds.
@@ -87,11 +88,11 @@ impl RttEstimator {
             variance_x4,
             round_ends: 0,
             recent_min: RecentMin::new(stack.min_rtt_window_ns, now, handshake_us),
-            min_us: None,
+            min_us: u32::MAX,
             max_us: 0,
             sum_us: 0,
             samples: 0,
-            latest_us: None,
+            latest_us: 0,
         };
         estimator.update_rto();
         estimator
@@ -127,11 +128,11 @@ impl RttEstimator {
         if !maybe_delayed || rtt_us <= self.recent_min.get() {
             self.recent_min.take(now, rtt_us);
         }
-        self.min_us = Some(self.min_us.map_or(rtt_us, |min| min.min(rtt_us)));
+        self.min_us = self.min_us.min(rtt_us);
         self.max_us = self.max_us.max(rtt_us);
         self.sum_us += u64::from(rtt_us);
         self.samples += 1;
-        self.latest_us = Some(rtt_us);
+        self.latest_us = rtt_us;
     }
 
     /// Takes the time by an echoed timestamp, in whole milliseconds, among the samples of late;
@@ -182,6 +183,7 @@ impl RttEstimator {
         self.rto = Span((self.rto.0 * 2).min(self.rto_max.0));
     }
 
+    #[inline(always)]
     fn update_rto(&mut self) {
         let srtt_us = self.srtt_x8 >> 3;
         let rto_us = match self.rule {
@@ -216,15 +218,15 @@ impl RttEstimator {
 
     /// Latest sample in microseconds.
     #[must_use]
-    pub const fn latest_us(&self) -> Option<u32> {
-        self.latest_us
+    pub fn latest_us(&self) -> Option<u32> {
+        (self.samples > 0).then_some(self.latest_us)
     }
 
     /// What was seen so far, if anything was.
     #[must_use]
     pub fn summary(&self) -> Option<RttSummary> {
-        let Self { max_us, sum_us, samples, .. } = *self;
-        self.min_us.map(|min_us| RttSummary { min_us, max_us, sum_us, samples })
+        let Self { min_us, max_us, sum_us, samples, .. } = *self;
+        (samples > 0).then_some(RttSummary { min_us, max_us, sum_us, samples })
     }
 }
 

@@ -251,13 +251,6 @@ impl Sender {
         self.loss_deadline().min(self.shaper.wake())
     }
 
-    /// Whether [`Self::next_fast_burst`] may give anything.
-    #[inline]
-    #[must_use]
-    pub const fn is_fast(&self) -> bool {
-        self.is_fast
-    }
-
     /// Whether segments leave in chunks, as with segmentation offload.
     #[inline]
     #[must_use]

@@ -133,7 +133,7 @@ impl TailProbe {
         possible.then(|| self.tick.end(due, timeout))
     }
 
-    #[inline]
+    #[inline(always)]
     fn timeout(&self, srtt_us: u32, outstanding: u64) -> Span {
         let srtt = u64::from(srtt_us) * 1_000;
         let twice = srtt * 2;

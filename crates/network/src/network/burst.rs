@@ -77,7 +77,8 @@ impl Network {
                 self.merge_burst(at, first, packets, (link, onward), plain, departs)
             }
             Link::Scheduled(scheduled) if !scheduled.serves_one_flow() => {
-                Some(self.schedule_burst(at, first, packets, link))
+                let (sent, more) = self.schedule_burst(at, first, packets, link);
+                Some((sent, if more { Outcome::Several } else { Outcome::UnderWay }))
             }
             Link::Scheduled(_) if is_merged => {
                 self.merge_burst(at, first, packets, (link, onward), scheduled, departs)
@@ -101,38 +102,36 @@ impl Network {
         let Self { links, queues, hops, stride, events, end, .. } = self;
         let (queue, host_link) = (&mut queues[source], host_link(&mut links[link]));
         let rank_of = |packet: Packet| hops[packet.route() * *stride + packet.hop()].rank;
-        let (mut packet, mut is_next) = (first, false);
-        let mut outcome = (packets, Outcome::UnderWay);
-        for sent in 1..=packets {
+        let (before, mut packet, mut sent) = (queue.next_time(), first, 0);
+        let mut outcome = Outcome::UnderWay;
+        while sent < packets {
             let mut passing = packet;
             match host_link.take(at, &mut passing) {
                 Ok(leaves) => {
                     departs(host_link.departed());
                     let (time, packet) = (leaves + delay, passing.advanced());
-                    is_next |= if packets > MERGED_ONE_BY_ONE {
-                        queue.push_of_run(time, packet)
+                    if packets > MERGED_ONE_BY_ONE {
+                        queue.push_of_run(time, packet);
                     } else {
-                        queue.push(time, packet, rank, rank_of)
-                    };
+                        queue.push(time, packet, rank, rank_of);
+                    }
                 }
                 Err(Some(cause)) => {
-                    outcome = (sent, Outcome::Lost(Arrival { time: at, packet }, link, cause));
+                    outcome = Outcome::Lost(Arrival { time: at, packet }, link, cause);
+                    sent += 1;
                     break;
                 }
                 // This packet was not taken, so the caller sends it again by the general way.
-                Err(None) => {
-                    outcome.0 = sent - 1;
-                    break;
-                }
+                Err(None) => break,
             }
-            packet = packet.following(1);
+            (packet, sent) = (packet.following(1), sent + 1);
         }
-        is_next |= queue.end_run(rank, rank_of);
-        if is_next {
-            let next = queue.next_time();
+        queue.end_run(rank, rank_of);
+        let next = queue.next_time();
+        if next < before {
             events.set(source, if next > *end { Time::NEVER } else { next });
         }
-        (outcome.0 > 0).then_some(outcome)
+        (sent > 0).then_some((sent, outcome))
     }
 }
 

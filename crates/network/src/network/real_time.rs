@@ -28,9 +28,16 @@ impl Network {
                 self.plan_group(source);
                 return Some(Outcome::Delivered(arrival));
             }
-            match self.move_on(time, source) {
-                Outcome::UnderWay | Outcome::Several => {}
-                outcome => return Some(outcome),
+            let outcome = if source >= self.queues.len() {
+                self.serve(time, self.scheduled[source - self.queues.len()])
+            } else {
+                match self.move_on(source) {
+                    Outcome::Reaches(arrival, link) => self.enter_other(arrival, link),
+                    outcome => outcome,
+                }
+            };
+            if !matches!(outcome, Outcome::UnderWay | Outcome::Several) {
+                return Some(outcome);
             }
         }
     }

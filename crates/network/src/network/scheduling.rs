@@ -17,7 +17,8 @@ impl Network {
     }
 
     /// Takes packets with consecutive numbers into a scheduler's queue, until more is to be said
-    /// of one than that it is there; gives how many that are, and what became of the last.
+    /// of one than that it is there; gives how many that are, and whether more is to be said of the
+    /// last, by [`Self::next_outcome`].
     #[inline(never)]
     pub(super) fn schedule_burst(
         &mut self,
@@ -25,16 +26,19 @@ impl Network {
         first: Packet,
         packets: u32,
         link: LinkId,
-    ) -> (u32, Outcome) {
+    ) -> (u32, bool) {
         let mut packet = first;
-        for sent in 1..packets {
+        for sent in 1..=packets {
             let outcome = self.enter_in_turn(time, packet, link);
             if outcome != Outcome::UnderWay {
-                return (sent, outcome);
+                if outcome != Outcome::Several {
+                    self.outcomes.push_back(outcome);
+                }
+                return (sent, true);
             }
             packet = packet.following(1);
         }
-        (packets, self.enter_in_turn(time, packet, link))
+        (packets, false)
     }
 
     #[inline]
@@ -145,8 +149,7 @@ impl Network {
     }
 
     /// Lets a scheduler send its next packet.
-    #[inline]
-    pub(super) fn serve(&mut self, now: Time, link: LinkId) -> Outcome {
+    pub fn serve(&mut self, now: Time, link: LinkId) -> Outcome {
         let scheduled = self.scheduled_link(link);
         let served = scheduled.serve(now);
         let (next, sent) = (scheduled.next_service(now), scheduled.free_at());
@@ -156,7 +159,7 @@ impl Network {
         let before = if has_given_up { self.give_up(now, link, false) } else { Outcome::UnderWay };
         let Some((at, packet)) = served else { return before };
         let mark = self.outcomes.len();
-        let mut outcome = self.go(at, packet.advanced());
+        let mut outcome = self.send(at, packet.advanced());
         if self.reports[link] {
             let departs = Outcome::Departs(Arrival { time: sent, packet }, link);
             outcome = match outcome {

@@ -132,7 +132,11 @@ fn delivered(mut network: Network, sent: &[Sent], drive: Drive) -> Vec<u64> {
         match network.next_event() {
             Event::End => return times,
             Event::Arrival(arrival) => meet(Outcome::Delivered(arrival)),
+            Event::Outcome(Outcome::Reaches(arrival, link)) => {
+                meet(network.enter_other(arrival, link));
+            }
             Event::Outcome(outcome) => meet(outcome),
+            Event::Service(link, time) => meet(network.serve(time, link)),
             Event::Timer(group, time) => {
                 let numbers = to_send.get_mut(&group).unwrap();
                 let number = numbers.pop().unwrap();

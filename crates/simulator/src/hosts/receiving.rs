@@ -10,7 +10,7 @@ use crate::wire::{arrival_of, plain_packet, stamp_of};
 
 impl AllHosts {
     /// Takes data that reaches its receiver.
-    #[inline]
+    #[inline(always)]
     pub fn receive_data(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
         self.get_to(receiver_of(packet.flow() as usize), time, network);
         if self.is_watched || !self.take_predicted_data(time, packet, network) {
@@ -40,7 +40,7 @@ impl AllHosts {
         match receiver.on_predicted_data(now, stamp, false) {
             Some(ack) => {
                 let ack = plain_packet(index as u32, spec.header_bytes, ack);
-                let outcome = network.send(now, ack);
+                let outcome = network.begin(now, ack);
                 self.follow(outcome, network);
             }
             None => self.timers.at_latest(receiver_of(index), receiver.due(), network),

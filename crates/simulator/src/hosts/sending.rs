@@ -16,6 +16,37 @@ impl AllHosts {
     pub fn receive_ack(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
         let index = packet.flow() as usize;
         self.get_to(sender_of(index), time, network);
+        match self.take_fast_ack(time, packet) {
+            None => return self.take_ack(time, packet, network),
+            Some(None) => self.transmit(time, index, network),
+            Some(Some(burst)) => self.send_fast(time, index, burst, network),
+        }
+        self.plan_sender(index, network);
+    }
+
+    /// Takes an acknowledgement on the fast path, and gives what it lets go if that certainly
+    /// leaves its host; none: it is not on the fast path.
+    #[inline(always)]
+    fn take_fast_ack(&mut self, now: Time, packet: Packet) -> Option<Option<Burst>> {
+        let FlowState { ends: Ends::Tcp(connection), full_host, .. } =
+            &mut self.flows[packet.flow() as usize]
+        else {
+            return None;
+        };
+        if self.is_watched || !connection.expects(packet) {
+            return None;
+        }
+        let sender = &mut connection.sender;
+        sender.on_fast_ack(now, packet.number());
+        // As all that is outstanding is in flight, a smaller window fits whatever waits.
+        let fits = full_host.is_none_or(|host| sender.conn().cwnd_segs <= host.holds);
+        Some(if fits { sender.next_fast_burst(now) } else { None })
+    }
+
+    /// Takes an acknowledgement, and sends what it lets go.
+    #[inline(never)]
+    fn take_ack(&mut self, time: Time, packet: Packet, network: &mut Network) {
+        let index = packet.flow() as usize;
         if self.is_watched || !self.take_predicted_ack(time, packet) {
             if packet.has(Flags::OPENS) {
                 return self.take_step(time, packet, network);
@@ -23,15 +54,10 @@ impl AllHosts {
             self.take_other_ack(time, packet);
         }
         let Ends::Tcp(connection) = &mut self.flows[index].ends else { return };
-        let is_fast = connection.sender.is_fast();
         if let Some(message) = connection.complete(time) {
             self.completed(time, index, message, network);
         }
-        if is_fast {
-            self.transmit(time, index, network);
-        } else {
-            self.transmit_slowly(time, index, network);
-        }
+        self.transmit_slowly(time, index, network);
         self.plan_sender(index, network);
     }
 
@@ -133,7 +159,6 @@ impl AllHosts {
     pub fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { return };
-        // As all that is outstanding is in flight, a smaller window fits whatever waits.
         if let Some(FullHost { link, holds }) = flow.full_host
             && connection.sender.conn().cwnd_segs > holds
             && !network.takes(link, now, flow.spec.packet_bytes, connection.sender.burst_segs_max())
@@ -141,7 +166,7 @@ impl AllHosts {
             return self.transmit_slowly(now, index, network);
         }
         match connection.sender.next_fast_burst(now) {
-            Some(burst) => self.send_fast(now, index, burst, network),
+            Some(burst) => self.send_several(now, index, burst, network),
             None => self.transmit_slowly(now, index, network),
         }
     }
@@ -189,19 +214,19 @@ impl AllHosts {
     }
 
     #[inline(never)]
-    fn send_several(&mut self, now: Time, index: usize, burst: Burst, network: &mut Network) {
-        self.send_fast(now, index, burst, network);
-    }
-
-    /// Sends new segments that say nothing but their numbers.
-    #[inline(always)]
-    pub(super) fn send_fast(
+    pub(super) fn send_several(
         &mut self,
         now: Time,
         index: usize,
         burst: Burst,
         network: &mut Network,
     ) {
+        self.send_fast(now, index, burst, network);
+    }
+
+    /// Sends new segments that say nothing but their numbers.
+    #[inline(always)]
+    fn send_fast(&mut self, now: Time, index: usize, burst: Burst, network: &mut Network) {
         let FlowState { spec, ends: Ends::Tcp(connection), interface, counters, .. } =
             &mut self.flows[index]
         else {
@@ -307,7 +332,7 @@ impl AllHosts {
                 self.follow(outcome, network);
                 sent
             } else {
-                let outcome = network.send(now, next);
+                let outcome = network.begin(now, next);
                 self.follow(outcome, network);
                 1
             };

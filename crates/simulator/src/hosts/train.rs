@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_network::{Arrival, DirectPath, GroupId, Network, Packet, Time, Train};
+use dumbbell_network::{Arrival, DirectPath, GroupId, Network, Time, Train};
 use dumbbell_tcp::{Burst, clock};
 
 use super::AllHosts;
@@ -97,7 +97,7 @@ impl AllHosts {
         let flow = match end {
             End::Stopped { worked } => return worked,
             End::Send { flow, now, burst } => {
-                self.send_fast(now, flow, burst, network);
+                self.send_several(now, flow, burst, network);
                 flow
             }
             End::Ask { flow, now } => {
@@ -111,14 +111,6 @@ impl AllHosts {
         };
         self.plan_sender(flow, network);
         true
-    }
-}
-
-impl Connection {
-    /// Whether an acknowledgement in this packet is on the fast path.
-    #[inline]
-    fn expects(&self, packet: Packet) -> bool {
-        packet.is_bare() && !self.app.has_messages() && self.sender.is_on_fast_path(packet.number())
     }
 }
 

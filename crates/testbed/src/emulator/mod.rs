@@ -341,6 +341,7 @@ impl<'a> Emulator<'a> {
                     self.wires[packet.flow() as usize].counters.duplicated_packets += 1;
                 }
             }
+            Outcome::Reaches(..) => unreachable!("`Network::send` goes on there"),
         }
     }
 

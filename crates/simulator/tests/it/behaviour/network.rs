@@ -123,6 +123,7 @@ fn tell(outcome: &Outcome, digest: &mut Sha256) {
             digest.update((*link as u64).to_le_bytes());
             (6, arrival.time, Some(arrival.packet))
         }
+        Outcome::Reaches(..) => unreachable!("`Network::send` goes on there"),
     };
     digest.update([kind]);
     digest.update(time.0.to_le_bytes());
