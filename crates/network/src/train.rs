@@ -148,6 +148,13 @@ impl Train<'_> {
         self.queue.skip();
     }
 
+    /// No packet that is sent at `now` is at its host earlier.
+    #[inline]
+    #[must_use]
+    pub fn begins(&self, now: Time) -> Time {
+        self.data.train_begins(now + self.to_data) + self.from_data
+    }
+
     /// When the last of `count` packets of `bytes` that are sent at `now` is at its host, or
     /// some time later, and how long after the first at most.
     #[inline]

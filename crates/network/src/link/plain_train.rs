@@ -79,6 +79,12 @@ impl PlainLink {
         meter.occupancy.book(count, wire_bytes, waited);
     }
 
+    /// No packet that comes at `now` or later is at the far end earlier.
+    #[inline]
+    pub(crate) fn train_begins(&self, now: Time) -> Time {
+        self.free_at().max(now) + self.delay
+    }
+
     /// Not earlier than the last of `count` packets of `bytes` is at the far end, if they come
     /// at `now`; and how far the first and the last are apart at most.
     #[inline]
@@ -87,7 +93,6 @@ impl PlainLink {
         // The longest time for each: an end that is too late only makes a train shorter.
         let each = serializer.longest(u32::from(bytes) + self.overhead_bytes);
         let takes = each.saturating_mul(u64::from(count));
-        let begins = serializer.free_at().max(now) + self.delay;
-        (begins.saturating_add(takes), takes)
+        (self.train_begins(now).saturating_add(takes), takes)
     }
 }

@@ -112,6 +112,7 @@ impl AllHosts {
             Some(_) => self.accepter_acts(now, index, network),
         };
         if let Ends::Tcp(connection) = &mut self.flows[index].ends
+            && connection.receiver.due() <= now
             && let Some(ack) = connection.receiver.on_timer(now)
         {
             self.send_acks(now, index, ack, network);

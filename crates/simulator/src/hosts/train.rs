@@ -27,6 +27,8 @@ pub struct SharedPaths {
 enum End {
     /// What comes next is not certain or was not predicted.
     Stopped { worked: bool },
+    /// A receiver wants to act before what would be sent now reaches it then.
+    Behind { first: Time },
     /// A connection has nothing to send on the fast path.
     Ask { flow: usize, now: Time },
     /// What is sent may meet a loss or a full queue.
@@ -84,18 +86,23 @@ impl AllHosts {
         // run.
         let until = network.undisputed(group).min(self.timers.wakes(group)).min(paths.data.last());
         // Receivers have their own time, and their timers bound what may reach them in one go.
-        let received = self.timers.wakes(paths.receivers).min(network.end()).min(paths.acks.last());
+        let wakes = self.timers.wakes(paths.receivers);
+        let received = network.end().min(paths.acks.last());
         let mut train = network.begin_train(&paths.data, &paths.acks);
         let end = work_through(
             &mut self.flows,
             &self.timers,
             &self.cancel,
             &mut train,
-            (until, received),
+            (until, wakes, received),
         );
         network.end_train(group);
         let flow = match end {
             End::Stopped { worked } => return worked,
+            End::Behind { first } => {
+                self.catch_up(paths.receivers, first, network);
+                return true;
+            }
             End::Send { flow, now, burst } => {
                 self.send_several(now, flow, burst, network);
                 flow
@@ -115,14 +122,14 @@ impl AllHosts {
 }
 
 /// Works through predicted acknowledgements that come until the first time, as long as what they
-/// let go is received until the second.
+/// let go is received until the second, when a receiver may act, and the third.
 #[inline(never)]
 fn work_through(
     flows: &mut [FlowState],
     timers: &Timers,
     cancel: &AtomicBool,
     train: &mut Train<'_>,
-    (until, received): (Time, Time),
+    (until, wakes, received): (Time, Time, Time),
 ) -> End {
     let mut worked = false;
     while !cancel.load(Ordering::Relaxed)
@@ -135,6 +142,10 @@ fn work_through(
         if !connection.expects(packet) {
             break;
         }
+        let first = train.begins(now);
+        if wakes < first {
+            return End::Behind { first };
+        }
         let Connection { sender, receiver, app, .. } = &mut **connection;
         worked = true;
         // Only now: an acknowledgement that was not expected must remain for the general way.
@@ -145,8 +156,8 @@ fn work_through(
         let (packet_bytes, header_bytes) = (spec.packet_bytes, spec.header_bytes);
         let (last, takes) = train.ends(now, count, packet_bytes);
         let stamp = clock(now);
-        let is_predicted =
-            last <= received && receiver.predicts_burst((first, count, stamp), last, takes);
+        let is_predicted = last <= wakes.min(received)
+            && receiver.predicts_burst((first, count, stamp), last, takes);
         if !is_predicted || !train.admit(now, count) {
             return End::Send { flow, now, burst };
         }
