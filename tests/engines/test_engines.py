@@ -285,14 +285,16 @@ def test_a_report_tells_engine_and_invalid_runs(
     both: tuple[Path, Results, Results], tmp_path: Path
 ) -> None:
     _, simulated, measured = both
-    page = site.write(measured, tmp_path / "measured").read_text()
+    file = site.write(measured, tmp_path / "measured")
+    page, checks = file.read_text(), file.with_name("checks.html").read_text()
     assert "testbed 1, Linux 1.0" in page
-    assert "1 invalid run" in page
-    assert "packets came 2 ms late" in page
-    assert "1 invalid, left out" in page
+    assert "1 invalid run" in checks
+    assert "packets came 2 ms late" in checks
+    assert "1 invalid, left out" in checks
     assert re.search(r"dumbbell run \S*study --engine testbed --quick", page)
     assert re.search(r"dumbbell report \S*study --engine testbed", page)
-    other = site.write(simulated, tmp_path / "simulated").read_text()
+    file = site.write(simulated, tmp_path / "simulated")
+    other = file.read_text() + file.with_name("checks.html").read_text()
     assert "invalid" not in re.sub(r"<style.*?</style>", "", other)
     assert catalogue.ENGINE_VERSION in other
 
