@@ -127,6 +127,7 @@ def test_a_file_of_another_kind_is_told_by_the_command_that_takes_it(
         (["compare", "reno", "--rate", "9mbit", "--delay", "1s"], 'did you mean "--rtt"'),
         (["compare", "reno", "--rate", "9mbit"], "--rtt: is missing"),
         (["compare", "reno", "--rate"], "--rate: needs a value"),
+        (["hunt", "--distinguish", "reno"], "--distinguish: needs 2 values"),
         (["compare", "reno", *PATH, "--engine", "kernel"], "valid: simulator, testbed"),
         (["simulate", "s.toml", "--set", "network.rtt", "80ms"], '"network.rtt=80ms"'),
         (["simulate", "s.toml", "p.toml"], '"p.toml": one argument too many'),

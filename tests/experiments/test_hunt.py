@@ -138,6 +138,7 @@ def test_one_value_stays_and_another_range_holds() -> None:
     [
         (["rtd"], {}, 'did you mean "rtt"'),
         (["order"], {}, "has no effect without a flow next to"),
+        ([], {"order": "last"}, 'where = "order": has no effect without a flow next to'),
         ([], {"rtd": "1ms"}, 'did you mean "rtt"'),
         ([], {"rate": "9mbit..1mbit"}, "an empty range"),
         ([], {"rate": "1mbit..100gbit"}, "valid: 10kbit to 10gbit"),
@@ -435,6 +436,7 @@ def test_the_command_writes_page_and_scenario(dumbbell: Command) -> None:
         (("bbr", "--against", "bbr"), "twice"),
         (("bbr", "--goal", "godput"), '--goal: "godput": unknown'),
         (("bbr", "--goal", "attack", "--against", "reno"), "path without cross traffic"),
+        (("--distinguish", "bbr", "bbr"), '--distinguish: "bbr bbr": the same algorithm twice'),
         (("bbr", "--distinguish", "reno", "cubic"), "names both algorithms itself"),
         (("bbr", "--where", "rate"), "not a range"),
         (("bbr", "--where", "rate=1mbit", "--where", "rate=2mbit"), "the same twice"),

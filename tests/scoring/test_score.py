@@ -294,7 +294,7 @@ def test_the_guide_has_all_codes_and_the_example() -> None:
         ({"algorithm": "cubik"}, "did you mean"),
         ({"algorithm": "./none.c"}, "cannot read it"),
         ({"algorithm": "cubic", "paths": "tset"}, "set of paths"),
-        ({"algorithm": "cubic", "beat": {}}, "not a score"),
+        ({"algorithm": "cubic", "beat": {"a": 1}}, "beat = { a = 1 }: not a score"),
         ({"algorithm": 3}, "not an algorithm"),
     ],
 )

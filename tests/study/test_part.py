@@ -123,7 +123,7 @@ def test_a_path_may_have_a_colon(tmp_path: Path) -> None:
         (
             [""],
             snapshot(
-                "unknown figure or claim of small; valid: fig1, fig2, fig3, A01, A02, A03, A04, A05"
+                '"small:": a name is missing after the colon or a comma; valid: small, or small:fig1'
             ),
         ),
         (["A05"], snapshot('"A05": needs no runs; valid: a figure or a claim that does')),

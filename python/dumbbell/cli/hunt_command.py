@@ -156,6 +156,13 @@ def _sides(
                 value=" ".join(distinguish),
                 valid="no other algorithm, and no --against",
             )
+        if distinguish[0] == distinguish[1]:
+            raise InputError(
+                "the same algorithm twice",
+                source="--distinguish",
+                value=" ".join(distinguish),
+                valid="two algorithms",
+            )
         return distinguish[0], (distinguish[1],)
     if algorithm is None:
         raise InputError(

@@ -118,7 +118,10 @@ def _unknown_command(name: str, words: Sequence[str], context: Any) -> InputErro
 
 def _wrong_option(option: str, said: str, context: Any, help_command: str) -> InputError:
     if not said.startswith("No such option"):
-        problem = "needs a value" if "requires an argument" in said else "takes no value"
+        if several := re.search(r"requires (\d+) arguments", said):
+            problem = f"needs {several[1]} values"
+        else:
+            problem = "needs a value" if "requires an argument" in said else "takes no value"
         return InputError(problem, source=option, valid=help_command)
     options = [name for each in context.command.params for name in each.opts if name[:2] == "--"]
     meant = near_key(option.lstrip("-"), [name[2:] for name in options])

@@ -508,7 +508,7 @@ class Results:
             [point.axes for point in points],
             self.table(test, columns).with_columns(seed=pl.Series(seeds, dtype=pl.UInt64)),
             repetitions=max((point.runs for point in points), default=1),
-            is_quick=quick,
+            is_quick=quick and bool(seeds),
             is_shorter=quick and bool(self.test(test).quick.set),
             left_out=[each.axes for each in whole if tuple(each.axes.values()) not in kept],
         )

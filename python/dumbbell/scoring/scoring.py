@@ -140,7 +140,10 @@ def to_beat(content: object, suite: str, split: str) -> Mapping[str, float]:
     worths = content.get("worths") if isinstance(content, Mapping) else None
     if not isinstance(content, Mapping) or not isinstance(worths, Mapping):
         raise InputError(
-            "not a score", key="beat", valid="what `dumbbell score --json` has printed"
+            "not a score",
+            key="beat",
+            value=content,
+            valid="what `dumbbell score --json` has printed",
         )
     for key, value in expected.items():
         if content.get(key) != value:

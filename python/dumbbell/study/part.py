@@ -73,6 +73,12 @@ def part(study: Study, names: Sequence[str]) -> Part:
     known = [figure.name for figure in study.figures]
     claimed = [claim.id for claim in study.claims]
     for name in names:
+        if not name:
+            raise InputError(
+                "a name is missing after the colon or a comma",
+                value=joined(study.name, names),
+                valid=f"{study.name}, or {joined(study.name, [*known, *claimed][:1])}",
+            )
         if name not in (*known, *claimed):
             raise unknown(f"figure or claim of {study.name}", name, [*known, *claimed])
     figures = tuple(figure for figure in study.figures if figure.name in names)

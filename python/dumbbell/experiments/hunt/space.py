@@ -425,8 +425,8 @@ def space(plain: Space, over: Sequence[str] = (), where: Mapping[str, str] | Non
         Other ranges by names: ``10mbit..1gbit``, ``fifo,codel``, or one value, which stays.
     """
     chosen = {name: _chosen(name, text) for name, text in (where or {}).items()}
-    for name in over:
-        with placed(key="over"):
+    for key, name in [*(("over", each) for each in over), *(("where", each) for each in chosen)]:
+        with placed(key=key):
             _named_so(name)
             if not _has_effect(plain, name):
                 raise InputError(

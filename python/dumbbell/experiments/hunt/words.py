@@ -20,7 +20,8 @@ def against(hunted: Hunted) -> str:
 def conclusion(hunted: Hunted) -> list[str]:
     """Say what was found, in sentences of a line each."""
     who, worst = label_of(hunted.algorithm), hunted.course.worst
-    count = f"{len(hunted.course.tried)} scenarios"
+    tried = len(hunted.course.tried)
+    count = f"{tried} scenario{'s' if tried != 1 else ''}"
     if hunted.interrupted:
         where = hunted.space.words(worst.point)
         return [
