@@ -456,6 +456,21 @@ def test_wrong_options_are_refused(
     assert problem in said.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"algorithm": 3}, "algorithm = 3: not a text"),
+        ({"algorithm": "reno", "goal": 3}, "goal = 3: not a text"),
+        ({"algorithm": "reno", "stack": None}, "not a text"),
+        ({"algorithm": "reno", "where": {3: "1ms"}}, "not a mapping of texts"),
+    ],
+)
+def test_wrong_types_are_refused(arguments: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError) as caught:
+        dumbbell.hunt(**arguments)
+    assert problem in str(caught.value)
+
+
 def test_a_notebook_has_the_scenarios_as_a_frame(found: tuple[Hunted, Path]) -> None:
     hunted, results = found
     again = dumbbell.hunt(

@@ -155,6 +155,13 @@ def hunt(
     """
     if confirm not in (None, EngineName.TESTBED):
         raise unknown("engine", str(confirm), [EngineName.TESTBED]).at(key="confirm")
+    for key, value, example in (
+        ("algorithm", algorithm, "bbr"),
+        ("goal", goal, "goodput"),
+        ("stack", stack, "linux-6"),
+    ):
+        if not isinstance(value, str):
+            raise wrong(key, value, "not a text", f'a name, such as "{example}"')
     others = tuple(names(against, "against", "cubic"))
     if distinguish and len(others) != 1:
         raise InputError(
@@ -189,6 +196,8 @@ def _where(value: object) -> dict[str, str]:
     """Return ranges by names; what is none is an InputError."""
     if value is None:
         return {}
-    if not isinstance(value, Mapping) or not all(isinstance(each, str) for each in value.values()):
+    if not isinstance(value, Mapping) or not all(
+        isinstance(each, str) for each in (*value, *value.values())
+    ):
         raise wrong("where", value, "not a mapping of texts", '{"rate": "10mbit..1gbit"}')
     return dict(value)
