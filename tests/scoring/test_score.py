@@ -296,6 +296,8 @@ def test_the_guide_has_all_codes_and_the_example() -> None:
         ({"algorithm": "cubic", "paths": "tset"}, "set of paths"),
         ({"algorithm": "cubic", "beat": {"a": 1}}, "beat = { a = 1 }: not a score"),
         ({"algorithm": 3}, "not an algorithm"),
+        ({"algorithm": "cubic", "suite": 3}, "suite = 3: not a text"),
+        ({"algorithm": "cubic", "paths": None}, "not a text"),
     ],
 )
 def test_wrong_arguments_are_refused(arguments: dict[str, object], message: str) -> None:

@@ -139,6 +139,9 @@ def score(
     """
     if not isinstance(algorithm, str | Path):
         raise wrong("algorithm", algorithm, "not an algorithm", "its C file, or its name")
+    for key, value, example in (("suite", suite, "internet-1"), ("paths", paths, "train")):
+        if not isinstance(value, str):
+            raise wrong(key, value, "not a text", f'a name, such as "{example}"')
     kinds.check(Path(algorithm), "an algorithm")
     request = scoring.Request(
         str(algorithm),
