@@ -34,9 +34,9 @@ def test_tables_fit_and_nothing_is_cut_off(
     monkeypatch.setenv("COLUMNS", str(columns))
     said = dumbbell("simulate", "short.toml")
     assert max(map(len, said.out.splitlines())) <= columns
-    for word in ("retransmitted (%)", "congestion events", "timeouts", "max backlog (packets)"):
-        shown = word if columns < 200 else word.split()[0]
-        assert shown in said.out
+    # Heads of columns may be broken between words.
+    for head in ("retransmitted (%)", "congestion events", "timeouts", "max backlog (packets)"):
+        assert set(said.out.split()).issuperset(head.split())
     assert "…" not in said.out
 
 
