@@ -67,15 +67,48 @@ fn connected(pair: &Pair) -> TcpStream {
     })
 }
 
-/// A bulk transfer that goes on until the emulator stops: what it saw. One at a time.
-fn bulk(scenario: &Scenario, offload: bool) -> Emulated {
+/// A bulk transfer: what the emulator saw, and how long its threads waited for processors.
+struct Bulk {
+    emulated: Emulated,
+    waited: Duration,
+}
+
+impl std::ops::Deref for Bulk {
+    type Target = Emulated;
+
+    fn deref(&self) -> &Emulated {
+        &self.emulated
+    }
+}
+
+impl Bulk {
+    /// A machine that made the threads wait for so long says nothing about rates.
+    fn is_judged(&self) -> bool {
+        let is_judged = self.waited < Duration::from_millis(200);
+        if !is_judged {
+            // Past the harness, which shows nothing of a test that passes.
+            writeln!(std::io::stderr(), "not judged: held up for {:?}", self.waited).unwrap();
+        }
+        is_judged
+    }
+}
+
+/// How long this thread was ready to run and had no processor, by the kernel's own count.
+fn waited() -> Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let waited_ns = text.split_whitespace().nth(1).and_then(|field| field.parse().ok());
+    Duration::from_nanos(waited_ns.unwrap_or(0))
+}
+
+/// A bulk transfer that goes on until the emulator stops. One at a time.
+fn bulk(scenario: &Scenario, offload: bool) -> Bulk {
     let _turn = Turn::wait(&AtomicBool::new(false)).unwrap();
     let pairs = [pair(offload)];
     let clock = Clock::starting_in(Span::from_millis(300));
     let stop = Arc::new(AtomicBool::new(false));
     thread::scope(|scope| {
         let emulator = Emulator::new(scenario, &pairs, &[0], clock);
-        let emulated = scope.spawn(|| emulator.run(&stop));
+        let emulated = scope.spawn(|| (emulator.run(&stop), waited()));
         let listener = listener(&pairs[0]);
         let mut sender = connected(&pairs[0]);
         let mut receiver = listener.accept().unwrap().0;
@@ -86,9 +119,17 @@ fn bulk(scenario: &Scenario, offload: bool) -> Emulated {
         while clock.now().is_none() {
             thread::sleep(Duration::from_millis(1));
         }
-        scope.spawn(move || while sender.write(&[0; 1 << 16]).is_ok() {});
-        scope.spawn(move || while receiver.read(&mut [0; 1 << 16]).is_ok_and(|n| n > 0) {});
-        emulated.join().unwrap()
+        let sends = scope.spawn(move || {
+            while sender.write(&[0; 1 << 16]).is_ok() {}
+            waited()
+        });
+        let receives = scope.spawn(move || {
+            while receiver.read(&mut [0; 1 << 16]).is_ok_and(|n| n > 0) {}
+            waited()
+        });
+        let (emulated, waited) = emulated.join().unwrap();
+        let waited = waited + sends.join().unwrap() + receives.join().unwrap();
+        Bulk { emulated, waited }
     })
 }
 
@@ -101,7 +142,7 @@ fn a_bulk_transfer_gets_the_rate_of_the_link_and_every_packet_is_accounted_for()
     let (link, samples) = &emulated.links[0];
     assert_eq!((samples.len(), link.dropped_packets), (20, flow.dropped_packets));
     let utilisation = link.departed_bytes as f64 * 8.0 / 2.0 / 100e6;
-    assert!((0.8..=1.0).contains(&utilisation), "{utilisation}");
+    assert!(!emulated.is_judged() || (0.8..=1.0).contains(&utilisation), "{utilisation}");
     assert_eq!(emulated.refused, 0);
 }
 
@@ -126,7 +167,7 @@ fn losses_and_retransmissions_are_seen() {
 fn chunks_of_offloading_hosts_are_cut_into_the_same_packets() {
     let emulated = bulk(&scenario(100_000_000, 10, 200, 0.0), true);
     let flow = emulated.flows[0].counters;
-    assert!(flow.received_packets > 10_000, "{flow:?}");
+    assert!(!emulated.is_judged() || flow.received_packets > 10_000, "{flow:?}");
     // What is left over at the end of a chunk may be short.
     let payload = flow.sent_bytes as f64 / flow.sent_packets as f64;
     assert!((1_400.0..=1_448.0).contains(&payload), "{payload}");
