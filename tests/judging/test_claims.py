@@ -187,7 +187,7 @@ def test_the_decisive_finding_is_the_worst_where_all_must_agree() -> None:
     assert result.decisive.where == "rtt 162 ms"
     assert result.decisive.estimate.value == pytest.approx(0.5)
     assert result.detail == snapshot(
-        'worst 0.5 (0.497 to 0.503, 3 runs) at rtt 162 ms; median 0.8 (0.797 to 0.803, 3 runs) at rtt 42 ms; 2 of 3 grid points agree, 1 disagree'
+        "worst 0.5 (0.497 to 0.503, 3 runs) at rtt 162 ms; median 0.8 (0.797 to 0.803, 3 runs) at rtt 42 ms; 2 of 3 grid points agree, 1 disagree"
     )
 
 
