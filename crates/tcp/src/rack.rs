@@ -4,6 +4,7 @@
 //! since it was sent as that one took, plus a window in which segments may overtake
 //! each other.
 
+use dumbbell_algorithm::CaState;
 use dumbbell_network::{Span, Time};
 
 use crate::arrival::clock;
@@ -51,11 +52,18 @@ pub struct Moment {
     pub min_rtt: Span,
     /// Smoothed round-trip time.
     pub srtt: Span,
-    /// The sender is in Recovery or Loss.
-    pub is_repairing: bool,
+    /// How far the sender's congestion control is.
+    pub state: CaState,
     /// The timestamp that an acknowledgement echoes, where the stack uses it. None for what
     /// is SACKed: receivers echo nothing of what arrives behind a hole (RFC 7323, section 4.3).
     pub echo: Option<u32>,
+}
+
+impl Moment {
+    /// Whether losses are being repaired.
+    pub const fn is_repairing(&self) -> bool {
+        matches!(self.state, CaState::Recovery | CaState::Loss)
+    }
 }
 
 /// How the window for reordering is chosen.
@@ -171,7 +179,7 @@ impl Rack {
     fn adaptive(&self, moment: &Moment, signs: Signs) -> Span {
         // Where the path keeps the order, three SACKed segments speak for a loss, and waiting gains
         // nothing (tcp_rack_reo_wnd).
-        if !signs.reordering_seen && (moment.is_repairing || signs.many_sacked) {
+        if !signs.reordering_seen && (moment.is_repairing() || signs.many_sacked) {
             return Span::ZERO;
         }
         // The SRTT is the bound (RFC 8985, section 6.2, step 4): a longer wait only delays repairs.
@@ -190,7 +198,7 @@ mod tests {
             now: Time::ZERO + Span::from_millis(now_ms),
             min_rtt: Span::from_millis(40),
             srtt: Span::from_millis(60),
-            is_repairing: false,
+            state: CaState::Open,
             echo: None,
         }
     }
@@ -203,7 +211,7 @@ mod tests {
     fn the_adaptive_window_is_a_quarter_unless_a_loss_is_plain() {
         let mut rack = Rack::new(ReorderingWindow::Adaptive);
         rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
-        let repairing = Moment { is_repairing: true, ..moment(50) };
+        let repairing = Moment { state: CaState::Recovery, ..moment(50) };
         let plain = Signs { many_sacked: true, ..NO_SIGNS };
         let reordered = Signs { reordering_seen: true, ..plain };
         assert_eq!(after(&rack, &moment(50), NO_SIGNS), 60_000);

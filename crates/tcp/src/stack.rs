@@ -276,9 +276,10 @@ pub enum Reduction {
 pub enum LossDetection {
     /// Forward acknowledgement (Mathis and Mahdavi 1996): lost if the highest SACKed
     /// segment is more than `reordering_segs` ahead, until reordering is seen. A
-    /// retransmission is lost if segments first sent that much later are SACKed.
+    /// retransmission in Recovery is lost once a segment first sent after it is SACKed.
     Fack,
-    /// As `Fack`, and what RACK finds with a window of 1 ms (Linux 4.10 to 4.14).
+    /// As `Fack` for what was sent once; RACK with a window of 1 ms finds this and lost
+    /// retransmissions, too (Linux 4.10 to 4.14).
     FackRack,
     /// Lost if at least `reordering_segs` segments above are SACKed (RFC 6675). A
     /// retransmission is lost as soon as anything sent later arrives (RFC 8985 in a

@@ -1,5 +1,6 @@
 //! What is lost, judged by what has arrived.
 
+use dumbbell_algorithm::CaState;
 use dumbbell_network::Time;
 
 use super::{EVER_RESENT, RESENT, Resent, Scoreboard};
@@ -22,12 +23,14 @@ impl Scoreboard {
         if self.counts_duplicate_acks() {
             // In a recovery partial acknowledgements find the next loss instead (RFC 6582, section
             // 3.2).
-            if self.sacked_segs >= self.reordering.degree_segs() && !moment.is_repairing {
+            if self.sacked_segs >= self.reordering.degree_segs() && !moment.is_repairing() {
                 self.lose_first();
             }
         } else if let Some(top) = self.sacked.end() {
             self.lose_below(self.overtaken_below(top));
-            self.lose_overtaken(top);
+            if self.judges_resent_by_order(moment) {
+                self.lose_overtaken(top);
+            }
         }
         self.lose_overdue(moment);
         std::mem::take(&mut self.found)
@@ -87,16 +90,22 @@ impl Scoreboard {
         }
     }
 
+    /// Whether a retransmission is lost once anything first sent after it has arrived. Linux with
+    /// FACK asks for no margin, but leaves to the timeout what a timeout sent again and what is
+    /// lost after reordering was seen (tcp_mark_lost_retrans, 2.6.26 to 4.3).
+    fn judges_resent_by_order(&self, moment: &Moment) -> bool {
+        match self.detection {
+            LossDetection::Fack => moment.state != CaState::Loss && !self.reordering.is_seen(),
+            LossDetection::Sacked => true,
+            LossDetection::FackRack | LossDetection::Rack | LossDetection::NewReno => false,
+        }
+    }
+
     /// Takes retransmissions for lost that data first sent later has overtaken.
     fn lose_overtaken(&mut self, top: u64) {
-        let margin = match self.detection {
-            LossDetection::Fack | LossDetection::FackRack => self.reordering.degree_segs(),
-            LossDetection::Sacked => 0,
-            LossDetection::Rack | LossDetection::NewReno => return,
-        };
         while let Some(&resent) = self.resent.front() {
             if self.is_outstanding(resent) {
-                if top <= resent.order.next() + margin {
+                if top <= resent.order.next() {
                     break;
                 }
                 self.lose_resent(resent.segment);

@@ -218,7 +218,7 @@ impl Sender {
             now,
             min_rtt: span(self.rtt.min_us()),
             srtt: span(self.rtt.srtt_us()),
-            is_repairing: matches!(self.state(), CaState::Recovery | CaState::Loss),
+            state: self.state(),
             echo: None,
         }
     }

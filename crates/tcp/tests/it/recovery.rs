@@ -5,6 +5,7 @@ use dumbbell_algorithm::CaState;
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{Ecn, Growth, LossDetection, ProbeRule, Stack};
 use std::num::{NonZeroU32, NonZeroU64};
+use std::ops::Range;
 
 const DELAY: Span = ms(50);
 const RTT: Span = ms(100);
@@ -66,6 +67,42 @@ fn rack_finds_a_lost_retransmission_without_a_timeout() {
     assert_eq!(wire.retransmitted(), [20, 20]);
     assert_eq!(wire.sender.counters().timeouts, 0);
     assert_eq!(wire.sender.counters().congestion_events, 1);
+}
+
+/// Loses the first transmission of some segments, and the first two of one of them.
+fn losing_twice(twice: u64, victims: Range<u64>) -> impl FnMut(Time, Segment) -> Fate {
+    let mut seen = 0;
+    move |_, segment| {
+        seen += u32::from(segment.number == twice);
+        let is_first = victims.contains(&segment.number) && !segment.is_retransmission;
+        let is_lost = is_first || segment.number == twice && seen < 3;
+        if is_lost { Fate::lost() } else { Fate::after(DELAY) }
+    }
+}
+
+#[test]
+fn fack_takes_a_retransmission_for_lost_once_a_segment_first_sent_after_it_arrives() {
+    let unprobed = Stack { tail_probe: ProbeRule::Off, ..stack("linux-3.16") };
+    let wire = transfer(&unprobed, 45, losing_twice(10, 10..11));
+    assert_eq!(resent_at_ms(&wire), [(200, 10), (300, 10)]);
+    let last = wire.sent.iter().rposition(|(_, segment)| segment.is_retransmission);
+    // 31 was sent before the first and 32 after. ACKs of 30 and 31 let 39 and 40 out before.
+    assert_eq!(wire.sent[last.expect("sent again") - 1].1.number, 40);
+    assert_eq!(wire.sender.counters().timeouts, 0);
+}
+
+/// Linux asks for it in Recovery only (`tcp_mark_lost_retrans`).
+#[test]
+fn fack_leaves_a_retransmission_of_a_timeout_to_the_next() {
+    let stack = Stack {
+        initial_window_segs: NonZeroU32::new(4).expect("not zero"),
+        tail_probe: ProbeRule::Off,
+        frto: false,
+        ..stack("linux-3.16")
+    };
+    let wire = transfer(&stack, 60, losing_twice(2, 0..4));
+    assert_eq!(resent_at_ms(&wire), [(300, 0), (400, 1), (400, 2), (500, 3), (800, 2)]);
+    assert_eq!(wire.sender.counters().timeouts, 2);
 }
 
 /// Receivers echo no timestamp of what arrives behind a hole, so that a retransmission there

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use dumbbell_algorithm::CaState;
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{Ack, LossDetection, Moment, PROFILES, SackBlocks, Scoreboard, Stack};
 use proptest::prelude::*;
@@ -35,8 +36,8 @@ struct Model {
 const MIN_RTT: Span = Span::from_millis(10);
 const SRTT: Span = Span::from_millis(15);
 
-fn moment(now: Time, is_repairing: bool) -> Moment {
-    Moment { now, min_rtt: MIN_RTT, srtt: SRTT, is_repairing, echo: None }
+fn moment(now: Time, state: CaState) -> Moment {
+    Moment { now, min_rtt: MIN_RTT, srtt: SRTT, state, echo: None }
 }
 
 impl Model {
@@ -130,7 +131,10 @@ impl Model {
 
     fn infer(&mut self, moment: &Moment) {
         let counting = self.reordered || self.detection == LossDetection::Sacked;
-        let margin = if self.detection == LossDetection::Sacked { 0 } else { self.degree };
+        let by_order = match self.detection {
+            LossDetection::Fack => moment.state != CaState::Loss && !self.reordered,
+            detection => detection == LossDetection::Sacked,
+        };
         if let (Some(top), true) = (self.top(), self.detection != LossDetection::Rack) {
             for segment in self.missing() {
                 let above = self.segments[segment as usize..].iter();
@@ -142,7 +146,7 @@ impl Model {
                 };
                 let flags = self.flags(segment);
                 flags.original_lost |= lost;
-                flags.resent &= top <= flags.sent_before + margin;
+                flags.resent &= !by_order || top <= flags.sent_before;
             }
         }
         self.infer_by_time(moment);
@@ -154,7 +158,7 @@ impl Model {
         let quarter = Span(MIN_RTT.0 / 4);
         let window = match self.detection {
             LossDetection::Rack if self.reordered => quarter,
-            LossDetection::Rack if moment.is_repairing || sacked >= self.degree => Span::ZERO,
+            LossDetection::Rack if moment.is_repairing() || sacked >= self.degree => Span::ZERO,
             LossDetection::Rack => quarter,
             LossDetection::FackRack if self.reordered || lost == 0 => quarter,
             LossDetection::FackRack => Span::from_millis(1),
@@ -192,9 +196,13 @@ enum Operation {
     Probe,
     /// Cumulative advance, then blocks as distances above it and lengths.
     Acknowledge(u64, Vec<(u64, u64)>),
-    Wait(bool),
+    Wait(CaState),
     LoseAll,
     LoseNothing,
+}
+
+fn any_state() -> impl Strategy<Value = CaState> {
+    prop::sample::select(&[CaState::Open, CaState::Recovery, CaState::Loss][..])
 }
 
 fn any_operation() -> impl Strategy<Value = Operation> {
@@ -205,7 +213,7 @@ fn any_operation() -> impl Strategy<Value = Operation> {
         4 => (1u64..6).prop_map(Operation::Resend),
         1 => Just(Operation::Probe),
         8 => (advance, blocks).prop_map(|(by, blocks)| Operation::Acknowledge(by, blocks)),
-        4 => any::<bool>().prop_map(Operation::Wait),
+        4 => any_state().prop_map(Operation::Wait),
         1 => Just(Operation::LoseAll),
         1 => Just(Operation::LoseNothing),
     ]
@@ -233,9 +241,9 @@ impl Pair {
                 }
             }
             Operation::Acknowledge(by, blocks) => self.acknowledge(by, &blocks),
-            Operation::Wait(is_repairing) => {
+            Operation::Wait(state) => {
                 self.tick(1_500_000);
-                let moment = moment(self.now, is_repairing);
+                let moment = moment(self.now, state);
                 self.board.infer_losses(&moment);
                 self.model.infer(&moment);
                 assert!(self.board.recheck() > self.now);
@@ -280,7 +288,7 @@ impl Pair {
         }
         self.tick(700_000);
         let ack = Ack { cumulative, has_blocks: !blocks.is_empty(), ..Ack::default() };
-        let moment = moment(self.now, false);
+        let moment = moment(self.now, CaState::Open);
         let before = self.model.count(|flags| flags.arrived) + self.model.una;
         let delivery = self.board.acknowledge(&moment, &ack, &blocks);
         self.model.acknowledge(self.now, cumulative, &ranges);
@@ -355,7 +363,8 @@ fn what_a_duplicate_ack_stands_for_is_no_arrival() {
     let mut board = board(LossDetection::NewReno);
     for (cumulative, newest) in [(2, Some(1)), (2, None), (2, None), (6, Some(5))] {
         let ack = Ack { cumulative, ..Ack::default() };
-        let delivery = board.acknowledge(&moment(Time(90), false), &ack, &SackBlocks::default());
+        let delivery =
+            board.acknowledge(&moment(Time(90), CaState::Open), &ack, &SackBlocks::default());
         assert!(delivery.delivered_segs > 0);
         assert_eq!(delivery.newest, newest);
     }
@@ -375,7 +384,7 @@ fn an_ack_that_advances_and_sacks_judges_by_what_it_acknowledges() {
         let mut blocks = SackBlocks::default();
         blocks.push(sacked);
         let ack = Ack { cumulative: 1, has_blocks: true, ..Ack::default() };
-        let moment = moment(sent(at_us), false);
+        let moment = moment(sent(at_us), CaState::Open);
         board.acknowledge(&moment, &ack, &blocks);
         board.infer_losses(&moment).segs
     };
