@@ -18,7 +18,8 @@ from dumbbell.base.errors import EngineError
 from dumbbell.contract.summary import FlowSummary, Summary
 from dumbbell.engines.result import Run
 from dumbbell.reports import run_data, run_pages, site
-from dumbbell.results.results import Results, State
+from dumbbell.results.planned_runs import State
+from dumbbell.results.results import Results
 from dumbbell.store import failures
 from dumbbell.store.store import Store
 from sample_runs import blank, resolved

@@ -10,7 +10,8 @@ from dumbbell.judging.evidence import STATEMENTS
 from dumbbell.judging.judging import ClaimResult, headline
 from dumbbell.plan.tests import Test
 from dumbbell.reports import cost_table
-from dumbbell.results.results import Counts, Results
+from dumbbell.results.planned_runs import Counts
+from dumbbell.results.results import Results
 
 
 def page(results: Results, claims: Sequence[ClaimResult]) -> str:

@@ -21,8 +21,9 @@ from dumbbell.quantities.taking import described
 from dumbbell.reports import run_data, scripts
 from dumbbell.reports.columns import columns
 from dumbbell.reports.pages import Pages, Place, fragment
+from dumbbell.results.planned_runs import Listed, State
 from dumbbell.results.plans import Plan
-from dumbbell.results.results import Listed, Results, State
+from dumbbell.results.results import Results
 
 FOLDER: Final = "runs"
 RUN_PAGE: Final = "run.html"

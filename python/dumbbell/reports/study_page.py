@@ -31,7 +31,8 @@ from dumbbell.reports.report_tables import claims_frame
 from dumbbell.reports.study_text import StudyText
 from dumbbell.reports.test_sections import Step
 from dumbbell.results.account import Account
-from dumbbell.results.results import Counts, Results
+from dumbbell.results.planned_runs import Counts
+from dumbbell.results.results import Results
 
 _QUIRKS: Final[Mapping[str, str]] = {
     "RNG": "chance, so that it needs many runs",
