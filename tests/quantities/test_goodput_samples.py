@@ -7,7 +7,6 @@ import pytest
 
 from dumbbell.quantities import goodput_samples
 from dumbbell.quantities.goodput_samples import Samples
-from dumbbell.theory import testbed_10g
 from synthetic_runs import (
     HALF_SAMPLED,
     MBIT_PER_SEG,
@@ -66,7 +65,6 @@ def test_a_constant_rate_converges_after_16_samples() -> None:
     """1 - 0.9^n reaches 0.8 at n = 16."""
     found = measured(planned(start_s=20, interval="1s"), constant(300), constant(300))
     assert found["convergence_samples_s"] == 16
-    assert testbed_10g.ewma_samples(0.1, 0.8) == 16
 
 
 def test_the_spread_of_a_constant_rate_is_what_the_average_still_lacks() -> None:
@@ -135,21 +133,3 @@ def test_samples_with_a_flow_that_is_not_sampled_are_unknown() -> None:
     found = measured(planned(flows=HALF_SAMPLED, interval="1s"), constant(300), constant(300))
     assert found["goodput_sample_max_mbit_per_s"] == pytest.approx(300 * MBIT_PER_SEG)
     assert found["goodput_sample_max_mbit_per_s[all]"] is None
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (testbed_10g.ethernet_goodput_gbit(), 14600 / 1538),
-        (testbed_10g.loss_probability(15, 900), 15 / (900e10 / 12304)),
-        (testbed_10g.rings_rtt_ms(4), 24.2),
-        (testbed_10g.outstanding_rtt_ms(80), 80 * 1538 * 8 / 1e7),
-        (testbed_10g.outstanding_rtt_ms(80, 1, 9000), 80 * 9038 * 8 / 1e6),
-        (testbed_10g.clamped_flows_held(100, 1.5, 0), 1.5e6 / 153_800),
-        (testbed_10g.clamped_flows_held(100, 0, 123.04), 1),
-        (testbed_10g.planned_runs(6, 4, 2, 5, left_out=4), 220),
-        (testbed_10g.ewma_samples(0.5, 0.5), 1),
-    ],
-)
-def test_formulas(value: float, expected: float) -> None:
-    assert value == pytest.approx(expected)

@@ -141,8 +141,6 @@ def test_formulas_of_the_study() -> None:
         assert formulas.efficiency(180, 200, flows) == pytest.approx(0.9)
     found = [formulas.performance(0.9, 0.8, weight) for weight in (0.8, 0.5, 0.2)]
     assert found == pytest.approx([0.88, 0.85, 0.82])
-    # A queue of 8 ms at the rate of 1000 packets per 108 ms.
-    assert formulas.yeah_backlog_packets(108, 100, 1000) == pytest.approx(8 * 1000 / 108)
     assert (
         formulas.evaluate("performance", {"efficiency": 0.4, "fairness": 0.6, "weight": 0.5}) == 0.5
     )

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from dumbbell.base.errors import InputError
-from dumbbell.theory import curves, fluid, formulas, printed_2012, responses
+from dumbbell.theory import curves, fluid, formulas, responses
 
 
 def test_bandwidth_delay_products_of_the_study() -> None:
@@ -17,15 +17,6 @@ def test_bandwidth_delay_products_of_the_study() -> None:
 def test_a_window_is_sent_once_per_round_trip() -> None:
     assert formulas.window_goodput_mbit(1000, 200) == pytest.approx(1000 * 1448 * 8 / 0.2 / 1e6)
     assert formulas.window_goodput_mbit(1000, 20, 1460) == pytest.approx(584)
-
-
-def test_laws_as_printed_are_not_those_that_are_meant() -> None:
-    """Equations 2 to 4 of Kumazoe et al. 2012; with a share of a half CUBIC's is the same."""
-    assert printed_2012.printed_cubic_start(1000, 0.5) == pytest.approx(500)
-    assert printed_2012.printed_cubic_start(1000, 0.8) == pytest.approx(200)
-    assert printed_2012.printed_cubic_start(1000, 0.8, scale=2) == pytest.approx(200)
-    assert printed_2012.printed_compound_after_loss(800, 200, 0.5) == pytest.approx(800, abs=0.01)
-    assert printed_2012.printed_compound_after_loss(100, 900, 0.5) == pytest.approx(500.01)
 
 
 def test_standard_tcp_needs_800_s_to_refill_1_gbit_100_ms() -> None:

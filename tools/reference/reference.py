@@ -254,7 +254,9 @@ def _formulas() -> str:
     )
     return f"""## Formulas
 
-Functions for `arithmetic` checks. Arguments have the units of their names.
+Functions for `arithmetic` checks. Arguments have the units of their names. A check may also have
+your own formula, such as `formula = "packets * 8 * (1500 + 38) / (rate_gbit * 1e6)"`. Its `args`
+are then the names in it.
 
 {markdown.table(("formula", "arguments", "what"), rows)}"""
 

@@ -375,7 +375,7 @@ class Vocabulary:
         What.NUMBERS: _check_numbers,
         What.QUANTITY: _check_quantity,
         What.COLUMN: _check_column,
-        What.FORMULA: lambda _, use: formulas.formula(use.name),
+        What.FORMULA: lambda _, use: formulas.check(use.name),
         What.CURVE: _check_curve,
         What.SERIES: lambda _, use: series.named(use.name),
         What.PRESET: _check_preset,

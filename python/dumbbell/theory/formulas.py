@@ -10,7 +10,7 @@ from typing import Final
 
 from dumbbell.base.errors import InputError, listed, unknown
 from dumbbell.base.units import PACKET_BITS
-from dumbbell.theory import fluid, printed_2012, responses, testbed_10g
+from dumbbell.theory import expressions, fluid, responses
 
 
 def bdp_packets(rate_mbit: float, rtt_ms: float, packet_bytes: float = 1500) -> float:
@@ -84,11 +84,6 @@ def fast_backlog_packets(flows: float, alpha_packets: float) -> float:
 def fast_throughput_mbit(alpha_packets: float, queueing_ms: float) -> float:
     """Return the rate of a FAST flow in equilibrium: its backlog per queueing delay."""
     return alpha_packets * PACKET_BITS / 1000 / queueing_ms
-
-
-def yeah_backlog_packets(rtt_ms: float, base_rtt_ms: float, window: float) -> float:
-    """Return what YeAH takes for its backlog (Mani and Mbarek, Section I)."""
-    return (rtt_ms - base_rtt_ms) * window / rtt_ms
 
 
 def efficiency(total_mbit: float, rate_mbit: float, flows: float = 1) -> float:
@@ -179,7 +174,6 @@ FORMULAS: Final[Mapping[str, Callable[..., float]]] = {
         ewma_floor_s,
         fast_backlog_packets,
         fast_throughput_mbit,
-        yeah_backlog_packets,
         responses.highspeed_increase,
         responses.highspeed_cut,
         efficiency,
@@ -187,15 +181,6 @@ FORMULAS: Final[Mapping[str, Callable[..., float]]] = {
         jain_index,
         shorten_leith_ratio,
         scalable_ratio_kept,
-        testbed_10g.ethernet_goodput_gbit,
-        testbed_10g.outstanding_rtt_ms,
-        testbed_10g.clamped_flows_held,
-        testbed_10g.loss_probability,
-        testbed_10g.rings_rtt_ms,
-        testbed_10g.planned_runs,
-        testbed_10g.ewma_samples,
-        printed_2012.printed_cubic_start,
-        printed_2012.printed_compound_after_loss,
     )
 }
 
@@ -207,8 +192,18 @@ def formula(name: str) -> Callable[..., float]:
     return FORMULAS[name]
 
 
+def check(text: str) -> None:
+    """Raise InputError unless a text names a closed form, or is an expression itself."""
+    if expressions.is_name(text):
+        formula(text)
+    else:
+        expressions.parse(text)
+
+
 def evaluate(name: str, args: Mapping[str, float]) -> float:
-    """Evaluate a closed form; wrong arguments are an InputError."""
+    """Evaluate a closed form or an expression; wrong arguments are an InputError."""
+    if not expressions.is_name(name):
+        return expressions.parse(name).value(args)
     form = formula(name)
     parameters = inspect.signature(form).parameters
     for arg in args:

@@ -39,8 +39,12 @@ class Arithmetic(Check):
     statement: Literal["arithmetic", "expectation"] = "arithmetic"
     """Author of the statement: the study's authors or us."""
 
-    formula: FormulaName = Field(examples=["bdp_packets"])
-    """Name of a formula; all of them are listed below."""
+    formula: FormulaName = Field(
+        examples=["bdp_packets", "packets * 8 * packet_bytes / (rate_gbit * 1e6)"]
+    )
+    """Name of a formula, or your own formula: an expression of numbers, the names of its
+    arguments, `+ - * / **`, parentheses, `abs`, `cbrt`, `ceil`, `exp`, `floor`, `log`, `max`, `min`
+    and `sqrt`. Names are listed below."""
 
     cases: tuple[Case, ...] = Field(alias="case", min_length=1)
     """Values for which it is evaluated."""
@@ -50,8 +54,11 @@ class Arithmetic(Check):
 
     @model_validator(mode="after")
     def _has_values(self) -> Self:
-        # The study's vocabulary refuses an unknown formula, and offers near names.
-        if self.formula in formulas.FORMULAS:
+        try:
+            formulas.check(self.formula)
+        except InputError as error:
+            raise error.at(key="formula") from None
+        else:
             for key, case in numbered("case", self.cases):
                 try:
                     self._value(case)
