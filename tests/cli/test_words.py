@@ -45,6 +45,8 @@ def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
     (tmp_path / "claims.toml").write_text('[[claim]]\nid = "E01"\n')
     (tmp_path / "p.toml").write_text(PRESET)
     (tmp_path / "own.c").write_text("")
+    (tmp_path / "other.json").write_text('{"a": 1}')
+    (tmp_path / "old.json").write_text('{"worths": {}, "suite": "old"}')
     return dumbbell
 
 
@@ -128,7 +130,13 @@ def test_a_file_of_another_kind_is_told_by_the_command_that_takes_it(
         (["compare", "reno", "--rate", "9mbit", "--delay", "1s"], 'did you mean "--rtt"'),
         (["compare", "reno", "--rate", "9mbit"], "--rtt: is missing"),
         (["compare", "reno", "--rate"], "--rate: needs a value"),
-        (["hunt", "--distinguish", "reno"], "--distinguish: needs 2 values"),
+        (["hunt", "--distinguish", "reno"], "needs 2 values; valid: dumbbell hunt --help"),
+        (["score", "nosuch"], 'error: dumbbell score: "nosuch": unknown algorithm; valid: bbr,'),
+        (["score", "reno@nosuch"], 'error: dumbbell score: "reno@nosuch": unknown preset'),
+        (["score", "reno", "--beat", "other.json"], "other.json: not a score; valid: what"),
+        (["score", "reno", "--beat", "p.toml"], "error: p.toml: not JSON"),
+        (["score", "reno", "--beat", "none.json"], '"none.json": cannot read it'),
+        (["score", "reno", "--beat", "old.json"], 'old.json: suite = "old": not a score of these'),
         (["compare", "reno", *PATH, "--engine", "kernel"], "valid: simulator, testbed"),
         (["simulate", "s.toml", "--set", "network.rtt", "80ms"], '"network.rtt=80ms"'),
         (["simulate", "s.toml", "p.toml"], '"p.toml": one argument too many'),

@@ -291,7 +291,7 @@ def test_the_guide_has_all_codes_and_the_example() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"algorithm": "cubik"}, "did you mean"),
+        ({"algorithm": "cubik"}, 'algorithm = "cubik": unknown algorithm (did you mean'),
         ({"algorithm": "./none.c"}, "cannot read it"),
         ({"algorithm": "cubic", "paths": "tset"}, "set of paths"),
         ({"algorithm": "cubic", "beat": {"a": 1}}, "beat = { a = 1 }: not a score"),

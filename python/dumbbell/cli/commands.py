@@ -108,7 +108,7 @@ def main(command: typer.Typer = app) -> None:
         code = command(prog_name=command.info.name, standalone_mode=False)
     except typer.TyperException as error:
         _leave_help(error)
-        _complain(usage.refused(error))
+        _complain(usage.refused(error, typer.main.get_command(command)))
         leave(InputError.exit_code)
     except typer.Abort:  # a question at the end of the input
         leave(STOPPED)

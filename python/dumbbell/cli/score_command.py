@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -46,7 +47,7 @@ def score(
     from dumbbell.scoring import scoring
 
     kinds.check(Path(algorithm), "an algorithm")
-    earlier = scoring.to_beat(_read(beat), suite, paths)
+    earlier = _earlier(beat, suite, paths)
     request = scoring.Request(algorithm, suite, paths, earlier, kernel, jobs)
     with progress.steps("scoring", say) as step:
         found = scoring.score_of(request, lambda what: step(f"scoring: {what}"))
@@ -58,21 +59,37 @@ def score(
         raise typer.Exit(1)
 
 
-def _read(file: Path | None) -> Any:
-    """Return the content of an earlier score."""
+def _earlier(file: Path | None, suite: str, paths: str) -> Mapping[str, float]:
+    """Return what the file of an earlier score has by path; its faults name the file."""
+    from dataclasses import replace
+
+    from dumbbell.base.errors import InputError
+    from dumbbell.scoring import scoring
+
+    if file is None:
+        return {}
+    content = _read(file)
+    try:
+        return scoring.to_beat(content, suite, paths)
+    except InputError as error:
+        _, _, key = (error.key or "").partition(".")
+        # A whole file is no value for a line.
+        value = error.value if key else None
+        raise replace(error, source=str(file), key=key or None, value=value) from None
+
+
+def _read(file: Path) -> Any:
     import json
 
     from dumbbell.base import documents
     from dumbbell.base.errors import InputError
 
-    if file is None:
-        return None
     valid = "what `dumbbell score --json` has printed"
     text = documents.read_text(file.absolute(), _BYTES_MAX, named=str(file), valid=valid)
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise InputError("not JSON", source="--beat", value=str(file), valid=valid) from None
+        raise InputError("not JSON", source=str(file), valid=valid) from None
 
 
 def _print(found: Score) -> None:

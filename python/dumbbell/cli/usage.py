@@ -37,10 +37,11 @@ _PLACES: Final = {
 """Commands' names elsewhere -> ours."""
 
 
-def refused(error: typer.TyperException) -> InputError:
-    """Return a refused command line as an error that names option, value and remedy."""
+def refused(error: typer.TyperException, command: Any) -> InputError:
+    """Return a refused line of the command as an error that names option, value and remedy."""
     context: Any = getattr(error, "ctx", None)
-    words = context.command_path.split()[1:] if context is not None else []
+    # Too few values are found before the command has a context.
+    words = context.command_path.split()[1:] if context is not None else _named(command)[0]
     message = error.format_message()
     help_command = " ".join(["dumbbell", *words, "--help"])
     if (match := re.fullmatch(r"No such command '(.+?)'\..*", error.message + ".")) is not None:
@@ -60,11 +61,21 @@ def placed(error: InputError, command: Any) -> InputError:
 
     A parameter that is an argument of the command is called by the command.
     """
-    for word in sys.argv[1:]:
-        command = getattr(command, "commands", {}).get(word, command)
+    _, command = _named(command)
     options = {option for each in command.params for option in each.opts}
     arguments = {each.name for each in command.params if each.param_type_name == "argument"}
     return _placed(error, options, arguments)
+
+
+def _named(command: Any) -> tuple[list[str], Any]:
+    """Return the names of the command that the command line names, and this command."""
+    words = []
+    for word in sys.argv[1:]:
+        if (below := getattr(command, "commands", {}).get(word)) is None:
+            continue
+        words.append(word)
+        command = below
+    return words, command
 
 
 def _placed(error: InputError, options: Set[str], arguments: Set[str]) -> InputError:

@@ -11,9 +11,10 @@ from typing import Final
 from dumbbell import _core
 from dumbbell.algorithms import apart, catalogue
 from dumbbell.algorithms.catalogue import Algorithm
-from dumbbell.base.errors import EngineError, InputError, refused
+from dumbbell.base.errors import EngineError, InputError, placed, refused
 from dumbbell.conformance import fuzzing, interface, kernel
 from dumbbell.conformance.verdicts import Row, Verdict
+from dumbbell.experiments.mixes import named
 from dumbbell.experiments.tune.paths import NetworkPath
 from dumbbell.quantities.kept import Values
 from dumbbell.scoring import problems
@@ -47,7 +48,8 @@ class Candidate:
         """Compile and describe a candidate; InputError if there is no such file or algorithm."""
         own: dict[str, Algorithm] = {}
         if not catalogue.is_file(choice):
-            return cls(catalogue.named(choice, Path(), own), choice.partition("@")[0])
+            with placed(key="algorithm"):
+                return cls(named(choice, own), choice.partition("@")[0])
         shown = choice.partition("@")[0]
         try:
             catalogue.check_new_name(Path(shown).stem)
