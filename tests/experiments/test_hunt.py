@@ -445,6 +445,9 @@ def test_the_command_writes_page_and_scenario(dumbbell: Command) -> None:
         (("bbr", "--duration", "1ms"), "too short"),
         (("bbr", "--stack", "linux-9"), "--stack"),
         (("bbr", "--within", "soon"), "--within"),
+        (("bbr", "--within", "0s"), '--within: "0s": no time for a scenario; valid: 5min'),
+        (("--distinguish", "reno", "nosuch"), '--distinguish: "nosuch": unknown algorithm'),
+        (("--distinguish", "nosuch", "reno"), '--distinguish: "nosuch": unknown algorithm'),
         (("bbr", "--points", "1"), "--points"),
     ],
 )

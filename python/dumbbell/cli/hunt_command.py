@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,7 +27,6 @@ from dumbbell.cli.tables import plain, table
 from dumbbell.engines.choices import EngineName
 
 if TYPE_CHECKING:
-    from dumbbell.execution.executor import Progress
     from dumbbell.experiments.hunt.hunting import Hunted
 
 
@@ -89,8 +90,7 @@ def hunt(
     It is made as simple as possible, written as a scenario file with its claim, and judged by seeds
     that the search has not seen. Finished runs are kept: the same command resumes.
     """
-    from dumbbell.cli import consent, progress
-    from dumbbell.cli.workers import workers
+    from dumbbell.cli import searching
     from dumbbell.experiments.hunt import words
     from dumbbell.experiments.hunt.hunting import Request
     from dumbbell.experiments.hunt.hunting import hunt as search
@@ -111,22 +111,21 @@ def hunt(
         runs=runs,
         seed=seed,
     )
-    with workers(jobs, dask) as working:
-
-        def searched(meant: bool) -> Hunted:
-            with progress.steps("searching", say) as step:
-                display = _Told(step)
-                return search(
-                    request,
-                    results=results,
-                    jobs=working,
-                    confirm=confirm,
-                    large=meant,
-                    on_step=display.step,
-                    on_progress=display.run,
-                )
-
-        hunted = consent.asking(searched, large=large)
+    with _naming(distinguish):
+        hunted = searching.searched(
+            lambda working, meant, progress: search(
+                request,
+                results=results,
+                jobs=working,
+                confirm=confirm,
+                large=meant,
+                on_step=progress.on_step,
+                on_progress=progress.on_progress,
+            ),
+            jobs=jobs,
+            dask=dask,
+            large=large,
+        )
     if hunted.interrupted:
         for line in words.conclusion(hunted):
             say.print(line, soft_wrap=True)
@@ -171,6 +170,17 @@ def _sides(
     return algorithm, others
 
 
+@contextmanager
+def _naming(distinguish: tuple[str, str] | None) -> Iterator[None]:
+    """Name ``--distinguish`` where an error is about an algorithm that it names."""
+    try:
+        yield
+    except InputError as error:
+        if distinguish is None or error.key not in ("algorithm", "against"):
+            raise
+        raise replace(error, key="distinguish") from None
+
+
 def _where(conditions: list[str]) -> dict[str, str]:
     """Read other ranges of dimensions."""
     found: dict[str, str] = {}
@@ -200,20 +210,3 @@ def _show(hunted: Hunted, *, as_json: bool) -> None:
             shown.add_row(*map(plain, row))
         print()
         print_table(shown)
-
-
-class _Told:
-    """Shows the progress of a search."""
-
-    def __init__(self, step: Callable[[str], None]) -> None:
-        self._step = step
-        self._words = "searching"
-
-    def step(self, words: str) -> None:
-        """Hear what is done next."""
-        self._words = words
-        self._step(words)
-
-    def run(self, state: Progress) -> None:
-        """Hear that a run has come to its end."""
-        self._step(f"{self._words}; {state.finished} of {state.total} runs")

@@ -26,6 +26,9 @@ from dumbbell.execution.pools import Running
 from dumbbell.plan.places import Places, words
 from dumbbell.scenario.resolve import ResolvedScenario
 
+SEARCHING: Final = "searching"
+"""The first step of a search."""
+
 _LOG_EVERY_S: Final = 10.0
 _SHOW_EVERY_S: Final = 0.5
 _RUNNING_SHOWN: Final = 8
@@ -184,6 +187,29 @@ def steps(first: str, console: Console) -> Iterator[Callable[[str], None]]:
     finally:
         log.ended.set()
         thread.join()
+
+
+class SearchStatus:
+    """Shows a search: its present step, and how many runs of that are finished.
+
+    Parameters
+    ----------
+    step
+        Shows a text instead of the last one: what `steps` provides.
+    """
+
+    def __init__(self, step: Callable[[str], None]) -> None:
+        self._show = step
+        self._words = SEARCHING
+
+    def on_step(self, words: str) -> None:
+        """Show the next step."""
+        self._words = words
+        self._show(words)
+
+    def on_progress(self, state: State) -> None:
+        """Show that one more run is finished."""
+        self._show(f"{self._words}; {state.finished} of {state.total} runs")
 
 
 class _StepLog:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,11 +14,6 @@ from dumbbell.cli.output import print_json, print_table, say
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, ResultsDir
 from dumbbell.cli.tables import plain, table
 from dumbbell.engines.choices import EngineName
-
-if TYPE_CHECKING:
-    from dumbbell.execution.executor import Progress
-    from dumbbell.experiments.tune.search import Search
-    from dumbbell.experiments.tune.tuning import Tuned
 
 _Paths = Annotated[str, typer.Option(help="Rates of the bottleneck: 100mbit,1gbit.")]
 
@@ -85,8 +79,7 @@ def tune(
 
     Finished runs are kept: the same command resumes an interrupted search.
     """
-    from dumbbell.cli import consent, progress
-    from dumbbell.cli.workers import workers
+    from dumbbell.cli import searching
     from dumbbell.experiments.tune import words
     from dumbbell.experiments.tune.paths import Traffic
     from dumbbell.experiments.tune.tuning import Request
@@ -110,22 +103,20 @@ def tune(
         candidates,
         seed,
     )
-    with workers(jobs, dask) as working:
-
-        def searched(meant: bool) -> Tuned:
-            with progress.steps("searching", say) as step:
-                display = _Told(step)
-                return search(
-                    request,
-                    results=results,
-                    jobs=working,
-                    confirm=confirm,
-                    large=meant,
-                    on_batch=display.batch,
-                    on_progress=display.run,
-                )
-
-        tuned = consent.asking(searched, large=large)
+    tuned = searching.searched(
+        lambda working, meant, progress: search(
+            request,
+            results=results,
+            jobs=working,
+            confirm=confirm,
+            large=meant,
+            on_batch=lambda course: progress.on_step(words.tried(course)),
+            on_progress=progress.on_progress,
+        ),
+        jobs=jobs,
+        dask=dask,
+        large=large,
+    )
     if tuned.course.interrupted:
         best = words.conclusion(tuned)
         say.print(f"{best} The same command resumes it, and writes the page.", soft_wrap=True)
@@ -146,23 +137,6 @@ def tune(
         say.print(idle, soft_wrap=True)
     preset = output / f"{tuned.algorithm.name}.toml"
     say.print(f"Page: {written}. Preset: {tuned.search.choice}@{preset}", soft_wrap=True)
-
-
-class _Told:
-    """Shows the progress of a search."""
-
-    def __init__(self, step: Callable[[str], None]) -> None:
-        self._step = step
-        self._words = "searching"
-
-    def batch(self, search: Search) -> None:
-        """Hear that a batch of candidates has been tried."""
-        self._words = f"{len(search.course.tried)} of {search.candidates} candidates"
-        self._step(self._words)
-
-    def run(self, state: Progress) -> None:
-        """Hear that a run has come to its end."""
-        self._step(f"{self._words}, {state.finished} of {state.total} runs")
 
 
 def _list(option: str, text: str) -> tuple[str, ...]:

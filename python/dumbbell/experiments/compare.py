@@ -108,7 +108,7 @@ def compare(
         Is called with what has been done, whenever a run has ended.
     """
     setting = Setting(rate, rtt, buffer, str(loss), duration, stack, slow_start)
-    store = results if isinstance(results, Store) else Store(results)
+    store = Store.of(results)
     planned = campaign(
         algorithms, setting, flows, runs=runs, seed=seed, store=store, engine=engines.named(engine)
     )

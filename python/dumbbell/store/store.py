@@ -74,6 +74,11 @@ class Store:
         with self.errors("read"):
             self._check_format()
 
+    @classmethod
+    def of(cls, results: Store | str | Path) -> Store:
+        """Return a results folder by its path; one that is open already stays as it is."""
+        return results if isinstance(results, Store) else cls(results)
+
     def has(self, key: str) -> bool:
         """Return whether there is a result, without verifying it."""
         return self._place(key) is not None

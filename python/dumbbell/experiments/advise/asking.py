@@ -107,7 +107,7 @@ def advise(
     settings = _settings(setting)
     # At least 1 bit/s, as a rate of 0 is none.
     cross = format_rate(max(1, parse_rate(setting.rate) // CROSS))
-    store = results if isinstance(results, Store) else Store(results)
+    store = Store.of(results)
     # Every algorithm runs alone and in each order of start. The legacy one is always among them, as
     # all others are compared with it.
     times = len({*names, beside}) * runs * (1 + len(_LATE))

@@ -83,7 +83,7 @@ def compete(
     seed, engine, results, jobs, retries, large, on_progress
         As for `compare`.
     """
-    store = results if isinstance(results, Store) else Store(results)
+    store = Store.of(results)
     planned = campaign(
         algorithms, paths, runs=runs, seed=seed, store=store, engine=engines.named(engine)
     )

@@ -225,7 +225,7 @@ def hunt(
     kernel = None if confirm is None else engines.runnable(engines.named(confirm))
     own: dict[str, Algorithm] = {}
     typed = _sides(request, own)
-    store = results if isinstance(results, Store) else Store(results)
+    store = Store.of(results)
     engine = engines.named(EngineName.SIMULATOR)
     goal = request.wanted
     runs = Attempts((), store, engine, jobs, own, goal.references, on_progress)
@@ -289,7 +289,10 @@ def _within_s(request: Request) -> float:
     if not request.within:
         return math.inf
     with placed(key="within"):
-        return parse_time(request.within) / NS_PER_S
+        within_ns = parse_time(request.within)
+    if within_ns == 0:
+        raise InputError("no time for a scenario", key="within", value=request.within, valid="5min")
+    return within_ns / NS_PER_S
 
 
 def _check_size(judge: Judge, own: Mapping[str, Algorithm], jobs: int | Pool | None) -> None:

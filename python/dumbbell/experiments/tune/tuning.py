@@ -186,7 +186,7 @@ def tune(
     searched_paths, held_out = _paths(request)
     marks = any(path.has_marks(choice, own_algorithms) for path in searched_paths)
     searched = space.space(algorithm, request.parameters, marks=marks)
-    store = results if isinstance(results, Store) else Store(results)
+    store = Store.of(results)
     runs = Runs(
         _objectives(request),
         store,

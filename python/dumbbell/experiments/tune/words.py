@@ -6,12 +6,18 @@ from typing import Final
 
 from dumbbell.base.labels import listing, number, with_interval
 from dumbbell.experiments.tune.judging import SHOWN, Line
+from dumbbell.experiments.tune.search import Search
 from dumbbell.experiments.tune.tuning import Tuned
 from dumbbell.inference.estimates import Estimate
 from dumbbell.quantities.taking import described
 
 SETTLED: Final = 1.02
 """A gain below this is no reason to change anything."""
+
+
+def tried(search: Search) -> str:
+    """Say how far a search is."""
+    return f"{len(search.course.tried)} of {search.candidates} candidates"
 
 
 def columns(tuned: Tuned) -> list[str]:
