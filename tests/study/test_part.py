@@ -158,6 +158,11 @@ def test_a_part_is_run_judged_and_shown(dumbbell: Command, tmp_path: Path) -> No
     assert '<figure id="fig3">' in page
     assert '<figure id="fig1">' not in page
     assert "dumbbell run small:fig3" in Path("report/index.html").read_text()
+    opened = dumbbell("open", "small:fig3", "--print").out.strip()
+    assert opened.endswith("/report/studies/small-fig3/index.html")
+    only = Path("report/studies/small-fig3/figures.html").read_text()
+    assert '<figure id="fig3">' in only
+    assert '<figure id="fig1">' not in only
     # The whole study has the same runs.
     whole = dumbbell("run", "small", "--where", "algorithm=highspeed", "--where", "rate=10mbit")
     assert "4 reused" in whole.err
@@ -168,3 +173,10 @@ def test_a_part_is_run_judged_and_shown(dumbbell: Command, tmp_path: Path) -> No
 def test_a_wrong_part_is_refused(dumbbell: Command, tmp_path: Path) -> None:
     small_study.write(tmp_path / "studies" / "small")
     assert_refused(dumbbell("run", "small:fig4"))
+    said = dumbbell("open", "small:fig3")
+    assert_refused(said)
+    assert '"small:fig3": neither a study that has been run' in said.err
+    assert dumbbell("run", "small:fig3").code == 0
+    said = dumbbell("open", "small:fig4")
+    assert_refused(said)
+    assert "unknown figure or claim of small" in said.err

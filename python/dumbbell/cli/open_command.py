@@ -17,7 +17,8 @@ def open_page(
         typer.Argument(
             metavar="RUN|STUDY",
             help="The beginning of a run's key or the name of a study or experiment, as `dumbbell "
-            "list runs` shows them; by default what was run last.",
+            "list runs` shows them, or a part of a study: li2007:fig4; by default what was run "
+            "last.",
         ),
     ] = None,
     *,
@@ -37,7 +38,7 @@ def open_page(
     from dumbbell.cli import desktop, pages, stored
 
     place = stored.find(what, results, engine)
-    page = pages.written(place.results, output / "studies" / place.results.study.name)
+    page = pages.written(place.results, output / "studies" / pages.folder(place.results.study))
     address = page.resolve().as_uri()
     if place.run is not None:
         address = f"{page.resolve().parent.as_uri()}/{place.run}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from dumbbell.cli import progress
@@ -11,14 +12,20 @@ from dumbbell.engines import engines
 from dumbbell.reports import site
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.results import Results
+from dumbbell.study.model import Study
 
 
 def tell(asked: Campaign, report: Path | None) -> None:
     """Write the pages of what was run into a folder, or say how to see them."""
     if report is None:
-        tell_place(asked.study.name, asked.store.root, engines.option(asked.engine))
+        tell_place(asked.study.named, asked.store.root, engines.option(asked.engine))
         return
     say.print(f"Page: {written(asked.results(), report)}", soft_wrap=True)
+
+
+def folder(study: Study) -> str:
+    """Return the name of a study's folder in a site; a part has one next to the whole study."""
+    return re.sub(r"[^\w.-]", "-", study.named)
 
 
 def written(found: Results, folder: Path) -> Path:

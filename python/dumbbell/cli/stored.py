@@ -10,6 +10,7 @@ from typing import Any
 
 from dumbbell.base import kinds
 from dumbbell.base.errors import InputError, listed, near
+from dumbbell.cli import reading
 from dumbbell.cli.output import say
 from dumbbell.engines.choices import EngineName
 from dumbbell.reports import run_pages
@@ -18,6 +19,7 @@ from dumbbell.results.inventory import Inventory
 from dumbbell.results.results import Results
 from dumbbell.store import campaigns
 from dumbbell.store.store import Store
+from dumbbell.study import part
 from dumbbell.study.model import Study
 
 
@@ -30,13 +32,18 @@ class Found:
 
 
 def find(what: str | None, folder: Path, engine: EngineName) -> Found:
-    """Find what the user means: a study, a run by the beginning of its key, or what ran last."""
+    """Find what the user means: a study or a part of it, the beginning of a run's key, or nothing.
+
+    Nothing is what ran last.
+    """
     store = Store(folder)
     known = plans.remembered(store)
     last = campaigns.latest(store)
     name = what if what is not None or last is None else last.study
     if name in known:
         return Found(Results(_study(name, folder), store, engine=engine))
+    if name is not None and part.split(name)[0] in known:
+        return Found(reading.runs_of(name, folder, engine))
     if name is None:
         raise InputError(
             "holds no runs",

@@ -214,6 +214,11 @@ class Study(Table):
         return self.header.name
 
     @property
+    def named(self) -> str:
+        """Its name, with the figures and claims of a part: ``li2007:fig4,E10``."""
+        return parts.joined(self.name, self._part)
+
+    @property
     def called(self) -> str:
         """Its name in commands: its name if that finds it, else the path that it was read from.
 
