@@ -9,6 +9,7 @@ import pytest
 from command_line import Command
 from dumbbell.engines import engines
 from dumbbell.execution.executor import Outcome
+from dumbbell.judging.evidence import Verdict
 from dumbbell.results.campaign import Campaign
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
@@ -89,6 +90,23 @@ def test_a_claim_out_of_reach_gets_none_and_is_named(dumbbell: Command) -> None:
     said = dumbbell("run", "sharing", "--runs", "20", "--until-decided", "--at-most", "21")
     assert runs() == 20
     assert "Not within 21 repetitions: A02 (" in said.err
+
+
+def test_a_campaign_alone_ends_with_the_same_runs_again(dumbbell: Command) -> None:
+    """As a checklist does: the plan that decided the claims is in the results folder then."""
+    dumbbell("run", "sharing")
+    campaign = Campaign(Study.load("sharing"), Store("results"), engines.named("simulator"))
+
+    def run(part: Campaign) -> Outcome:
+        outcome, _ = part.run()
+        return outcome
+
+    first, _ = campaign.run_until_decided(run, alone=True)
+    assert first.plan.more
+    again, _ = campaign.run_until_decided(run, alone=True)
+    assert again.plan == first.plan
+    decided = {claim.claim.id: claim.verdict for claim in again.own_results().claims()}
+    assert decided["A01"] is Verdict.REPRODUCED
 
 
 @pytest.mark.parametrize("field", ["failed", "invalid"])

@@ -207,7 +207,9 @@ def _checked(
                     say.print(f"{more} more runs to decide clauses")
             return campaign.run(part, jobs=working, retries=retries, large=large, brief=True)
 
-        last, outcome = asked.run_until_decided(stage, checking.most(quick=quick, at_most=at_most))
+        last, outcome = asked.run_until_decided(
+            stage, checking.most(quick=quick, at_most=at_most), alone=True
+        )
     if outcome.failed:
         raise typer.Exit(1)
     with progress.steps("judging clauses", say):

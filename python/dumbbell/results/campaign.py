@@ -170,29 +170,34 @@ class Campaign:
         return {} if self.where else {self.plan: self.planned}
 
     def run_until_decided(
-        self, run: Callable[[Campaign], Outcome], at_most: int = AT_MOST
+        self, run: Callable[[Campaign], Outcome], at_most: int = AT_MOST, *, alone: bool = False
     ) -> tuple[Campaign, Outcome]:
         """Run the campaign, then the repetitions that are expected to decide its claims.
 
+        Judge by all runs of the study in the results folder or, if `alone`, by those of the
+        campaign: then the same campaign again ends with the same runs, whatever the folder has.
         Stop as soon as a run fails or is invalid: a claim cannot be judged by such runs. Return
         the last campaign that ran, and its outcome.
         """
         campaign, outcome = self, run(self)
         while not (outcome.failed or outcome.invalid):
-            further = campaign.deciding(at_most)
+            further = campaign.deciding(at_most, alone=alone)
             if further is None:
                 break
             campaign, outcome = further, run(further)
         return campaign, outcome
 
-    def deciding(self, at_most: int = AT_MOST) -> Campaign | None:
+    def deciding(self, at_most: int = AT_MOST, *, alone: bool = False) -> Campaign | None:
         """Return a campaign with the repetitions that are expected to decide undecided claims.
 
         Claims that are expected to need more than `at_most` repetitions of a grid point get none.
         None if there is no other claim to decide.
         """
         needs = [
-            need for claim in self.undecided() if not beyond(claim, at_most) for need in claim.needs
+            need
+            for claim in self.undecided(alone=alone)
+            if not beyond(claim, at_most)
+            for need in claim.needs
         ]
         more = _more(needs, self._asked())
         if not more:
@@ -201,9 +206,10 @@ class Campaign:
         known |= {(each.test, each.point): each for each in more}
         return replace(self, plan=self.plan.model_copy(update={"more": tuple(known.values())}))
 
-    def undecided(self) -> list[ClaimResult]:
-        """Return the claims that the results do not decide."""
-        return [claim for claim in self.results().claims() if claim.verdict is Verdict.UNDECIDED]
+    def undecided(self, *, alone: bool = False) -> list[ClaimResult]:
+        """Return the claims that the results do not decide; see `run_until_decided`."""
+        results = self.own_results() if alone else self.results()
+        return [claim for claim in results.claims() if claim.verdict is Verdict.UNDECIDED]
 
     def _asked(self) -> Mapping[tuple[str, tuple[tuple[str, str], ...]], int]:
         """Return the planned repetitions of each grid point."""

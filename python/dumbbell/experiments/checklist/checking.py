@@ -56,7 +56,7 @@ def checklist(
     seed, engine, results, jobs, retries, large, on_progress
         As for `compare`.
     """
-    store = results if isinstance(results, Store) else Store(results)
+    store = Store.of(results)
     planned = campaign(
         algorithms, against, quick=quick, seed=seed, store=store, engine=engines.named(engine)
     )
@@ -66,7 +66,7 @@ def checklist(
         outcome.raise_for_failed(stage.places)
         return outcome
 
-    last, _ = planned.run_until_decided(run, most(quick=quick, at_most=at_most))
+    last, _ = planned.run_until_decided(run, most(quick=quick, at_most=at_most), alone=True)
     return judged(last)
 
 
