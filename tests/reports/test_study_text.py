@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
 
+import browser
 import small_study
 from dumbbell.base.errors import InputError
 from dumbbell.judging.standing import Standing
-from dumbbell.reports import site, study_markdown, study_text
+from dumbbell.reports import effect_chart, pictures, site, study_markdown, study_text
 from dumbbell.reports.study_text import StudyText
 from dumbbell.results import account
 from dumbbell.results.account import Account
@@ -173,6 +175,44 @@ def test_numbers_are_compared_with_those_of_the_authors(text: StudyText) -> None
 def test_what_is_open_says_what_it_needs(text: StudyText) -> None:
     assert text.undecided == [("not run yet", ["A03"])]
     assert [ask.text for ask in text.asks] == ["Was it a second link?", "Was A01 measured?"]
+
+
+def test_a_claim_of_which_a_part_has_run_shows_it(small: Results, tmp_path: Path) -> None:
+    """As in a quick part that has one side of what another check compares."""
+    told(tmp_path)
+    claims = tmp_path / "claims.toml"
+    other = '{ type = "band", test = "lossy", quantity = "utilisation", low = 0.1 }'
+    claims.write_text(claims.read_text().replace("stated = 0.9 }", f"stated = 0.9 }}, {other}"))
+    study = Study.load(tmp_path)
+    found = study_text.of(study, account.of(Results(study, small.store)))
+    assert found.undecided == [("run in part only", ["A01"]), ("not run yet", ["A03"])]
+    lines = {each.claim: each for group in found.groups for each in group.lines}
+    assert lines["A01"].theirs == "90 %"
+    assert found.effects[0].ours in lines["A01"].ours
+    assert lines["A03"].ours == ""
+
+
+def test_the_figure_of_numbers_fits_a_phone(
+    results: Results, judged: Account, text: StudyText, tmp_path: Path
+) -> None:
+    page = site.write(results, tmp_path / "report")
+    long = [
+        replace(each, theirs="at most 0.01 with queues of 2 % of the BDP") for each in text.effects
+    ]
+    chart = effect_chart.draw(long, judged.standings)
+    pictures.write(effect_chart.NAME, chart, page.parent / "figures")
+    with browser.browser(tmp_path / "profile") as window:
+        window.open(page, "#numbers", 390)
+        window.wait("document.querySelector('#numbers .vega-embed svg') !== null")
+        drawn = "document.querySelector('#numbers svg').getBoundingClientRect()"
+        assert window.evaluate(f"{drawn}.right") <= 390
+        labels = window.evaluate(
+            "[...document.querySelectorAll('#numbers svg text')].map((each) => each.textContent)"
+        )
+        assert any("at most 0.01" in each for each in labels)
+        assert not any("…" in each for each in labels)
+        assert window.evaluate("document.documentElement.scrollWidth") == 390
+        assert window.complaints == []
 
 
 def test_both_forms_say_the_same(results: Results, judged: Account, tmp_path: Path) -> None:

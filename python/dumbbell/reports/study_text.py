@@ -14,7 +14,7 @@ from dumbbell.base.labels import listing, number
 from dumbbell.judging import effects
 from dumbbell.judging.decision import Decided
 from dumbbell.judging.effects import NEAR, Effect, Summary
-from dumbbell.judging.evidence import Verdict
+from dumbbell.judging.evidence import CheckResult, Verdict
 from dumbbell.judging.judging import ClaimResult, judged_by_runs
 from dumbbell.judging.standing import Standing
 from dumbbell.results.account import Account
@@ -227,10 +227,17 @@ def _line(each: ClaimResult, account: Account) -> Line:
 
 def _ours(each: ClaimResult) -> str:
     """Return what decides, with the quantity unless the authors' number shows what it is."""
-    check = each.decisive
+    check = _shown(each)
     if not check.brief or check.asked.stated:
         return check.brief
     return f"{check.asked.title}: {check.brief}"
+
+
+def _shown(each: ClaimResult) -> CheckResult:
+    """Return the check that stands for a claim: of one that has run in part, what has run."""
+    if each.decisive.findings:
+        return each.decisive
+    return next((check for check in each.checks if check.findings), each.decisive)
 
 
 def _not_counted(claims: Sequence[ClaimResult]) -> str:
@@ -272,6 +279,11 @@ def _undecided(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
     needs: dict[str, list[str]] = {}
     for each in judged_by_runs(account.claims):
         if each.verdict is Verdict.UNDECIDED:
-            lacks = "not run yet" if not each.decisive.findings else each.decisive.lacks
-            needs.setdefault(lacks, []).append(each.claim.id)
+            needs.setdefault(_lacks(each), []).append(each.claim.id)
     yield from needs.items()
+
+
+def _lacks(each: ClaimResult) -> str:
+    if each.decisive.findings:
+        return each.decisive.lacks
+    return "run in part only" if _shown(each).findings else "not run yet"

@@ -13,6 +13,8 @@ const BESIDE_PLOT = 70;
 const NARROWEST = 120;
 const TRIES = 3;
 const SAME = 8;
+const LINE = 15;
+const NAMES_SHARE = 0.42;
 
 const views = (view) => [view, ...[...PARTS.flatMap((part) => view[part] ?? []), view.spec ?? []].flat().flatMap(views)];
 
@@ -41,6 +43,18 @@ function turned(x, width) {
   const tight = Math.max(...names.map((name) => String(name).length)) * LETTER > width / names.length;
   const { labelExpr, ...axis } = x.axis ?? {};
   return { ...x, axis: tight ? { ...axis, labelAngle: -90 } : { ...axis, ...(labelExpr && { labelExpr }) } };
+}
+
+// Long names of rows are broken into lines; the result says how many the longest takes.
+function folded(view, room) {
+  const y = view.encoding?.y;
+  const names = y?.scale?.domain;
+  if (y?.type !== "nominal" || !Array.isArray(names)) return 1;
+  const letters = Math.floor((NAMES_SHARE * room) / LETTER);
+  if (Math.max(...names.map((name) => String(name).length)) <= letters) return 1;
+  const lines = Object.fromEntries(names.map((name) => [name, wrapped(name, letters)]));
+  y.axis = { ...y.axis, labelExpr: `${JSON.stringify(lines)}[datum.label]`, labelLineHeight: LINE - 2 };
+  return Math.max(...Object.values(lines).map((each) => each.length));
 }
 
 function relaid(encoding, width) {
@@ -75,6 +89,8 @@ function narrowed(chart, room, width) {
     if (view.title) view.title = retitled(view.title, view === spec ? room : width);
     if (view.encoding) relaid(view.encoding, width);
   }
+  const lines = Math.max(...all.map((view) => folded(view, room)));
+  for (const view of all) if (view.height?.step) view.height.step = Math.max(view.height.step, lines * LINE);
   const columns = Math.max(1, Math.floor(room / (letters * LETTER + KEY)));
   const layout = { bottom: { anchor: "start", direction: "vertical" } };
   spec.config.legend = { ...spec.config.legend, orient: "bottom", columns, labelLimit: room - KEY, layout };
