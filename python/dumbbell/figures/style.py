@@ -14,12 +14,15 @@ from dumbbell.algorithms.labels import label_of
 from dumbbell.figures.looks import INK, LOOKS, Look
 
 __all__ = [
+    "BAD",
     "CHOSEN",
     "FAINT",
     "FONT",
     "FONT_WITH_SUPERSCRIPTS",
+    "GOOD",
     "GRID",
     "INK",
+    "OPEN",
     "OTHERS",
     "SPARE_COLOURS",
     "THEORY_DASHES",
@@ -37,6 +40,9 @@ SPARE_COLOURS = ("#882255", "#2f9486", "#aa4499", "#5e92c6", "#cc6677", "#004488
 
 CHOSEN, OTHERS = "#d55e00", "#004488"
 """Colours of what was chosen among equals that are no algorithms, and of the others."""
+
+GOOD, OPEN, BAD = "#00795a", "#a88600", "#d55e00"
+"""Colours of what agrees, of what is not decided, and of what does not agree."""
 
 _SPARE_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 

@@ -19,11 +19,11 @@ NAME: Final = "ours-over-theirs"
 """Name of the figure's files."""
 
 COLOURS: Final[Mapping[Standing, str]] = {
-    Standing.HOLDS: "#00795a",
+    Standing.HOLDS: style.GOOD,
     Standing.READING: "#2a8fc4",
     Standing.TIE: "#7a7a7a",
-    Standing.CONTRADICTED: "#d55e00",
-    Standing.OPEN: "#a88600",
+    Standing.CONTRADICTED: style.BAD,
+    Standing.OPEN: style.OPEN,
 }
 _SHAPES: Final[Mapping[Kind, str]] = {
     "value": "circle",

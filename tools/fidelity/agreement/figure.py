@@ -26,9 +26,9 @@ _RELATIVE: Final = ("goodput", "rtt")
 """Measures that range over orders of magnitude: their differences are shown as shares."""
 
 _COLOURS: Final = {
-    Verdict.AGREES.value: "#0072b2",
-    Verdict.UNDECIDABLE.value: "#e69f00",
-    Verdict.DIFFERS.value: "#d55e00",
+    Verdict.AGREES.value: style.GOOD,
+    Verdict.UNDECIDABLE.value: style.OPEN,
+    Verdict.DIFFERS.value: style.BAD,
 }
 _SHAPES: Final = {
     Verdict.AGREES.value: "circle",
@@ -193,7 +193,7 @@ def _traced(judged: Sequence[Judged]) -> list[Judged]:
 
 
 def _windows(judged: Judged, names: tuple[str, str]) -> alt.Chart:
-    colours = alt.Scale(domain=list(names), range=[INK, "#e69f00"])
+    colours = alt.Scale(domain=list(names), range=[INK, style.CHOSEN])
     widths = alt.Scale(domain=list(names), range=[2.4, 1.0])
     end_s = float(judged.case.seconds)
     chart: alt.Chart = (
