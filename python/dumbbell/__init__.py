@@ -57,6 +57,7 @@ __all__ = [
     "Study",
     "Sweep",
     "Tuning",
+    "Validation",
     "advise",
     "check",
     "checklist",
@@ -78,6 +79,7 @@ __all__ = [
     "sweep",
     "take",
     "tune",
+    "validate",
 ]
 
 _RENAMED = {"run": "run_study"}

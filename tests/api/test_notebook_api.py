@@ -16,10 +16,12 @@ import polars as pl
 import pytest
 
 import dumbbell
+import passing_kernel
 from dumbbell import Comparison, InputError, Run
 from dumbbell.base.errors import unknown
 from dumbbell.engines import result
 from dumbbell.quantities.registry import quantities
+from passing_kernel import Kernel
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 
@@ -181,6 +183,16 @@ WRONG: Final[dict[str, tuple[Callable[[Run], object], str]]] = {
     "hunt, no mapping": (lambda _: dumbbell.hunt("bbr", where=_any(["rate=1mbit"])), "where"),
     "hunt, distinguish": (lambda _: dumbbell.hunt("bbr", distinguish=True), "against"),
     "hunt, confirm": (lambda _: dumbbell.hunt("bbr", confirm="kernel"), "confirm"),
+    "validate, a number": (lambda _: dumbbell.validate(_any(3)), "scenario"),
+    "validate, runs": (lambda _: dumbbell.validate("short.toml", runs=1), "runs"),
+    "validate, changes": (
+        lambda _: dumbbell.validate("short.toml", changes=_any("a=1")),
+        "changes",
+    ),
+    "validate, a value": (
+        lambda _: dumbbell.validate("short.toml", changes={"network.rtt": "soon"}),
+        "changes.network.rtt",
+    ),
     "check, a number": (lambda _: dumbbell.check(_any(3)), "algorithm"),
     "measurement": (lambda _: dumbbell.read_measurement(_any(3)), "file"),
 }
@@ -448,8 +460,9 @@ MODULES: Final = sorted(
 )
 
 
-def test_examples_are_true(run: Run, compared: Comparison) -> None:
+def test_examples_are_true(run: Run, compared: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     """All in one, as later examples use the runs of earlier ones."""
+    passing_kernel.installed(Kernel(), monkeypatch)
     swept = dumbbell.sweep("reno", rate="10mbit", rtt=["10ms", "20ms"], duration="2s", runs=1)
     contest = dumbbell.compete("reno", "bic", rate="10mbit", rtt="20ms", duration="5s", runs=1)
     names = {"dumbbell": dumbbell, "run": run, "compared": compared, "swept": swept}

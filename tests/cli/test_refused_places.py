@@ -14,8 +14,12 @@ from typing import Any, Final
 import pytest
 
 import measured_files
+import passing_kernel
+import short_checklist
 from command_line import Command, Said
 from dumbbell.base.errors import refusal
+from dumbbell.experiments.checklist import suite
+from passing_kernel import Kernel
 
 SCENARIO: Final = """
 duration = "1s"
@@ -30,6 +34,9 @@ ADVISE: Final = ("advise", *PATH, "--among", "reno,bic", "--beside", "reno")
 TUNE: Final = ("tune", "hybla", *PATH, "--candidates", "2")
 HUNT: Final = ("hunt", "vegas", "--against", "reno", "--points", "2", "--duration", "2s")
 
+CHECKLIST: Final = ("checklist", "reno", "--against", "reno", "--quick", "--at-most", "2")
+VALIDATE: Final = ("validate", "a.toml", "--runs", "2")
+
 RESULTS: Final[dict[str, tuple[str, ...]]] = {
     "simulate": ("simulate", "a.toml"),
     "compare": COMPARE,
@@ -40,6 +47,8 @@ RESULTS: Final[dict[str, tuple[str, ...]]] = {
     "advise": ADVISE,
     "tune": TUNE,
     "hunt": HUNT,
+    "checklist": CHECKLIST,
+    "validate": VALIDATE,
     "merge": ("merge", "results"),
     "claims": ("claims", "study"),
     "report": ("report", "study"),
@@ -63,9 +72,19 @@ OUTPUT: Final[dict[str, tuple[str, ...]]] = {
     "figure": (*COMPARE, "--figure", "{}/a.svg"),
     "markdown": ("claims", "study", "--markdown", "{}/a.md"),
     "baseline": ("claims", "study", "--save-baseline", "{}/a.json"),
+    "page": (*CHECKLIST, "--page", "{}/a.html"),
+    "overlay": (*VALIDATE, "--page", "{}/a.html"),
     "scenario": ("import", "measured.json", "--fit-only", "--scenario", "{}/a.toml"),
 }
 """Commands that write elsewhere."""
+
+BEFORE: Final = {
+    "simulate": ("simulate", "a.toml"),
+    "compare": COMPARE,
+    "checklist": CHECKLIST,
+    "validate": VALIDATE,
+}
+"""What each of these runs before it writes elsewhere."""
 
 NOWHERE: Final = "/proc/nothing"
 """Can be read, as what has not been made yet, but not be made."""
@@ -74,8 +93,13 @@ PLACES: Final = ["file", "file/below", "x" * 300, "loop", "loop/below", NOWHERE]
 
 
 @pytest.fixture
-def dumbbell(dumbbell: Command, tmp_path: Path, small_folder: Path) -> Command:
+def dumbbell(
+    dumbbell: Command, tmp_path: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Command:
     """Run the command in a folder that has what commands read, and places that are none."""
+    cut = short_checklist.battery()
+    monkeypatch.setattr(suite, "load", lambda: cut)
+    passing_kernel.installed(Kernel(), monkeypatch)
     (tmp_path / "a.toml").write_text(SCENARIO)
     measured_files.written(tmp_path, measured_files.iperf3())
     (tmp_path / "study").symlink_to(small_folder / "study")
@@ -128,6 +152,8 @@ WRITING: Final = [
     "advise",
     "tune",
     "hunt",
+    "checklist",
+    "validate",
     "merge",
 ]
 
@@ -161,8 +187,8 @@ def test_results_that_cannot_be_written(
 def test_output_that_cannot_be_written(dumbbell: Command, tmp_path: Path, name: str) -> None:
     (tmp_path / "new").mkdir()
     arguments = [word.format("new") for word in OUTPUT[name]]
-    if arguments[0] in {"simulate", "compare"}:  # so that they write nothing else
-        dumbbell(*arguments[: 2 if arguments[0] == "simulate" else len(COMPARE)])
+    if (before := BEFORE.get(arguments[0])) is not None:  # so that they write nothing else
+        dumbbell(*before)
     with small_files(0):
         said = dumbbell(*arguments)
     assert_told(said, "new")

@@ -6,11 +6,10 @@ import dataclasses
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 from fidelity import steps
 from fidelity.__main__ import app
@@ -28,11 +27,10 @@ from fidelity.agreement import (
 from fidelity.agreement.case import Case
 from fidelity.agreement.collecting import Collected, Side, collect
 from fidelity.agreement.explanations import Explanation
-from fidelity.agreement.measures import DISTANCE, MEASURES
+from fidelity.agreement.measures import DISTANCE
 from fidelity.agreement.running import Found
 from fidelity.agreement.scenarios import ChosenCase
 from fidelity.agreement.scenarios import Path as Bottleneck
-from fidelity.agreement.statistics import Verdict, reach
 from fidelity.agreement.testbed import Bed
 from inline_snapshot import snapshot
 
@@ -40,62 +38,22 @@ from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import EngineError
 from dumbbell.cli import commands
 from dumbbell.conformance.kernel import Replay
-from dumbbell.contract.summary import TestbedSummary
 from dumbbell.engines import machine
-from dumbbell.engines.cancelling import CancelToken
-from dumbbell.engines.engine import Engine, Output, SimulatorEngine
+from dumbbell.engines.engine import Engine, SimulatorEngine
 from dumbbell.engines.machine import Fact, Machine
+from dumbbell.experiments.validate.measures import MEASURES
 from dumbbell.figures import drawing
+from dumbbell.inference.equivalence import Verdict, reach
 from dumbbell.scenario import facts
-from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.store import Store
-from sample_runs import blank, plain, tcp
+from passing_kernel import Kernel
+from sample_runs import plain, tcp
 
 ALGORITHMS = catalogue.algorithms()
 PATH = Bottleneck(10, 20, 1.0, 0.01)
 ALONE = ChosenCase((ALGORITHMS["reno"],), PATH, False, 3)
 PAIR = ChosenCase((ALGORITHMS["cubic"], ALGORITHMS["reno"]), PATH, True, 3)
 CASES = (ALONE, PAIR)
-
-
-class Kernel:
-    """A simulator that passes for a kernel; what it does otherwise is a change of the scenario."""
-
-    identity = "kernel"
-    real_time = True
-
-    def __init__(
-        self, changes: Mapping[str, Any] | None = None, invalid: Sequence[int] = (), broken: int = 0
-    ) -> None:
-        self.changes = changes or {}
-        self.invalid = invalid
-        self.broken = broken
-        self.not_offered: list[str] = []
-        self.held_permille = 0
-        self.runs = 0
-
-    def changed(self, data: dict[str, Any]) -> None:
-        """Change more of a resolved scenario."""
-
-    def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
-        self.runs += 1
-        data = json.loads(scenario.json)
-        if data["seed"] == self.broken:
-            raise EngineError("no such device")
-        for flow in data["flows"]:
-            flow["transport"]["tcp"]["stack"]["switches"].update(self.changes)
-        self.changed(data)
-        output = SimulatorEngine().run(ResolvedScenario.of(data), cancel)
-        why = ["the emulator was late"] if data["seed"] in self.invalid else []
-        told = blank(
-            TestbedSummary,
-            kernel="6.18.0",
-            invalid=tuple(why),
-            not_offered=tuple(self.not_offered),
-            held_permille=self.held_permille,
-        )
-        summary = msgspec.structs.replace(output.summary, testbed=told)
-        return dataclasses.replace(output, summary=summary)
 
 
 SWITCHES = {"receive_buffer_bytes": 1 << 20, "timer_tick_ns": 4_000_000}

@@ -11,9 +11,8 @@ from fidelity.agreement import judging, page
 from fidelity.agreement.collecting import Side
 from fidelity.agreement.drawn import DISCIPLINES, DrawnCase, draw
 from fidelity.agreement.judging import Agreement, Compared
-from fidelity.agreement.measures import DRAWN_MEASURES
+from fidelity.agreement.measures import CONFIDENCE, DRAWN_MEASURES
 from fidelity.agreement.running import Found
-from fidelity.agreement.statistics import CONFIDENCE
 
 from command_line import caller
 from dumbbell.engines.engine import SimulatorEngine

@@ -7,12 +7,14 @@ import math
 import numpy as np
 import pytest
 from fidelity import oracles
-from fidelity.agreement import cycles, distance, statistics
-from fidelity.agreement.statistics import CONFIDENCE, Verdict
+from fidelity.agreement import cycles, distance
+from fidelity.agreement.measures import CONFIDENCE
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dumbbell.algorithms import catalogue
+from dumbbell.inference import equivalence
+from dumbbell.inference.equivalence import Verdict
 from dumbbell.inference.estimates import Student
 from dumbbell.inference.statistics import Estimate, t_quantile
 from dumbbell.theory.fluid import Path
@@ -40,13 +42,13 @@ def estimate(value: float, reach: float | None) -> Estimate:
 def test_a_verdict_is_about_the_whole_interval(
     mean: float, reach: float | None, expected: Verdict
 ) -> None:
-    assert statistics.verdict(estimate(mean, reach), -1, 1) is expected
+    assert equivalence.verdict(estimate(mean, reach), -1, 1) is expected
 
 
 @given(st.floats(-10, 10), st.floats(0, 10), st.floats(0.01, 5))
 def test_a_narrower_interval_contradicts_no_verdict(mean: float, reach: float, band: float) -> None:
-    wide = statistics.verdict(estimate(mean, reach), -band, band)
-    narrow = statistics.verdict(estimate(mean, reach / 2), -band, band)
+    wide = equivalence.verdict(estimate(mean, reach), -band, band)
+    narrow = equivalence.verdict(estimate(mean, reach / 2), -band, band)
     assert wide in (narrow, Verdict.UNDECIDABLE)
 
 

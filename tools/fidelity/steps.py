@@ -19,6 +19,7 @@ from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution import parallelism
 from dumbbell.execution.executor import Progress
 from dumbbell.figures import drawing
+from dumbbell.inference.equivalence import Verdict
 from dumbbell.store.store import Store
 from fidelity import running as theory
 from fidelity import table as theory_table
@@ -30,7 +31,6 @@ from fidelity.agreement.drawn import Draw, draw
 from fidelity.agreement.judging import Agreement
 from fidelity.agreement.parity import Parity
 from fidelity.agreement.running import Found
-from fidelity.agreement.statistics import Verdict
 from fidelity.check import Check
 from fidelity.checks import all_checks
 

@@ -19,6 +19,7 @@ from dumbbell.api.searching import Advice, Tuning, advise, tune
 from dumbbell.api.spreads import Spreads
 from dumbbell.api.studying import claims, open_results, report, run_study
 from dumbbell.api.sweeps import Sweep
+from dumbbell.api.validating import Validation, validate
 from dumbbell.api.verdicts import Claims
 from dumbbell.base.errors import InputError
 from dumbbell.scenario.model import Scenario
@@ -44,6 +45,7 @@ __all__ = [
     "Study",
     "Sweep",
     "Tuning",
+    "Validation",
     "advise",
     "check",
     "checklist",
@@ -65,4 +67,5 @@ __all__ = [
     "sweep",
     "take",
     "tune",
+    "validate",
 ]

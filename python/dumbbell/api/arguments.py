@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dumbbell.base.arguments import wrong
+from dumbbell.base.errors import InputError
 from dumbbell.engines import result
 from dumbbell.plan.grid import Selection
+from dumbbell.scenario.changes import KEY, Change
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.store import Store
@@ -71,3 +75,32 @@ def selection(value: object) -> Selection:
     if isinstance(value, Mapping):
         return value
     raise wrong("where", value, "not a mapping", '{"algorithm": "cubic"}')
+
+
+def changes(value: object) -> list[Change]:
+    """Return changes of a scenario: dotted key -> value; None makes none."""
+    valid = '{"network.rtt": "80ms"}'
+    if value is None:
+        return []
+    if not isinstance(value, Mapping):
+        raise wrong("changes", value, "not a mapping", valid)
+    for key in value:
+        if not isinstance(key, str) or not all(key.split(".")):
+            raise wrong("changes", key, "not a dotted key", valid)
+    return [Change(key, each) for key, each in value.items()]
+
+
+@contextmanager
+def naming_changes() -> Iterator[None]:
+    """Name the parameter where an error of the block names the option of the command."""
+    try:
+        yield
+    except InputError as error:
+        raise _named(error) from None
+
+
+def _named(error: InputError) -> InputError:
+    others = [_named(other) for other in error.others]
+    first, dot, rest = (error.key or "").partition(".")
+    key = f"changes{dot}{rest}" if first == KEY and error.source is None else error.key
+    return replace(error, key=key, others=others)

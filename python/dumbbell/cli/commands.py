@@ -43,6 +43,7 @@ from dumbbell.cli.start import SAID, STOPPED, leave
 from dumbbell.cli.store_command import store_app
 from dumbbell.cli.trace_command import trace
 from dumbbell.cli.tune_command import tune
+from dumbbell.cli.validate_command import validate
 
 app = typer.Typer(
     name="dumbbell",
@@ -90,6 +91,7 @@ for each in (
     check,
     checklist,
     score,
+    validate,
     doctor,
     serve,
 ):

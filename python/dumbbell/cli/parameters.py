@@ -65,6 +65,33 @@ ReportDir = Annotated[
         "--report", metavar="DIR", help="Write the pages of it into this folder and say where."
     ),
 ]
+ScenarioFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SCENARIO",
+        help="Scenario file, or the name of one that ships: `dumbbell list scenarios`.",
+    ),
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Another value for a key of the file, such as network.rtt=80ms, algorithm=bbr3 "
+        "or, of the first flow, flow.1.algorithm=cubic; may be repeated.",
+    ),
+]
+FileDuration = Annotated[
+    str | None, typer.Option(help="Length of the run, instead of the file's: 60s.")
+]
+FileSeed = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=2**64 - 1,
+        help="Source of all randomness, instead of the file's seed.",
+    ),
+]
 
 _RATE: Final = typer.Option(help="Rate of the bottleneck, such as 250mbit.")
 _RTT: Final = typer.Option(

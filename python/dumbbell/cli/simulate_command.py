@@ -14,12 +14,16 @@ from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsCsv,
     AsJson,
+    Changes,
     ChosenEngine,
+    FileDuration,
+    FileSeed,
     Jobs,
     Large,
     ReportDir,
     ResultsDir,
     Retries,
+    ScenarioFile,
 )
 from dumbbell.engines.choices import RETRIES, EngineName
 
@@ -28,34 +32,11 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    scenario: Annotated[
-        Path,
-        typer.Argument(
-            metavar="SCENARIO",
-            help="Scenario file, or the name of one that ships: `dumbbell list scenarios`.",
-        ),
-    ],
+    scenario: ScenarioFile,
     *,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Another value for a key of the file, such as network.rtt=80ms, algorithm=bbr3 "
-            "or, of the first flow, flow.1.algorithm=cubic; may be repeated.",
-        ),
-    ] = None,
-    duration: Annotated[
-        str | None, typer.Option(help="Length of the run, instead of the file's: 60s.")
-    ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            max=2**64 - 1,
-            help="Source of all randomness, instead of the file's seed.",
-        ),
-    ] = None,
+    changes: Changes = None,
+    duration: FileDuration = None,
+    seed: FileSeed = None,
     runs: Annotated[
         int,
         typer.Option(
@@ -126,19 +107,24 @@ def simulate(
     if pcap is None:
         _check_alone({"--pcap-flow": pcap_flow, "--pcap-from": pcap_from, "--pcap-to": pcap_to})
     from dumbbell.cli import campaign, consent, pages, progress, simulated
-    from dumbbell.engines import written
-    from dumbbell.experiments import phases
+    from dumbbell.engines import engines, written
+    from dumbbell.experiments import phases, scenario_files
     from dumbbell.plan.tests import check_count
     from dumbbell.results.plans import Plan
+    from dumbbell.scenario.changes import Change
+    from dumbbell.store.store import Store
 
     if tables is not None:
         written.check(tables)
     check_count(perturb or 0)
-    read = simulated.read(scenario, changes or [], duration)
+    made = [Change.parse(text) for text in changes or []]
+    read = scenario_files.read(scenario, made, duration, command="simulate")
     first = read.seed if seed is None else seed
     part = simulated.Wanted(pcap_flow or [], pcap_from, pcap_to)
     capture = None if pcap is None else simulated.Capture.prepared(pcap, read, first, part)
-    campaign_of_runs = read.campaign(results, engine, Plan.asked(seed=first, runs=runs))
+    campaign_of_runs = read.campaign(
+        Store(results), engines.named(engine), Plan.asked(seed=first, runs=runs)
+    )
     if capture is not None:
         capture.write(campaign_of_runs)
     outcome = campaign.run(campaign_of_runs, jobs=jobs, retries=retries, large=large, brief=True)

@@ -1,4 +1,4 @@
-"""Input, execution and output of ``dumbbell simulate``."""
+"""Captures and output of ``dumbbell simulate``."""
 
 from __future__ import annotations
 
@@ -11,79 +11,28 @@ from typing import Any, Final
 from msgspec import to_builtins
 from rich.table import Table
 
-from dumbbell.base.errors import DamagedResult, InputError, placed, printable, refusing
+from dumbbell.base.errors import DamagedResult, placed, printable, refusing
 from dumbbell.base.labels import amount, number
 from dumbbell.base.units import format_time, parse_time
 from dumbbell.cli import progress
 from dumbbell.cli.output import Form, print_csv, print_json, print_table, print_words, say
 from dumbbell.cli.tables import plain, table
 from dumbbell.cli.totals import print_totals
-from dumbbell.engines import captures, doubts, engines
-from dumbbell.engines.choices import EngineName
+from dumbbell.engines import captures, doubts
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.engines.excerpts import Excerpt
 from dumbbell.engines.result import Run
 from dumbbell.execution import alone
 from dumbbell.experiments.phases import Spread
+from dumbbell.experiments.scenario_files import Read
 from dumbbell.plan.expanding import PlannedRun
 from dumbbell.quantities import flow_totals, run_totals
 from dumbbell.quantities.latencies import latencies
-from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
-from dumbbell.results.plans import Plan
-from dumbbell.scenario import changes as altering
-from dumbbell.scenario import library
-from dumbbell.scenario.changes import Change
-from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
-from dumbbell.store.store import Store
 
 _MUCH_BYTES: Final = 50e6
 """Size from which the command explains how to make captures smaller."""
-
-
-@dataclass(frozen=True)
-class Read:
-    """A scenario file with the changes of the command line; it has been checked."""
-
-    file: Path
-    table: dict[str, Any]
-    seed: int
-    changes: tuple[str, ...]
-    command: tuple[str, ...]
-
-    def campaign(self, results: Path, engine: EngineName, plan: Plan) -> Campaign:
-        """Keep it in the results folder as an experiment, and return what is to be run."""
-        store = Store(results)
-        store.create()
-        content = experiments.of_scenario(self.table, self.file, self.changes, self.command)
-        with placed(source=str(self.file)):
-            return Campaign.of_experiment(content, store, engines.named(engine), plan)
-
-    def captured(self, seed: int) -> ResolvedScenario:
-        """Return the run that keeps all packets."""
-        scenario = Scenario.parse(self.table, str(self.file))
-        return scenario.resolve(seed=seed, capture=True)
-
-
-def read(file: Path, changes: Sequence[str], duration: str | None) -> Read:
-    """Read and check a scenario file; what is wrong names the file, or the option."""
-    parsed = [Change.parse(text) for text in changes]
-    shown = [f"{change.key} = {change.value}" for change in parsed]
-    if duration is not None:
-        with placed(source="--duration"):
-            parse_time(duration)
-        parsed.append(Change("duration", duration))
-        shown.append(f"duration = {duration}")
-    typed, file = file, library.file(file)
-    content = altering.changed(Scenario.table(file), parsed)
-    try:
-        scenario = Scenario.parse(content, str(file))
-    except InputError as error:
-        raise altering.blamed(error, parsed) from None
-    options = [word for text in changes for word in ("--set", text)]
-    options += [] if duration is None else ["--duration", duration]
-    return Read(file, content, scenario.seed, tuple(shown), ("simulate", str(typed), *options))
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,16 @@ _PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
 
 
 def of_scenario(
-    table: Mapping[str, Any], file: Path, changes: Sequence[str], command: Sequence[str]
+    table: Mapping[str, Any],
+    file: Path,
+    changes: Sequence[str],
+    command: Sequence[str],
+    prefix: str = "",
 ) -> dict[str, Any]:
     """Return the study of one scenario; `changes` is what was set otherwise than in its file.
 
-    The seed is not part of it: it is that of the plan.
+    Its name is that of the file, behind the `prefix` of a command that does more than run it. The
+    seed is not part of it: it is that of the plan.
     """
     scenario = {key: value for key, value in table.items() if key != "seed"}
     name = stem(file.stem)
@@ -60,7 +65,7 @@ def of_scenario(
     }
     return {
         **head(
-            name,
+            f"{prefix}{name}",
             [test],
             command=command,
             title=title,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from dumbbell.base.errors import InputError
+from dumbbell.base.errors import InputError, as_toml
 from dumbbell.base.keys import index_of
 
 KEY: Final = "set"
@@ -29,6 +29,11 @@ class Change:
         if not equals or not all(key.strip().split(".")):
             raise InputError("not a key and a value", key=KEY, value=text, valid=_EXAMPLE)
         return cls(key.strip(), _value(value.strip()))
+
+    def __str__(self) -> str:
+        """Say it as `parse` reads it."""
+        is_plain = isinstance(self.value, str) and _value(self.value) == self.value
+        return f"{self.key}={self.value if is_plain else as_toml(self.value)}"
 
     def apply(self, table: dict[str, Any]) -> None:
         """Change a table; tables that are missing on the way are made."""

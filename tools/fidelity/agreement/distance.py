@@ -25,7 +25,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from dumbbell.engines.result import Run
 from dumbbell.inference.statistics import Estimate, jackknifed
-from fidelity.agreement.statistics import CONFIDENCE
+from fidelity.agreement.measures import CONFIDENCE
 
 Trace = npt.NDArray[np.float64]
 Traces = tuple[Trace, ...]

@@ -8,13 +8,14 @@ from typing import Final
 import altair as alt
 import polars as pl
 
+from dumbbell.experiments.validate.measures import MEASURES, Measure
 from dumbbell.figures import style
 from dumbbell.figures.data import inline
 from dumbbell.figures.style import FAINT, INK
+from dumbbell.inference.equivalence import Verdict, reach
 from fidelity.agreement import page
 from fidelity.agreement.judging import Agreement, Compared, Judged
-from fidelity.agreement.measures import DISTANCE, MEASURES, Measure
-from fidelity.agreement.statistics import Verdict, reach
+from fidelity.agreement.measures import DISTANCE
 
 _SIZE: Final = 240
 _TRACE_WIDTH: Final = 400

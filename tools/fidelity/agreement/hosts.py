@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.engines.result import Run
+from dumbbell.experiments.validate.measures import QUEUE, RTT, taken
 from fidelity.agreement.case import Case
-from fidelity.agreement.measures import QUEUE, RTT, taken
 
 HOLD_NS: Final = 40_000
 """Longest hold of a packet in the simulated sender, besides the scenario's own jitter, in ns."""

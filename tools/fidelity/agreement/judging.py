@@ -11,10 +11,12 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell.engines.result import Run
 from dumbbell.execution.executor import Progress
+from dumbbell.experiments.validate import comparing
+from dumbbell.experiments.validate.comparing import Runs
+from dumbbell.experiments.validate.measures import MEASURES, Measure
 from dumbbell.inference import statistics
-from dumbbell.inference.statistics import Estimate
+from dumbbell.inference.equivalence import Verdict
 from dumbbell.quantities import series
 from dumbbell.store.store import Store
 from fidelity.agreement import distance, hosts, scenarios
@@ -22,8 +24,7 @@ from fidelity.agreement.case import Case
 from fidelity.agreement.collecting import Collected, Side, Unusable, collect
 from fidelity.agreement.explanations import EXPLANATIONS, Explanation, reason_for, stale
 from fidelity.agreement.hosts import Hosts
-from fidelity.agreement.measures import DISTANCE, MEASURES, Measure
-from fidelity.agreement.statistics import CONFIDENCE, Verdict, verdict
+from fidelity.agreement.measures import CONFIDENCE, DISTANCE
 
 OnProgress = Callable[[Side, Progress], None]
 """Hears of each run that has come to its end, and on which engine."""
@@ -33,43 +34,17 @@ WANTED_SHARE: Final = 0.9
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A measure in a scenario on both engines.
+class Compared(comparing.Compared):
+    """A measure in a scenario on both engines, and the known reason of a difference.
 
     Of the window distance, `reference` is the yardstick and `other` the distance across engines.
     """
 
-    measure: Measure
-    reference: Estimate
-    other: Estimate
-    difference: Estimate
-    low: float
-    high: float
-    """Limits of the difference."""
     reason: str | None = None
-
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict of the runs."""
-        return verdict(self.difference, self.low, self.high)
-
-    @property
-    def within(self) -> bool:
-        """True if the measured difference is within the band, whatever its interval."""
-        return self.low <= self.difference.value <= self.high
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return {
-            "kernel": self.reference.as_dict(),
-            "simulator": self.other.as_dict(),
-            "difference": self.difference.as_dict(),
-            "low": self.low if math.isfinite(self.low) else None,
-            "high": self.high,
-            "verdict": self.verdict.value,
-            "within": self.within,
-            "reason": self.reason,
-        }
+        return {**super().as_dict(), "reason": self.reason}
 
 
 @dataclass(frozen=True)
@@ -327,10 +302,6 @@ def _hosts(cases: Sequence[Case], reference: Collected, other: Collected) -> Hos
     return hosts.look(cases, reference.runs, other.runs) if is_kernel and is_simulated else None
 
 
-Runs = Mapping[int, Run]
-"""Runs of a scenario by repetition."""
-
-
 def _judge(
     case: Case,
     runs: tuple[Runs, Runs],
@@ -360,27 +331,10 @@ def _explained(found: Compared, case: Case, explanations: Sequence[Explanation])
     return Compared(**{**vars(found), "reason": reason})
 
 
-def _values(measure: Measure, runs: Runs) -> dict[int, float]:
-    found = {repetition: measure.of(run) for repetition, run in runs.items()}
-    return {repetition: value for repetition, value in found.items() if value is not None}
-
-
 def _compared(measure: Measure, case: Case, reference: Runs, other: Runs) -> Compared | None:
     """Compare a measure; where chance loses packets run by run, as equal seeds lose equal ones."""
-    ours, theirs = _values(measure, other), _values(measure, reference)
-    both = sorted(set(ours) & set(theirs))
-    if not ours or not theirs:
-        return None
-    if case.loses_alike and both:
-        difference = statistics.paired(
-            [ours[each] for each in both], [theirs[each] for each in both], CONFIDENCE
-        )
-    else:
-        difference = statistics.difference(list(ours.values()), list(theirs.values()), CONFIDENCE)
-    on_reference = statistics.mean(list(theirs.values()), CONFIDENCE)
-    reach = measure.tolerance(on_reference.value)
-    on_other = statistics.mean(list(ours.values()), CONFIDENCE)
-    return Compared(measure, on_reference, on_other, difference, -reach, reach)
+    found = comparing.compared(measure, reference, other, CONFIDENCE, pairs=case.loses_alike)
+    return None if found is None else Compared(**vars(found))
 
 
 def _distances(reference: Runs, other: Runs) -> Iterator[Compared]:

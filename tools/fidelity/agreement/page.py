@@ -11,6 +11,8 @@ from typing import Final
 from dumbbell.algorithms import catalogue
 from dumbbell.base import markdown
 from dumbbell.base.labels import number
+from dumbbell.experiments.validate.measures import MEASURES, Measure
+from dumbbell.inference.equivalence import Verdict, reach
 from dumbbell.inference.statistics import Estimate
 from fidelity.agreement import scenarios
 from fidelity.agreement.drawn import DISCIPLINES
@@ -22,10 +24,9 @@ from fidelity.agreement.judging import (
     Judged,
     Score,
 )
-from fidelity.agreement.measures import DISTANCE, MEASURES, Measure
+from fidelity.agreement.measures import DISTANCE
 from fidelity.agreement.parity import CALLBACKS_WANTED, Parity
 from fidelity.agreement.running import Found
-from fidelity.agreement.statistics import Verdict, reach
 
 _SHOWN: Final = ("goodput", "rtt", "retransmitted", "share", "queue", "windows")
 """Columns of the table; the goodput of each flow of a pair is only in the JSON."""

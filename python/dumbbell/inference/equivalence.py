@@ -1,20 +1,17 @@
-"""Verdicts on the differences of two engines.
+"""Tests of equivalence: whether two things agree within a band.
 
-A test for a difference does not show that two things agree: a wide interval passes it, too. The
-question is turned round, as in tests of equivalence (two one-sided tests, Schuirmann 1987). Two
-engines *agree* if the whole interval of their difference lies within the band. They *differ* if all
-of it lies outside, and else the runs *cannot decide* it. At a level of 5 % the interval of that
-test is the one of 90 %.
+A test for a difference does not show that two things agree: a wide interval passes it, too. So the
+question is turned round (two one-sided tests, Schuirmann 1987). Two things *agree* if the whole
+interval of their difference lies within the band. They *differ* if all of it lies outside, and else
+the runs *cannot decide* it. At a level of 5 % the interval of that test is the one of 90 %; one of
+95 % is stricter, at 2.5 %.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Final
 
-from dumbbell.inference.statistics import Estimate
-
-CONFIDENCE: Final = 0.90
+from dumbbell.inference.estimates import Estimate
 
 
 class Verdict(StrEnum):

@@ -1,0 +1,108 @@
+"""``dumbbell validate``: one scenario in the simulator and on the kernel."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from dumbbell.base.errors import InputError, refusing
+from dumbbell.base.shell import joined
+from dumbbell.cli.output import Form, form, print_csv, print_json, print_words, say
+from dumbbell.cli.parameters import (
+    DEFAULT_RESULTS,
+    AsCsv,
+    AsJson,
+    Changes,
+    FileDuration,
+    FileSeed,
+    Jobs,
+    Large,
+    ResultsDir,
+    Retries,
+    ScenarioFile,
+)
+from dumbbell.engines.choices import RETRIES
+
+if TYPE_CHECKING:
+    from dumbbell.experiments.validate.validating import Validation
+
+
+def validate(
+    scenario: ScenarioFile,
+    *,
+    changes: Changes = None,
+    duration: FileDuration = None,
+    runs: Annotated[
+        int, typer.Option(min=2, help="Repetitions on each engine, with the same seeds.")
+    ] = 5,
+    seed: FileSeed = None,
+    page: Annotated[
+        Path, typer.Option(metavar="FILE.html", help="File of the page with the overlay.")
+    ] = Path("validation.html"),
+    results: ResultsDir = DEFAULT_RESULTS,
+    jobs: Jobs = None,
+    retries: Retries = RETRIES,
+    large: Large = False,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+) -> None:
+    """Say whether the simulator is right for a scenario, by runs of it on the kernel.
+
+    Goodput and mean RTT must agree within the bands of docs/agreement.md, and nothing else may
+    differ. The exit code is 0 if the engines agree. It is 1 if they differ, if the runs do not
+    decide, or if none is valid. It is 2 for bad input or without a testbed. Runs on the kernel take
+    as long as they last.
+    """
+    chosen = form(as_json=as_json, as_csv=as_csv)
+    if page.suffix != ".html":
+        raise InputError("not a page", source="--page", value=str(page), valid="validation.html")
+    from dumbbell.cli import campaign, progress
+    from dumbbell.cli.outcomes import tell_place
+    from dumbbell.engines import engines
+    from dumbbell.experiments import scenario_files
+    from dumbbell.experiments.validate import validating
+    from dumbbell.inference.equivalence import Verdict
+    from dumbbell.reports import validate_page
+    from dumbbell.scenario.changes import Change
+    from dumbbell.store.store import Store
+
+    made = [Change.parse(text) for text in changes or []]
+    read = scenario_files.read(scenario, made, duration, command="validate", prefix="validate-")
+    asked = validating.campaigns(read, runs=runs, seed=seed, store=Store(results))
+    for each in asked:
+        at_once = None if each.engine.real_time else jobs
+        campaign.run(each, jobs=at_once, retries=retries, large=large, brief=True)
+    found = validating.Validation.of(asked)
+    _show(found, chosen)
+    with progress.steps("drawing", say), refusing("write it", page):
+        validate_page.write(found, page, joined(["dumbbell", *sys.argv[1:]]))
+    say.print(f"Page: {page}", soft_wrap=True)
+    for each in asked:
+        tell_place(each.study.name, results, engines.option(each.engine))
+    if found.verdict is not Verdict.AGREES:
+        raise typer.Exit(1)
+
+
+def _show(found: Validation, chosen: Form) -> None:
+    from dumbbell.cli.totals import print_totals
+    from dumbbell.experiments.validate import words
+
+    if chosen is Form.JSON:
+        print_json({**found.as_dict(), "sentence": words.verdict(found)})
+        return
+    if chosen is Form.CSV:
+        frame = found.frame()
+        print_csv(frame.columns, frame.iter_rows())
+        return
+    table = words.table(found)
+    print_words(words.about(found))
+    print()
+    if table.rows:
+        print_totals(table)
+        print()
+    print_words(words.verdict(found))
+    for line in words.remarks(found):
+        print_words(line)

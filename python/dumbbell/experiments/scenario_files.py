@@ -1,0 +1,94 @@
+"""Scenario files with changes, as `simulate` and `validate` run them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dumbbell.base.errors import InputError, placed
+from dumbbell.base.units import parse_time
+from dumbbell.engines.engine import Engine
+from dumbbell.results import experiments
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.plans import Plan
+from dumbbell.scenario import changes as altering
+from dumbbell.scenario import library
+from dumbbell.scenario.changes import Change
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.resolve import ResolvedScenario
+from dumbbell.store.store import Store
+
+
+@dataclass(frozen=True)
+class Read:
+    """A scenario file with changes; it has been checked.
+
+    Attributes
+    ----------
+    file
+        The file.
+    table
+        Its content with the changes.
+    seed
+        Its seed.
+    changes
+        The changes in words.
+    command
+        The command that runs it again.
+    prefix
+        Begin of its name as an experiment.
+    """
+
+    file: Path
+    table: dict[str, Any]
+    seed: int
+    changes: tuple[str, ...]
+    command: tuple[str, ...]
+    prefix: str = ""
+
+    def campaign(self, store: Store, engine: Engine, plan: Plan) -> Campaign:
+        """Keep it in a results folder as an experiment, and return what is to be run."""
+        store.create()
+        with placed(source=str(self.file)):
+            return Campaign.of_experiment(self.content, store, engine, plan)
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """The study of it."""
+        return experiments.of_scenario(
+            self.table, self.file, self.changes, self.command, self.prefix
+        )
+
+    def captured(self, seed: int) -> ResolvedScenario:
+        """Return the run that keeps all packets."""
+        scenario = Scenario.parse(self.table, str(self.file))
+        return scenario.resolve(seed=seed, capture=True)
+
+
+def read(
+    file: Path,
+    changes: Sequence[Change],
+    duration: str | None = None,
+    *,
+    command: str,
+    prefix: str = "",
+) -> Read:
+    """Read and check a scenario file for a command; what is wrong names the file, or the change."""
+    made = [*changes]
+    if duration is not None:
+        with placed(key="duration"):
+            parse_time(duration)
+        made.append(Change("duration", duration))
+    typed, file = file, library.file(file)
+    content = altering.changed(Scenario.table(file), made)
+    try:
+        scenario = Scenario.parse(content, str(file))
+    except InputError as error:
+        raise altering.blamed(error, made) from None
+    options = [word for change in changes for word in ("--set", str(change))]
+    options += [] if duration is None else ["--duration", duration]
+    words = (command, str(typed), *options)
+    shown = tuple(f"{change.key} = {change.value}" for change in made)
+    return Read(file, content, scenario.seed, shown, words, prefix)

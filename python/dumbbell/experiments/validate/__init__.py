@@ -1,0 +1,1 @@
+"""One scenario on both engines: whether the simulator is right for it."""

@@ -1,0 +1,266 @@
+"""The runs of a scenario on both engines, and what they show of each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import polars as pl
+
+from dumbbell.base.errors import DamagedResult, TestbedError
+from dumbbell.engines import engines, validity
+from dumbbell.engines.choices import RETRIES
+from dumbbell.engines.engine import Engine
+from dumbbell.engines.result import Run
+from dumbbell.execution.executor import Progress
+from dumbbell.execution.pools import Pool
+from dumbbell.experiments.scenario_files import Read
+from dumbbell.experiments.validate.comparing import Compared, compared
+from dumbbell.experiments.validate.measures import MEASURES
+from dumbbell.inference import equivalence
+from dumbbell.inference.equivalence import Verdict
+from dumbbell.inference.estimates import CONFIDENCE
+from dumbbell.inference.statistics import runs_needed
+from dumbbell.results.campaign import Campaign
+from dumbbell.results.plans import Plan
+from dumbbell.results.results import Results, State
+from dumbbell.store.store import Store
+
+RUNS: Final = 5
+"""Runs on each engine unless another number is asked for."""
+
+RUNS_MOST: Final = 1000
+"""Runs on each engine beyond which nobody asks whether they would decide."""
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """A run that shows nothing about the scenario, and why."""
+
+    repetition: int
+    seed: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Side:
+    """The runs of the scenario on an engine.
+
+    Attributes
+    ----------
+    name
+        Its name in sentences.
+    results
+        Its results.
+    runs
+        The runs that count, by repetition.
+    unjudged
+        The others.
+    """
+
+    name: str
+    results: Results
+    runs: Mapping[int, Run]
+    unjudged: tuple[Unjudged, ...]
+
+    @classmethod
+    def of(cls, name: str, asked: Campaign) -> Side:
+        """Return the runs of a campaign on its engine."""
+        results = asked.own_results()
+        (test,) = results.study.tests
+        runs: dict[int, Run] = {}
+        unjudged = []
+        for listed in results.runs(test.name):
+            repetition, key = listed.run.repetition, listed.run.resolved.key
+            why = listed.why or listed.state.value
+            if listed.state in (State.FINISHED, State.INVALID):
+                with suppress(KeyError, DamagedResult):
+                    run = asked.store.get(key)
+                    why = "; ".join(validity.reasons(run.summary))
+                    if not why:
+                        runs[repetition] = run
+                        continue
+            unjudged.append(Unjudged(repetition, listed.run.resolved.scenario.seed, why))
+        return cls(name, results, runs, tuple(unjudged))
+
+    @property
+    def asked(self) -> int:
+        """The number of runs that were asked for."""
+        return len(self.runs) + len(self.unjudged)
+
+    @property
+    def first(self) -> Run | None:
+        """The first run that counts."""
+        return next(iter(self.runs.values()), None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "engine": self.results.engine.identity,
+            "runs": len(self.runs),
+            "not_judged": [vars(each) for each in self.unjudged],
+        }
+
+
+@dataclass(frozen=True)
+class Validation:
+    """A scenario on both engines.
+
+    Attributes
+    ----------
+    simulator, kernel
+        Its runs on each.
+    compared
+        Its measures, as far as both engines have values.
+    """
+
+    simulator: Side
+    kernel: Side
+    compared: tuple[Compared, ...]
+
+    @classmethod
+    def of(cls, asked: tuple[Campaign, Campaign]) -> Validation:
+        """Compare the runs of a scenario on the simulator and on the kernel."""
+        simulator = Side.of("the simulator", asked[0])
+        kernel = Side.of("the kernel", asked[1])
+        found = (
+            compared(
+                measure, kernel.runs, simulator.runs, CONFIDENCE, pairs=_loses_alike(simulator)
+            )
+            for measure in MEASURES
+        )
+        return cls(simulator, kernel, tuple(each for each in found if each is not None))
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """The kernel, which is the reference, and the simulator."""
+        return self.kernel, self.simulator
+
+    @property
+    def goals(self) -> list[Compared]:
+        """The measures that must agree: goodput and mean RTT."""
+        return [each for each in self.compared if each.measure.goal]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the engines agree: none of the measures differs, and the goals agree."""
+        if not self.goals:
+            return Verdict.NOT_MEASURED
+        if self.having(Verdict.DIFFERS):
+            return Verdict.DIFFERS
+        decided = all(each.verdict is Verdict.AGREES for each in self.goals)
+        return Verdict.AGREES if decided else Verdict.UNDECIDABLE
+
+    def having(self, verdict: Verdict) -> list[Compared]:
+        """Return the measures with a verdict."""
+        return [each for each in self.compared if each.verdict is verdict]
+
+    @property
+    def not_offered(self) -> list[str]:
+        """Features of the scenario's stack that the kernel does not have."""
+        testbeds = (run.summary.testbed for run in self.kernel.runs.values())
+        return sorted({each for testbed in testbeds if testbed for each in testbed.not_offered})
+
+    def frame(self) -> pl.DataFrame:
+        """Return a row for each measure, in the units of its quantity.
+
+        The columns are ``measure``, ``quantity``, ``verdict`` and ``tolerated``; then ``kernel``,
+        ``simulator`` and ``difference``, each with the ends of its 95 % interval.
+        """
+        schema = dict.fromkeys(("measure", "quantity", "verdict"), pl.String)
+        rows = []
+        for each in self.compared:
+            measure = each.measure
+            row: list[str | float | None] = [measure.name, measure.quantity]
+            row += [each.verdict.value, each.high]
+            for part in (each.reference, each.other, each.difference):
+                row += part.as_dict().values()
+            rows.append(row)
+        parts = ("kernel", "simulator", "difference")
+        ends = [f"{part}{end}" for part in parts for end in ("", "_low", "_high")]
+        numbers = dict.fromkeys(("tolerated", *ends), pl.Float64)
+        return pl.DataFrame(rows, schema={**schema, **numbers}, orient="row")
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            "scenario": self.simulator.results.study.header.summary,
+            "verdict": self.verdict.value,
+            "confidence": CONFIDENCE,
+            "kernel": self.kernel.as_dict(),
+            "simulator": self.simulator.as_dict(),
+            "not_offered": self.not_offered,
+            "measures": {each.measure.name: each.as_dict() for each in self.compared},
+        }
+
+
+def _loses_alike(side: Side) -> bool:
+    """Return True if chance loses packets, and both engines the same ones where seeds are equal."""
+    run = side.first
+    return run is not None and any(link.loss for link in run.scenario.links)
+
+
+def needed(found: Compared) -> int | None:
+    """Return how many runs on each engine are expected to decide a measure; None: very many."""
+    runs = found.difference.runs
+    if runs < 2:
+        return None
+
+    def decides(more: int) -> bool:
+        expected = found.difference.with_runs(more)
+        return equivalence.verdict(expected, found.low, found.high) is not Verdict.UNDECIDABLE
+
+    return runs_needed(decides, runs + 1, RUNS_MOST)
+
+
+def campaigns(
+    read: Read, *, runs: int, seed: int | None, store: Store, kernel: Engine | str = "testbed"
+) -> tuple[Campaign, Campaign]:
+    """Keep a scenario in a results folder, and return what is to be run on each engine.
+
+    TestbedError if this machine has no testbed, before anything runs.
+    """
+    try:
+        testbed = engines.runnable(kernel)
+    except TestbedError as error:
+        raise TestbedError(f"{error}; no run was judged") from None
+    plan = Plan.asked(seed=read.seed if seed is None else seed, runs=runs)
+    simulated = read.campaign(store, engines.named("simulator"), plan)
+    return simulated, Campaign(simulated.study, store, testbed, plan)
+
+
+def validate(
+    read: Read,
+    *,
+    runs: int = RUNS,
+    seed: int | None = None,
+    results: Store,
+    jobs: int | Pool | None = None,
+    retries: int = RETRIES,
+    large: bool = False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Validation:
+    """Run a scenario on both engines, and compare; runs that fail are not judged.
+
+    Parameters
+    ----------
+    read
+        The scenario.
+    runs
+        Repetitions on each engine, with the same seeds.
+    seed
+        The first seed; None: that of the scenario.
+    results, jobs, retries, large, on_progress
+        As for `compare`.
+    """
+    asked = campaigns(read, runs=runs, seed=seed, store=results)
+    for each in asked:
+        each.run(
+            large=large,
+            jobs=None if each.engine.real_time else jobs,
+            retries=retries,
+            on_progress=on_progress,
+        )
+    return Validation.of(asked)

@@ -1,0 +1,62 @@
+"""The page of a validation: one file, with the overlay."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from markupsafe import Markup
+
+from dumbbell.experiments.validate import words
+from dumbbell.experiments.validate.comparing import Compared
+from dumbbell.experiments.validate.validating import Validation
+from dumbbell.figures import drawing
+from dumbbell.inference.equivalence import Verdict
+from dumbbell.reports import glyphs, pages, validate_chart
+from dumbbell.reports.pages import Place
+
+_SLUGS: Final = {
+    Verdict.AGREES: "expectation-met",
+    Verdict.DIFFERS: "expectation-failed",
+    Verdict.UNDECIDABLE: "undecided",
+}
+"""Classes of the style for verdicts."""
+
+_COLOUR: Final = "#004488"
+
+
+def write(found: Validation, path: Path, command: str) -> None:
+    """Write the page of a validation; `command` makes it again."""
+    chart = validate_chart.draw(found)
+    picture = None if chart is None else drawing.rendered(chart.to_dict(), ".svg").decode()
+    text = pages.render(
+        pages.environment(),
+        "validation.html.j2",
+        Place.at("validation", path.name),
+        "",
+        found=found,
+        table=words.table(found),
+        slugs=[_SLUGS[each.verdict] for each in found.compared],
+        words=words,
+        glyphs=[glyph(each) for each in found.compared],
+        picture=None if picture is None else Markup(picture),
+        said=validate_chart.said(found),
+        version=version("dumbbell"),
+        command=command,
+        css=Markup(pages.asset("report.css")),
+        script=Markup(pages.asset("tables.js")),
+    )
+    path.write_text(text, encoding="utf-8")
+
+
+def glyph(each: Compared) -> Markup:
+    """Draw the interval of a difference in its band."""
+    difference = each.difference
+    line = glyphs.Line(difference.value, difference.low, difference.high, _COLOUR)
+    return glyphs.draw(
+        [line],
+        each.low,
+        each.high,
+        f"{each.measure.title}: {words.OUTCOMES[each.verdict]}",
+    )

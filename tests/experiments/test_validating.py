@@ -1,0 +1,227 @@
+"""Simulator and kernel on one scenario: verdicts, runs that are not judged, page and overlay."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import passing_kernel
+from dumbbell.base.errors import InputError, TestbedError
+from dumbbell.engines import engines
+from dumbbell.engines.engine import Engine
+from dumbbell.experiments import scenario_files
+from dumbbell.experiments.validate import validating, words
+from dumbbell.experiments.validate.comparing import Compared
+from dumbbell.experiments.validate.measures import MEASURES
+from dumbbell.experiments.validate.validating import Validation
+from dumbbell.inference.equivalence import Verdict
+from dumbbell.inference.estimates import Exact, Student
+from dumbbell.reports import validate_chart, validate_page
+from dumbbell.store.store import Store
+from passing_kernel import Kernel
+
+SCENARIO = """
+duration = "3s"
+seed = 1
+network = { rate = "4mbit", rtt = "20ms", queue = "1bdp", edge_jitter = "3ms" }
+record = { interval = "50ms" }
+flow = [{ algorithm = "cubic" }]
+"""
+
+
+class LongerPath(Kernel):
+    """A kernel on whose path packets take 6 ms more."""
+
+    def changed(self, data: dict[str, Any]) -> None:
+        for flow in data["flows"]:
+            flow["forward"]["delay_ns"] += 6_000_000
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "my.toml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def validated(
+    file: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, runs: int = 3
+) -> Validation:
+    passing_kernel.installed(kernel, monkeypatch)
+    read = scenario_files.read(file, [], command="validate", prefix="validate-")
+    return validating.validate(
+        read, runs=runs, results=Store(file.parent / "results"), jobs=2, retries=0
+    )
+
+
+def test_engines_that_do_the_same_agree(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = validated(file, Kernel(), monkeypatch)
+    assert found.verdict is Verdict.AGREES
+    assert [each.measure.name for each in found.compared] == [
+        "goodput",
+        "rtt",
+        "retransmitted",
+        "queue",
+    ]
+    assert all(each.difference.value == 0 for each in found.compared)
+    assert words.verdict(found).startswith("The simulator agrees with the kernel here: goodput")
+    assert not list(words.remarks(found))
+
+
+def test_a_longer_path_differs_and_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = validated(file, LongerPath(), monkeypatch)
+    assert found.verdict is Verdict.DIFFERS
+    differing = [each.measure.name for each in found.having(Verdict.DIFFERS)]
+    assert "rtt" in differing
+    (rtt,) = (each for each in found.compared if each.measure.name == "rtt")
+    assert rtt.difference.high < rtt.low
+    assert "mean RTT is" in words.verdict(found)
+    assert found.as_dict()["measures"]["rtt"]["verdict"] == "differs"
+
+
+def test_intervals_that_reach_over_a_band_are_undecided(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The first second of a slow start is all there is, and losses differ: so do goodputs.
+    file.write_text(
+        SCENARIO.replace('"3s"', '"1s"').replace(
+            "edge_jitter", 'loss = [{ place = "receiver", probability = 0.02 }], edge_jitter'
+        )
+    )
+
+    class OtherLosses(Kernel):
+        def changed(self, data: dict[str, Any]) -> None:
+            data["seed"] += 1000
+
+    found = validated(file, OtherLosses(), monkeypatch)
+    assert found.verdict is Verdict.UNDECIDABLE
+    open_goals = [each for each in found.goals if each.verdict is Verdict.UNDECIDABLE]
+    assert open_goals
+    assert all(each.measure.title in words.verdict(found) for each in open_goals)
+    assert "over the edge of the band" in words.verdict(found)
+
+
+def test_the_number_of_runs_that_would_decide() -> None:
+    goodput = MEASURES[0]
+    value = Exact(10.0, 3, 0.95)
+    wide = Student(0.1, 3, 0.95, 0.5, 4.0)
+    compared = Compared(goodput, value, value, wide, -0.5, 0.5)
+    runs = validating.needed(compared)
+    assert runs is not None
+    assert runs > 3
+    assert wide.with_runs(runs).high <= 0.5 < wide.with_runs(runs - 1).high
+    on_the_edge = dataclasses.replace(compared, difference=Student(0.5, 3, 0.95, 0.5, 4.0))
+    assert validating.needed(on_the_edge) is None
+
+
+def test_runs_that_were_held_up_are_named_and_not_judged(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = Kernel(invalid=[1])
+    found = validated(file, kernel, monkeypatch)
+    assert found.verdict is Verdict.AGREES
+    assert len(found.kernel.runs) == 2
+    (unjudged,) = found.kernel.unjudged
+    assert (unjudged.repetition, unjudged.seed, unjudged.why) == (1, 1, "the emulator was late")
+    line, *_ = words.remarks(found)
+    assert line == (
+        "Not judged on the kernel: run 1 of 3, as the emulator was late; `dumbbell doctor` shows "
+        "what delays this machine."
+    )
+
+
+def test_without_a_valid_run_nothing_is_judged(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Late(Kernel):
+        def run(self, scenario: Any, cancel: Any = None) -> Any:
+            self.invalid = [scenario.scenario.seed]
+            return super().run(scenario, cancel)
+
+    found = validated(file, Late(), monkeypatch)
+    assert found.verdict is Verdict.NOT_MEASURED
+    assert words.verdict(found) == "Not judged: no valid run on the kernel."
+    page = file.with_name("page.html")
+    validate_page.write(found, page, "dumbbell validate my.toml")
+    assert "seed 1: the emulator was late" in page.read_text()
+
+
+def test_one_valid_run_has_no_interval(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = validated(file, Kernel(invalid=[1]), monkeypatch, runs=2)
+    assert found.verdict is Verdict.UNDECIDABLE
+    assert words.verdict(found) == (
+        "Undecided: 1 valid run on the kernel is too few for an interval."
+    )
+
+
+def test_a_failed_run_is_not_judged(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = validated(file, Kernel(broken=1), monkeypatch)
+    (unjudged,) = found.kernel.unjudged
+    assert "no such device" in unjudged.why
+
+
+def test_features_that_the_kernel_has_not_are_named(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = Kernel()
+    kernel.not_offered = ["fack"]
+    found = validated(file, kernel, monkeypatch, runs=2)
+    assert "This kernel does not offer fack, which the simulator has." in words.remarks(found)
+
+
+def test_the_overlay_has_both_engines_in_spans_of_time(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = validated(file, LongerPath(), monkeypatch)
+    frames = validate_chart.frames(found)
+    assert list(frames) == ["goodput_mbit_per_s", "rtt_ms", "queue_packets"]
+    rtt = frames["rtt_ms"].group_by("engine").mean().sort("engine")
+    on_kernel, simulated = rtt["mean"]
+    assert on_kernel - simulated == pytest.approx(6, abs=2)
+    goodput = frames["goodput_mbit_per_s"].filter(engine="simulator")
+    (first, *_) = found.simulator.runs.values()
+    received = sum(flow.received_bytes for flow in first.summary.flows)
+    # All runs fill the same link, so the mean of the spans is the goodput of each run.
+    mean_mbit_per_s = float(goodput["mean"].to_numpy().mean())
+    assert mean_mbit_per_s * 3e6 / 8 == pytest.approx(received, rel=0.02)
+    # A mean of equal values may be rounded beyond them.
+    assert (goodput["least"] <= goodput["mean"] + 1e-9).all()
+    assert (goodput["mean"] <= goodput["most"] + 1e-9).all()
+    page = file.with_name("page.html")
+    validate_page.write(found, page, "dumbbell validate my.toml")
+    text = page.read_text()
+    assert "<svg" in text
+    assert 'class="outcome expectation-failed"' in text
+
+
+def test_without_samples_there_is_no_overlay(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text(SCENARIO.replace('"50ms"', '"none"'))
+    found = validated(file, Kernel(), monkeypatch, runs=2)
+    assert validate_chart.draw(found) is None
+    assert found.compared
+    page = file.with_name("page.html")
+    validate_page.write(found, page, "dumbbell validate my.toml")
+    assert "Nothing was sampled" in page.read_text()
+
+
+def test_without_a_testbed_nothing_runs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def runnable(_: Engine | str) -> Engine:
+        raise TestbedError("the testbed is not ready; `dumbbell doctor` shows more")
+
+    monkeypatch.setattr(engines, "runnable", runnable)
+    read = scenario_files.read(file, [], command="validate", prefix="validate-")
+    with pytest.raises(TestbedError) as error:
+        validating.validate(read, results=Store(file.parent / "results"))
+    assert str(error.value) == (
+        "the testbed is not ready; `dumbbell doctor` shows more; no run was judged"
+    )
+    assert not (file.parent / "results").exists()
+
+
+def test_a_wrong_scenario_is_refused_first(file: Path) -> None:
+    file.write_text(SCENARIO.replace("cubic", "cubik"))
+    with pytest.raises(InputError) as error:
+        scenario_files.read(file, [], command="validate")
+    assert error.value.source == str(file)
+    assert error.value.near == "cubic"
