@@ -60,7 +60,7 @@ help:
 	@echo 'make agreement  compare simulator and kernel, in 70 minutes: docs/agreement.md'
 	@echo 'make agreement-drawn   the same in scenarios drawn at random, in 50 minutes: docs/agreement-drawn.md (SEED=n)'
 	@echo 'make linux-modules   compare our algorithms with the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
-	@echo 'make checklist   every algorithm by the clauses of RFC 9743, in some minutes: docs/checklist.md'
+	@echo 'make checklist   every algorithm by the clauses of RFC 9743, and BBR by the cases of its draft, in some minutes: docs'
 	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
 	@echo 'make front   how the statements of all studies stand: docs/studies/README.md (RESULTS=FOLDERS)'
 	@echo 'make commands   the command and the expected time of each figure: docs/studies/commands.md'
@@ -370,6 +370,7 @@ linux-modules: setup
 checklist: build
 	$(BIN)/dumbbell checklist $$($(BIN)/dumbbell list algorithms --csv | tail -n +2 | cut -d, -f1) --quick --at-most 2 \
 	  --markdown docs/checklist.md || test $$? = 1
+	$(BIN)/dumbbell checklist bbr bbr3 bbr3@draft --suite bbr-draft --markdown docs/bbr-cases.md || test $$? = 1
 
 # Finished runs are kept, the same command goes on.
 studies: build

@@ -41,19 +41,37 @@ class Engines(StrEnum):
     BOTH = "both"
 
 
+class Suites(StrEnum):
+    """What algorithms are judged by."""
+
+    RFC9743 = "rfc9743"
+    BBR_DRAFT = "bbr-draft"
+
+
+_AGAINST = "reno,cubic"
+
+
 def checklist(
     algorithms: Annotated[
         list[str],
         typer.Argument(metavar="FILE.c | NAME ...", help="C files, or algorithms by their names."),
     ],
     *,
+    suite: Annotated[
+        Suites,
+        typer.Option(
+            "--suite",
+            help="rfc9743: its clauses. bbr-draft: the cases of draft-ietf-ccwg-bbr, for "
+            "algorithms that report the states of BBR.",
+        ),
+    ] = Suites.RFC9743,
     against: Annotated[
         str,
         typer.Option(
             metavar="ALGORITHM,...",
             help="References. A value that is not much worse than theirs passes.",
         ),
-    ] = "reno,cubic",
+    ] = _AGAINST,
     quick: Annotated[
         bool, typer.Option("--quick", help="A part of each test, in a few minutes.")
     ] = False,
@@ -77,7 +95,7 @@ def checklist(
         Path | None,
         typer.Option(
             metavar="FILE.html",
-            help="File of the page of one algorithm; by default checklist.html.",
+            help="File of the page of one algorithm; by default checklist.html, or bbr-draft.html.",
         ),
     ] = None,
     markdown: Annotated[
@@ -105,7 +123,37 @@ def checklist(
 
     The RFC states no bounds, so they are Dumbbell's. The exit code is 1 if a clause with a MUST
     fails. An undecided clause does not fail. Several algorithms make a table of what each fails.
+    Of the cases of a draft each must pass, or is not judged.
     """
+    if suite is not Suites.RFC9743:
+        from dumbbell.cli import cases_command
+
+        _check(algorithms, page, [EngineName.SIMULATOR], {})
+        cases_command.check(
+            suite.value,
+            {
+                "--against": against != _AGAINST,
+                "--quick": quick,
+                "--engine": engine is not Engines.SIMULATOR,
+                "--at-most": at_most is not None,
+                "--baseline": baseline is not None,
+                "--save-baseline": save_baseline is not None,
+            },
+        )
+        cases_command.judge(
+            suite.value,
+            algorithms,
+            page=page,
+            markdown=markdown,
+            as_json=as_json,
+            seed=seed,
+            results=results,
+            jobs=jobs,
+            dask=dask,
+            retries=retries,
+            large=large,
+        )
+        return
     chosen = list(EngineName) if engine is Engines.BOTH else [EngineName(engine.value)]
     _check(algorithms, page, chosen, {"--baseline": baseline, "--save-baseline": save_baseline})
     from dumbbell.judging import baseline as baselines

@@ -1,0 +1,130 @@
+"""Verdicts of cases in words and in cells of tables, as terminal and page show them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from dumbbell.algorithms.labels import label_of
+from dumbbell.base.labels import DIGITS, listing, number
+from dumbbell.experiments.cases.outcome import FAILS, PASSES, UNJUDGED, Answer, Cases, Judged
+from dumbbell.experiments.cases.suite import Check, State
+from dumbbell.judging import words as said
+
+MARKS: Final = {PASSES: "✓", FAILS: "✗", UNJUDGED: "–"}
+
+HEADS: Final = ("case", "check", "found", "bound")
+"""Columns of the table of an algorithm: of each case the check that decides it."""
+
+_PROBE_BW: Final[tuple[State, ...]] = ("down", "cruise", "refill", "up")
+
+BOUNDS: Final = (
+    "The draft bounds estimates by 2 %. Other numbers are its parameters, or Dumbbell's where it "
+    "has none."
+)
+
+
+def title(judged: Judged) -> str:
+    """Return the number and the name of a case."""
+    return f"{judged.case.number:2} {judged.case.name}"
+
+
+def cells(judged: Judged) -> tuple[str, ...]:
+    """Return the row of a case: the check that decides it, what it found, and the bound."""
+    answer = judged.deciding
+    if answer is None:
+        return (title(judged), number(None), number(None), number(None))
+    return (title(judged), answer.check.label, found(answer), bound(answer.check))
+
+
+def found(answer: Answer) -> str:
+    """Return what a check found, with its unit."""
+    if answer.found is None or isinstance(answer.found, str):
+        return answer.found or number(None)
+    return f"{number(answer.found * answer.check.scale, DIGITS)} {answer.check.unit}".rstrip()
+
+
+def bound(check: Check) -> str:
+    """Return the bound of a check, in the unit of what it finds."""
+    if check.is_in:
+        return "PROBE_BW" if check.is_in == _PROBE_BW else "/".join(check.is_in)
+    ends = [
+        None if end is None else number(end * check.scale, DIGITS)
+        for end in (check.least, check.most)
+    ]
+    match ends:
+        case [str(least), str(most)]:
+            return f"{least} to {most}"
+        case [str(least), None]:
+            return f"≥ {least}"
+    return f"≤ {ends[1]}"
+
+
+def finding(answer: Answer) -> str:
+    """Say what a check found, and what its bound is."""
+    check = answer.check
+    if answer.found is None:
+        return f"{check.about}: {answer.why}."
+    return f"{check.about}: {found(answer)}. Bound: {bound(check)}."
+
+
+def reason(judged: Judged) -> str:
+    """Say why a case does not pass; nothing of one that does."""
+    if judged.outcome == PASSES:
+        return ""
+    if judged.why or judged.deciding is None:
+        return f"{judged.why[:1].upper()}{judged.why[1:]}."
+    answer = judged.deciding
+    text = plain(finding(answer))
+    if answer.check.ensures:
+        text = f"The path did not do what the case needs. {text}"
+    if judged.outcome == FAILS:
+        others = sum(each.outcome == FAILS for each in judged.answers) - 1
+        if others:
+            verb = "fails" if others == 1 else "fail"
+            text += f" {said.count(others, 'further check')} {verb}."
+        if judged.cause:
+            text += f" Cause: {plain(judged.cause)}"
+    return text
+
+
+def reasons(cases: Cases) -> Iterator[tuple[Judged, str]]:
+    """Yield the cases that do not pass, with the reasons."""
+    for judged in cases.cases:
+        if judged.outcome != PASSES:
+            yield judged, reason(judged)
+
+
+def unseen(cases: Cases) -> Iterator[str]:
+    """Yield what each case asks for that Dumbbell does not see or do."""
+    for judged in cases.cases:
+        if judged.case.cannot:
+            yield f"{judged.case.source}: {plain(judged.case.cannot)}"
+
+
+def called(cases: Cases) -> str:
+    """Return the name of the algorithm for readers, with its preset if any."""
+    label, preset = label_of(cases.algorithm), cases.algorithm.partition("@")[2]
+    return f"{label} ({cases.algorithm})" if preset else label
+
+
+def conclusion(cases: Cases) -> list[str]:
+    """Say how many cases pass, and which do not."""
+    total = len(cases.cases)
+    lines = [f"{called(cases)} passes {len(cases.having(PASSES))} of {said.count(total, 'case')}."]
+    failed, unjudged = cases.having(FAILS), cases.having(UNJUDGED)
+    if failed:
+        lines.append(f"It fails {len(failed)}: {_numbers(failed)}.")
+    if unjudged:
+        verb = "is" if len(unjudged) == 1 else "are"
+        lines.append(f"{len(unjudged)} {verb} not judged: {_numbers(unjudged)}.")
+    return lines
+
+
+def _numbers(judged: Sequence[Judged]) -> str:
+    return listing([each.case.source for each in judged])
+
+
+def plain(text: str) -> str:
+    """Return a text of the suite without the signs of Markdown."""
+    return text.replace("`", "")

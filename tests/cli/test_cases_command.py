@@ -1,0 +1,86 @@
+"""``dumbbell checklist --suite bbr-draft``: its table, its exit code, its files, its refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from dumbbell.cli.commands import app
+from dumbbell.experiments.cases import suite
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Judge by three short cases, in a folder of the test."""
+    whole = suite.load()
+    kept = tuple(each for each in whole.cases if each.number in (1, 3, 4))
+    monkeypatch.setattr(suite, "load", lambda _: whole.model_copy(update={"cases": kept}))
+    monkeypatch.chdir(tmp_path)
+
+
+def checklist(*words: str) -> tuple[int, str]:
+    result = CliRunner().invoke(
+        app,
+        ["checklist", *words, "--suite", "bbr-draft"],
+        env={"COLUMNS": "80", "NO_COLOR": "1"},
+    )
+    return result.exit_code, result.stdout
+
+
+def test_a_case_that_fails_is_a_row_a_reason_and_exit_code_1() -> None:
+    code, text = checklist("bbr3")
+    assert code == 1
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 80
+    (row,) = (line for line in lines if line.startswith("✗  3 drain-inflight "))
+    assert row.split()[-4:] == ["0.3438", "0.49", "to", "0.51"]
+    said = " ".join(text.split())
+    assert "✗ A.3: Gain of pacing in DRAIN: 0.3438. Bound: 0.49 to 0.51. Cause:" in said
+    assert "A.1: full_bw_now and full_bw_count are not exported." in said
+    assert "It fails 3: A.1, A.3 and A.4." in said
+    assert "<h3>A.3 Exiting DRAIN Based on Inflight</h3>" in Path("bbr-draft.html").read_text()
+
+
+def test_what_passes_is_exit_code_0_and_json_has_every_check() -> None:
+    code, text = checklist("bbr3@draft", "--json", "--page", "own.html")
+    assert code == 0
+    data = json.loads(text)
+    assert data["passes"] is True
+    case = next(each for each in data["cases"] if each["number"] == 4)
+    assert case["verdict"] == "passes"
+    assert 0.3 < case["changed_at_s"][0] < 1
+    rounds = next(each for each in case["checks"] if each["label"] == "rounds of DRAIN")
+    assert rounds["least"] <= rounds["found"] <= rounds["most"]
+    assert Path("own.html").exists()
+
+
+def test_several_algorithms_make_a_table_of_what_each_passes() -> None:
+    code, text = checklist("bbr3", "bbr3@draft", "--markdown", "all.md")
+    assert code == 1
+    (row,) = (line for line in text.splitlines() if line.startswith(" 3 drain-inflight"))
+    assert row.split()[2:] == ["✗", "✓"]
+    assert "# BBR by the cases of draft-ietf-ccwg-bbr" in Path("all.md").read_text()
+    assert not Path("bbr-draft.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "key"),
+    [
+        (("bbr3", "--quick"), "--quick"),
+        (("bbr3", "--against", "reno"), "--against"),
+        (("bbr3", "--engine", "testbed"), "--engine"),
+        (("bbr3", "--at-most", "3"), "--at-most"),
+        (("bbr3", "--baseline", "base.json"), "--baseline"),
+        (("bbr3", "--page", "page.pdf"), "--page"),
+        (("bbr3", "bbr", "--page", "page.html"), "--page"),
+        (("reno",), "algorithm"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(words: tuple[str, ...], key: str) -> None:
+    result = CliRunner().invoke(app, ["checklist", *words, "--suite", "bbr-draft"])
+    assert type(result.exception).__name__ == "InputError"
+    assert getattr(result.exception, "key", "") == key
+    assert not Path("results").exists()
