@@ -1,4 +1,4 @@
-"""What cases measure of a run: states, estimates, windows, losses.
+"""Measures of cases: states, estimates, windows, losses.
 
 Each measure is one function of a trace and of a check, which has its parameters. It returns a
 number, or a state by its name. `UnknownError` means that the run cannot say.

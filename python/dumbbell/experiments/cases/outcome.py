@@ -105,7 +105,7 @@ class Judged:
 
     @property
     def _missed(self) -> Answer | None:
-        """What the path should have done and did not."""
+        """A demand on the path that is not met; None: there is none."""
         return next(
             (each for each in self.answers if each.check.ensures and each.outcome != PASSES), None
         )

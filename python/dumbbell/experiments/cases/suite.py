@@ -1,4 +1,4 @@
-"""A suite of cases as data: paths, what happens at a state, and what is verified."""
+"""A suite of cases as data: paths, changes at states, and checks."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ State = Literal["startup", "drain", "down", "cruise", "refill", "up", "probe_rtt
 
 
 class Check(Table):
-    """Something to verify: a measure of a run, and its bound."""
+    """A measure of a run, and its bound."""
 
     label: str = Field(max_length=24)
     """Short name, for the column of a terminal."""
 
     about: str
-    """What is measured, in words."""
+    """The measure in words."""
 
     measure: str
     """The function of `measures`."""
@@ -58,13 +58,13 @@ class Check(Table):
     """The state that is meant."""
 
     nth: int = Field(1, ge=1)
-    """Which visit of it."""
+    """The number of the visit."""
 
     since: Literal["start", "change"] = "start"
     """From where visits count: the start of the run, or the change."""
 
     end: Literal["entered", "left"] = "left"
-    """Which end of the visit is meant."""
+    """The end of the visit that is meant."""
 
     variable: str = ""
     """A variable of the algorithm, as `reported.VARIABLES` calls it."""
@@ -92,7 +92,7 @@ class Change(Table):
     """The state whose entry it is."""
 
     nth: int = Field(1, ge=1)
-    """Which entry."""
+    """The number of the entry."""
 
     without: State | None = None
     """A state that the algorithm must lack for another entry to count instead (`instead`)."""
@@ -108,16 +108,16 @@ class Change(Table):
 
 
 class CaseRun(Table):
-    """A path of a case, and what is verified on it."""
+    """A path of a case, and its checks."""
 
     scenario: dict[str, Any] = Field({})
     """Its scenario, on top of that of the suite."""
 
     change: Change | None = None
-    """What happens at a state; None: nothing."""
+    """A change at a state; None: there is none."""
 
     checks: tuple[Check, ...] = Field(alias="check")
-    """What is verified."""
+    """Its checks."""
 
 
 class Case(Table):
@@ -136,7 +136,7 @@ class Case(Table):
     """The path and the change, in words."""
 
     cannot: str = ""
-    """What it asks for that Dumbbell does not see or do; empty: nothing."""
+    """A part of it that Dumbbell does not see or do; empty: there is none."""
 
     runs: tuple[CaseRun, ...] = Field(alias="run")
     """Its paths."""
@@ -148,7 +148,7 @@ class Case(Table):
 
 
 class Cause(Table):
-    """Why an algorithm fails a case; it counts while that case fails."""
+    """The cause why an algorithm fails a case; it counts while that case fails."""
 
     algorithm: str
     """The algorithm, with its preset if any."""
@@ -176,7 +176,7 @@ class Suite(Table):
     """The cases."""
 
     causes: tuple[Cause, ...] = Field((), alias="cause")
-    """Why built-in algorithms fail some."""
+    """Causes why built-in algorithms fail some."""
 
     def cause(self, algorithm: str, case: Case) -> str:
         """Return why an algorithm fails a case; empty: unknown."""

@@ -57,7 +57,7 @@ def bound(check: Check) -> str:
             return f"{least} to {most}"
         case [str(least), None]:
             return f"≥ {least}"
-    return f"≤ {ends[1]}"
+    return f"≤ {ends[1]}" if check.most else "0"
 
 
 def finding(answer: Answer) -> str:
