@@ -259,7 +259,7 @@ def cases(
     seed, results, jobs, retries, large, on_progress
         As for `compare`.
     """
-    store = results if isinstance(results, Store) else Store(results)
+    store = Store.of(results)
 
     def run(stage: Campaign) -> Outcome:
         finished, _ = stage.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
