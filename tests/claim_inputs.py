@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from dumbbell.judging.evidence import CheckResult, Verdict
 from dumbbell.judging.kinds import AnyCheck
@@ -87,3 +87,9 @@ NOISY = runs(
 
 RATIOS = {"of": {"algorithm": "htcp"}, "to": {"algorithm": "reno"}}
 GOOD = {"type": "band", "where": {"algorithm": "reno"}, "low": 0.4}
+
+
+def problem_of(error: ValidationError) -> str:
+    """Return the only problem of a check that was refused."""
+    (problem,) = error.errors()
+    return str(problem["msg"]).removeprefix("Value error, ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -61,3 +62,14 @@ def line(text: str, word: str) -> str:
     """Return the only line of a text with a word, such as a name, a number or a command."""
     (found,) = (each for each in text.splitlines() if word in each)
     return found.strip()
+
+
+def sentence(text: str, word: str) -> str:
+    """Return the only sentence, or part of one up to a semicolon, of a text with a word."""
+    (found,) = (each for each in re.split(r"(?<=[.;:])\s", " ".join(text.split())) if word in each)
+    return found
+
+
+def unmeasured(text: str) -> str:
+    """Return a text with N for fractions and per cent: another engine may measure other ones."""
+    return re.sub(r"\d+\.\d+|\d+(?= %)", "N", text)

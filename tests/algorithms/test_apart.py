@@ -74,8 +74,8 @@ def test_a_division_by_zero_fails_the_comparison_with_its_reason(folder: Path) -
     with pytest.raises(DumbbellError) as caught:
         compare(["./wrong.c", "cubic"], **PATH, runs=2, jobs=1)
     message = str(caught.value)
-    assert message.startswith(
-        "2 runs failed; the first is compare (algorithm = wrong), repetition "
+    assert message == snapshot(
+        "2 runs failed; the first is compare (algorithm = wrong), repetition 1: the process that ran wrong ended by SIGFPE (a division by zero, or another that has no result); to find where: dumbbell check ./wrong.c"
     )
     assert_told(message)
     # The others are there.
@@ -176,7 +176,7 @@ def test_a_check_gives_up_on_one_that_never_ends(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(probe, "PATIENCE_S", 1)
     write("endless", REDUCES, f"{REDUCES}\n\tfor (;;)\n\t\t;")
     (row,) = behaviour.rows(catalogue.read("./endless.c"))
-    assert row.told == "a simulation has not ended after 1 s"
+    assert row.told == snapshot("a simulation has not ended after 1 s")
 
 
 def test_a_process_that_died_while_it_waited_is_replaced() -> None:

@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
-from command_line import caller
+from command_line import caller, line
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.conformance import starting
@@ -127,8 +128,9 @@ def test_paths_are_relative_to_the_file_that_names_them(
 def test_two_files_of_one_name_cannot_share_a_scenario(folder: Path) -> None:
     (folder / "other").mkdir()
     starting.write("my_cc", "delay", folder / "other")
-    with pytest.raises(InputError, match="another file is called my_cc"):
+    with pytest.raises(InputError) as refused:
         load(folder, "my_cc.c", "other/my_cc.c")
+    assert refused.value.problem == snapshot("another file is called my_cc in this scenario")
 
 
 @pytest.mark.parametrize(
@@ -198,13 +200,15 @@ def test_comparisons_call_it_by_its_name(folder: Path, monkeypatch: pytest.Monke
         duration="2s",
         runs=1,
     )
-    assert found.means["line"].unique(maintain_order=True).to_list() == [
-        "my_cc × 2",
-        "cubic × 2",
-        "my_cc:1,cubic:1",
-        "my_cc × 1 in the mix",
-        "cubic × 1 in the mix",
-    ]
+    assert found.means["line"].unique(maintain_order=True).to_list() == snapshot(
+        [
+            "my_cc × 2",
+            "cubic × 2",
+            "my_cc:1,cubic:1",
+            "my_cc × 1 in the mix",
+            "cubic × 1 in the mix",
+        ]
+    )
     assert found.means["algorithm"].drop_nulls().unique(maintain_order=True).to_list() == [
         "my_cc",
         "cubic",
@@ -228,4 +232,6 @@ def test_what_the_kernel_would_not_take_is_said_before_it_runs(
     said = dumbbell("simulate", "own.toml")
     assert said.code == 0
     assert re.search(r"\./my_cc\.c:\d+: '1\.5': the kernel has integers only; `dumbbell", said.err)
-    assert "./my_cc.c:17: '#include <math.h>': the kernel has no C library" in said.err
+    assert line(said.err, "/my_cc.c:17") == snapshot(
+        "./my_cc.c:17: '#include <math.h>': the kernel has no C library; `dumbbell check` shows all"
+    )

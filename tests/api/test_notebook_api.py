@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell
 import passing_kernel
@@ -209,13 +210,15 @@ def test_a_wrong_call_names_its_parameter(name: str, run: Run) -> None:
 
 
 def test_a_bare_number_gets_its_unit(folder: Path) -> None:
-    with pytest.raises(InputError, match='did you mean "20mbit"'):
+    with pytest.raises(InputError) as refused:
         dumbbell.compare("reno", rate=_any(20e6), rtt="40ms", results=folder / "bare")
+    assert (refused.value.key, refused.value.near) == ("rate", "20mbit")
 
 
 def test_the_obvious_name_comes_first(run: Run) -> None:
-    with pytest.raises(InputError, match=r'did you mean "goodput_mbit_per_s"') as caught:
+    with pytest.raises(InputError) as caught:
         run.measure("goodput_")
+    assert caught.value.near == "goodput_mbit_per_s"
     assert str(caught.value.valid).startswith("goodput_mbit_per_s, ")
     with pytest.raises(InputError) as unlike:
         run.measure("qwertz")
@@ -252,8 +255,10 @@ def test_one_name_is_a_number_a_series_and_a_chart(
 
 
 def test_a_number_is_no_series_and_a_series_no_number(run: Run) -> None:
-    with pytest.raises(InputError, match=r"one number of a run.*take\(run, \"jain\"\)"):
+    with pytest.raises(InputError) as refused:
         run.series("jain")
+    assert refused.value.problem == snapshot("is one number of a run, not a series")
+    assert str(refused.value.valid).startswith('take(run, "jain")')
     with pytest.raises(InputError, match=r"is a series.*series\(run, \"ssthresh_segs\"\)"):
         run.measure("ssthresh_segs")
 
@@ -336,8 +341,9 @@ def test_raw_tables_are_read_once_and_an_unknown_one_is_refused(run: Run) -> Non
     assert run.tables["flows"] is run.tables["flows"]
     assert "flows" in run.tables
     assert next(iter(run.tables)) == "flows"
-    with pytest.raises(InputError, match=r'unknown table .did you mean "flows"'):
+    with pytest.raises(InputError) as refused:
         run.scan("flow")
+    assert refused.value.near == "flows"
 
 
 def test_methods_do_what_functions_do(run: Run) -> None:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 from rich.console import Console
 
 from dumbbell.base.labels import amount, duration, hours
@@ -40,7 +41,7 @@ def test_time_left_follows_the_size_of_runs() -> None:
     tracker.update(state(small, seconds=10.0, ran=Extent(packets=5_000_000)))
     assert tracker.text(110) == "0.5 M packets/s, about 35 s left"
     (going,) = tracker.going([Running(large, 110)])
-    assert (going.words, going.taken(115)) == ("reno, seed 1", "5 s of about 35 s")
+    assert (going.words, going.taken(115)) == snapshot(("reno, seed 1", "5 s of about 35 s"))
     assert tracker.text(115, [Running(large, 110)]) == "0.3 M packets/s, about 30 s left"
     tracker.update(state(large, fate=Fate.FAILED, failed=1, ran=Extent(packets=5_000_000)))
     assert tracker.text(120) == "1 failed, 0.2 M packets/s"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from inline_snapshot import snapshot
 
 import measured_files
 import passing_kernel
@@ -216,4 +217,6 @@ def test_every_answer_of_the_system_has_a_way_out() -> None:
         told = str(refusal(OSError(number, os.strerror(number), "a/b"), "write it", "a"))
         assert told.startswith(f"a: cannot write it: {os.strerror(number)} (a/b); ")
     several = refusal(shutil.Error([("a", "b", "refused")]), "copy it", "a")
-    assert str(several).startswith("a: cannot copy it: [('a', 'b', 'refused')]; remove the cause")
+    assert str(several) == snapshot(
+        "a: cannot copy it: [('a', 'b', 'refused')]; remove the cause and try again"
+    )

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
@@ -350,8 +351,11 @@ def test_the_expected_size_is_seldom_too_small() -> None:
 
 
 def test_too_much_is_refused() -> None:
-    with pytest.raises(InputError, match="too many packets to capture: up to"):
+    with pytest.raises(InputError) as refused:
         captures.check_size(resolved({"network.rate": "10gbit", "duration": "600s"}).scenario)
+    assert str(refused.value) == snapshot(
+        "pcap: too many packets to capture: up to 126.0 GB; valid: at most 2gb: a shorter run, or a slower path"
+    )
     captures.check_size(
         resolved({"network.rate": "10gbit", "duration": "600s", "flow.1.bytes": "10mb"}).scenario
     )

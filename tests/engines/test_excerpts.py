@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
-from command_line import Command, assert_refused
+from command_line import Command, assert_refused, line
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
 from dumbbell.engines import captures
@@ -144,7 +145,7 @@ def test_the_size_is_said_before_the_run(dumbbell: Command, tmp_path: Path) -> N
     part = ("--pcap-flow", "voice", "--pcap-from", "1s", "--pcap-to", "2s")
     said = dumbbell("simulate", "a.toml", "--pcap", "b", *part)
     assert said.code == 0
-    assert said.err.startswith("Both captures together: up to about ")
+    assert line(said.err, "captures") == snapshot("Both captures together: up to about 10.0 kB")
     seen = [block for block in blocks((tmp_path / "b-sender.pcapng").read_bytes()) if block.flow]
     assert len(seen) > 50
     assert {block.flow for block in seen} == {2}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell.algorithms import catalogue
 from dumbbell.api import perturb, simulate
@@ -322,7 +324,7 @@ class TestClasses:
             ({"network.queue": CLASSES, "flow.1.class": "othre"}, "other"),
             ({"network.queue": {"discipline": "two-class", "limit": "9p"}}, "classes"),
         ):
-            assert f'did you mean "{near}"?' in str(error_of(table(changes)))
+            assert error_of(table(changes)).near == near
 
 
 NETWORK = {"rate": "50mbit", "rtt": "20ms", "queue": "50p"}
@@ -380,14 +382,20 @@ class TestShares:
         assert shares["cubic 1"] < 5
 
 
+def counts_left_out(text: str) -> str:
+    """Return a sentence with N for rates, waits and drops, as another engine may measure others."""
+    return re.sub(r"[\d.]+(?= (Mbit/s|us there|of its))", "N", text)
+
+
 class TestDoubts:
     def test_hosts_as_fast_as_the_bottleneck_lock_a_flow_out(self) -> None:
         run = ran(EXACT, FIRST, SECOND)
         assert "locked-out" in causes(run)
         assert goodputs_mbit(run)["second"] < 1
         text = next(d.text for d in run.summary.doubts if d.cause == "locked-out")
-        assert "second was locked out" in text
-        assert "0 of those of first" in text
+        assert counts_left_out(text) == snapshot(
+            "second was locked out: it got N Mbit/s of N Mbit/s, and forward dropped N of its packets and 0 of those of first"
+        )
 
     def test_real_hosts_do_not(self) -> None:
         run = ran(EQUAL, FIRST, SECOND)
@@ -403,14 +411,32 @@ class TestDoubts:
     def test_a_host_that_is_the_bottleneck_is_named(self) -> None:
         run = ran({**EXACT, "edge_rate": "150mbit"}, FIRST)
         assert causes(run) == ["host"]
-        assert "the host of first was the bottleneck" in run.summary.doubts[0].text
+        assert counts_left_out(run.summary.doubts[0].text) == snapshot(
+            "the host of first was the bottleneck: packets waited N us there and at most 0 us in the network, which dropped none of them"
+        )
 
-    @pytest.mark.parametrize(("is_kept", "did"), [(True, "refused"), (False, "dropped")])
-    def test_so_is_one_whose_queue_is_full(self, is_kept: bool, did: str) -> None:
+    @pytest.mark.parametrize(
+        ("is_kept", "said"),
+        [
+            (
+                True,
+                snapshot(
+                    "the host of first was the bottleneck: its own queue refused N of its packets, the network dropped none"
+                ),
+            ),
+            (
+                False,
+                snapshot(
+                    "the host of first was the bottleneck: its own queue dropped N of its packets, the network dropped none"
+                ),
+            ),
+        ],
+    )
+    def test_so_is_one_whose_queue_is_full(self, is_kept: bool, said: str) -> None:
         first = {**FIRST, "switches": {"local_drops": is_kept}}
         run = ran({**EXACT, "edge_rate": "150mbit", "edge_queue": "20p"}, first)
         assert causes(run) == ["host"]
-        assert f"its own queue {did}" in run.summary.doubts[0].text
+        assert counts_left_out(run.summary.doubts[0].text) == said
 
     def test_equal_flows_without_holds_keep_one_phase(self) -> None:
         entry = {**FIRST, "label": "flow", "count": 2}

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 from command_line import Command, assert_refused
 from dumbbell.algorithms import catalogue
@@ -268,8 +269,11 @@ def test_an_algorithm_that_reports_nothing_has_no_table(tmp_path: Path) -> None:
 
 def test_the_testbed_needs_samples() -> None:
     scenario = resolved({"record.modes": True, "record.interval": "none"})
-    with pytest.raises(InputError, match="on the testbed samples show the modes") as caught:
+    with pytest.raises(InputError) as caught:
         testbed.TestbedEngine().run(scenario)
+    assert str(caught.value) == snapshot(
+        'record.modes = true: on the testbed samples show the modes of algorithms; valid: record = { modes = true, interval = "10ms" }; or the simulator'
+    )
     assert caught.value.key == "record.modes"
 
 

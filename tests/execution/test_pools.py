@@ -169,8 +169,11 @@ class OtherEngine(QuickEngine):
 
 def test_a_worker_of_another_build_is_refused(tmp_path: Path) -> None:
     store = Store(tmp_path)
-    with pytest.raises(OtherBuild, match="would run it on slow 7, not on quick: install the same"):
+    with pytest.raises(OtherBuild) as refused:
         execute(seeds(3), store, OtherEngine(), ExecutorPool(Here(), 1))
+    assert str(refused.value) == snapshot(
+        "vm would run it on slow 7, not on quick: install the same Dumbbell there"
+    )
     assert list(store.keys()) == []
     assert not (tmp_path / "failures").exists()
 
@@ -205,6 +208,9 @@ def test_ctrl_c_withdraws_what_has_not_begun(
     def follow(_: object) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.raises(Interrupted, match="of 50 runs are kept"):
+    with pytest.raises(Interrupted) as refused:
         execute(runs, store, SimulatorEngine(), ExecutorPool(processes, 2), follow)
+    assert str(refused.value).partition(" of ")[2] == snapshot(
+        "50 runs are kept; the same command continues"
+    )
     assert 1 <= len(list(store.keys())) < 50

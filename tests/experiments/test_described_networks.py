@@ -333,8 +333,9 @@ def test_routes_of_theaterq_are_taken_and_its_route_0_is_noted(read: Read) -> No
 
 def test_a_table_of_netem_is_taken_from_next_to_the_file(read: Read, tmp_path: Path) -> None:
     line = f"{ADD}netem rate 1mbit delay 30ms 5ms distribution experimental"
-    with pytest.raises(InputError, match=r"experimental\.dist is not next to the file"):
+    with pytest.raises(InputError) as refused:
         read(line)
+    assert refused.value.problem == snapshot("the table experimental.dist is not next to the file")
     (tmp_path / "experimental.dist").write_text("# ours\n-8192 0\n4096\n")
     jitter = network(read(line))["jitter"]
     assert jitter["mean"] == "30ms"

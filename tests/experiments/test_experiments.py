@@ -202,7 +202,9 @@ def test_an_experiment_that_cannot_run_does_not_stay(dumbbell: Command) -> None:
 
 
 def test_runs_are_listed_and_the_newest_comes_first(dumbbell: Command) -> None:
-    assert "holds no runs" in dumbbell("list", "runs").err
+    assert dumbbell("list", "runs").err == snapshot(
+        "results holds no runs: dumbbell simulate FILE\n"
+    )
     dumbbell("compare", "reno", *PATH)
     dumbbell("simulate", "two.toml", "--results", "results")
     listed = dumbbell("list", "runs", "--json").json
@@ -417,10 +419,14 @@ def test_open_names_a_study_of_another_folder(dumbbell: Command, tmp_path: Path)
     assert dumbbell("run", "./elsewhere", *where).code == 0
     said = dumbbell("open", "--print")
     assert_refused(said)
-    assert said.err.startswith('error: results: "small": a study that was run from another folder')
+    assert said.err == snapshot(
+        'error: results: "small": a study that was run from another folder; valid: dumbbell report FOLDER, with the study\'s own folder\n'
+    )
     assert "dumbbell report FOLDER" in said.err
     assert dumbbell("report", "./elsewhere").code == 0
     Path("results/studies/small.json").unlink()
     said = dumbbell("open", "--print")
     assert_refused(said)
-    assert said.err.startswith('error: results: "small": ran last, but its plan is not in the')
+    assert said.err == snapshot(
+        'error: results: "small": ran last, but its plan is not in the folder; valid: dumbbell open RUN, with a run of dumbbell list runs\n'
+    )

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inline_snapshot import snapshot
 
 import dumbbell
-from command_line import Command, assert_refused
+from command_line import Command, assert_refused, line, unmeasured
 from dumbbell.base.errors import DumbbellError, InputError
 from dumbbell.execution.executor import Progress
 from dumbbell.experiments.hunt import goals, hunting, space, words
@@ -219,7 +220,9 @@ def test_a_claim_names_the_side_that_has_less() -> None:
     statement = Statement.of(goals.APART, slower)
     assert statement.check()["of"] == {"algorithm": "reno"}
     assert statement.text == (
-        "With Standard TCP the mean round-trip time of a lone flow is less than half of that with BBR."
+        snapshot(
+            "With Standard TCP the mean round-trip time of a lone flow is less than half of that with BBR."
+        )
     )
 
 
@@ -238,7 +241,9 @@ def test_jitter_alone_keeps_vegas_from_the_link(found: tuple[Hunted, Path]) -> N
     assert hunted.found.regret > 0.5
     assert [each.name for each in hunted.space.moves(hunted.found.point)] == ["jitter"]
     assert hunted.statement is not None
-    assert "With Vegas the goodput of a lone flow is less than" in hunted.statement.text
+    assert hunted.statement.text == snapshot(
+        "With Vegas the goodput of a lone flow is less than half of that with Standard TCP."
+    )
     (confirmed,) = hunted.confirmations
     assert confirmed.verdict == "confirmed"
     assert confirmed.means["vegas"][GOODPUT].runs >= 3
@@ -250,7 +255,9 @@ def test_disturbed_runs_are_named_and_have_no_table(
     hunted, _ = found
     (confirmed,) = hunted.confirmations
     empty = replace(confirmed, means={}, invalid=6)
-    assert "The machine disturbed 6 runs" in words.verdict(empty)
+    assert unmeasured(words.verdict(empty)) == snapshot(
+        "Confirmed on the simulator: goodput of hunted: N Mbit/s over N Mbit/s is N (N to N, 6 runs) at Vegas against Standard TCP; expected ratio of Vegas over Standard TCP at most N. The machine disturbed 6 runs, which do not count; the same command tries them again."
+    )
     page = hunt_page.write(replace(hunted, confirmations=(empty,)), tmp_path, "dumbbell hunt")
     assert "The machine disturbed 6 runs" in page.read_text()
     assert not (tmp_path / "over-time-simulator.svg").exists()
@@ -301,7 +308,9 @@ def test_time_ends_a_search(tmp_path: Path) -> None:
     hunted = hunt(request, results=tmp_path)
     assert hunted.course.late
     assert len(hunted.course.tried) == 1
-    assert "Time was up" in words.conclusion(hunted)[0]
+    assert unmeasured(words.conclusion(hunted)[0]) == snapshot(
+        "No scenario of 1 scenario costs Vegas a fifth compared with Standard TCP: the largest regret is N, below N. Time was up before all were tried."
+    )
 
 
 def test_ctrl_c_keeps_the_worst_so_far(tmp_path: Path) -> None:
@@ -347,7 +356,9 @@ def test_equal_algorithms_are_not_told_apart(dumbbell: Command) -> None:
         "hunt", "--distinguish", "reno", "./twin.c", "--points", "4", "--duration", "3s"
     )
     assert said.code == 0
-    assert "No scenario of 4 scenarios tells them apart" in said.out
+    assert unmeasured(said.out) == snapshot(
+        "No scenario of 4 scenarios tells them apart compared with twin: the largest regret is N, below N.\n"
+    )
     assert "regret is 0.00" in said.out
 
 
@@ -382,9 +393,13 @@ def test_a_run_that_fails_is_the_finding(dumbbell: Command) -> None:
         "--where", "rtt=5ms..2s", "--points", "5", "--duration", "3s",
     )  # fmt: skip
     assert said.code == 0, said.err
-    assert "The run of crash fails with" in said.out
+    assert said.out == snapshot(
+        "The run of crash fails with 20 Mbit/s, RTT 50 ms, queue 1 BDP: the process that ran crash ended by SIGSEGV (memory that is not its own); to find where: dumbbell check ./crash.c\n"
+    )
     text = Path("hunted/crash-goodput.toml").read_text()
-    assert "# The run of crash fails: " in text
+    assert line(text, "fails") == snapshot(
+        "# The run of crash fails: the process that ran crash ended by SIGSEGV (memory that is not its own); to find where: dumbbell check ./crash.c"
+    )
     assert 'algorithm = "./../crash.c"' in text
     assert "loss" not in text.partition("[network]")[2]
     assert dumbbell("simulate", "hunted/crash-goodput.toml").code == 1
@@ -410,7 +425,9 @@ def test_the_command_writes_page_and_scenario(dumbbell: Command) -> None:
         "--duration", "9s", "--runs", "3",
     )  # fmt: skip
     assert said.code == 0, said.err
-    assert "With Vegas the goodput next to a flow of the first reference is less than" in said.out
+    assert unmeasured(line(said.out, "reference")) == snapshot(
+        "With Vegas the goodput next to a flow of the first reference is less than half of that with CUBIC. Regret N with 10 Mbit/s, RTT 40 ms, queue 2 BDP."
+    )
     page = Path("hunted/index.html").read_text()
     for heading in ("The scenario", "On the simulator", "Map of failures", "Course of the search"):
         assert f"<h2>{heading}</h2>" in page

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from command_line import Command, assert_refused
+from command_line import Command, assert_refused, line
 from dumbbell import api
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import parse_rate, parse_time
@@ -186,7 +186,9 @@ def test_a_measurement_is_shown_beside_runs_of_a_path_like_it(
         assert flow["simulated"][name] == pytest.approx(flow["measured"][name], rel=0.05)
     again = dumbbell("simulate", "like.toml", "--json")
     assert again.code == 0
-    assert "Fitted by `dumbbell import`" in Path("like.toml").read_text()
+    assert line(Path("like.toml").read_text(), "dumbbell") == snapshot(
+        "# Fitted by `dumbbell import` to known-sender.pcapng."
+    )
 
 
 def test_what_cannot_be_told_from_a_file_is_asked_for(

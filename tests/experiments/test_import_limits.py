@@ -8,7 +8,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
+from command_line import unmeasured
 from dumbbell.base.units import parse_rate, parse_time
 from dumbbell.experiments.imports import fitting, limits, playing, reading
 from dumbbell.experiments.imports.fitting import Path as Fitted
@@ -134,7 +136,9 @@ def test_a_base_rtt_that_cannot_be_told_is_not_made_up(tmp_path: Path) -> None:
     path, _ = fitted(tmp_path, bytes=31_250, rtt=lambda second: 48_000 + 30_000 * (second % 3))
     assert path.rate.value == "259kbit"
     assert path.rtt.value == "48ms"
-    assert "hardly more than a packet's time" in path.rtt.why
+    assert path.rtt.why == snapshot(
+        "the shortest RTT, hardly more than a packet's time, so it may be less"
+    )
     assert not path.rtt.is_shown
 
 
@@ -176,5 +180,7 @@ def test_losses_with_a_short_queue_are_chance(tmp_path: Path) -> None:
         retransmits=lambda second: 0 if second % 5 in (4, 0) else 9,
     )
     assert float(path.loss.value) == pytest.approx(54 / 9550, rel=0.05)
-    assert "while the queue was short" in path.loss.why
+    assert unmeasured(path.loss.why) == snapshot(
+        "N of the segments were sent again, mostly while the queue was short"
+    )
     assert scenario["network"]["loss"]

@@ -195,8 +195,11 @@ def test_a_panel_shows_the_run_that_has_most_of_something(small: Results) -> Non
         f"p: of 2 runs the one whose {title} is highest, {number(amounts[most])}.",
     )
     assert panels(most="collapsed[1]").notes[0].endswith(", 0.")
-    with pytest.raises(InputError, match=r"repetition = 0: repetitions count from 1"):
+    with pytest.raises(InputError) as refused:
         small.get_run("fairness", where, repetition=0)
+    assert str(refused.value) == snapshot(
+        "repetition = 0: repetitions count from 1; valid: 1 for the first"
+    )
 
 
 def test_a_panel_without_runs_picks_none(small: Results, tmp_path: Path) -> None:
@@ -204,7 +207,7 @@ def test_a_panel_without_runs_picks_none(small: Results, tmp_path: Path) -> None
     panel = [{"title": "p", "test": "lossy", "most": "retransmitted_segs@run"}]
     table = {"name": "f", "title": "F", "section": "lossy", "kind": "histories"}
     figure = validate(HistoriesFigure, {**table, "panel": panel}).draw(results)
-    assert figure.notes == ("Not run yet: p.",)
+    assert figure.notes == snapshot(("Not run yet: p.",))
 
 
 def test_an_export_that_no_flow_has_is_said_to_be_missing(small: Results) -> None:

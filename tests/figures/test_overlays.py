@@ -213,7 +213,12 @@ def test_equal_flows_are_one_band_and_a_call_has_its_delay(tmp_path: Path) -> No
     assert set(frame.filter(pl.col("low").is_not_null())["of"]) == {"bulk × 6"}
     delays = frame.filter(pl.col("quantity") == "one-way delay (ms)")
     assert set(delays["of"]) == {"call"}
-    assert "Grey: what the bottleneck can carry." in figure.notes
+    assert figure.notes == snapshot(
+        (
+            "Bands: from the least to the most of equal flows; lines are their means.",
+            "Grey: what the bottleneck can carry.",
+        )
+    )
     assert frame["quantity"][0] == "carried (Mbit/s)"
     marks = [layer["mark"] for plot in figure.chart.to_dict()["vconcat"] for layer in _layers(plot)]
     joined = {mark["interpolate"] for mark in marks if mark["type"] == "line"}

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell import InputError
 from dumbbell.gym import STANDARD
@@ -72,5 +73,8 @@ def test_another_distribution_draws_within_its_ranges() -> None:
 
 
 def test_an_unknown_set_is_refused() -> None:
-    with pytest.raises(InputError, match="did you mean"):
+    with pytest.raises(InputError) as refused:
         STANDARD.paths("tset")
+    assert str(refused.value) == snapshot(
+        'paths = "tset": unknown set of paths (did you mean "test"?); valid: test, train, validation'
+    )

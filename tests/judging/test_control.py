@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 from claim_inputs import NO, YES, runs, steady
 from dumbbell.base.errors import InputError
@@ -121,5 +122,8 @@ def test_a_test_with_some_of_the_names_exchanges_these() -> None:
 
 
 def test_one_algorithm_cannot_be_exchanged() -> None:
-    with pytest.raises(InputError, match="no names to exchange"):
+    with pytest.raises(InputError) as refused:
         controlled([BEST], tests=[grid_of("reno", "htcp")])
+    assert str(refused.value) == snapshot(
+        "control: there are no names to exchange; valid: a study with two algorithms or more besides reno"
+    )

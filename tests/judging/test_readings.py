@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 import dumbbell as library
-from command_line import Command, assert_refused
+from command_line import Command, assert_refused, line
 from dumbbell.base.errors import InputError
 from dumbbell.judging import readings
 from dumbbell.reports import readings_markdown
@@ -148,7 +149,7 @@ def test_the_command(folder: Path, dumbbell: Command, tmp_path: Path) -> None:
     asked = ("claims", folder / "study.toml", "--results", folder / "results", "--over", "reading")
     said = dumbbell(*asked, "--markdown", tmp_path / "page.md")
     assert said.code == 0
-    assert "in no reading: R03" in said.out
+    assert line(said.out, "R03") == snapshot("in no reading: R03")
     assert (tmp_path / "page.md").read_text().startswith("# Read otherwise: readings\n")
     told = dumbbell(*asked, "--json").json
     assert told["never"] == ["R03"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
+from pydantic import ValidationError
 
-from claim_inputs import NO, OPEN, YES, check, measured, runs
-from dumbbell.base.errors import InputError
+from claim_inputs import NO, OPEN, YES, check, measured, problem_of, runs
 
 OF: dict[str, Any] = {
     "type": "reference",
@@ -59,11 +60,16 @@ def test_runs_that_cross_the_limit_decide_nothing() -> None:
 
 def test_a_finding_says_by_which_reference_the_limit_is() -> None:
     result = measured(runs(values(0.8, 0.1, 0.5)), **OF, high=0.6, factor=2.0)
-    assert "at most 1 agrees by H-TCP" in result.detail
-    assert "2 times that of" in result.expected
+    assert result.detail == snapshot(
+        "0.8 (0.797 to 0.803, 3 runs), where at most 1 agrees by H-TCP"
+    )
+    assert result.expected == snapshot("at most 0.6, or 2 times that of Standard TCP or H-TCP")
 
 
 @pytest.mark.parametrize("bounds", [{}, {"low": 0.1, "high": 0.2}])
 def test_there_is_one_bound(bounds: dict[str, float]) -> None:
-    with pytest.raises((InputError, ValueError), match="either low or high"):
+    with pytest.raises(ValidationError) as refused:
         check(**OF, test="pair", quantity="ratio_min_max", **bounds)
+    assert problem_of(refused.value) == snapshot(
+        "high: needs either low or high; valid: one of both"
+    )

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell.api import simulate
 from dumbbell.base.errors import InputError
@@ -272,5 +273,7 @@ def test_a_study_that_records_no_delays_cannot_name_them(
     with pytest.raises(InputError) as caught:
         vocabulary.check(use)
     assert caught.value.key == "y"
-    assert "the test one does not record" in caught.value.problem
-    assert caught.value.valid == 'in its scenario record = { delays = "1s" }'
+    assert caught.value.problem == snapshot(
+        "needs the delays of packets, which the test one does not record"
+    )
+    assert caught.value.valid == snapshot('in its scenario record = { delays = "1s" }')

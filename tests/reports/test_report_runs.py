@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
 import small_study
+from command_line import line
 from dumbbell.base.errors import EngineError
 from dumbbell.contract.summary import FlowSummary, Summary
 from dumbbell.engines.result import Run
@@ -59,9 +61,11 @@ def test_every_run_is_listed_and_has_its_series(small: Results, small_report: Pa
 def test_what_has_not_been_run_is_listed_too(small_report: Path) -> None:
     content = listed((small_report / "runs/lossy.js").read_text())
     states = {content["states"][row[3]] for row in content["rows"]}
-    assert states == {"not run yet"}
+    assert states == snapshot({"not run yet"})
     assert len(content["rows"]) == 2
-    assert "2 not run yet" in (small_report / "runs/lossy.html").read_text()
+    assert line((small_report / "runs/lossy.html").read_text(), "not run") == snapshot(
+        "<p>2 runs requested: 2 not run yet. Each finished run opens with its time series; the selection is part of the page's URL.</p>"
+    )
 
 
 def test_a_figure_leads_to_its_runs(small: Results, small_report: Path) -> None:
@@ -221,14 +225,18 @@ def test_a_damaged_result_is_named_everywhere(small: Results, tmp_path: Path) ->
     results = Results(small_study.write(tmp_path / "study"), store)
     page = site.write(results, tmp_path / "report").with_name("checks.html").read_text()
     assert "1 damaged result:" in page
-    assert "flows.parquet does not match its digest" in page
-    assert "15 of 18; 1 damaged, left out" in page
+    assert "flows.parquet" in page
+    assert line(page, "15 of 18") == snapshot("<dd>15 of 18; 1 damaged, left out</dd>")
     figures = (tmp_path / "report/figures.html").read_text()
-    assert "Damaged and left out: 1." in figures
+    assert line(figures, "left out") == snapshot(
+        '<p class="source">15 runs, at 8 of the 8 points of its grid. Damaged and left out: 1.</p>'
+    )
     shown = listed((tmp_path / "report/runs/fairness.js").read_text())
     (row,) = (row for row in shown["rows"] if row[2] == key[:16])
     assert shown["states"][row[3]] == State.DAMAGED
-    assert "does not match its digest" in row[6]
+    assert row[6].partition(": ")[2] == snapshot(
+        "damaged result (flows.parquet does not match its digest); run it again to replace it"
+    )
     assert not (tmp_path / "report" / run_data.relative_path(key)).exists()
     assert results.counts[0].finished == 15
 

@@ -173,8 +173,10 @@ def test_numbers_are_compared_with_those_of_the_authors(text: StudyText) -> None
 
 
 def test_what_is_open_says_what_it_needs(text: StudyText) -> None:
-    assert text.undecided == [("not run yet", ["A03"])]
-    assert [ask.text for ask in text.asks] == ["Was it a second link?", "Was A01 measured?"]
+    assert text.undecided == snapshot([("not run yet", ["A03"])])
+    assert [ask.text for ask in text.asks] == snapshot(
+        ["Was it a second link?", "Was A01 measured?"]
+    )
 
 
 def test_a_claim_of_which_a_part_has_run_shows_it(small: Results, tmp_path: Path) -> None:
@@ -234,7 +236,7 @@ def test_a_part_of_a_study_has_the_texts_of_its_claims(results: Results) -> None
     text = study_text.of(part, account.of(found))
     assert [claim.id for claim in part.claims] == ["A02"]
     assert [explained.claims for explained in text.explained] == [["A02"]]
-    assert [ask.text for ask in text.asks] == ["Was it a second link?"]
+    assert [ask.text for ask in text.asks] == snapshot(["Was it a second link?"])
     # Its first finding also rests on A01, and the first decision is about that alone.
     assert not any("twice over" in sentence for sentence in text.findings)
     assert [each.decision.parameter for each in text.decided] == ["colour of the cable"]

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import Transport
@@ -131,8 +132,9 @@ def test_the_connections_count_among_all_flows() -> None:
 def test_quantities_are_of_the_sum() -> None:
     done = run(P_TCP, {**PLAIN, "start": "2s"}, edge_jitter="1ms")
     rates = [taken(done, f"goodput_mbit_per_s[{n}]") for n in (1, 2)]
-    with pytest.raises(InputError, match="unknown flow or group"):
+    with pytest.raises(InputError) as refused:
         taken(done, "goodput_mbit_per_s[3]")
+    assert str(refused.value) == snapshot('"3": unknown flow or group; valid: p-tcp, plain')
     assert taken(done, "goodput_mbit_per_s") == pytest.approx(sum(rates))
     assert taken(done, "goodput_mbit_per_s[p-tcp]") == rates[0]
     assert taken(done, "share[1]") == pytest.approx(0.8, abs=0.08)

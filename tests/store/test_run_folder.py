@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell import _core
 from dumbbell.algorithms import catalogue
@@ -161,8 +162,11 @@ def test_tables_that_were_written_anew_are_found_by_what_they_hold(tmp_path: Pat
         (folder / "files.json").write_text(json.dumps(kept, sort_keys=True, indent=1) + "\n")
         store.verify(key)
         if found:
-            with pytest.raises(DamagedResult, match=r"flows\.parquet does not hold what the run"):
+            with pytest.raises(DamagedResult) as refused:
                 store.verify(key, contents=True)
+            assert str(refused.value).partition(": ")[2] == snapshot(
+                "damaged result (flows.parquet does not hold what the run left); run it again to replace it"
+            )
         else:
             store.verify(key, contents=True)
 
@@ -173,8 +177,11 @@ def test_tables_of_another_run_are_damage(tmp_path: Path) -> None:
     folder, foreign = (next(root.glob("runs/??/*")) for root in (store.root, other.root))
     for name in ("files.json", "flows.parquet", "queues.parquet"):
         (foreign / name).replace(folder / name)
-    with pytest.raises(DamagedResult, match=r"files\.json is not of this run"):
+    with pytest.raises(DamagedResult) as refused:
         store.get(key)
+    assert str(refused.value).partition(": ")[2] == snapshot(
+        "damaged result (files.json is not of this run); run it again to replace it"
+    )
 
 
 def test_a_missing_table_is_damage_whatever_the_files_say(tmp_path: Path) -> None:
@@ -184,8 +191,11 @@ def test_a_missing_table_is_damage_whatever_the_files_say(tmp_path: Path) -> Non
     del kept["files"]["flows.parquet"]
     (folder / "files.json").write_text(json.dumps(kept, sort_keys=True, indent=1) + "\n")
     (folder / "flows.parquet").unlink()
-    with pytest.raises(DamagedResult, match=r"files\.json is not of this run"):
+    with pytest.raises(DamagedResult) as refused:
         store.get(key)
+    assert str(refused.value).partition(": ")[2] == snapshot(
+        "damaged result (files.json is not of this run); run it again to replace it"
+    )
 
 
 @pytest.mark.parametrize("name", ["run.json", "files.json", "flows.parquet"])

@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell.base import regular
 from dumbbell.base.errors import DamagedResult, InputError, MissingResult, StoreError
@@ -83,8 +84,9 @@ def test_there_is_nothing_before_the_first_result(tmp_path: Path) -> None:
     assert not store.has("00")
     assert list(store.keys()) == []
     assert not (tmp_path / "none").exists()
-    with pytest.raises(MissingResult, match="no result is stored under 00"):
+    with pytest.raises(MissingResult) as refused:
         store.get("00")
+    assert str(refused.value) == snapshot("no result is stored under 00")
 
 
 def truncate(path: Path) -> None:
@@ -168,8 +170,11 @@ def test_a_result_in_the_wrong_place_is_damaged(tmp_path: Path) -> None:
     folder = next(tmp_path.glob("runs/??/*"))
     other = key[:2] + "0" * 62
     folder.rename(folder.with_name(other))
-    with pytest.raises(DamagedResult, match="does not match"):
+    with pytest.raises(DamagedResult) as refused:
         store.get(other)
+    assert str(refused.value).partition(": ")[2] == snapshot(
+        "damaged result (it does not match its name); run it again to replace it"
+    )
 
 
 def test_a_changed_summary_is_damage_even_if_it_is_valid_json(tmp_path: Path) -> None:
@@ -178,8 +183,11 @@ def test_a_changed_summary_is_damage_even_if_it_is_valid_json(tmp_path: Path) ->
     content = json.loads(path.read_text())
     content["summary"]["packets"] = 11
     path.write_text(json.dumps(content))
-    with pytest.raises(DamagedResult, match=r"run\.json does not match"):
+    with pytest.raises(DamagedResult) as refused:
         store.get(key)
+    assert str(refused.value).partition(": ")[2] == snapshot(
+        "damaged result (run.json does not match its digest); run it again to replace it"
+    )
 
 
 @pytest.mark.parametrize("what", ["files", "scenario", "summary", "key"])
@@ -258,8 +266,9 @@ def test_a_folder_with_other_things_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_is_no_results_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="not a folder"):
+    with pytest.raises(InputError) as refused:
         Store(tmp_path / "file")
+    assert refused.value.problem == snapshot("not a folder")
 
 
 @pytest.mark.parametrize("kept", range(5))

@@ -4,6 +4,7 @@ import math
 
 import polars as pl
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell.base.errors import InputError
 from dumbbell.theory import curves, fluid, formulas, responses
@@ -221,8 +222,11 @@ def test_evaluate_reports_wrong_names() -> None:
         formulas.evaluate("bdp_packet", {})
     with pytest.raises(InputError, match="rtt_ms"):
         formulas.evaluate("bdp_packets", {"rate_mbit": 1, "rtt_m": 1})
-    with pytest.raises(InputError, match="needs more arguments"):
+    with pytest.raises(InputError) as refused:
         formulas.evaluate("bdp_packets", {"rate_mbit": 1})
+    assert (refused.value.problem, refused.value.valid) == snapshot(
+        ("bdp_packets needs more arguments", "rtt_ms")
+    )
 
 
 def _runs() -> pl.DataFrame:

@@ -78,8 +78,11 @@ def test_themes_are_sorted_by_how_their_claims_stand(
 
 
 def test_a_theme_of_no_judged_claim_is_refused(found: list[Refereed]) -> None:
-    with pytest.raises(InputError, match="unknown claim of small that runs judge"):
+    with pytest.raises(InputError) as refused:
         front.page(found, themes("A09"), "bars.svg")
+    assert str(refused.value) == snapshot(
+        '"A09": unknown claim of small that runs judge (did you mean "A03"?); valid: A03, A02, A01'
+    )
 
 
 def test_what_has_no_cause_is_said(found: list[Refereed]) -> None:

@@ -57,7 +57,8 @@ def test_a_network_that_carries_nothing_fails_even_where_nothing_is_expected() -
     dead = _dead(check)
     assert check.band.holds(check.measure(dead), check.expects())
     judged = running.judge(check, dead)
-    assert (judged.verdict, judged.remark) == (Verdict.OUTSIDE, "no packet arrived")
+    assert judged.verdict == Verdict.OUTSIDE
+    assert judged.remark == snapshot("no packet arrived")
 
 
 def test_every_check_fails_beyond_its_band() -> None:
