@@ -42,7 +42,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     distribution = {**whole.distribution, "duration": "4s", "rate_mbit": [5, 20]}
     few = whole.model_copy(update={"rounds": (8, 12), "distribution": distribution})
     monkeypatch.setattr(suites, "load", lambda name: {"internet-1": few}[name])
-    monkeypatch.setattr(candidate, "LIMITS", apart.Limits(cpu_s=2))
+    for module in (candidate, scoring):
+        monkeypatch.setattr(module, "LIMITS", apart.Limits(cpu_s=2))
     return tmp_path
 
 
