@@ -15,7 +15,7 @@ FLOORS = [
     ["plan"],
     ["engines"],
     ["gym", "store"],
-    ["execution", "quantities"],
+    ["execution", "learning", "quantities"],
     ["judging", "figures"],
     ["study"],
     ["results"],

@@ -12,6 +12,7 @@ from dumbbell.engines.engine import core_errors
 from dumbbell.gym.measured import FIELDS, Measured
 from dumbbell.gym.settings import Settings
 from dumbbell.gym.sources import Source
+from dumbbell.scenario.resolve import ResolvedScenario
 
 TIME_IS_OVER: Final = 1
 ALL_IS_SENT: Final = 2
@@ -108,6 +109,11 @@ class Episodes:
         if not -np.inf < worth < np.inf:
             raise InputError("returns no finite number", key="reward", value=worth)
         return worth
+
+    @property
+    def scenarios(self) -> list[ResolvedScenario]:
+        """The path of each place."""
+        return [self.source.resolved(number) for number in self._numbers]
 
     def summary(self, place: int) -> str | None:
         """Return the summary of an episode that is over by its time, once."""

@@ -35,6 +35,15 @@ def power(step: Measured) -> Any:
     return step.delivery_mbit_per_s * step.path_rtt_min_ms / step.rtt_mean_ms.clip(min=1e-3)
 
 
+def power_loss(step: Measured) -> Any:
+    """Return `power` minus five times the rate of delivery times the share of lost segments.
+
+    `power` alone lets a learner flood a short queue, where what is lost delays nothing. Here a
+    loss of 20 % costs all that is delivered.
+    """
+    return power(step) - 5 * step.loss_share * step.delivery_mbit_per_s
+
+
 def harm(step: Measured) -> Any:
     """Return the rate of delivery minus twice the loss of others, in Mbit/s.
 
@@ -49,6 +58,7 @@ def harm(step: Measured) -> Any:
 REWARDS: Final[dict[str, Reward]] = {
     "throughput-delay-loss": throughput_delay_loss,
     "power": power,
+    "power-loss": power_loss,
     "harm": harm,
 }
 """The rewards that have names."""

@@ -19,6 +19,7 @@ from dumbbell.gym.measured import Measured
 from dumbbell.gym.rewards import Reward
 from dumbbell.gym.settings import Settings
 from dumbbell.gym.sources import Paths, Source
+from dumbbell.scenario.resolve import ResolvedScenario
 
 _Numbers = NDArray[np.float32]
 
@@ -131,6 +132,13 @@ class PathVectorEnv(VectorEnv[_Numbers, _Numbers, NDArray[Any]]):
     def measured(self) -> Measured:
         """The measurements of the last step, an array for each of `FIELDS`."""
         return self._episodes.copied(slice(None), 0)
+
+    @property
+    def scenarios(self) -> list[ResolvedScenario]:
+        """The path of each environment, as the engine runs it."""
+        if not self._random:
+            raise InputError("there is no episode", key="scenarios", valid="reset() first")
+        return self._episodes.scenarios
 
     def _begin(self, place: int, options: dict[str, Any] | None) -> str:
         return str(self._episodes.begin(place, self._random[place], options)["path"])
