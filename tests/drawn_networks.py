@@ -17,6 +17,7 @@ from dumbbell.scenario.disciplines import MODELS
 from dumbbell.scenario.disciplines.base import Discipline, format_of
 from dumbbell.scenario.disciplines.classes import Classes
 from dumbbell.scenario.disciplines.red import Red
+from dumbbell.scenario.model_links import Impairments
 
 
 @functools.cache
@@ -161,7 +162,7 @@ def losses(scale: Scale) -> st.SearchStrategy[Table]:
 def impairments(scale: Scale) -> Options:
     """Impairments of packets on any link."""
     shares = st.sampled_from([0.01, 0, "30%"])
-    return {
+    own: Options = {
         "policer": st.fixed_dictionaries(
             {
                 "rate": multiples(scale, 0.5, 0.05, 2),
@@ -175,6 +176,11 @@ def impairments(scale: Scale) -> Options:
         "jitter": parts(scale, 1e-5, 1e-3) | _varying(scale),
         "holds": st.sampled_from(["1000p", "40p", "1p"]),
         "batch": parts(scale, 1e-5, 1e-3),
+    }
+    fields = Impairments.model_fields.items()
+    return {
+        **{key: _parameter(scale, described) for key, described in fields if key not in own},
+        **own,
     }
 
 

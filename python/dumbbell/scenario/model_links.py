@@ -220,5 +220,5 @@ class Impairments(Table):
     def is_idle(self) -> bool:
         """True if the link has none of these effects."""
         late = self.reorder is not None and self.reorder.probability > 0
-        limited = self.policer is not None or self.holds is not None
-        return not (limited or self.duplicate or late or self.jitter or self.batch)
+        others = (name for name in Impairments.model_fields if name != "reorder")
+        return not (late or any(getattr(self, name) for name in others))

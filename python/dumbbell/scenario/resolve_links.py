@@ -10,7 +10,7 @@ from typing import Any, Final
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import format_bytes
 from dumbbell.scenario.disciplines import AnyQueue
-from dumbbell.scenario.disciplines.base import Passing
+from dumbbell.scenario.disciplines.base import Passing, base_key
 from dumbbell.scenario.disciplines.drop_tail import UNLIMITED
 from dumbbell.scenario.model_links import Impairments, LinkLoss
 from dumbbell.scenario.model_rates import (
@@ -234,6 +234,10 @@ def _by_chance(loss: LinkLoss, duration_ns: int) -> dict[str, Any]:
     return {"kind": "bernoulli", "probability": steps}
 
 
+_ALWAYS: Final = frozenset({"policer", "duplicate", "reorder", "jitter", "batch"})
+"""Impairments that every resolved link has, used or not."""
+
+
 def _impairments(impairments: Impairments, common: Common) -> dict[str, Any]:
     policer = reorder = None
     more: dict[str, Any] = {}
@@ -250,8 +254,11 @@ def _impairments(impairments: Impairments, common: Common) -> dict[str, Any]:
         reorder = {"probability": late.probability, "delay_ns": late.delay}
     if isinstance(impairments.jitter, Varying):
         more["variation"] = impairments.jitter.resolved()
-    if impairments.holds is not None:
-        more["holds"] = impairments.holds
+    for name, described in Impairments.model_fields.items():
+        value = getattr(impairments, name)
+        # Keys that came later are left out where they are not used: so older runs keep theirs.
+        if name not in _ALWAYS and value is not None:
+            more[base_key(name, described)] = value
     return {
         "policer": policer,
         "duplicate": impairments.duplicate,

@@ -65,7 +65,7 @@ class Discipline(Table):
             value = getattr(self, key)
             if isinstance(value, QueueSize):
                 value = size_at(key, value, sizing, queue_limit)
-            fields[key + _SUFFIXES.get(format_of(described), "")] = value
+            fields[base_key(key, described)] = value
         return fields
 
 
@@ -73,6 +73,11 @@ def format_of(described: FieldInfo) -> str:
     """Return the format of a key's values, such as `time`; empty: they have none."""
     schemas = (mark.json_schema for mark in described.metadata if isinstance(mark, WithJsonSchema))
     return next((str(schema["format"]) for schema in schemas if schema and "format" in schema), "")
+
+
+def base_key(key: str, described: FieldInfo) -> str:
+    """Return the engine's name of a key: with `_ns` after a time and `_bytes` after a size."""
+    return key + _SUFFIXES.get(format_of(described), "")
 
 
 def size_at(
