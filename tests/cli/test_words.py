@@ -137,6 +137,7 @@ def test_a_file_of_another_kind_is_told_by_the_command_that_takes_it(
         (["score", "reno", "--beat", "p.toml"], "error: p.toml: not JSON"),
         (["score", "reno", "--beat", "none.json"], '"none.json": cannot read it'),
         (["score", "reno", "--beat", "old.json"], 'old.json: suite = "old": not a score of these'),
+        (["compete", "reno", "bic", "--on", "coexist"], "--on: is an option of dumbbell compare"),
         (["compare", "reno", *PATH, "--engine", "kernel"], "valid: simulator, testbed"),
         (["simulate", "s.toml", "--set", "network.rtt", "80ms"], '"network.rtt=80ms"'),
         (["simulate", "s.toml", "p.toml"], '"p.toml": one argument too many'),

@@ -71,6 +71,32 @@ def test_tables_have_the_call_next_to_the_downloads(dumbbell: Command) -> None:
     assert [row["algorithm"] for row in rivals[0]] == ["reno", "reno"]
 
 
+def test_flows_without_a_label_are_one_row_of_each_algorithm(dumbbell: Command) -> None:
+    """They are called by their algorithm, so by name no row would be that of another algorithm."""
+    Path("two.toml").write_text(FILE.replace('count = 4\nlabel = "download"', "count = 2"))
+    tables = dumbbell("compare", "cubic", "vegas", "--on", "two.toml", "--runs", "2", "--json").json
+    (rows,) = [each["rows"] for each in tables if "flow: compared × 2" in each["rows"][0]]
+    assert [row["flow: compared × 2"] for row in rows] == ["CUBIC", "Vegas"]
+    assert [row["algorithm"] for row in rows] == ["cubic", "vegas"]
+    for row in rows:
+        assert row["least of a flow"] <= row["goodput (Mbit/s)"] / 2 <= row["most of a flow"]
+    heads = [next(iter(each["rows"][0])) for each in tables]
+    assert [head for head in heads if head.startswith("flow: ")] == [
+        "flow: call",
+        "flow: compared × 2",
+        "flow: rival",
+    ]
+
+
+def test_a_flow_of_the_file_that_is_called_as_the_algorithm_keeps_its_name(
+    dumbbell: Command,
+) -> None:
+    Path("like.toml").write_text(FILE.replace('"rival"', '"cubic"').replace('"download"', '"all"'))
+    tables = dumbbell("compare", "cubic", "--on", "like.toml", "--runs", "1", "--json").json
+    heads = {next(iter(each["rows"][0])) for each in tables}
+    assert {"flow: all × 4", "flow: cubic"} <= heads
+
+
 def test_a_scenario_that_ships_is_known_by_its_name(dumbbell: Command) -> None:
     said = dumbbell("compare", "reno", "--on", "dial-up", "--duration", "12s", "--runs", "1")
     assert "1 run, 0 reused, 0 failed" in said.err

@@ -11,6 +11,7 @@ from typing import Any, Final
 import typer
 
 from dumbbell.base.errors import InputError, listed, near
+from dumbbell.base.labels import listing
 from dumbbell.base.synonyms import near_key
 
 _PLACES: Final = {
@@ -35,6 +36,9 @@ _PLACES: Final = {
     "version": "--version",
 }
 """Commands' names elsewhere -> ours."""
+
+_FEW: Final = 3
+"""Commands with an option up to which an error names them."""
 
 
 def refused(error: typer.TyperException, command: Any) -> InputError:
@@ -135,6 +139,10 @@ def _wrong_option(option: str, said: str, context: Any, help_command: str) -> In
             problem = "needs a value" if "requires an argument" in said else "takes no value"
         return InputError(problem, source=option, valid=help_command)
     options = [name for each in context.command.params for name in each.opts if name[:2] == "--"]
+    elsewhere = _commands_with(option, context)
+    if elsewhere:
+        commands = listing([f"dumbbell {name}" for name in elsewhere])
+        return InputError(f"is an option of {commands}", source=option, valid=help_command)
     meant = near_key(option.lstrip("-"), [name[2:] for name in options])
     return InputError(
         "unknown option",
@@ -142,6 +150,17 @@ def _wrong_option(option: str, said: str, context: Any, help_command: str) -> In
         near=None if meant is None else f"--{meant}",
         valid=help_command,
     )
+
+
+def _commands_with(option: str, context: Any) -> list[str]:
+    """Return the commands that have an option, if they are few."""
+    commands = context.find_root().command.commands
+    found = [
+        name
+        for name, command in commands.items()
+        if any(option in each.opts for each in getattr(command, "params", ()))
+    ]
+    return found if len(found) <= _FEW else []
 
 
 def _wrong_value(error: typer.TyperException, parameter: Any, help_command: str) -> InputError:

@@ -6,6 +6,7 @@ are those of `dumbbell simulate` next to each other.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -28,7 +29,7 @@ from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results
-from dumbbell.scenario import library
+from dumbbell.scenario import facts, library
 from dumbbell.scenario.model import Scenario
 from dumbbell.store.store import Store
 
@@ -37,6 +38,8 @@ TEST: Final = "on"
 
 _AXIS: Final = "algorithm"
 _TRAFFIC: Final = ("flow", "arrivals")
+_COMPARED: Final = "compared"
+"""Name of the flows that have no label, which would be called by their algorithm."""
 
 
 def campaign(
@@ -127,14 +130,15 @@ def _content(
 def compared(results: Results) -> Iterator[Totals]:
     """Yield the tables of the runs, with a row of each algorithm for each of `simulate`."""
     runs_by_label: dict[str, list[Run]] = {}
+    tables_by_label: dict[str, list[Totals]] = {}
     for planned in results.finished(TEST):
         # A result may go while it is read. The table still shows the others.
         with suppress(KeyError, DamagedResult):
             run = results.store.get(planned.resolved.key)
-            runs_by_label.setdefault(label_of(planned.axes[_AXIS]), []).append(run)
-    tables = totals.beside(
-        {label: list(run_totals.of_traffic(runs)) for label, runs in runs_by_label.items()}
-    )
+            runs_by_label.setdefault(planned.axes[_AXIS], []).append(run)
+    for choice, runs in runs_by_label.items():
+        tables_by_label[label_of(choice)] = list(_tables(runs, choice))
+    tables = totals.beside(tables_by_label)
     about = ""
     if runs_by_label:
         runs = next(iter(runs_by_label.values()))
@@ -142,3 +146,27 @@ def compared(results: Results) -> Iterator[Totals]:
         about = f"{results.study.header.summary}: {run_totals.path(runs[0])}; {count}."
     for place, table in enumerate(tables):
         yield replace(table, about=about if place == 0 else "")
+
+
+def _tables(runs: Sequence[Run], choice: str) -> Iterator[Totals]:
+    """Yield the tables of an algorithm's runs; equal flows are one row, however few they are.
+
+    A flow without a label is called by its algorithm. Here it has a name that all algorithms share,
+    so that its rows stand next to each other.
+    """
+    name = _name(runs[0], choice)
+    unnamed = re.compile(rf"{re.escape(name)}(?:( × .+)| \d+)")
+    for table in run_totals.of_traffic(runs, few=1):
+        rows = []
+        for row in table.rows:
+            found = unnamed.fullmatch(row[0])
+            rows.append((f"{_COMPARED}{found[1] or ''}", *row[1:]) if found else row)
+        yield replace(table, rows=tuple(rows))
+
+
+def _name(run: Run, choice: str) -> str:
+    """Return the name of a compared algorithm, without its preset; a C file declares its own."""
+    if not catalogue.is_file(choice):
+        return choice.partition("@")[0]
+    own = {facts.algorithm(flow) for flow in run.scenario.flows} & {*run.scenario.sources}
+    return min(own, default=choice)

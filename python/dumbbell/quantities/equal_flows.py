@@ -26,14 +26,14 @@ def kinds(scenario: Scenario, flows: Sequence[Flow]) -> list[tuple[Flow, ...]]:
     return [tuple(members) for members in by_kind.values()]
 
 
-def shown(scenario: Scenario, flows: Sequence[Flow]) -> list[tuple[Flow, ...]]:
-    """Return the flows of each row or band: equal ones together if there are more than `FEW`.
+def shown(scenario: Scenario, flows: Sequence[Flow], few: float = FEW) -> list[tuple[Flow, ...]]:
+    """Return the flows of each row or band: equal ones together if there are more than `few`.
 
     Those without samples are always together.
     """
     rows: list[tuple[Flow, ...]] = []
     for members in kinds(scenario, flows):
-        is_one = len(members) > FEW or not members[0].first.sampled
+        is_one = len(members) > few or not members[0].first.sampled
         rows += [members] if is_one else [(flow,) for flow in members]
     return rows
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
@@ -28,9 +29,9 @@ _APART: Final = ("least of a flow", "most of a flow")
 """Columns that a table has where a row is of several flows."""
 
 
-def flows(run: Run) -> Totals:
-    """Return what each flow of a run achieved, and many equal flows together."""
-    views = rows(view_of(run), equal_together=True)
+def flows(run: Run, few: int = equal_flows.FEW) -> Totals:
+    """Return what each flow of a run achieved, and more than `few` equal flows together."""
+    views = rows(view_of(run), few)
     several = any(len(view.flows) > 1 for view in views)
     heads = (
         "flow",
@@ -70,16 +71,13 @@ def view_of(run: Run) -> RunView:
     return RunView(run, {"main": Window()}, {})
 
 
-def rows(run: RunView, *, equal_together: bool = False) -> list[FlowsView]:
+def rows(run: RunView, few: float = math.inf) -> list[FlowsView]:
     """Return each flow from its start to its end, and the equal ones without samples together.
 
-    With `equal_together`, those with samples are together, too, as tables show them.
+    More than `few` equal ones with samples are together, too, as tables show them.
     """
-    groups: list[tuple[Flow, ...]] = []
-    for members in equal_flows.shown(run.scenario, run.flows):
-        is_one = equal_together or not members[0].first.sampled
-        groups += [members] if is_one else [(flow,) for flow in members]
-    return [_whole(run, members) for members in groups]
+    shown = equal_flows.shown(run.scenario, run.flows, few)
+    return [_whole(run, members) for members in shown]
 
 
 def _whole(run: RunView, flows: Sequence[Flow]) -> FlowsView:
@@ -115,7 +113,7 @@ def _goodput(view: FlowsView, take: Callable[[FlowsView], float | None]) -> floa
     return take(view) if view.span.seconds > 0 else None
 
 
-def datagrams(run: Run) -> Totals:
+def datagrams(run: Run, few: int = equal_flows.FEW) -> Totals:
     """Return what the datagrams of each flow took, and how many were lost."""
     heads = (
         "datagrams",
@@ -127,7 +125,7 @@ def datagrams(run: Run) -> Totals:
         "jitter (ms)",
         "lost (%)",
     )
-    views = (view for view in rows(view_of(run), equal_together=True) if _sends_datagrams(view))
+    views = (view for view in rows(view_of(run), few) if _sends_datagrams(view))
     note = (
         "One-way delay: from when a datagram leaves its host to when it reaches the other. Jitter: "
         "mean difference of two in a row (RFC 3393)."

@@ -11,7 +11,7 @@ from dumbbell.engines import doubts as causes
 from dumbbell.engines.result import Run
 from dumbbell.quantities import flow_totals, request_totals, totals
 from dumbbell.quantities.cells import Totals
-from dumbbell.quantities.equal_flows import name_of
+from dumbbell.quantities.equal_flows import FEW, name_of
 from dumbbell.quantities.flow_totals import rows, view_of
 from dumbbell.quantities.modes import mode_entries, mode_share
 from dumbbell.quantities.rates import utilisation
@@ -53,21 +53,24 @@ def of_runs(runs: Sequence[Run]) -> Iterator[Totals]:
     yield from of_run(runs[0]) if len(runs) == 1 else of_traffic(runs)
 
 
-def of_traffic(runs: Sequence[Run]) -> Iterator[Totals]:
-    """Yield the tables of flows, of what they took, and of queues: means if there are several."""
+def of_traffic(runs: Sequence[Run], few: int = FEW) -> Iterator[Totals]:
+    """Yield the tables of flows, of what they took, and of queues: means if there are several.
+
+    More than `few` equal flows are one row.
+    """
     by_head: dict[str, list[Totals]] = {}
     for run in runs:
-        for table in (*_of_traffic(run), queues(run)):
+        for table in (*_of_traffic(run, few), queues(run)):
             by_head.setdefault(table.heads[0], []).append(table)
     for tables in by_head.values():
         yield totals.mean(tables) if len(runs) > 1 else tables[0]
 
 
-def _of_traffic(run: Run) -> Iterator[Totals]:
+def _of_traffic(run: Run, few: int = FEW) -> Iterator[Totals]:
     """Yield what flows achieved, and what datagrams, requests and transfers took."""
-    yield flow_totals.flows(run)
+    yield flow_totals.flows(run, few)
     for table in (
-        flow_totals.datagrams(run),
+        flow_totals.datagrams(run, few),
         request_totals.requests(run),
         request_totals.by_size(run),
         request_totals.responsiveness(run),
