@@ -102,7 +102,7 @@ class TestTies:
 
 
 class TestRareEvents:
-    """What the authors saw in some runs."""
+    """Events that the authors saw in some runs."""
 
     RARE: dict[str, Any] = {"type": "band", "statistic": "best", "low": 0.9}  # noqa: RUF012
 

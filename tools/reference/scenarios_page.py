@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from dumbbell.base.labels import listing
+from dumbbell.experiments import outcomes
+from dumbbell.experiments.outcomes import Outcome
 from dumbbell.scenario import library
 
 _INTRODUCTION: Final = """\
@@ -22,6 +25,26 @@ dumbbell simulate random-loss --set algorithm=bbr --duration 10s
 Any other key can change as well, such as `--set network.rtt=80ms`. The file of a scenario is an
 ordinary [scenario file](scenario.md): copy it and change it. `dumbbell list scenarios --json` has
 the paths of the files. In Python, `dumbbell.simulate("random-loss")` runs one.
+
+## Right outcomes
+
+Where a source states what should come out of a scenario, the scenario has that as a claim. A table
+lists the algorithms of which the source speaks. Bounds are the source's numbers, or a reading of
+its words that was fixed before any run. `dumbbell simulate NAME` and `dumbbell compare ... --on
+NAME` judge them, in a line each and on the page of the runs:
+
+```console
+dumbbell compare cubic bbr3 --on low-and-up --runs 3
+```
+
+An outcome *holds* if its whole 95 % interval lies within the bounds. It *does not hold* if all of
+the interval lies outside, and is *undecided* if the interval crosses a bound. A single run has no
+interval, so it decides nothing: `--runs 3`. A statement about two algorithms needs both in one
+`compare`.
+
+You can change the algorithm, the `stack`, the seed and `record`. With another path or another
+duration the source says nothing, so Dumbbell judges nothing. Some outcomes do not hold. That is a
+result, not an error.
 """
 
 
@@ -36,3 +59,18 @@ def _parts() -> Iterator[str]:
         comment = itertools.takewhile(lambda line: line.startswith("#"), lines)
         about = " ".join(line.lstrip("# ") for line in comment)
         yield f"## `{entry['name']}`\n\n{entry['title']}. {about}\n"
+        if found := outcomes.of(entry["name"]):
+            yield "\n".join((*_HEAD, *map(_row, found))) + "\n"
+
+
+_HEAD: Final = (
+    "| of | the right outcome | as a run can meet it | source |",
+    "| --- | --- | --- | --- |",
+)
+
+
+def _row(outcome: Outcome) -> str:
+    names = [f"`{name}`" for name in outcome.algorithms]
+    who = listing(names) if names else "any algorithm"
+    than = f", compared with `{outcome.reference}`" if outcome.reference else ""
+    return f"| {who}{than} | {outcome.text} | {outcome.expectation} | {outcome.source} |"

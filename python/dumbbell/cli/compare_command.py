@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from dumbbell.base.errors import InputError, refusing
-from dumbbell.cli.output import Form, form, print_csv, print_json, say
+from dumbbell.cli.output import Form, form, print_csv, print_json, print_words, say
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsCsv,
@@ -227,7 +227,7 @@ def _compare_on(
     from dumbbell.cli import campaign, pages
     from dumbbell.cli.totals import print_totals
     from dumbbell.engines import engines
-    from dumbbell.experiments import on_scenario
+    from dumbbell.experiments import on_scenario, outcomes
     from dumbbell.store.store import Store
 
     asked = on_scenario.campaign(
@@ -243,14 +243,20 @@ def _compare_on(
     if outcome.failed:
         raise typer.Exit(1)
     tables = list(on_scenario.compared(asked.results()))
+    judged = on_scenario.judged(asked, scenario)
     if how.form is Form.JSON:
-        print_json([_as_data(table) for table in tables])
+        verdicts = outcomes.rows(asked.own_results())
+        data = [_as_data(table) for table in tables]
+        print_json([*data, *([{"rows": verdicts, "note": ""}] if verdicts else [])])
     elif how.form is Form.CSV:
         print_csv(*tables[0].flat())
     else:
         for place, table in enumerate(tables):
             print("\n" if place else "", end="")
             print_totals(table)
+        for line in outcomes.lines(asked.own_results(), judged.left_out):
+            print()
+            print_words(line)
     pages.tell(asked, how.report)
     if outcome.invalid:
         raise typer.Exit(1)

@@ -32,7 +32,7 @@ class Listed(StrEnum):
     RUNS = "runs"
 
 
-_LONG: Final = ("presets", "source", "file")
+_LONG: Final = ("presets", "source", "file", "outcomes")
 """Fields that only --json and other commands print."""
 
 _RUNS_SHOWN: Final = 40
@@ -53,6 +53,9 @@ def list_things(
     chosen_form = form(as_json=as_json, as_csv=as_csv)
     if what is Listed.RUNS:
         _list_runs(results, chosen_form)
+        return
+    if what is Listed.SCENARIOS and chosen_form is Form.TABLE:
+        _list_scenarios()
         return
     _print(_entries(what, results), chosen_form)
     if what is Listed.ALGORITHMS and chosen_form is Form.TABLE:
@@ -104,7 +107,7 @@ def _list_runs(results: Path, wanted: Form) -> None:
 def _entries(what: Listed, results: Path) -> list[dict[str, Any]]:
     by_kind: Mapping[Listed, Callable[[], Iterable[dict[str, Any]]]] = {
         Listed.STUDIES: lambda: _studies(results),
-        Listed.SCENARIOS: library.entries,
+        Listed.SCENARIOS: _scenarios,
         Listed.ALGORITHMS: _algorithms,
         Listed.FIGURES: lambda: _figures(results),
         Listed.STACKS: _stacks,
@@ -137,6 +140,23 @@ def _named() -> Iterator[None]:
         yield
     except InputError as error:
         say.print(f"left out: {error}", soft_wrap=True)
+
+
+def _scenarios() -> Iterator[dict[str, Any]]:
+    """Yield each scenario with what sources state of it."""
+    from dumbbell.experiments import outcomes
+
+    for entry in library.entries():
+        yield {**entry, "outcomes": [each.as_dict() for each in outcomes.of(entry["name"])]}
+
+
+def _list_scenarios() -> None:
+    """Print a line for each scenario, with the number of outcomes that sources state."""
+    shown = table("name", "title", "outcomes", right=("outcomes",))
+    for entry in _scenarios():
+        shown.add_row(entry["name"], plain(entry["title"]), str(len(entry["outcomes"]) or "–"))
+    print_lines(shown, ("title",))
+    say.print("Outcomes: what sources state of it, which `simulate` and `compare --on` judge.")
 
 
 def _algorithms() -> list[dict[str, Any]]:

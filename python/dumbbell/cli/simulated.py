@@ -23,6 +23,8 @@ from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.engines.excerpts import Excerpt
 from dumbbell.engines.result import Run
 from dumbbell.execution import alone
+from dumbbell.experiments import outcomes
+from dumbbell.experiments.outcomes import Judged
 from dumbbell.experiments.phases import Spread
 from dumbbell.experiments.scenario_files import Read
 from dumbbell.plan.expanding import PlannedRun
@@ -97,13 +99,15 @@ def finished(asked: Campaign) -> list[tuple[PlannedRun, Run]]:
     return runs
 
 
-def show(asked: Campaign, spreads: Sequence[Spread], wanted: Form) -> None:
+def show(asked: Campaign, judged: Judged, spreads: Sequence[Spread], wanted: Form) -> None:
     """Print what was run: of one run its totals, of several the means of their flows."""
     runs = finished(asked)
     if wanted is Form.JSON:
         as_data = [_as_dict(run) for _, run in runs]
         perturbed = {"perturbed": [each.as_dict() for each in spreads]} if spreads else {}
-        print_json({**(as_data[0] if len(as_data) == 1 else {"runs": as_data}), **perturbed})
+        verdicts = {"outcomes": outcomes.rows(asked.own_results())} if judged.claims else {}
+        content = as_data[0] if len(as_data) == 1 else {"runs": as_data}
+        print_json({**content, **verdicts, **perturbed})
         return
     found = run_totals.of_runs([run for _, run in runs]) if runs else ()
     if wanted is Form.CSV:
@@ -118,6 +122,9 @@ def show(asked: Campaign, spreads: Sequence[Spread], wanted: Form) -> None:
         print()
     if spreads:
         print_table(_spread_table(spreads))
+        print()
+    for line in outcomes.lines(asked.own_results(), judged.left_out) if runs else ():
+        print_words(line)
         print()
     if runs:
         packets = sum(run.summary.packets for _, run in runs)

@@ -21,7 +21,9 @@ from dumbbell.base.labels import listing
 from dumbbell.base.units import parse_time
 from dumbbell.engines.engine import Engine
 from dumbbell.engines.result import Run
+from dumbbell.experiments import outcomes
 from dumbbell.experiments.mixes import named
+from dumbbell.experiments.outcomes import Judged
 from dumbbell.plan.tests import check_count
 from dumbbell.quantities import run_totals, totals
 from dumbbell.quantities.cells import Totals
@@ -115,6 +117,7 @@ def _content(
         "scenario": {**scenario, _AXIS: f"{{{_AXIS}}}"},
     }
     who = listing([label_of(name) for name in names])
+    stated = outcomes.judged(file, scenario, list(names.values()), test=TEST, axis=_AXIS)
     return {
         **experiments.head(
             f"compare-{experiments.stem(file.stem)}",
@@ -123,8 +126,16 @@ def _content(
             title=f"{who} on {file.stem}",
             summary=title,
         ),
+        "claim": list(stated.claims),
         "figure": list(experiments.of_traffic(scenario, TEST, _AXIS)),
     }
+
+
+def judged(asked: Campaign, scenario: Path) -> Judged:
+    """Return what sources state of a comparison; `scenario` is that of its `campaign`."""
+    (test,) = asked.study.tests
+    choices = list(test.axes[_AXIS])
+    return outcomes.judged(library.file(scenario), test.scenario, choices, test=TEST, axis=_AXIS)
 
 
 def compared(results: Results) -> Iterator[Totals]:

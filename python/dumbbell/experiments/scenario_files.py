@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import parse_time
 from dumbbell.engines.engine import Engine
+from dumbbell.experiments import outcomes
+from dumbbell.experiments.outcomes import Judged
 from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
@@ -56,10 +59,17 @@ class Read:
 
     @property
     def content(self) -> dict[str, Any]:
-        """The study of it."""
-        return experiments.of_scenario(
+        """The study of it, with its outcomes as claims."""
+        study = experiments.of_scenario(
             self.table, self.file, self.changes, self.command, self.prefix
         )
+        return {**study, "claim": list(self.outcomes.claims)}
+
+    @cached_property
+    def outcomes(self) -> Judged:
+        """What sources state of it, if it is a scenario that ships."""
+        choices = [self.table["algorithm"]] if "algorithm" in self.table else []
+        return outcomes.judged(self.file, self.table, choices, test=experiments.RUN)
 
     def captured(self, seed: int) -> ResolvedScenario:
         """Return the run that keeps all packets."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from dumbbell.algorithms.head_comments import Kind, Paragraph
 from dumbbell.engines import engines
+from dumbbell.experiments import outcomes
 from dumbbell.judging.judging import ClaimResult, by_verdict, headline
 from dumbbell.judging.spec import Measured
 from dumbbell.quantities.reference import parse
@@ -89,6 +90,7 @@ def write(results: Results, account: Account, pages: Pages, place: Place, on_ste
             place,
             stamp=stamp.of(results, place, folder),
             own_totals=list(own_tables.of_experiment(results)),
+            outcomes=[(each, outcomes.word(each)) for each in account.claims],
             packets=_packets_command(results) if is_simulation else None,
             **content,
         )

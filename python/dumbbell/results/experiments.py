@@ -36,6 +36,9 @@ OVER_TIME: Final = (
 )
 """Series that figures show over time."""
 
+RUN: Final = "run"
+"""The name of the test of one scenario."""
+
 _STEM_LENGTH: Final = 40
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
 
@@ -56,7 +59,7 @@ def of_scenario(
     name = stem(file.stem)
     title = str(table.get("title") or file.stem)
     test = {
-        "name": "run",
+        "name": RUN,
         "title": title,
         "seeds": "shared",
         "folder": str(file.parent.absolute()),
@@ -71,7 +74,7 @@ def of_scenario(
             title=title,
             summary=f"{file.name}{' with ' if changes else ''}{', '.join(changes)}",
         ),
-        "figure": list(of_traffic(scenario, "run")),
+        "figure": list(of_traffic(scenario, RUN)),
     }
 
 
