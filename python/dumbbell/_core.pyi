@@ -87,6 +87,7 @@ __all__ = [
     "TestbedError",
     "algorithms",
     "behaviour",
+    "call_algorithm",
     "check_algorithm_name",
     "check_stack",
     "contract",
@@ -99,6 +100,7 @@ __all__ = [
     "simulate",
     "source_hash",
     "stack_profiles",
+    "testbed_calls",
     "testbed_compile",
     "testbed_facts",
     "testbed_host_switches",
@@ -118,6 +120,13 @@ def examine_algorithm(
     name: str, code: str, shown: str, cancel: CancelToken | None = None
 ) -> str: ...
 def fuzz_algorithm(name: str, code: str, cancel: CancelToken | None = None) -> str: ...
+def call_algorithm(
+    name: str,
+    code: str | None,
+    values: list[int],
+    call_json: str,
+    cancel: CancelToken | None = None,
+) -> tuple[str, list[int]]: ...
 def check_stack(stack_json: str) -> None: ...
 def stack_profiles() -> str: ...
 def contract() -> str: ...
@@ -143,5 +152,12 @@ def testbed_compile(
     code: str | None = None,  # noqa: PT028 - not a test
     cancel: CancelToken | None = None,  # noqa: PT028 - not a test
 ) -> None: ...
+def testbed_calls(
+    name: str,
+    code: str | None,
+    values: list[int],
+    calls_json: str,
+    cancel: CancelToken | None = None,  # noqa: PT028 - not a test
+) -> str: ...
 def testbed_host_switches(scenario_json: str) -> str: ...
 def testbed_facts() -> str: ...

@@ -1,6 +1,8 @@
 //! What an algorithm sees of its connection: the mirrors of `cc.h`. C code holds pointers to
 //! them, so no field is of a type that some bytes are no value of.
 
+use serde::{Deserialize, Serialize};
+
 /// `ssthresh_segs` of a connection that has not been congested yet.
 pub const SSTHRESH_INFINITE: u32 = 0x7fff_ffff;
 /// `srtt_us` and `min_rtt_us` until the first sample.
@@ -23,7 +25,7 @@ pub const ACK_ECE: u32 = 4;
 /// Linux's congestion state of a connection. Any byte is one, as C code may write it; those
 /// below are all that a stack knows.
 #[repr(transparent)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CaState(u8);
 
 #[allow(non_upper_case_globals)] // they are named as the variants of an enumeration
@@ -70,9 +72,26 @@ pub enum CwndEvent {
     EcnIsCe,
 }
 
+impl CwndEvent {
+    /// The one of a number, if it is one of these.
+    #[must_use]
+    pub fn of(number: u32) -> Option<Self> {
+        const ALL: [CwndEvent; 6] = [
+            CwndEvent::TxStart,
+            CwndEvent::CwndRestart,
+            CwndEvent::CompleteCwr,
+            CwndEvent::Loss,
+            CwndEvent::EcnNoCe,
+            CwndEvent::EcnIsCe,
+        ];
+        ALL.get(number as usize).copied()
+    }
+}
+
 /// The connection: the first six fields are the algorithm's to write.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Conn {
     /// Congestion window, segments.
     pub cwnd_segs: u32,
@@ -174,7 +193,8 @@ impl Default for Conn {
 
 /// What one ACK told.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AckSample {
     /// Segments that it acknowledges cumulatively, SACKed before or not.
     pub pkts_acked: u32,
@@ -189,7 +209,8 @@ pub struct AckSample {
 
 /// Delivery rate as of one ACK.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RateSample {
     /// Segments delivered when the sampled segment was sent.
     pub prior_delivered_segs: u64,

@@ -68,15 +68,24 @@ impl Instance {
         values: &[u32],
         state: &[u8; STATE_BYTES],
     ) -> Self {
-        let mut params: ffi::Params = [0; ffi::PARAMETERS_MAX];
-        for (slot, value) in params.iter_mut().zip(values) {
-            *slot = *value;
-        }
         let mut words = ffi::State::default();
         for (word, bytes) in words.iter_mut().zip(state.chunks_exact(8)) {
             *word = u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
         }
-        Self { hooks: algorithm.hooks, state: words, params, algorithm }
+        Self::with_words(algorithm, values, words)
+    }
+
+    /// As [`Instance::with_state`], of the state's words.
+    pub(crate) fn with_words(
+        algorithm: &'static Algorithm,
+        values: &[u32],
+        state: ffi::State,
+    ) -> Self {
+        let mut params: ffi::Params = [0; ffi::PARAMETERS_MAX];
+        for (slot, value) in params.iter_mut().zip(values) {
+            *slot = *value;
+        }
+        Self { hooks: algorithm.hooks, state, params, algorithm }
     }
 
     /// The bytes of its state.
@@ -86,6 +95,11 @@ impl Instance {
             chunk.copy_from_slice(&word.to_ne_bytes());
         }
         bytes
+    }
+
+    /// The words of its state.
+    pub(crate) const fn words(&self) -> ffi::State {
+        self.state
     }
 
     /// What this is an instance of.

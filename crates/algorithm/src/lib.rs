@@ -20,6 +20,7 @@
 #![deny(unsafe_code)]
 
 mod algorithms;
+pub mod call;
 pub mod complaint;
 mod conn;
 mod error;

@@ -15,9 +15,10 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_algorithm::Algorithms;
+use dumbbell_algorithm::call::Call;
 use dumbbell_algorithm::complaint::Complaint;
 use dumbbell_algorithm::own::{self, OwnError};
+use dumbbell_algorithm::{Algorithm, Algorithms};
 use dumbbell_capture::{ReadError, Wanted};
 use dumbbell_record::Output;
 use dumbbell_simulator::{Control, Error};
@@ -239,6 +240,48 @@ fn fuzz_algorithm(
     Ok(serde_json::to_string(&found.map_err(not_usable)?).expect("findings are plain values"))
 }
 
+/// Makes one call of a hook of an algorithm, built in or by its source. `values` are those of its
+/// parameters in their order; the call, its outcome and what the algorithm then reports are JSON.
+#[pyfunction]
+#[pyo3(signature = (name, code, values, call_json, cancel=None))]
+fn call_algorithm(
+    py: Python<'_>,
+    name: &str,
+    code: Option<&str>,
+    values: Vec<u32>,
+    call_json: &str,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<(String, Vec<u32>)> {
+    let control = control(cancel);
+    let algorithm = found(py, name, code, &control.cancelled)?;
+    let call: Call = serde_json::from_str(call_json).map_err(not_read)?;
+    let outcome = py
+        .detach(|| call.make(algorithm, &values))
+        .ok_or_else(|| PyValueError::new_err("no algorithm is told of such an event or state"))?;
+    let report = outcome.after.report(algorithm, &values).to_vec();
+    Ok((serde_json::to_string(&outcome).expect("outcomes are plain values"), report))
+}
+
+/// An algorithm that is built in, or a user's own, by its source.
+fn found(
+    py: Python<'_>,
+    name: &str,
+    code: Option<&str>,
+    cancel: &AtomicBool,
+) -> PyResult<&'static Algorithm> {
+    let Some(code) = code else {
+        return dumbbell_algorithm::find(name).map_err(|error| {
+            AlgorithmError::new_err((None::<String>, None::<u32>, error.to_string()))
+        });
+    };
+    py.detach(|| own::load_unless(name, code, &format!("{name}.c"), cancel)).map_err(not_usable)
+}
+
+/// Calls are written by this package, never by users.
+fn not_read(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
 fn not_usable(error: OwnError) -> PyErr {
     match error {
         OwnError::File(Complaint { file, line, cause }) => {
@@ -316,14 +359,15 @@ mod _core {
     use super::environments::Environments;
     #[pymodule_export]
     use super::testbed::{
-        testbed_compile, testbed_facts, testbed_host_switches, testbed_parity, testbed_run,
+        testbed_calls, testbed_compile, testbed_facts, testbed_host_switches, testbed_parity,
+        testbed_run,
     };
     #[pymodule_export]
     use super::{
         ActionError, AlgorithmError, CancelToken, Cancelled, GivenUp, RunOutput, ScenarioError,
-        TestbedError, algorithms, behaviour, check_algorithm_name, check_stack, contract,
-        examine_algorithm, fuzz_algorithm, is_capture, load_algorithm, read_capture, schema,
-        simulate, source_hash, stack_profiles,
+        TestbedError, algorithms, behaviour, call_algorithm, check_algorithm_name, check_stack,
+        contract, examine_algorithm, fuzz_algorithm, is_capture, load_algorithm, read_capture,
+        schema, simulate, source_hash, stack_profiles,
     };
 
     #[pymodule_export]

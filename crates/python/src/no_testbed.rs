@@ -50,6 +50,20 @@ pub(crate) fn testbed_compile(
 
 /// Raises TestbedError: there is no testbed.
 #[pyfunction]
+#[pyo3(signature = (name, code, values, calls_json, cancel=None))]
+pub(crate) fn testbed_calls(
+    name: &str,
+    code: Option<&str>,
+    values: Vec<u32>,
+    calls_json: &str,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<String> {
+    let _ = (name, code, values, calls_json, cancel);
+    Err(absent())
+}
+
+/// Raises TestbedError: there is no testbed.
+#[pyfunction]
 pub(crate) fn testbed_host_switches(scenario_json: &str) -> PyResult<String> {
     let _ = scenario_json;
     Err(absent())

@@ -1,12 +1,12 @@
 //! The testbed as Python sees it.
 
-use dumbbell_algorithm::own;
-use dumbbell_testbed::{Error, NEVER, Options};
+use dumbbell_algorithm::call::Call;
+use dumbbell_testbed::{Error, NEVER, Options, kernel};
 use pyo3::prelude::*;
 
 use crate::{
     AlgorithmError, CancelToken, Cancelled, GivenUp, RunOutput, ScenarioError, TestbedError,
-    control, not_usable, prepared,
+    control, found, not_read, prepared,
 };
 
 pub(crate) const BUILT: bool = true;
@@ -58,16 +58,31 @@ pub(crate) fn testbed_compile(
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<()> {
     let control = control(cancel);
-    let algorithm = match code {
-        None => dumbbell_algorithm::find(name)
-            .map_err(|error| TestbedError::new_err(error.to_string()))?,
-        Some(code) => py
-            .detach(|| own::load_unless(name, code, &format!("{name}.c"), &control.cancelled))
-            .map_err(not_usable)?,
-    };
-    py.detach(|| dumbbell_testbed::kernel::compile(algorithm, &control.cancelled))
-        .map(|_| ())
-        .map_err(raised)
+    let algorithm = found(py, name, code, &control.cancelled)?;
+    py.detach(|| kernel::compile(algorithm, &control.cancelled)).map(|_| ()).map_err(raised)
+}
+
+/// Makes calls of an algorithm's hooks in the kernel, one after the other; as `call_algorithm`, but
+/// for lists of calls and of outcomes.
+#[pyfunction]
+#[pyo3(signature = (name, code, values, calls_json, cancel=None))]
+pub(crate) fn testbed_calls(
+    py: Python<'_>,
+    name: &str,
+    code: Option<&str>,
+    values: Vec<u32>,
+    calls_json: &str,
+    cancel: Option<Py<CancelToken>>,
+) -> PyResult<String> {
+    let control = control(cancel);
+    let algorithm = found(py, name, code, &control.cancelled)?;
+    let calls: Vec<Call> = serde_json::from_str(calls_json).map_err(not_read)?;
+    let outcomes = py.detach(|| {
+        let object = kernel::compile_for_calls(algorithm, &control.cancelled)?;
+        let mut played = kernel::Played::new(&object, &values)?;
+        calls.iter().map(|call| played.call(call)).collect::<Result<Vec<_>, _>>()
+    });
+    Ok(serde_json::to_string(&outcomes.map_err(raised)?).expect("outcomes are plain values"))
 }
 
 /// The switches that would say of a simulated stack what the testbed's hosts have in a resolved

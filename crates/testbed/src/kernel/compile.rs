@@ -20,10 +20,16 @@ use crate::NEVER;
 use crate::error::Error;
 
 /// What programs may include beside the interface.
-const HEADERS: [(&str, &str); 2] = [
+const HEADERS: [(&str, &str); 3] = [
     ("flow.h", include_str!("../../bpf/flow.h")),
     ("adapter.h", include_str!("../../bpf/adapter.h")),
+    ("play.h", include_str!("../../bpf/play.h")),
 ];
+
+/// Headers before an algorithm's file that make it a congestion control of the kernel's, and those
+/// that make it a program which calls its hooks as told.
+const FOR_SOCKETS: &[&str] = &["-include", "adapter.h"];
+const FOR_CALLS: &[&str] = &["-include", "adapter.h", "-include", "play.h"];
 
 /// The kernel does not compile for strict aliasing either: an algorithm's state is bytes
 /// of the socket.
@@ -82,7 +88,7 @@ impl Compiler {
         (version >= OLDEST).then_some(Self { path, version })
     }
 
-    /// Compiles an algorithm's file; `shown` is what messages call it.
+    /// Compiles an algorithm's file for sockets; `shown` is what messages call it.
     ///
     /// # Errors
     /// If it does not compile, the compiler cannot be run, or the run is cancelled meanwhile.
@@ -92,7 +98,7 @@ impl Compiler {
         shown: &str,
         cancel: &AtomicBool,
     ) -> Result<Vec<u8>, Error> {
-        self.run(source, shown, &["-include", "adapter.h"], cancel)
+        self.run(source, shown, FOR_SOCKETS, cancel)
     }
 
     /// Compiles a program of our own, which is no algorithm.
@@ -167,9 +173,29 @@ fn no_space(error: &io::Error) -> Error {
 /// # Errors
 /// If there is no compiler, the algorithm does not compile, or the run is cancelled meanwhile.
 pub fn compile(algorithm: &'static Algorithm, cancel: &AtomicBool) -> Result<Object, Error> {
-    static COMPILED: Mutex<BTreeMap<(&str, &str), Object>> = Mutex::new(BTreeMap::new());
+    compiled(algorithm, FOR_SOCKETS, cancel)
+}
+
+/// As [`compile`], for a [`super::Played`].
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_for_calls(
+    algorithm: &'static Algorithm,
+    cancel: &AtomicBool,
+) -> Result<Object, Error> {
+    compiled(algorithm, FOR_CALLS, cancel)
+}
+
+fn compiled(
+    algorithm: &'static Algorithm,
+    headers: &'static [&'static str],
+    cancel: &AtomicBool,
+) -> Result<Object, Error> {
+    type Identity = (&'static str, &'static str, &'static [&'static str]);
+    static COMPILED: Mutex<BTreeMap<Identity, Object>> = Mutex::new(BTreeMap::new());
     let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-    let identity = (algorithm.name, algorithm.source_hash);
+    let identity = (algorithm.name, algorithm.source_hash, headers);
     if let Some(object) = compiled.get(&identity) {
         return Ok(object.clone());
     }
@@ -179,7 +205,7 @@ pub fn compile(algorithm: &'static Algorithm, cancel: &AtomicBool) -> Result<Obj
     let built_in = registry().iter().any(|known| known.name == algorithm.name);
     let folder = if built_in { "algorithms/" } else { "" };
     let shown = format!("{folder}{}.c", algorithm.name);
-    let object = object(algorithm.name, &source, &shown, cancel)?;
+    let object = object(algorithm.name, &source, &shown, headers, cancel)?;
     compiled.insert(identity, object.clone());
     Ok(object)
 }
@@ -194,11 +220,17 @@ pub fn compile_file(path: &Path) -> Result<Object, Error> {
     let name = path.file_stem().and_then(|stem| stem.to_str());
     let name = name.ok_or_else(|| refused("its name is not an algorithm's".into()))?;
     fs::metadata(path).map_err(|error| refused(format!("cannot be read: {error}")))?;
-    object(name, path, &shown, &NEVER)
+    object(name, path, &shown, FOR_SOCKETS, &NEVER)
 }
 
-fn object(name: &str, source: &Path, shown: &str, cancel: &AtomicBool) -> Result<Object, Error> {
-    let bytes = Compiler::find()?.compile(source, shown, cancel)?;
+fn object(
+    name: &str,
+    source: &Path,
+    shown: &str,
+    headers: &[&str],
+    cancel: &AtomicBool,
+) -> Result<Object, Error> {
+    let bytes = Compiler::find()?.run(source, shown, headers, cancel)?;
     Ok(Object { name: name.to_owned(), file: shown.to_owned(), bytes: Arc::from(bytes) })
 }
 

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use dumbbell_algorithm::{Algorithm, CwndEvent, Instance, STATE_BYTES};
+use dumbbell_algorithm::{Algorithm, STATE_BYTES};
 
-use super::record::{Argument, Hook, Memory, Record, Records, ca_state};
+use super::record::{Hook, Memory, Record, Records};
 
 /// Mismatches that are kept in full.
 const TOLD_MAX: usize = 8;
@@ -97,42 +97,12 @@ fn carries_on(left: &[u8; STATE_BYTES], record: &Record) -> bool {
 
 /// How the native outcome differs, if it does.
 fn outcome(algorithm: &'static Algorithm, values: &[u32], record: &Record) -> Option<Difference> {
-    let mut instance = Instance::with_state(algorithm, values, &record.before.state);
-    let mut conn = record.before.conn;
-    let mut result = 0;
-    match (record.hook, record.argument) {
-        (Hook::Init, _) => instance.init(&mut conn),
-        (Hook::Ssthresh, _) => result = instance.ssthresh(&conn),
-        (Hook::UndoCwnd, _) => result = instance.undo_cwnd(&conn),
-        (Hook::CongAvoid, Argument::Number(acked)) => instance.cong_avoid(&mut conn, acked),
-        (Hook::InAckEvent, Argument::Number(flags)) => instance.in_ack_event(&mut conn, flags),
-        (Hook::PktsAcked, Argument::Ack(sample)) => instance.pkts_acked(&mut conn, &sample),
-        (Hook::CongControl, Argument::Rate(sample)) => instance.cong_control(&mut conn, &sample),
-        (Hook::CwndEvent, Argument::Number(event)) => match cwnd_event(event) {
-            Some(event) => instance.cwnd_event(&mut conn, event),
-            None => return Some(Difference::Argument),
-        },
-        (Hook::SetState, Argument::Number(state)) => match ca_state(state) {
-            Some(state) => instance.set_state(&mut conn, state),
-            None => return Some(Difference::Argument),
-        },
-        _ => return Some(Difference::Argument),
-    }
-    let memory = Memory { conn, state: instance.state() };
-    let is_same = memory == record.after && result == record.result;
-    (!is_same).then(|| Difference::Outcome { memory: Box::new(memory), result })
-}
-
-fn cwnd_event(number: u32) -> Option<CwndEvent> {
-    const ALL: [CwndEvent; 6] = [
-        CwndEvent::TxStart,
-        CwndEvent::CwndRestart,
-        CwndEvent::CompleteCwr,
-        CwndEvent::Loss,
-        CwndEvent::EcnNoCe,
-        CwndEvent::EcnIsCe,
-    ];
-    ALL.get(number as usize).copied()
+    let Some(native) = record.call().and_then(|call| call.make(algorithm, values)) else {
+        return Some(Difference::Argument);
+    };
+    let memory = Memory::left(&native.after);
+    let is_same = memory == record.after && native.answer == record.result;
+    (!is_same).then(|| Difference::Outcome { memory: Box::new(memory), result: native.answer })
 }
 
 impl fmt::Display for Mismatch {
@@ -192,8 +162,9 @@ fn bytes(f: &mut fmt::Formatter<'_>, whose: &str, state: &[u8], other: &[u8]) ->
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::Argument;
     use super::*;
-    use dumbbell_algorithm::{Conn, find};
+    use dumbbell_algorithm::{Conn, Instance, find};
 
     /// What a faithful kernel would record of one call.
     fn ssthresh(algorithm: &'static Algorithm, cwnd_segs: u32, state: [u8; STATE_BYTES]) -> Record {

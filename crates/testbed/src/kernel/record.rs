@@ -1,5 +1,6 @@
 //! What a callback in the kernel saw and did: `struct cc_record` of `bpf/adapter.h`.
 
+use dumbbell_algorithm::call::{self, Call, Outcome, Told};
 use dumbbell_algorithm::{AckSample, CaState, Conn, RateSample, STATE_BYTES};
 
 /// The hooks of `tcp_congestion_ops` that algorithms have, in the order of their numbers.
@@ -121,6 +122,86 @@ impl Record {
         let after = bytes.memory()?;
         Some(Self { socket, port, hook, result, argument, before, after })
     }
+
+    /// The call that it records; none, if its hook takes no such argument.
+    pub(super) fn call(&self) -> Option<Call> {
+        let told = match (self.hook, self.argument) {
+            (Hook::Init, _) => Told::Init,
+            (Hook::Ssthresh, _) => Told::Ssthresh,
+            (Hook::UndoCwnd, _) => Told::UndoCwnd,
+            (Hook::CongAvoid, Argument::Number(segs)) => Told::CongAvoid(segs),
+            (Hook::InAckEvent, Argument::Number(flags)) => Told::InAckEvent(flags),
+            (Hook::CwndEvent, Argument::Number(event)) => Told::CwndEvent(event),
+            (Hook::SetState, Argument::Number(state)) => Told::SetState(state),
+            (Hook::PktsAcked, Argument::Ack(sample)) => Told::PktsAcked(sample),
+            (Hook::CongControl, Argument::Rate(sample)) => Told::CongControl(sample),
+            _ => return None,
+        };
+        Some(Call { told, before: self.before.as_called() })
+    }
+
+    /// What the call came to.
+    pub(super) fn outcome(&self) -> Outcome {
+        Outcome { answer: self.result, after: self.after.as_called() }
+    }
+}
+
+impl Memory {
+    fn as_called(&self) -> call::Memory {
+        let mut words = Reader(&self.state);
+        let state = std::array::from_fn(|_| words.u64().expect("whole words"));
+        call::Memory { conn: self.conn, state }
+    }
+
+    pub(super) fn left(memory: &call::Memory) -> Self {
+        let mut state = [0; STATE_BYTES];
+        for (chunk, word) in state.chunks_exact_mut(8).zip(memory.state) {
+            chunk.copy_from_slice(&word.to_ne_bytes());
+        }
+        Self { conn: memory.conn, state }
+    }
+}
+
+/// A record of a call that is still to be made.
+pub(super) fn to_bytes(call: &Call) -> [u8; Record::BYTES] {
+    let mut bytes = Writer(Vec::with_capacity(Record::BYTES));
+    bytes.u64(0);
+    let hook = hook_of(&call.told);
+    bytes.u32(Hook::ALL.iter().position(|each| *each == hook).expect("one of all") as u32);
+    bytes.u32(0);
+    bytes.u64(0);
+    bytes.conn(&call.before.conn);
+    call.before.state.iter().for_each(|word| bytes.u64(*word));
+    let argument_at = bytes.0.len();
+    match &call.told {
+        Told::Init | Told::Ssthresh | Told::UndoCwnd => {}
+        Told::CongAvoid(number)
+        | Told::CwndEvent(number)
+        | Told::SetState(number)
+        | Told::InAckEvent(number) => bytes.u32(*number),
+        Told::PktsAcked(sample) => {
+            bytes.u32(sample.pkts_acked);
+            bytes.u32(sample.rtt_us as u32);
+            bytes.u32(sample.in_flight_bytes);
+        }
+        Told::CongControl(sample) => bytes.rate_sample(sample),
+    }
+    bytes.0.resize(argument_at + ARGUMENT_BYTES + MEMORY_BYTES, 0);
+    bytes.0.try_into().expect("as long as a record")
+}
+
+const fn hook_of(told: &Told) -> Hook {
+    match told {
+        Told::Init => Hook::Init,
+        Told::Ssthresh => Hook::Ssthresh,
+        Told::CongAvoid(_) => Hook::CongAvoid,
+        Told::PktsAcked(_) => Hook::PktsAcked,
+        Told::CwndEvent(_) => Hook::CwndEvent,
+        Told::SetState(_) => Hook::SetState,
+        Told::InAckEvent(_) => Hook::InAckEvent,
+        Told::UndoCwnd => Hook::UndoCwnd,
+        Told::CongControl(_) => Hook::CongControl,
+    }
 }
 
 const CONN_BYTES: usize = size_of::<Conn>();
@@ -144,7 +225,7 @@ fn argument(hook: Hook, bytes: [u8; ARGUMENT_BYTES]) -> Option<Argument> {
 }
 
 /// The congestion state of this number.
-pub(super) fn ca_state(number: u32) -> Option<CaState> {
+fn ca_state(number: u32) -> Option<CaState> {
     CaState::of(u8::try_from(number).ok()?)
 }
 
@@ -224,6 +305,59 @@ impl Reader<'_> {
     }
 }
 
+/// Writes the fields of C structs, one after the other.
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn u64(&mut self, number: u64) {
+        self.0.extend(number.to_ne_bytes());
+    }
+
+    fn u32(&mut self, number: u32) {
+        self.0.extend(number.to_ne_bytes());
+    }
+
+    fn conn(&mut self, conn: &Conn) {
+        self.u32(conn.cwnd_segs);
+        self.u32(conn.cwnd_cnt);
+        self.u32(conn.ssthresh_segs);
+        self.u32(conn.cwnd_clamp_segs);
+        self.u64(conn.pacing_rate_bytes_per_s);
+        self.u32(conn.app_limited_segs);
+        self.u32(conn.prior_cwnd_segs);
+        self.u64(conn.now_us);
+        self.u64(conn.delivered_segs);
+        self.u64(conn.delivered_ce_segs);
+        self.u64(conn.lost_segs);
+        self.u32(conn.resent_segs);
+        self.u32(conn.in_flight_segs);
+        self.u32(conn.srtt_us);
+        self.u32(conn.min_rtt_us);
+        self.u32(conn.mss_bytes);
+        self.u32(conn.snd_una);
+        self.u32(conn.snd_nxt);
+        self.u32(conn.random);
+        self.0.extend([conn.state.code(), conn.cwnd_limited, conn.stack, conn.is_marked]);
+        self.u32(conn.base_rtt_us);
+        self.u32(conn.pacing_wait_us);
+        self.u32(conn.stamp_ms);
+        self.u32(conn.echo_ms);
+        self.u32(conn.last_sent_ms);
+    }
+
+    fn rate_sample(&mut self, sample: &RateSample) {
+        self.u64(sample.prior_delivered_segs);
+        self.u64(sample.interval_us as u64);
+        self.u32(sample.delivered_segs as u32);
+        self.u32(sample.rtt_us as u32);
+        self.u32(sample.losses_segs);
+        self.u32(sample.acked_sacked_segs);
+        self.u32(sample.prior_in_flight_segs);
+        self.0.extend([sample.is_app_limited, sample.is_ack_delayed]);
+        self.0.extend(sample.reserved);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,5 +393,77 @@ mod tests {
         assert!((0..9).all(|hook| Record::read(&bytes(hook)).is_some()));
         assert!(Record::read(&bytes(9)).is_none());
         assert!(Record::read(&bytes(0)[1..]).is_none());
+    }
+
+    /// Fields that are all different, so that none can stand in another's place.
+    fn memory() -> call::Memory {
+        let mut number = 0;
+        let mut next = || {
+            number += 1;
+            number
+        };
+        let state = std::array::from_fn(|_| 1_000 + next());
+        let conn = Conn {
+            cwnd_segs: next() as u32,
+            cwnd_cnt: next() as u32,
+            ssthresh_segs: next() as u32,
+            cwnd_clamp_segs: next() as u32,
+            pacing_rate_bytes_per_s: next(),
+            app_limited_segs: next() as u32,
+            prior_cwnd_segs: next() as u32,
+            now_us: next(),
+            delivered_segs: next(),
+            delivered_ce_segs: next(),
+            lost_segs: next(),
+            resent_segs: next() as u32,
+            in_flight_segs: next() as u32,
+            srtt_us: next() as u32,
+            min_rtt_us: next() as u32,
+            mss_bytes: next() as u32,
+            snd_una: next() as u32,
+            snd_nxt: next() as u32,
+            random: next() as u32,
+            state: CaState::Recovery,
+            cwnd_limited: next() as u8,
+            stack: next() as u8,
+            is_marked: next() as u8,
+            base_rtt_us: next() as u32,
+            pacing_wait_us: next() as u32,
+            stamp_ms: next() as u32,
+            echo_ms: next() as u32,
+            last_sent_ms: next() as u32,
+        };
+        call::Memory { conn, state }
+    }
+
+    #[test]
+    fn a_call_is_read_as_it_is_written() {
+        let ack = AckSample { pkts_acked: 1, rtt_us: -1, in_flight_bytes: 3 };
+        let rate = RateSample {
+            prior_delivered_segs: 1,
+            interval_us: -1,
+            delivered_segs: -2,
+            rtt_us: 4,
+            losses_segs: 5,
+            acked_sacked_segs: 6,
+            prior_in_flight_segs: 7,
+            is_app_limited: 1,
+            is_ack_delayed: 0,
+            reserved: [0; 2],
+        };
+        for told in [
+            Told::Init,
+            Told::Ssthresh,
+            Told::CongAvoid(3),
+            Told::PktsAcked(ack),
+            Told::CwndEvent(2),
+            Told::SetState(4),
+            Told::InAckEvent(5),
+            Told::UndoCwnd,
+            Told::CongControl(rate),
+        ] {
+            let call = Call { told, before: memory() };
+            assert_eq!(Record::read(&to_bytes(&call)).unwrap().call(), Some(call));
+        }
     }
 }

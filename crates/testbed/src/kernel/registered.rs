@@ -185,9 +185,14 @@ impl Settings<'_> {
         for (index, word) in start.enumerate() {
             write_at(map, START_AT + 4 * index, &word.to_ne_bytes());
         }
-        for (index, value) in self.values.iter().enumerate() {
-            write_at(map, PARAMS_AT + 4 * index, &value.to_ne_bytes());
-        }
+        write_parameters(map, self.values);
+    }
+}
+
+/// Sets the parameters of an object that is not loaded yet; `map` holds its `struct cc_settings`.
+pub(super) fn write_parameters(map: &mut OpenMapMut<'_>, values: &[u32]) {
+    for (index, value) in values.iter().enumerate() {
+        write_at(map, PARAMS_AT + 4 * index, &value.to_ne_bytes());
     }
 }
 
@@ -202,7 +207,7 @@ fn attach(object: &mut libbpf_rs::Object) -> libbpf_rs::Result<Link> {
 }
 
 /// The kernel did not load it, though the verifier had nothing against it.
-fn refused(algorithm: &str, error: &libbpf_rs::Error, said: &str) -> Error {
+pub(super) fn refused(algorithm: &str, error: &libbpf_rs::Error, said: &str) -> Error {
     let remedy = match error.kind() {
         ErrorKind::PermissionDenied => {
             "run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"

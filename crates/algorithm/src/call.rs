@@ -1,0 +1,130 @@
+//! Calls of hooks as data: what one is told and finds, and what it leaves. Who makes calls
+//! without a stack, such as a script of expected states, makes them so.
+
+use crate::conn::{AckSample, CaState, Conn, CwndEvent, RateSample};
+use crate::ffi::State;
+use crate::instance::{INFO_MAX, Instance};
+use crate::registry::Algorithm;
+use serde::{Deserialize, Serialize};
+
+/// A hook and what it is told beyond the connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Told {
+    /// The connection begins.
+    Init,
+    /// The window to fall to.
+    Ssthresh,
+    /// Acknowledged segments that may raise the window.
+    CongAvoid(u32),
+    /// What an ACK told.
+    PktsAcked(AckSample),
+    /// The number of a [`CwndEvent`].
+    CwndEvent(u32),
+    /// The number of a [`CaState`].
+    SetState(u32),
+    /// Flags of an ACK.
+    InAckEvent(u32),
+    /// The window to return to.
+    UndoCwnd,
+    /// Delivery rate as of one ACK.
+    CongControl(RateSample),
+}
+
+/// The memory that a hook works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    /// The connection.
+    pub conn: Conn,
+    /// The algorithm's own state, in words.
+    pub state: State,
+}
+
+/// One call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// What is called.
+    pub told: Told,
+    /// What it finds.
+    pub before: Memory,
+}
+
+/// What a call came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The window that `ssthresh` or `undo_cwnd` answers; 0 of other hooks.
+    pub answer: u32,
+    /// What it leaves.
+    pub after: Memory,
+}
+
+impl Call {
+    /// Makes it; `values` are those of the parameters in their order. None: no hook is told
+    /// such an event or state.
+    #[must_use]
+    pub fn make(&self, algorithm: &'static Algorithm, values: &[u32]) -> Option<Outcome> {
+        let mut instance = Instance::with_words(algorithm, values, self.before.state);
+        let mut conn = self.before.conn;
+        let mut answer = 0;
+        match &self.told {
+            Told::Init => instance.init(&mut conn),
+            Told::Ssthresh => answer = instance.ssthresh(&conn),
+            Told::CongAvoid(acked_segs) => instance.cong_avoid(&mut conn, *acked_segs),
+            Told::PktsAcked(sample) => instance.pkts_acked(&mut conn, sample),
+            Told::CwndEvent(event) => instance.cwnd_event(&mut conn, CwndEvent::of(*event)?),
+            Told::SetState(state) => {
+                instance.set_state(&mut conn, CaState::of(u8::try_from(*state).ok()?)?);
+            }
+            Told::InAckEvent(flags) => instance.in_ack_event(&mut conn, *flags),
+            Told::UndoCwnd => answer = instance.undo_cwnd(&conn),
+            Told::CongControl(sample) => instance.cong_control(&mut conn, sample),
+        }
+        Some(Outcome { answer, after: Memory { conn, state: instance.words() } })
+    }
+}
+
+impl Memory {
+    /// The numbers that [`Algorithm::info`] names, zero beyond them.
+    #[must_use]
+    pub fn report(&self, algorithm: &'static Algorithm, values: &[u32]) -> [u32; INFO_MAX] {
+        Instance::with_words(algorithm, values, self.state).report(&self.conn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::find;
+    use std::collections::BTreeMap;
+
+    fn call(told: Told, conn: Conn) -> Option<Outcome> {
+        let reno = find("reno").unwrap();
+        let values = reno.values(None, &BTreeMap::new()).unwrap();
+        Call { told, before: Memory { conn, state: State::default() } }.make(reno, &values)
+    }
+
+    #[test]
+    fn a_call_leaves_what_the_hook_does() {
+        let conn = Conn { cwnd_segs: 30, ..Conn::default() };
+        assert_eq!(call(Told::Ssthresh, conn).unwrap().answer, 15);
+        assert_eq!(call(Told::CongAvoid(4), conn).unwrap().after.conn.cwnd_segs, 34);
+    }
+
+    #[test]
+    fn what_no_hook_is_told_is_no_call() {
+        assert!(call(Told::CwndEvent(5), Conn::default()).is_some());
+        assert!(call(Told::CwndEvent(6), Conn::default()).is_none());
+        assert!(call(Told::SetState(4), Conn::default()).is_some());
+        assert!(call(Told::SetState(5), Conn::default()).is_none());
+    }
+
+    #[test]
+    fn calls_are_read_as_they_are_written() {
+        let told = Told::PktsAcked(AckSample { pkts_acked: 2, rtt_us: -1, in_flight_bytes: 3 });
+        let before = Memory { conn: Conn::default(), state: State::default() };
+        let written = serde_json::to_string(&Call { told, before }).unwrap();
+        assert_eq!(serde_json::from_str::<Call>(&written).unwrap(), Call { told, before });
+        let other = written.replace("rtt_us", "rtt");
+        assert!(serde_json::from_str::<Call>(&other).is_err(), "{other}");
+    }
+}
