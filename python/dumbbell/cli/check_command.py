@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -10,6 +11,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from dumbbell.base.errors import unknown
 from dumbbell.cli.output import print_json, print_table, say
 from dumbbell.cli.parameters import AsJson
 from dumbbell.cli.tables import table
@@ -20,19 +22,32 @@ def check(
     algorithm: Annotated[
         str, typer.Argument(metavar="FILE.c | NAME", help="A C file, or an algorithm by its name.")
     ],
+    expect: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="SCRIPT",
+            help="Script of expected states; by default FILE.expect next to FILE.c.",
+        ),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option(metavar="PART", help="Make one part alone, such as expected-states."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check an algorithm: interface, random calls, simulator and, where it can run, the kernel.
+    """Check an algorithm: interface, expected states, random calls, simulator and kernel.
 
-    The exit code is 1 if a check failed.
+    Kernel and script are left out where there are none. The exit code is 1 if a check failed.
     """
     from dumbbell.base import kinds
     from dumbbell.cli import progress
     from dumbbell.conformance import checking
 
     kinds.check(Path(algorithm), "an algorithm")
+    part = None if only is None else _part(only, checking.PARTS)
     with progress.steps("checking", say) as step:
-        rows = list(checking.check(algorithm, lambda part: step(f"checking: {part}")))
+        found = checking.check(algorithm, lambda part: step(f"checking: {part}"), expect, part)
+        rows = list(found)
     if as_json:
         checks = [row.as_dict() for row in rows]
         print_json({"algorithm": algorithm, "passed": is_sound(rows), "checks": checks})
@@ -40,6 +55,14 @@ def check(
         _print(rows)
     if not is_sound(rows):
         raise typer.Exit(1)
+
+
+def _part(written: str, parts: Sequence[str]) -> str:
+    """Return the part that an option names, with hyphens for spaces."""
+    by_option = {part.replace(" ", "-"): part for part in parts}
+    if written not in by_option:
+        raise unknown("part of the checks", written, by_option).at(source="--only")
+    return by_option[written]
 
 
 def _print(rows: list[Row]) -> None:
