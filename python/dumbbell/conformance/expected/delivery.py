@@ -22,7 +22,7 @@ class _Sent:
 
 
 class Deliveries:
-    """What is in flight, in the order in which it was sent."""
+    """The segments in flight, in the order in which they were sent."""
 
     def __init__(self, now_us: int) -> None:
         self._flight: deque[_Sent] = deque()

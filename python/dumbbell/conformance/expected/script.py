@@ -209,4 +209,4 @@ class Script:
 
 
 Found = Mapping[str, int | str]
-"""What can be expected, by name, and what it is."""
+"""The values that can be expected, by name."""
