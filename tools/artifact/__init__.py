@@ -1,1 +1,1 @@
-"""What goes with a publication of the studies' results: a command for each table and figure."""
+"""Parts of a publication of the studies' results: a command for each table and figure."""

@@ -19,7 +19,7 @@ from dumbbell.base.synonyms import near_key
 Model = TypeVar("Model", bound=BaseModel)
 
 FIELD_DOCSTRINGS: Final = "DUMBBELL_FIELD_DOCSTRINGS" in os.environ
-"""Whether models read the docstrings of their fields, from which the reference is generated.
+"""True if models read the docstrings of their fields, from which the reference is generated.
 
 Pydantic parses the source of each class for it. That took a third of the start of a command.
 """

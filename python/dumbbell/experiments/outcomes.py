@@ -2,8 +2,8 @@
 
 A scenario has its outcomes in a file of its name in `scenarios/outcomes`. Its source speaks of some
 algorithms, or of any. The statement is a claim of the experiment that runs the scenario, so
-intervals decide it as in a study. Bounds are the source's numbers, or a reading of its words that is
-fixed before anything runs.
+intervals decide it as in a study. Bounds are the source's numbers, or a reading of its words that
+is fixed before anything runs.
 """
 
 from __future__ import annotations

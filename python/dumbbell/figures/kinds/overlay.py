@@ -94,7 +94,7 @@ class _Drawn:
     drawn
         The flows, and bands of equal flows.
     colours
-        What has the colour of each label: a flow, a band, or an algorithm.
+        Owner of the colour of each label: a flow, a band, or an algorithm.
     """
 
     run: Run

@@ -24,7 +24,7 @@ _NAMES: Final = {"uniform": "uniform", "normal": "normal", "pareto": "pareto"} |
 
 @dataclass
 class _Line:
-    """What a line says of its delay, in ns, of its limit, and of packets that go at once."""
+    """The values of a line: its delay in ns, its limit, and the packets that go at once."""
 
     delay_ns: int = 0
     deviation_ns: int = 0
