@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Advice",
+    "BbrCases",
     "Checklist",
     "Checks",
     "Claims",
@@ -59,6 +60,7 @@ __all__ = [
     "Tuning",
     "Validation",
     "advise",
+    "bbr_cases",
     "check",
     "checklist",
     "claims",

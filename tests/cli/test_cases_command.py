@@ -66,6 +66,14 @@ def test_several_algorithms_make_a_table_of_what_each_passes() -> None:
     assert not Path("bbr-draft.html").exists()
 
 
+def test_a_baseline_forgives_what_failed_before() -> None:
+    assert checklist("bbr3", "--save-baseline", "base.json")[0] == 1
+    assert json.loads(Path("base.json").read_text())["A.3"] == "expectation failed"
+    assert checklist("bbr3", "--baseline", "base.json")[0] == 0
+    assert checklist("bbr3@draft", "--save-baseline", "better.json")[0] == 0
+    assert checklist("bbr3", "--baseline", "better.json")[0] == 1
+
+
 @pytest.mark.parametrize(
     ("words", "key"),
     [
@@ -73,7 +81,7 @@ def test_several_algorithms_make_a_table_of_what_each_passes() -> None:
         (("bbr3", "--against", "reno"), "--against"),
         (("bbr3", "--engine", "testbed"), "--engine"),
         (("bbr3", "--at-most", "3"), "--at-most"),
-        (("bbr3", "--baseline", "base.json"), "--baseline"),
+        (("bbr3", "bbr", "--save-baseline", "base.json"), "--save-baseline"),
         (("bbr3", "--page", "page.pdf"), "--page"),
         (("bbr3", "bbr", "--page", "page.html"), "--page"),
         (("reno",), "algorithm"),

@@ -1,4 +1,4 @@
-"""Cases of draft-ietf-ccwg-bbr: moments, verdicts, what algorithms must report."""
+"""Cases of draft-ietf-ccwg-bbr: moments, verdicts, refusals."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import dumbbell
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import parse_time
@@ -149,6 +150,20 @@ def test_a_file_with_a_wrong_estimate_fails(own: Path, folder: Path) -> None:
     text = page.read_text()
     assert "Bound: 0.98 to 1.02" in text
     assert "src=" not in text
+
+
+def test_a_notebook_gets_a_row_for_each_check(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = only(3)
+    monkeypatch.setattr(suite, "load", lambda: short)
+    judged = dumbbell.bbr_cases("bbr3", results=folder / "results", jobs=2)
+    assert judged.verdict == "BBRv3 passes 0 of 1 case.\nIt fails 1: A.3."
+    frame = judged.to_frame()
+    assert frame["check_verdict"].to_list() == [FAILS, PASSES, PASSES, PASSES]
+    assert frame["state"].to_list()[-1] == "down"
+    assert "BBRv3 by the cases of" in repr(judged)
+    assert judged.report(folder / "api.html").read_text().count("<h3>") == 1
 
 
 def test_markdown_has_verdicts_and_measurements(found: dict[str, Cases]) -> None:

@@ -173,10 +173,10 @@ class TestBaseline:
 
     def test_what_was_written_is_no_regression(self, tmp_path: Path) -> None:
         results = [judged(GOOD, name="E01"), judged(BAD, name="E02"), judged(UNKNOWN, name="E03")]
-        baseline.write(results, tmp_path / "base.json")
+        baseline.write(baseline.of_claims(results), tmp_path / "base.json")
         before = baseline.read(tmp_path / "base.json")
         assert before == {"E01": YES, "E02": NO, "E03": OPEN}
-        assert baseline.regressions(results, before) == []
+        assert baseline.regressions(baseline.of_claims(results), before) == []
 
     def test_worse_verdicts_and_claims_that_are_gone_are_regressions(self) -> None:
         before = {"E01": YES, "E02": OPEN, "E03": NO, "E04": Verdict.MET, "E05": NO}
@@ -187,7 +187,9 @@ class TestBaseline:
             judged(GOOD, name="E04"),
             judged(BAD, name="E06"),
         ]
-        assert [str(each) for each in baseline.regressions(results, before)] == snapshot(
+        assert [
+            str(each) for each in baseline.regressions(baseline.of_claims(results), before)
+        ] == snapshot(
             [
                 "E01 was reproduced, now undecided",
                 "E02 was undecided, now not reproduced",

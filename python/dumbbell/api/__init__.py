@@ -3,6 +3,7 @@
 Rates are in Mbit/s and times in seconds, where a name does not say otherwise.
 """
 
+from dumbbell.api.bbr import BbrCases, bbr_cases
 from dumbbell.api.checking import Checks, check
 from dumbbell.api.checklists import Checklist, checklist
 from dumbbell.api.comparing import compare, sweep
@@ -28,6 +29,7 @@ from dumbbell.study.model import Study
 
 __all__ = [
     "Advice",
+    "BbrCases",
     "Checklist",
     "Checks",
     "Claims",
@@ -47,6 +49,7 @@ __all__ = [
     "Tuning",
     "Validation",
     "advise",
+    "bbr_cases",
     "check",
     "checklist",
     "claims",

@@ -42,8 +42,16 @@ def judge(
     dask: str | None,
     retries: int,
     large: bool,
+    baseline: Path | None,
+    save_baseline: Path | None,
 ) -> None:
-    """Run the cases, show the verdicts, and leave with code 1 if a case fails."""
+    """Run the cases, show the verdicts, and leave with code 1 if a case fails.
+
+    With a baseline, code 1 means that a verdict is worse than in it.
+    """
+    from dumbbell.judging import baseline as baselines
+
+    before = {} if baseline is None else baselines.read(baseline)
     found = _judged(
         suite,
         algorithms,
@@ -74,7 +82,13 @@ def judge(
 
         with refusing("write it", markdown):
             markdown.write_text(cases_markdown.page(found, command), encoding="utf-8")
-    if not all(each.passes for each in found):
+    if save_baseline is not None:
+        with refusing("write it", save_baseline):
+            baselines.write(found[0].verdicts, save_baseline)
+    worse = baselines.regressions(found[0].verdicts, before)
+    for regression in worse:
+        say.print(f"worse: {regression}", markup=False, soft_wrap=True)
+    if worse if baseline is not None else not all(each.passes for each in found):
         raise typer.Exit(1)
 
 

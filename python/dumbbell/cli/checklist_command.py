@@ -128,7 +128,8 @@ def checklist(
     if suite is not Suites.RFC9743:
         from dumbbell.cli import cases_command
 
-        _check(algorithms, page, [EngineName.SIMULATOR], {})
+        files = {"--baseline": baseline, "--save-baseline": save_baseline}
+        _check(algorithms, page, [EngineName.SIMULATOR], files)
         cases_command.check(
             suite.value,
             {
@@ -136,8 +137,6 @@ def checklist(
                 "--quick": quick,
                 "--engine": engine is not Engines.SIMULATOR,
                 "--at-most": at_most is not None,
-                "--baseline": baseline is not None,
-                "--save-baseline": save_baseline is not None,
             },
         )
         cases_command.judge(
@@ -152,6 +151,8 @@ def checklist(
             dask=dask,
             retries=retries,
             large=large,
+            baseline=baseline,
+            save_baseline=save_baseline,
         )
         return
     chosen = list(EngineName) if engine is Engines.BOTH else [EngineName(engine.value)]
@@ -190,10 +191,11 @@ def checklist(
         _write_page(found, page or Path("checklist.html"))
     if markdown is not None:
         _write_markdown(found, markdown)
+    verdicts = baselines.of_claims([clause.result for clause in found[0].clauses])
     if save_baseline is not None:
         with refusing("write it", save_baseline):
-            baselines.write([clause.result for clause in found[0].clauses], save_baseline)
-    worse = baselines.regressions([clause.result for clause in found[0].clauses], before)
+            baselines.write(verdicts, save_baseline)
+    worse = baselines.regressions(verdicts, before)
     for regression in worse:
         say.print(f"worse: {regression}", markup=False, soft_wrap=True)
     fails = bool(worse) if baseline is not None else not all(each.passes for each in found)

@@ -163,12 +163,12 @@ def claims(
     shown = _chosen(judged, only or [])
     if save_baseline is not None:
         with refusing("write it", save_baseline):
-            baselines.write(judged, save_baseline)
+            baselines.write(baselines.of_claims(judged), save_baseline)
     if markdown is not None:
         with refusing("write it", markdown):
             study_markdown.write(study_results, account.of(study_results, judged), markdown)
     _show(study_results, shown, chosen_form, brief=brief, whole=bool(only))
-    worse = baselines.regressions(judged, before)
+    worse = baselines.regressions(baselines.of_claims(judged), before)
     for regression in worse:
         say.print(f"worse: {regression}", markup=False, soft_wrap=True)
     if worse or (strict and baselines.unmet(judged)):

@@ -30,10 +30,15 @@ def unmet(results: Sequence[ClaimResult]) -> list[ClaimResult]:
     return [result for result in results if not result.verdict.is_good]
 
 
-def write(results: Sequence[ClaimResult], file: Path) -> None:
-    """Write the verdicts as a baseline: claim -> verdict, as JSON."""
-    verdicts = {result.claim.id: result.verdict.value for result in results}
-    file.write_text(json.dumps(verdicts, indent=1) + "\n", encoding="utf-8")
+def of_claims(results: Sequence[ClaimResult]) -> dict[str, Verdict]:
+    """Return claim -> verdict."""
+    return {result.claim.id: result.verdict for result in results}
+
+
+def write(verdicts: Mapping[str, Verdict], file: Path) -> None:
+    """Write verdicts as a baseline: claim -> verdict, as JSON."""
+    values = {claim: verdict.value for claim, verdict in verdicts.items()}
+    file.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
 
 
 def read(file: Path) -> dict[str, Verdict]:
@@ -66,14 +71,11 @@ def _verdict(file: Path, claim: str, value: object) -> Verdict:
     return Verdict(value)
 
 
-def regressions(
-    results: Sequence[ClaimResult], baseline: Mapping[str, Verdict]
-) -> list[Regression]:
+def regressions(now: Mapping[str, Verdict], baseline: Mapping[str, Verdict]) -> list[Regression]:
     """Return the claims of a baseline whose verdict is worse now; others are no regression.
 
     Good is better than undecided, and undecided is better than bad.
     """
-    now = {result.claim.id: result.verdict for result in results}
     return [
         Regression(claim, before, now.get(claim))
         for claim, before in baseline.items()

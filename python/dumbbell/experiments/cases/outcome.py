@@ -13,12 +13,17 @@ from dumbbell.experiments.cases.measures import MEASURES
 from dumbbell.experiments.cases.suite import Case, CaseRun, Check, Suite
 from dumbbell.experiments.cases.trace import Trace, UnknownError
 from dumbbell.experiments.checklist.roles import Role
+from dumbbell.judging.evidence import Verdict
 from dumbbell.results.results import Results
 
 PASSES: Final = "passes"
 FAILS: Final = "fails"
 UNJUDGED: Final = "not judged"
-OUTCOMES: Final = (PASSES, FAILS, UNJUDGED)
+_VERDICTS: Final = {
+    PASSES: Verdict.MET,
+    FAILS: Verdict.FAILED,
+    UNJUDGED: Verdict.UNDECIDED,
+}
 
 
 @dataclass(frozen=True)
@@ -137,7 +142,7 @@ class Judged:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Cases:
     """An algorithm by the cases of a draft.
 
@@ -167,6 +172,11 @@ class Cases:
     def passes(self) -> bool:
         """True if no case fails; one that is not judged does not fail."""
         return not self.having(FAILS)
+
+    @property
+    def verdicts(self) -> dict[str, Verdict]:
+        """Section -> verdict, as baselines have it."""
+        return {judged.case.source: _VERDICTS[judged.outcome] for judged in self.cases}
 
     def having(self, outcome: str) -> list[Judged]:
         """Return the cases of a verdict."""

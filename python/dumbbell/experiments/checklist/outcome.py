@@ -127,7 +127,7 @@ class Judged:
         return self.clause.level is Level.MUST
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Checklist:
     """An algorithm by the clauses of an RFC.
 
