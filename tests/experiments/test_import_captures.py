@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from command_line import line
 from dumbbell import api
 from dumbbell.base.errors import InputError
 from dumbbell.engines import captures
@@ -49,8 +50,9 @@ def delivered(flow: MeasuredFlow) -> float:
     return float(flow.samples["goodput_mbit_per_s"].sum()) * 0.1 / 8 * 1e6
 
 
-def note(measured: Measurement, text: str) -> bool:
-    return any(text in each for each in measured.notes)
+def note(measured: Measurement, word: str) -> str:
+    """Return the only note with a word."""
+    return line("\n".join(measured.notes), word)
 
 
 def assert_plain(measured: Measurement, rtt_ms: float = 40.0) -> None:
@@ -151,15 +153,19 @@ def test_the_place_of_a_capture_is_found(
     measured = told(tmp_path, pcap(transfer.seen(place)))
     flow = only(measured)
     if has_handshake or has_timestamps:
-        assert note(measured, f"captured {where} of the flow")
+        assert where in note(measured, "captured")
         assert flow.rtt_min_ms == pytest.approx(40, rel=0.03)
     elif place == 1:
         # Only that acknowledgements come at once is known.
         assert flow.rtt_min_ms is None
-        assert note(measured, "no RTT of the flow: segments were acknowledged at once")
+        assert note(measured, "no RTT") == snapshot(
+            "no RTT of the flow: segments were acknowledged at once, as at the receiver, and neither a handshake nor timestamps show the way to the sender"
+        )
     else:
         assert flow.rtt_min_ms == pytest.approx(40 * (1 - place), rel=0.03)
-        assert note(measured, "is a guess for the flow")
+        assert note(measured, "guess") == snapshot(
+            "where it was captured is a guess for the flow: neither a handshake nor the sender's answers show the other part of the round trip"
+        )
 
 
 @pytest.mark.parametrize("place", [0.0, 1.0])
@@ -171,12 +177,14 @@ def test_the_pause_of_an_application_is_no_round_trip(
     measured = told(tmp_path, pcap(thin.seen(place)))
     flow = only(measured)
     where = "sender" if place == 0 else "receiver"
-    assert note(measured, f"captured at the {where} of the flow")
+    assert any(f"captured at the {where} of" in each for each in measured.notes)
     if place == 0 or has_handshake:
         assert flow.rtt_min_ms == pytest.approx(40, abs=0.01)
     else:
         assert flow.rtt_min_ms is None
-        assert note(measured, "the sender had nothing to send")
+        assert note(measured, "nothing to send") == snapshot(
+            "no RTT of the flow: it was captured at the receiver and without the handshake, and before each segment the sender had nothing to send"
+        )
         with pytest.raises(InputError) as refused:
             fitting.path(measured, {})
         assert refused.value.problem == snapshot(
@@ -198,7 +206,8 @@ def test_reordering_is_told_from_loss(tmp_path: Path, place: float, has_timestam
     transfer = replace(PLAIN, lost=lost, late=late, has_timestamps=has_timestamps)
     measured = told(tmp_path, pcap(transfer.seen(place)))
     assert only(measured).retransmitted == len(lost)
-    assert note(measured, f"{len(late)} segments were overtaken") == (place > 0)
+    overtaken = [each for each in measured.notes if f"{len(late)} segments" in each]
+    assert len(overtaken) == (place > 0)
     assert only(measured).samples["retransmitted"].sum() == len(lost)
 
 
@@ -246,7 +255,7 @@ def test_one_direction_alone_says_what_it_can(
     assert flow.label == "10.0.0.1:40000 to 10.0.1.1:5001"
     assert flow.goodput_mbit_per_s == pytest.approx(goodput, rel=0.02)
     assert flow.rtt_min_ms is None
-    assert note(measured, reason)
+    assert any(reason in each for each in measured.notes)
     assert flow.retransmitted == (0 if flow.segments else None)
 
 
@@ -265,7 +274,7 @@ def test_a_packet_that_two_interfaces_saw_counts_once(tmp_path: Path) -> None:
     twice = together(view, [replace(each, time_s=each.time_s + 2e-5) for each in view])
     measured = told(tmp_path, pcap(twice, "cooked 2"))
     assert_plain(measured)
-    assert note(measured, "were captured twice, and count once")
+    assert note(measured, "twice") == snapshot("803 packets were captured twice, and count once")
 
 
 def test_a_capture_that_was_interrupted_is_used_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -277,7 +286,9 @@ def test_a_capture_that_was_interrupted_is_used_as_far_as_it_goes(tmp_path: Path
         gzip.compress(whole)[:-100],
     ):
         measured = told(tmp_path, content)
-        assert note(measured, "the file ends within a packet")
+        assert note(measured, "ends") == snapshot(
+            "the file ends within a packet, and what is before it is used"
+        )
         segments = only(measured).segments
         assert segments is not None
         assert segments > 380
@@ -287,7 +298,9 @@ def test_a_clock_that_is_set_back_goes_on(tmp_path: Path) -> None:
     segments = PLAIN.seen(0)
     later = [replace(each, time_s=each.time_s - 3600) for each in segments[400:]]
     measured = told(tmp_path, pcap([*segments[:400], *later]))
-    assert note(measured, "the clock was set back 1 times")
+    assert note(measured, "clock") == snapshot(
+        "the clock was set back 1 times: time continues from there"
+    )
     assert measured.duration_s == pytest.approx(0.44, abs=0.01)
 
 
@@ -335,7 +348,9 @@ def test_small_connections_are_left_out_and_counted(tmp_path: Path) -> None:
     views = [each.seen(0) for each in (*small, replace(PLAIN, segments=2000))]
     measured = told(tmp_path, pcap(together(*views)))
     assert only(measured).segments == 2000
-    assert note(measured, "60 connections with less than 1% of all bytes are left out")
+    assert note(measured, "60 connections") == snapshot(
+        "60 connections with less than 1% of all bytes are left out"
+    )
     more = [
         replace(PLAIN, ports=(20_000 + number, 80), segments=2, start_s=PLAIN.start_s + number / 99)
         for number in range(150)
@@ -417,7 +432,7 @@ def test_files_of_both_ends_that_mergecap_joins_have_the_flow_once(
     made = tmp_path / "made.pcapng"
     subprocess.run([tool("mergecap"), "-w", made, simulated[0], simulated[0]], check=True)
     measured = reading.read(made)
-    assert note(measured, "were captured twice, and count once")
+    assert note(measured, "twice") == snapshot("14,921 packets were captured twice, and count once")
     # Packet 65,536 has no number.
     assert only(measured).segments == pytest.approx(only(reading.read(simulated[0])).segments, 1e-3)
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from command_line import line
 from dumbbell.base.errors import InputError
 from dumbbell.experiments.imports import fitting, playing, reading
 from dumbbell.experiments.imports.measurement import Measurement
@@ -116,7 +117,9 @@ def test_what_was_omitted_is_left_out(tmp_path: Path) -> None:
     found = read(tmp_path, iperf3(intervals=[*first, *later], start=start(omit=2)))
     assert found.flows[0].samples.height == 10
     assert found.flows[0].samples["goodput_mbit_per_s"].max() == pytest.approx(11)
-    assert any("first 2 s were omitted" in note for note in found.notes)
+    assert line("\n".join(found.notes), "omitted") == snapshot(
+        "the first 2 s were omitted when it was measured"
+    )
 
 
 def test_what_was_measured_until_an_error_is_read(tmp_path: Path) -> None:
@@ -159,7 +162,9 @@ def test_a_stream_of_events_that_was_cut_is_read_so_far(tmp_path: Path) -> None:
     file.write_text("\n".join(map(json.dumps, events))[:-30])
     found = reading.read(file)
     assert found.duration_s == 9
-    assert any("ends within an event" in note for note in found.notes)
+    assert line("\n".join(found.notes), "ends") == snapshot(
+        "the file ends within an event, which is left out"
+    )
 
 
 def test_datagrams_are_flows_with_a_rate(tmp_path: Path) -> None:
@@ -206,7 +211,9 @@ def test_numbers_that_no_test_has_are_refused(
 def test_times_that_go_back_are_refused(tmp_path: Path) -> None:
     intervals = [{"streams": [stream(0, second)]} for second in (0, 1, 0)]
     told = refused(tmp_path, iperf3(intervals=intervals))
-    assert "intervals.3.streams.1.start = 0.0: time goes back from 2 s" in told
+    assert told.partition("measured.json: ")[2] == snapshot(
+        "intervals.3.streams.1.start = 0.0: time goes back from 2 s; valid: intervals in order of time"
+    )
 
 
 def test_deep_and_endless_files_are_refused(tmp_path: Path) -> None:

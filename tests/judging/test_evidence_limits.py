@@ -1,4 +1,4 @@
-"""What runs cannot say: ties, rare events, quick runs, and claims that are no evidence."""
+"""Limits of evidence: ties, rare events, quick runs, and claims that are no evidence."""
 
 from __future__ import annotations
 
