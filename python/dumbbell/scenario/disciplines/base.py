@@ -17,7 +17,7 @@ from dumbbell.scenario.tables import Table
 Resolved = TypeVar("Resolved")
 
 _SUFFIXES: Final = {"time": "_ns", "size": "_bytes"}
-"""How a key in base units ends, by the format of the scenario's value."""
+"""Ends of keys in base units, by the format of the scenario's value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Discipline(Table):
     """A queue discipline: its name, the queue's limit and its parameters."""
 
     title: ClassVar[str] = ""
-    """What people call it, where scenarios drawn for the agreement with the kernel have it."""
+    """Its name for people, where scenarios drawn for the agreement with the kernel have it."""
 
     drops_by_chance: ClassVar[bool] = False
     """True if equal seeds drop equal packets in both engines, and others drop others."""

@@ -44,7 +44,7 @@ class Described:
         Raises
         ------
         InputError
-            What has no equal and cannot be left out, or a value that the file does not have.
+            A part without an equal that cannot be left out, or a value that the file does not have.
         """
         start = _start(file)
         read = next((read for begins, read in _READERS if begins(start)), None)
