@@ -254,14 +254,21 @@ def test_disturbed_runs_are_named_and_have_no_table(
 ) -> None:
     hunted, _ = found
     (confirmed,) = hunted.confirmations
-    empty = replace(confirmed, means={}, invalid=6)
-    assert unmeasured(words.verdict(empty)) == snapshot(
-        "Confirmed on the simulator: goodput of hunted: N Mbit/s over N Mbit/s is N (N to N, 6 runs) at Vegas against Standard TCP; expected ratio of Vegas over Standard TCP at most N. The machine disturbed 6 runs, which do not count; the same command tries them again."
+    empty = replace(confirmed, means={}, invalid=6, because="the emulator was held up")
+    assert words.verdict(empty) == snapshot(
+        "Not judged on the simulator: the machine disturbed all 6 runs, which do not count (the emulator was held up). The same command tries them again."
     )
-    page = hunt_page.write(replace(hunted, confirmations=(empty,)), tmp_path, "dumbbell hunt")
-    assert "The machine disturbed 6 runs" in page.read_text()
+    again = replace(hunted, confirmations=(empty,))
+    line = f"# On the simulator: not judged, {empty.measured}\n"
+    assert line in hunting.scenario_file(again, tmp_path)
+    page = hunt_page.write(again, tmp_path, "dumbbell hunt")
+    assert empty.measured in page.read_text()
     assert not (tmp_path / "over-time-simulator.svg").exists()
     assert 'aria-label="Compared"' not in page.read_text()
+    some = replace(confirmed, invalid=2, because="held up")
+    assert unmeasured(words.verdict(some)) == snapshot(
+        "Confirmed on the simulator: goodput of hunted: N Mbit/s over N Mbit/s is N (N to N, 6 runs) at Vegas against Standard TCP; expected ratio of Vegas over Standard TCP at most N; the machine disturbed 2 runs, which do not count (held up). The same command tries them again."
+    )
 
 
 def test_the_minimal_scenario_keeps_the_regret(found: tuple[Hunted, Path]) -> None:

@@ -185,8 +185,8 @@ class Confirmation:
         The verdict on the claim.
     means
         Means of the claim's quantity and of `SHOWN` for each side.
-    invalid
-        Number of runs that the machine disturbed, which do not count.
+    invalid, because
+        Number of runs that the machine disturbed, which do not count, and reasons of the first.
     """
 
     engine: EngineName
@@ -194,12 +194,28 @@ class Confirmation:
     claim: ClaimResult
     means: Mapping[str, Mapping[str, Estimate]]
     invalid: int = 0
+    because: str = ""
+
+    @property
+    def is_judged(self) -> bool:
+        """False if no run counts."""
+        return bool(self.means)
 
     @property
     def verdict(self) -> str:
-        """The verdict in a word."""
+        """The verdict in a word or two."""
+        if not self.is_judged:
+            return "not judged"
         words = {Verdict.MET: "confirmed", Verdict.UNDECIDED: "undecided"}
         return words.get(self.claim.verdict, "not confirmed")
+
+    @property
+    def measured(self) -> str:
+        """What was measured, and which runs do not count."""
+        which = f"{self.invalid} runs" if self.is_judged else f"all {self.invalid} runs"
+        disturbed = f"the machine disturbed {which}, which do not count ({self.because})"
+        parts = [self.claim.measured] if self.is_judged else []
+        return "; ".join([*parts, *([disturbed] if self.invalid else [])])
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -207,7 +223,7 @@ class Confirmation:
             "engine": self.engine.value,
             "study": self.results.study.name,
             "verdict": self.verdict,
-            "measured": self.claim.measured,
+            "measured": self.measured,
             "means": {
                 side: {name: each.as_dict() for name, each in found.items()}
                 for side, found in self.means.items()
@@ -240,7 +256,8 @@ def confirm(
     (check,) = study["claim"][0]["check"]
     name = EngineName.TESTBED if engine.real_time else EngineName.SIMULATOR
     means = _means(results, (check["quantity"], *SHOWN))
-    return Confirmation(name, results, claim, means, len(outcome.invalid))
+    because = "; ".join(outcome.invalid[0][1]) if outcome.invalid else ""
+    return Confirmation(name, results, claim, means, len(outcome.invalid), because)
 
 
 def _means(results: Results, references: Sequence[str]) -> dict[str, dict[str, Estimate]]:

@@ -357,7 +357,7 @@ def scenario_file(hunted: Hunted, folder: Path) -> str:
         assert hunted.statement is not None
         lines.append(f"Claim: {hunted.statement.text}")
         lines += [
-            f"On the {each.engine}: {each.verdict}, {each.claim.measured}"
+            f"On the {each.engine}: {each.verdict}, {each.measured}"
             for each in hunted.confirmations
         ]
         again = ["dumbbell", "compare", *hunted.typed.values(), "--on", str(file)]

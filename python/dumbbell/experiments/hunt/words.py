@@ -49,15 +49,9 @@ def conclusion(hunted: Hunted) -> list[str]:
 
 def verdict(confirmation: Confirmation) -> str:
     """Say whether an engine confirms the claim."""
-    engine = f"{confirmation.engine}"
-    invalid = ""
-    if confirmation.invalid:
-        invalid = (
-            f" The machine disturbed {confirmation.invalid} runs, which do not count; the same "
-            "command tries them again."
-        )
-    said = confirmation.verdict.capitalize()
-    return f"{said} on the {engine}: {confirmation.claim.measured}.{invalid}"
+    said = f"{confirmation.verdict.capitalize()} on the {confirmation.engine}"
+    again = " The same command tries them again." if confirmation.invalid else ""
+    return f"{said}: {confirmation.measured}.{again}"
 
 
 def columns(confirmation: Confirmation) -> list[str]:
