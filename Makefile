@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz soak behaviour lint lock format \
-  bench bench-instructions bench-cases bench-planning bench-start-up bench-gym bench-peers bench-testbed docs docs-site wheel archive commands front container notices validate validate-import agreement agreement-drawn linux-modules checklist studies \
+  bench bench-instructions bench-cases bench-planning bench-start-up bench-gym bench-peers bench-testbed docs docs-site wheel archive commands front container notices validate validate-import agreement agreement-drawn linux-modules checklist hunt studies \
   clean coverage versions llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers snapshots
 
 # Commands and tests start hundreds of processes: without kept bytecode, each compiles NumPy and Polars again.
@@ -61,6 +61,7 @@ help:
 	@echo 'make agreement-drawn   the same in scenarios drawn at random, in 50 minutes: docs/agreement-drawn.md (SEED=n)'
 	@echo 'make linux-modules   compare our algorithms with the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
 	@echo 'make checklist   every algorithm by the clauses of RFC 9743, and BBR by the cases of its draft, in some minutes: docs'
+	@echo 'make hunt    the worst scenario of each algorithm, in 15 minutes of processor time: docs/hunt.md'
 	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
 	@echo 'make front   how the statements of all studies stand: docs/studies/README.md (RESULTS=FOLDERS)'
 	@echo 'make commands   the command and the expected time of each figure: docs/studies/commands.md'
@@ -371,6 +372,15 @@ checklist: build
 	$(BIN)/dumbbell checklist $$($(BIN)/dumbbell list algorithms --csv | tail -n +2 | cut -d, -f1) --quick --at-most 2 \
 	  --markdown docs/checklist.md || test $$? = 1
 	$(BIN)/dumbbell checklist bbr bbr3 bbr3@draft --suite bbr-draft --markdown docs/bbr-cases.md || test $$? = 1
+
+HUNT = --points 40 --duration 12s --where rate=1mbit..100mbit --runs 6
+
+# Finished runs are kept, the same command goes on. What is found is replayed from its file.
+hunt: build
+	rm -f hunted/*/*.toml
+	for name in $$($(BIN)/dumbbell list algorithms --csv | tail -n +2 | cut -d, -f1); do \
+	  $(BIN)/dumbbell hunt $$name $(HUNT) --output hunted/$$name || exit 1; done
+	PYTHONPATH=tools $(BIN)/python -m hunts --hunted hunted --hunt '$(HUNT)' --markdown docs/hunt.md
 
 # Finished runs are kept, the same command goes on.
 studies: build

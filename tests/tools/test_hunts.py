@@ -1,0 +1,87 @@
+"""The page of the worst scenarios: what hunts have found counts only as far as its file replays."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hunts import __main__, page
+from hunts.page import Others
+from hunts.replaying import Replayed, replayed
+
+from dumbbell.inference import statistics
+from dumbbell.scenario.model import Scenario
+from dumbbell.store.store import Store
+
+FOUND: Final = """# Found by: dumbbell hunt vegas
+# Claim: With Vegas the goodput of a lone flow is less than half of that with CUBIC.
+# Again: dumbbell compare vegas cubic reno --on hunted/vegas/vegas-goodput.toml --runs 6
+# Judge again: dumbbell claims hunt-vegas-goodput-12345678
+title = "20 Mbit/s, RTT 40 ms, queue 1 BDP, jitter 24 ms"
+seed = 1
+algorithm = "vegas"
+duration = "4s"
+flow = [{ label = "hunted", group = "hunted" }]
+
+[network]
+rate = "20mbit"
+rtt = "40ms"
+queue = "1bdp"
+jitter = "24ms"
+"""
+
+
+def test_the_page_has_what_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("vegas", "reno"):
+        (tmp_path / "hunted" / name).mkdir(parents=True)
+        (tmp_path / "hunted" / name / "index.html").write_text("")
+    (tmp_path / "hunted/vegas/vegas-goodput.toml").write_text(FOUND)
+    (tmp_path / "hunt").mkdir()
+    (tmp_path / "hunt/reno.toml").write_text("found by an earlier hunt")
+    file, results = tmp_path / "hunt.md", tmp_path / "results"
+    options = ["--hunted", f"{tmp_path / 'hunted'}", "--hunt", "--points 40", "--runs", "3"]
+    where = ["--markdown", f"{file}", "--results", f"{results}"]
+    monkeypatch.setattr(sys, "argv", ["hunts", *options, *where])
+    assert __main__.main() == 0
+    text = file.read_text()
+    assert "| Vegas | 20 Mbit/s, RTT 40 ms, queue 1 BDP, jitter 24 ms | " in text
+    assert "[vegas.toml](hunt/vegas.toml)" in text
+    assert "No scenario of the search costs Standard TCP a fifth" in text
+    assert "Not hunted yet: BBR, BBRv3, BIC-TCP" in text
+    assert "dumbbell compare vegas cubic reno --on" in text
+    kept = (tmp_path / "hunt/vegas.toml").read_text()
+    assert kept.splitlines()[:3] == [*FOUND.splitlines()[:2], FOUND.splitlines()[4]]
+    assert not (tmp_path / "hunt/reno.toml").exists()
+    again = replayed(tmp_path / "hunt/vegas.toml", Store(results), 3)
+    regret, low, high = again.regret
+    assert 0.2 < low < regret < high < 1
+    assert again.sides == ["vegas", "cubic", "reno"]
+    assert again.means[again.best].value > 2 * again.means["vegas"].value
+
+
+def found(name: str, ours: list[float], theirs: list[float]) -> Replayed:
+    means = {name: statistics.mean(ours), "cubic": statistics.mean(theirs)}
+    kept = statistics.ratio(ours, theirs)
+    return Replayed(name, f"where {name} is bad", f"{name}.toml", means, "cubic", kept)
+
+
+def test_what_a_replay_leaves_open_is_apart() -> None:
+    sure = found("vegas", [1, 1.1, 0.9], [4, 4.1, 3.9])
+    worse = found("nv", [0.5, 0.51, 0.49], [4, 4.1, 3.9])
+    unsure = found("bbr", [1, 4, 2], [4, 3, 5])
+    text = page.page([unsure, sure, worse], Others([], []), "--points 40", 3, "hunt")
+    places = [text.index(f"where {each.algorithm} is bad") for each in (worse, sure, unsure)]
+    assert places == sorted(places)
+    assert places[1] < text.index("The replay leaves it open") < places[2]
+
+
+FILES: Final = sorted((Path(__file__).parents[2] / "docs/hunt").glob("*.toml"))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_file_of_the_page_is_a_scenario(file: Path) -> None:
+    scenario = Scenario.load(file).resolve().scenario
+    assert scenario.duration_ns == 12 * 10**9
+    assert Scenario.table(file)["algorithm"] == file.stem

@@ -1,0 +1,1 @@
+"""The worst scenarios of all algorithms, replayed from their files (`make hunt`)."""

@@ -1,0 +1,57 @@
+"""Replay what hunts have found, and write the page: ``python -m hunts`` (`make hunt`)."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from dumbbell.algorithms import catalogue
+from dumbbell.base.errors import DumbbellError
+from dumbbell.store.store import Store
+from hunts.page import Others, page
+from hunts.replaying import replayed
+
+
+def main() -> int:
+    """Write the page and the scenario files, and return the exit code."""
+    parser = argparse.ArgumentParser(prog="hunts", description=__doc__)
+    parser.add_argument("--hunted", type=Path, required=True, help="a folder of each hunt in it")
+    parser.add_argument("--hunt", required=True, metavar="OPTIONS", help="options of each hunt")
+    parser.add_argument("--runs", type=int, default=6, help="runs of each side in a replay")
+    parser.add_argument("--markdown", type=Path, required=True, metavar="FILE.md")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    asked = parser.parse_args()
+    place = asked.markdown.with_suffix("")
+    try:
+        found, without, missing = [], [], []
+        store = Store(asked.results)
+        place.mkdir(exist_ok=True)
+        for name in catalogue.algorithms():
+            file = place / f"{name}.toml"
+            if _copied(asked.hunted / name / f"{name}-goodput.toml", file):
+                found.append(replayed(file, store, asked.runs))
+            elif (asked.hunted / name / "index.html").is_file():
+                without.append(name)
+            else:
+                missing.append(name)
+        text = page(found, Others(without, missing), asked.hunt, asked.runs, place.name)
+        asked.markdown.write_text(text, encoding="utf-8")
+    except DumbbellError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+def _copied(source: Path, file: Path) -> bool:
+    """Copy a scenario file with the comments that hold elsewhere; False: there is none."""
+    file.unlink(missing_ok=True)
+    if not source.is_file():
+        return False
+    local = ("# Again: ", "# Judge again: ")
+    lines = source.read_text(encoding="utf-8").splitlines(keepends=True)
+    text = "".join(line for line in lines if not line.startswith(local))
+    file.write_text(text, encoding="utf-8")
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())
