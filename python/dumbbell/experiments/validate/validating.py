@@ -24,8 +24,9 @@ from dumbbell.inference.equivalence import Verdict
 from dumbbell.inference.estimates import CONFIDENCE
 from dumbbell.inference.statistics import runs_needed
 from dumbbell.results.campaign import Campaign
+from dumbbell.results.planned_runs import State
 from dumbbell.results.plans import Plan
-from dumbbell.results.results import Results, State
+from dumbbell.results.results import Results
 from dumbbell.store.store import Store
 
 RUNS: Final = 5
