@@ -18,9 +18,10 @@ from dumbbell import InputError, score
 from dumbbell.algorithms import apart
 from dumbbell.conformance import fuzzing, interface, kernel, starting
 from dumbbell.conformance.verdicts import failed, not_checked
+from dumbbell.experiments.tune.paths import NetworkPath
 from dumbbell.quantities.kept import Values
 from dumbbell.scoring import candidate, scoring, suites
-from dumbbell.scoring.problems import CHECKS, MEANINGS, Code
+from dumbbell.scoring.problems import CHECKS, MEANINGS, Code, Problem, Refused
 
 REDUCES = "	state->reductions++;"
 GROWS = "conn->cwnd_segs / params->increase"
@@ -110,6 +111,19 @@ def test_what_is_bad_runs_one_round(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.value < 50
     assert not found.passed
     assert not found.problems
+
+
+def test_no_run_begins_after_one_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    def measure(_: candidate.Candidate, __: str, path: NetworkPath, ___: object) -> Values:
+        calls.append(path.name)
+        raise Refused(Problem(Code.TIME, f"a run on {path.name}", "reno"))
+
+    monkeypatch.setattr(candidate.Candidate, "measure", measure)
+    (problem,) = score("reno", jobs=1).problems
+    assert calls == ["internet-1/train/0"]
+    assert problem.message == f"a run on {calls[0]}"
 
 
 def test_a_race_against_another_drops_what_is_worse_and_keeps_what_is_equal() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextvars
+import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -87,12 +88,13 @@ def race(
     worths: dict[str, Worth] = {}
     also: list[Future[None]] = []
     *_, last = gauge.suite.rounds
+    over = threading.Event()
     with crew("score", jobs) as pool:
         for end in gauge.suite.rounds:
             on_round(end)
             paths = gauge.paths[len(worths) : end]
             runs = [
-                _submit(pool, gauge.worth, path, candidate.choice, candidate.measure)
+                _submit(pool, over, gauge.worth, path, candidate.choice, candidate.measure)
                 for path in paths
             ]
             for path, run in zip(paths, runs, strict=True):
@@ -101,12 +103,29 @@ def race(
             if found.dropped and bar.is_missed(found.totals):
                 break
             if not also:
-                also.append(_submit(pool, candidate.check_calls))
+                # A fault in them is named after one in a run, so they stop no runs.
+                also.append(_submit(pool, threading.Event(), candidate.check_calls))
         for each in also:
             each.result()
     return found
 
 
-def _submit(pool: ThreadPoolExecutor, call: Callable[..., T], *arguments: Any) -> Future[T]:
-    """Have a thread call a function in a copy of this context, with its limits of children."""
-    return pool.submit(contextvars.copy_context().run, call, *arguments)
+def _submit(
+    pool: ThreadPoolExecutor, over: threading.Event, call: Callable[..., T], *arguments: Any
+) -> Future[T]:
+    """Have a thread call a function in a copy of this context, with its limits of children.
+
+    Once a call has failed, it is `over`: no other begins, as each may take its whole limit. Calls
+    begin in their order, so the first that fails is always among those that began.
+    """
+
+    def called() -> T:
+        if over.is_set():
+            raise CancelledError
+        try:
+            return call(*arguments)
+        except BaseException:
+            over.set()
+            raise
+
+    return pool.submit(contextvars.copy_context().run, called)
