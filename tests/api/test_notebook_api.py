@@ -138,6 +138,16 @@ WRONG: Final[dict[str, tuple[Callable[[Run], object], str]]] = {
     ),
     "study, runs": (lambda _: dumbbell.run_study("power.toml", runs=_any("two")), "runs"),
     "study, seed": (lambda _: dumbbell.run_study("power.toml", seed=-1), "seed"),
+    "study, changes": (lambda _: dumbbell.run_study("power.toml", changes=_any("a=1")), "changes"),
+    "study, an unknown change": (
+        lambda _: dumbbell.run_study("power.toml", changes={"rtx": "1ms"}),
+        "changes.rtx",
+    ),
+    "study, a wrong change": (
+        lambda _: dumbbell.run_study("power.toml", changes={"network.rtt": "soon"}),
+        "changes.network.rtt",
+    ),
+    "study, a name": (lambda _: dumbbell.run_study("power.toml", name="mine"), "name"),
     "results, a folder": (lambda _: dumbbell.open_results("power.toml", _any(3)), "results"),
     "table, a number": (
         lambda _: dumbbell.open_results("power.toml").table("queues", _any(3)),

@@ -45,6 +45,7 @@ RESULTS: Final[dict[str, tuple[str, ...]]] = {
     "compete": COMPETE,
     "import": ("import", "measured.json", "--runs", "1"),
     "run": ("run", "study"),
+    "fork": ("run", "study:fig2", "--set", "rtt=30ms", "--quick"),
     "advise": ADVISE,
     "tune": TUNE,
     "hunt": HUNT,
@@ -85,7 +86,7 @@ BEFORE: Final = {
     "checklist": CHECKLIST,
     "validate": VALIDATE,
 }
-"""What each of these runs before it writes elsewhere."""
+"""Commands that must run before these, so that these write one file only."""
 
 NOWHERE: Final = "/proc/nothing"
 """Can be read, as what has not been made yet, but not be made."""
@@ -150,6 +151,7 @@ WRITING: Final = [
     "sweep",
     "import",
     "run",
+    "fork",
     "advise",
     "tune",
     "hunt",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from dumbbell.algorithms import own_algorithms
 from dumbbell.api import arguments
@@ -11,13 +12,14 @@ from dumbbell.api.arguments import AnyStudy, Folder
 from dumbbell.api.renaming import renamed
 from dumbbell.api.results import Results
 from dumbbell.api.verdicts import Claims
-from dumbbell.base.arguments import number
+from dumbbell.base.arguments import number, wrong
 from dumbbell.base.errors import InputError
 from dumbbell.engines import engines
 from dumbbell.engines.choices import AT_MOST, RETRIES, EngineName
 from dumbbell.engines.engine import Engine
 from dumbbell.execution.executor import Outcome, Progress
 from dumbbell.execution.pools import Pool
+from dumbbell.experiments.forks import content, forking
 from dumbbell.plan.grid import Selection
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
@@ -28,6 +30,8 @@ def run_study(
     *,
     quick: bool = False,
     where: Selection | None = None,
+    changes: Mapping[str, Any] | None = None,
+    name: str | None = None,
     runs: int | None = None,
     seed: int = 0,
     until_decided: bool = False,
@@ -49,6 +53,12 @@ def run_study(
         Run the representative part only.
     where
         Run these grid points only: axis -> value or values; ``test`` selects by the test's name.
+    changes
+        Run a fork, which has other values: axis of the study, or dotted key of its scenarios, ->
+        value, such as ``{"rtt": "42ms"}`` or ``{"network.edge_queue": "100p"}``. An axis may have
+        several: ``{"rtt": ["42ms", "82ms"]}``.
+    name
+        Begin of the fork's name; None: that of the study, with what is changed.
     runs
         Repetitions of each grid point; None: the study's own number.
     seed
@@ -72,7 +82,7 @@ def run_study(
     Returns
     -------
     Results
-        The study's runs in the results folder, with those of this call.
+        The study's runs in the results folder, with those of this call; of a fork its own.
 
     Raises
     ------
@@ -86,6 +96,10 @@ def run_study(
     >>> results = dumbbell.run_study("power.toml", runs=1)
     >>> results.table("queues", "goodput_mbit_per_s").columns
     ['algorithm', 'repetition', 'goodput_mbit_per_s']
+
+    >>> fork = dumbbell.run_study("power.toml", runs=1, changes={"duration": "3s"})
+    >>> fork.study.header.changes
+    ('duration=3s',)
     """
     if runs is not None:
         number(runs, "runs", 1)
@@ -96,6 +110,12 @@ def run_study(
         Plan.asked(quick=quick, runs=runs, seed=number(seed, "seed", 0)),
         arguments.selection(where),
     )
+    made = arguments.changes(changes)
+    if name is not None and not (made and isinstance(name, str)):
+        raise wrong("name", name, "is the name of a fork", "a text, with `changes`")
+    if made:
+        with arguments.naming_changes():
+            asked = forking.campaign(content.fork(asked.study, made, name), asked)
 
     def stage(campaign: Campaign) -> Outcome:
         outcome, _ = campaign.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)

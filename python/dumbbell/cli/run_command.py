@@ -50,6 +50,19 @@ def run(
             "may be repeated.",
         ),
     ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Run a fork, with other values of an axis (rtt=42ms or rtt=42ms,82ms) or of a key "
+            "of the scenarios (network.edge_queue=100p, flow.1.start=0s); may be repeated.",
+        ),
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Begin of the fork's name; by default what is set."),
+    ] = None,
     runs: Annotated[
         int | None, typer.Option(min=1, help="Repetitions, instead of the study's own number.")
     ] = None,
@@ -84,7 +97,8 @@ def run(
 ) -> None:
     """Run a study, or resume it.
 
-    Finished runs are kept and never run again: the same command resumes.
+    Finished runs are kept and never run again: the same command resumes. With --set it is a fork: a
+    separate study, drawn next to the original.
     """
     from dumbbell.cli import campaign as shown
     from dumbbell.cli import consent, slurm_script
@@ -113,6 +127,11 @@ def run(
         _selection(where or []),
         part,
     )
+    if changes:
+        campaign = _forked(campaign, changes, name, is_kept=not dry_run)
+        study = campaign.study.called
+    elif name is not None:
+        raise InputError("is of a fork", source="--name", value=name, valid="with --set KEY=VALUE")
     if slurm is not None:
         meant = consent.asking(partial(_sized, campaign, slurm), large=large)
         arguments = [*sys.argv[1:], *(["--large"] if meant and not large else [])]
@@ -144,6 +163,21 @@ def run(
         f"Results are in {results}. Next: dumbbell report {quoted(study)}{where_from}",
         soft_wrap=True,
     )
+
+
+def _forked(
+    asked: Campaign, changes: Sequence[str], name: str | None, *, is_kept: bool
+) -> Campaign:
+    """Return the campaign of a fork, and say what of the study the fork has not."""
+    from dumbbell.experiments.forks import content, forking
+    from dumbbell.scenario.changes import Change
+
+    forked = content.fork(asked.study, [Change.parse(text) for text in changes], name)
+    campaign = forking.campaign(forked, asked, is_kept=is_kept)
+    say.print(f"The fork is {campaign.study.name}", soft_wrap=True)
+    for line in forked.left_out:
+        say.print(f"  {line}", soft_wrap=True)
+    return campaign
 
 
 def _sized(asked: Campaign, parts: int, meant: bool) -> bool:

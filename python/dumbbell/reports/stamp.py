@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell.base.documents import fingerprint
+from dumbbell.experiments.forks import forking
 from dumbbell.quantities import kept
 from dumbbell.reports.pages import Place
 from dumbbell.results.results import Results
@@ -48,6 +49,9 @@ def of(results: Results, place: Place, folder: Path) -> str:
     for test in results.study.tests:
         for listed in results.runs(test.name):
             digest.update(f"{listed.run.resolved.key} {listed.state} {listed.plan}\n".encode())
+    if (original := forking.original(results)) is not None and original.results is not None:
+        # The page of a fork shows the original, too.
+        digest.update(of(original.results, place, folder / "original").encode())
     for name in _FILES:
         for file in _files(folder / name):
             if file.stat().st_size:

@@ -16,6 +16,7 @@ from dumbbell.judging.spec import Measured
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import quantity
 from dumbbell.reports import (
+    beside_original,
     cross_links,
     effect_chart,
     own_tables,
@@ -80,7 +81,9 @@ def write(results: Results, account: Account, pages: Pages, place: Place, on_ste
         (folder / name).mkdir(parents=True, exist_ok=True)
     write_claims(account.claims, folder / "data" / "claims")
     tests = results.study.tests
-    sections = [test_sections.of_test(results, test, folder, on_step) for test in tests]
+    beside = beside_original.of_fork(results, folder, on_step)
+    figures = None if beside is None else beside.figures
+    sections = [test_sections.of_test(results, test, folder, on_step, figures) for test in tests]
     run_pages.write(results, pages, place, parts_of(results).checks, on_step)
     content = {**_facts(results), "sections": sections}
     if command := results.study.header.command:
@@ -92,6 +95,8 @@ def write(results: Results, account: Account, pages: Pages, place: Place, on_ste
             own_totals=list(own_tables.of_experiment(results)),
             outcomes=[(each, outcomes.word(each)) for each in account.claims],
             packets=_packets_command(results) if is_simulation else None,
+            fork=beside,
+            claims=account.claims if beside is not None else (),
             **content,
         )
     names = [spec.name for spec in results.study.figures]

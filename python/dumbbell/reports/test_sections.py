@@ -11,6 +11,7 @@ import polars as pl
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base.labels import listing
 from dumbbell.figures.figure import Figure
+from dumbbell.figures.kinds import FigureSpec
 from dumbbell.judging.judging import ClaimResult
 from dumbbell.plan.tests import Test
 from dumbbell.reports import pictures, run_pages
@@ -52,18 +53,28 @@ class Section:
     has_data: bool
 
 
-def of_test(results: Results, test: Test, folder: Path, on_step: Step) -> Section:
-    """Draw a test's figures into a folder, write its tables there, and describe it."""
+def of_test(
+    results: Results,
+    test: Test,
+    folder: Path,
+    on_step: Step,
+    figures: Sequence[FigureSpec] | None = None,
+) -> Section:
+    """Draw a test's figures into a folder, write its tables there, and describe it.
+
+    `figures` replace those of the study.
+    """
     shown = columns(results.study, test)
     runs = results.table(test.name, shown)
     if runs.height:
         means_frame(test, runs, shown).write_csv(folder / "data" / f"{test.name}.csv")
         _with_keys(results, test, runs).write_csv(folder / "data" / f"{test.name}-runs.csv")
     pictures = []
-    for spec in results.study.figures:
+    for spec in results.study.figures if figures is None else figures:
         if spec.section == test.name:
             on_step(f"{results.study.name}: drawing {spec.name}")
-            pictures.append(_picture(results, spec.draw(results), folder))
+            links = list(run_pages.links(results, spec))
+            pictures.append(picture(spec.draw(results), folder, links))
     return Section(
         test,
         _runs_text(results, test),
@@ -102,9 +113,10 @@ def _runs_text(results: Results, test: Test) -> str:
     return " ".join(sentences)
 
 
-def _picture(results: Results, figure: Figure, folder: Path) -> Picture:
+def picture(figure: Figure, folder: Path, links: list[tuple[str, str]]) -> Picture:
+    """Write a figure and its numbers into a folder; `links` lead to the runs behind it."""
     spec = figure.spec
     drawn = pictures.write(spec.name, figure.chart.to_dict(), folder / "figures")
     if figure.frame is not None:
         figure.frame.write_csv(folder / "data" / f"{spec.name}.csv")
-    return Picture.of(figure, drawn, list(run_pages.links(results, spec)))
+    return Picture.of(figure, drawn, links)

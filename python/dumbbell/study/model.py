@@ -41,6 +41,7 @@ from dumbbell.quantities.names import Use, Vocabulary, What
 from dumbbell.scenario.tables import Table, Title
 from dumbbell.study import part as parts
 from dumbbell.study.files import RESULTS, StudyFiles, find, names, read
+from dumbbell.study.tables import tables as tables_of
 from dumbbell.study.telling import Ask, Cause, FoundOut, Question, Told, named, of_part
 
 
@@ -71,6 +72,12 @@ class Header(Table):
 
     command: str = Field("", examples=["dumbbell simulate two-flows.toml"])
     """The command that wrote it, if it is an experiment rather than a publication."""
+
+    fork_of: str = Field("", examples=["li2007:fig8"])
+    """The study of which it is a fork, or the part of one."""
+
+    changes: tuple[str, ...] = Field((), examples=[["rtt=42ms"]])
+    """Its changes, if it is a fork."""
 
     @field_validator("command")
     @classmethod
@@ -180,6 +187,20 @@ class Study(Table):
         smaller._files = self._files.keeping("test", kept.numbers)
         smaller._part = tuple(names)
         return smaller
+
+    @property
+    def path(self) -> Path:
+        """Its folder or file."""
+        return self._files.path
+
+    @property
+    def is_part(self) -> bool:
+        """True if it is a part of what its files have."""
+        return bool(self._part)
+
+    def tables(self) -> dict[str, Any]:
+        """Return the tables of its files, as far as it has them; see `study.tables`."""
+        return tables_of(self, self._files)
 
     def __repr__(self) -> str:
         return f"<Study {self.name}: {self.header.title}>"

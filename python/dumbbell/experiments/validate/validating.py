@@ -146,7 +146,7 @@ class Validation:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the engines agree: none of the measures differs, and the goals agree."""
+        """The verdict on all of it: it agrees if no measure differs and the goals agree."""
         if not self.goals:
             return Verdict.NOT_MEASURED
         if self.having(Verdict.DIFFERS):

@@ -1,0 +1,1 @@
+"""Forks: published studies with other values of some keys, as studies of their own."""
