@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from command_line import caller
@@ -273,6 +275,40 @@ def test_marks_next_to_a_loss_are_one_recovery_that_cannot_be_undone() -> None:
     text = "case a\n start cwnd 20 ssthresh 5\n ack 1 marked lost 1\n"
     assert misses(text + " expect state Recovery, ssthresh 10\n") == []
     assert "no reduction to take back" in refused(text + " undo\n")
+
+
+SEGS = st.integers(1, 30)
+ACTIONS = st.one_of(
+    st.builds("ack {} after {}ms".format, SEGS, st.integers(0, 200)),
+    st.builds("ack {} marked".format, SEGS),
+    st.builds("ack {} lost {}".format, SEGS, SEGS),
+    st.builds("ack {} app-limited".format, SEGS),
+    st.builds("round rtt {}ms every {}".format, st.integers(1, 400), st.integers(1, 5)),
+    st.builds("round marked {}".format, SEGS),
+    st.builds("loss {}".format, SEGS),
+    st.sampled_from(["recovered", "timeout", "undo", "idle 1s", "wait 10ms"]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(["reno", "dctcp", "bbr", "vegas"]), st.lists(ACTIONS, max_size=25))
+def test_whatever_happens_the_sender_counts_each_segment_once(
+    name: str, actions: Sequence[str]
+) -> None:
+    """A step that cannot be made is refused; those before it leave a connection that can be."""
+    lines = ["case a", " start cwnd 10 clamp 60", *(f" {action}" for action in actions)]
+    try:
+        result = played("\n".join(lines), name)
+    except InputError as refusal:
+        result = played("\n".join(lines[: (refusal.line or 0) - 1]), name)
+    (calls,) = result.calls
+    for call in calls.made:
+        conn = call["before"]["conn"]
+        sent = (conn["snd_nxt"] - conn["snd_una"]) // conn["mss_bytes"]
+        assert 0 <= conn["in_flight_segs"] <= sent
+        assert conn["snd_una"] == conn["delivered_segs"] * conn["mss_bytes"]
+        assert conn["delivered_ce_segs"] <= conn["delivered_segs"]
+        assert conn["cwnd_segs"] >= 1
 
 
 def _own(folder: Path, script: str | None) -> catalogue.Algorithm:

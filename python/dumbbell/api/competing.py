@@ -44,7 +44,7 @@ class Contest(contest.Contest, Table):
 
     @property
     def verdict(self) -> str:
-        """Which side harms the other, in sentences."""
+        """The side that harms the other, in sentences."""
         return "\n".join(words.conclusion(self))
 
     def to_frame(self) -> pl.DataFrame:

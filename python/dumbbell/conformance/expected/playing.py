@@ -49,7 +49,7 @@ class Miss:
     case
         Its case.
     expectation
-        What is expected.
+        The expectation.
     found
         The value instead.
     """

@@ -130,7 +130,7 @@ class Expectation:
     written
         The same as the script has it.
     within
-        How far a number may be off.
+        The largest valid distance of a number.
     """
 
     name: str
@@ -178,7 +178,7 @@ class Case:
     start
         The connection at its beginning.
     steps
-        What happens to it.
+        The events that follow.
     """
 
     line: int
