@@ -123,13 +123,10 @@ def test_a_failure_shows_the_lines_around_it_with_what_each_left() -> None:
     assert playing.excerpt(result, result.misses[0]) == snapshot(
         """\
 reno.expect:4: cwnd is 10, expected 9
-  case halves
      1 case halves
      2     start cwnd 20 ssthresh 5
-     3     loss                      -> cwnd 10, ssthresh 10, state Recovery
->    4     expect cwnd 9             -> cwnd 10, ssthresh 10, state Recovery
-     5
-     6 case other\
+     3     loss           -> cwnd 10, ssthresh 10, state Recovery
+>    4     expect cwnd 9  -> cwnd 10, ssthresh 10, state Recovery\
 """
     )
 

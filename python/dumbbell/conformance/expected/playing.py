@@ -220,16 +220,26 @@ def shown(name: str, value: int | str) -> str:
 def excerpt(played: Played, miss: Miss) -> str:
     """Return the lines around a miss, with what was found after each that did something."""
     script = played.script
-    first = max(miss.line - _AROUND, miss.case.line)
-    last = min(miss.line + _AROUND, len(script.lines))
-    lines = [f"{script.shown}:{miss.line}: {miss.words}", f"  case {miss.case.title}"]
-    wide = max(len(script.lines[number - 1]) for number in range(first, last + 1))
-    for number in range(first, last + 1):
+    first, last = max(miss.line - _AROUND, miss.case.line), _last_shown(script, miss)
+    numbers = range(first, last + 1)
+    texts = {number: script.lines[number - 1].rstrip() for number in numbers}
+    left = {number: _summary(played.after.get(number), miss) for number in numbers}
+    wide = max(len(texts[number]) for number in numbers if left[number])
+    lines = [f"{script.shown}:{miss.line}: {miss.words}"]
+    lines += [f"  {miss.case.line:4} case {miss.case.title}"] if first > miss.case.line else []
+    for number in numbers:
         mark = ">" if number == miss.line else " "
-        text = script.lines[number - 1].rstrip()
-        after = _summary(played.after.get(number), miss) if number <= miss.line else ""
-        lines.append(f"{mark} {number:4} {text:{wide}}  {after}".rstrip())
+        lines.append(f"{mark} {number:4} {texts[number]:{wide}}  {left[number]}".rstrip())
     return "\n".join(lines)
+
+
+def _last_shown(script: Script, miss: Miss) -> int:
+    """Return the last line to show: it is of the same case."""
+    ends = [case.line - 1 for case in script.cases if case.line > miss.line]
+    last = min([miss.line + _AROUND, len(script.lines), *ends])
+    while not script.lines[last - 1].strip():
+        last -= 1
+    return last
 
 
 _ALWAYS: Final = ("cwnd", "ssthresh", "state")

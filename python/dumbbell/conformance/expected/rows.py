@@ -19,7 +19,7 @@ from dumbbell.engines import machine
 PART: Final = "expected states"
 SCRIPT: Final = "script"
 NATIVE: Final = "states"
-KERNEL: Final = "the same in the kernel"
+KERNEL: Final = "in the kernel"
 
 SHIPPED: Final = Path(__file__).parents[1] / "scripts"
 """Folder of the scripts of the algorithms that are built in."""
@@ -44,6 +44,8 @@ def load(algorithm: Algorithm, path: Path) -> Script:
 
 
 def _shown(path: Path) -> str:
+    if path.parent == SHIPPED:
+        return path.name
     try:
         return str(path.relative_to(Path.cwd()))
     except ValueError:
@@ -80,7 +82,9 @@ def _native(played: playing.Played) -> Row:
         counted = f"{played.expectations} expectations of {cases} cases"
         return passed(PART, NATIVE, f"{counted} met ({shown})")
     first = played.misses[0]
-    told = f"{len(played.misses)} of {cases} cases fail, first {shown}:{first.line}: {first.words}"
+    told = (
+        f"{len(played.misses)} of {cases} cases not met, first {shown}:{first.line}: {first.words}"
+    )
     remedy = "is the file wrong, or the script? Derive the value from the law by hand"
     details = "\n\n".join(playing.excerpt(played, miss) for miss in played.misses)
     return failed(PART, NATIVE, told, remedy, details)
@@ -102,7 +106,7 @@ def _kernel(
     except _core.TestbedError as error:
         return not_checked(PART, KERNEL, str(error))
     count = sum(len(calls.made) for calls in played.calls)
-    return passed(PART, KERNEL, f"{count:,} calls as BPF, byte for byte")
+    return passed(PART, KERNEL, f"{count:,} calls as BPF end in the same bytes")
 
 
 def merged(cases: Sequence[Calls]) -> Sequence[Calls]:
