@@ -5,6 +5,7 @@ mod alone;
 mod kernel;
 mod kernel_algorithms;
 mod kernel_hooks;
+mod kernel_played;
 mod kernel_refusals;
 mod run;
 #[path = "../scenarios/mod.rs"]
