@@ -64,6 +64,8 @@ def page(found: Sequence[Replayed], others: Others, hunt: str, runs: int, place:
             f"- Regret: 1 less its goodput over the better reference's, with the 95 % interval of "
             f"{runs} runs each. It is measured by a replay of the scenario file, with seeds that "
             "the search has not seen.\n"
+            "- Goodput leaves out the first fifth of a run, as in the hunt. `dumbbell compare` "
+            "prints that of the whole run, with the slow start.\n"
             f"- A regret of {WEAK:g} or more is a weakness. The table has those whose whole "
             "interval is above that.\n",
             "The search is small, and one scenario shows nothing about others. Read a row as a "
