@@ -101,6 +101,8 @@ def test_names_do_not_follow(study: Study) -> None:
 
 def test_claims_that_compare_values_of_the_axis_are_left_out_by_name() -> None:
     fork = forked(Study.load("li2007").part(["fig8"]), "rtt=42ms")
+    guide = Path(__file__).parents[2] / "docs" / "guides" / "fork.md"
+    assert f"dumbbell report {fork.study.name} " in guide.read_text()
     assert "E31" not in [claim.id for claim in fork.study.claims]
     assert "E31 is left out: it compares values of rtt, of which the fork has one" in fork.left_out
     assert [test.name for test in fork.study.tests] == ["efficiency"]
