@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz soak behaviour lint lock format \
-  bench bench-instructions bench-cases bench-planning bench-start-up bench-gym bench-peers bench-testbed docs docs-site wheel archive commands front container notices validate validate-import agreement agreement-drawn linux-modules checklist hunt studies \
+  bench bench-instructions bench-cases bench-planning bench-start-up bench-gym learner bench-peers bench-testbed docs docs-site wheel archive commands front container notices validate validate-import agreement agreement-drawn linux-modules checklist hunt studies \
   clean coverage versions llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers snapshots
 
 # Commands and tests start hundreds of processes: without kept bytecode, each compiles NumPy and Polars again.
@@ -55,6 +55,8 @@ help:
 	@echo 'make docs-site   the documentation as a site in ./site, its links checked'
 	@echo 'make wheel   a wheel for machines without a compiler: dist/'
 	@echo 'make container   that wheel in Debian 12, as an image: dumbbell (podman or docker)'
+	@echo 'make learner   train the policy of examples/learnt, in two minutes of processor time, and judge it:'
+	@echo '             docs/learner.md (EVALUATE=1: judge it alone)'
 	@echo 'make validate   compare the engine with theory: docs/validation.md'
 	@echo 'make validate-import   compare paths that dumbbell import fits with the true ones: docs/import-fidelity.md'
 	@echo 'make agreement  compare simulator and kernel, in 70 minutes: docs/agreement.md'
@@ -344,6 +346,10 @@ container:
 	  '`make wheel` and `podman build --file Containerfile --tag dumbbell dist`' >&2; exit 1; }
 	@$(MAKE) --no-print-directory wheel
 	$(CONTAINERS) build --file Containerfile --tag dumbbell dist
+
+# One thread of NumPy, so that the same seed gives the same weights.
+learner: build
+	OPENBLAS_NUM_THREADS=1 PYTHONPATH=tools $(BIN)/python -m learner $(if $(EVALUATE),--evaluate)
 
 # The page is written even if something is outside its band; then the exit code is 1.
 validate: build

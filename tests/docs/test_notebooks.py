@@ -38,9 +38,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     os.environ.update(before)
 
 
-def test_there_are_three() -> None:
+def test_there_are_four() -> None:
     assert [path.stem for path in NOTEBOOKS] == [
         "first-comparison",
+        "learner",
         "own-algorithm",
         "study-results",
     ]

@@ -138,7 +138,7 @@ def test_it_refuses_what_is_no_policy(tmp_path: Path) -> None:
 
 
 @pytest.mark.testbed
-@pytest.mark.parametrize(("fields", "hidden"), [(5, (32, 32)), (8, ())], ids=str)
+@pytest.mark.parametrize(("fields", "hidden"), [(5, (32, 32)), (8, ()), (2, (4,))], ids=str)
 def test_the_largest_passes_all_checks(
     fields: int, hidden: tuple[int, ...], tmp_path: Path
 ) -> None:

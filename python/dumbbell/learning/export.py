@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -12,10 +13,11 @@ from dumbbell.base.arguments import wrong
 from dumbbell.base.errors import InputError, refusing
 from dumbbell.base.lazy import jinja2
 from dumbbell.gym.actions import ACTIONS
-from dumbbell.learning.fixed import ONE, PART_SHIFT, SHIFT, FixedPolicy
+from dumbbell.learning.fixed import INTERVALS, ONE, PART_SHIFT, SHIFT, FixedPolicy, Integers
 from dumbbell.learning.policy import Policy
 
 _YEAR: Final = 2026
+_COLUMNS: Final = 80
 _PARTS: Final = 1024
 
 _SEEN: Final = {
@@ -87,6 +89,8 @@ def text(fixed: FixedPolicy, name: str) -> str:
         history=policy.history,
         inputs=policy.history * len(policy.observe),
         seen=_SEEN,
+        uses_path=any("path" in _SEEN[each] for each in policy.observe),
+        uses_amounts=any("of_path" in _SEEN[each] for each in policy.observe),
         info_names={each: re.sub(r"_(mbit_per_s|ms|segs|share)$", "", each) for each in _SEEN},
         round_trips=_round_trips(policy.round_trips),
         round_trip_parts=max(1, round(policy.round_trips * _PARTS)),
@@ -96,7 +100,8 @@ def text(fixed: FixedPolicy, name: str) -> str:
         layers=_layers(fixed),
         # The numbers of the last hidden layer are not kept.
         stored=max(_widths(fixed)[1:-2], default=0),
-        factors=fixed.factors.tolist(),
+        factors=_wrapped(fixed.factors),
+        intervals=INTERVALS,
         one=ONE,
         shift=SHIFT,
         part_shift=PART_SHIFT,
@@ -116,14 +121,19 @@ def _widths(fixed: FixedPolicy) -> list[int]:
     return [first, *(int(biases.shape[0]) for _, biases in fixed.layers)]
 
 
+def _wrapped(numbers: Integers) -> str:
+    """Return numbers for the lines of a table in C."""
+    return textwrap.fill(", ".join(map(str, numbers.tolist())), _COLUMNS, subsequent_indent="\t ")
+
+
 def _layers(fixed: FixedPolicy) -> list[dict[str, Any]]:
     """Return layers with a row of weights for each output, as C has them."""
     return [
         {
             "inputs": weights.shape[0],
             "outputs": weights.shape[1],
-            "weights": weights.T.tolist(),
-            "biases": biases.tolist(),
+            "weights": [_wrapped(row) for row in weights.T],
+            "biases": _wrapped(biases),
         }
         for weights, biases in fixed.layers
     ]

@@ -1,4 +1,4 @@
-"""What a trainer knows of the paths, and no sender does."""
+"""Facts of paths that a trainer knows and no sender does."""
 
 from __future__ import annotations
 

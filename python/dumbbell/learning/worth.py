@@ -36,7 +36,7 @@ _MBIT: Final = 8e-6
 
 @dataclass(frozen=True)
 class Worth:
-    """What an algorithm gets on a path.
+    """The reward of an algorithm on a path, and its parts.
 
     Attributes
     ----------

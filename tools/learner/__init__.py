@@ -1,0 +1,1 @@
+"""The baseline that learns: its training, its evaluation and its page (`make learner`)."""
