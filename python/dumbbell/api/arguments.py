@@ -12,6 +12,7 @@ from dumbbell.base.arguments import wrong
 from dumbbell.base.errors import InputError
 from dumbbell.engines import result
 from dumbbell.plan.grid import Selection
+from dumbbell.scenario import sampling
 from dumbbell.scenario.changes import KEY, Change
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -38,7 +39,7 @@ def scenario(value: object) -> ResolvedScenario:
         case Mapping():
             return Scenario.parse(value).resolve()
         case str() | Path():
-            return Scenario.load(value).resolve()
+            return sampling.sampled(Scenario.load(value)).resolve()
     valid = "a scenario, the path of its file, or a mapping with the keys of the file"
     raise wrong("scenario", value, "not a scenario", valid)
 

@@ -144,7 +144,7 @@ def simulate(
                 )
 
         spreads = consent.asking(perturbed, large=large)
-    simulated.show(campaign_of_runs, read.outcomes, spreads, chosen_form)
+    simulated.show(campaign_of_runs, read, spreads, chosen_form)
     pages.tell(campaign_of_runs, report)
     if outcome.failed or outcome.invalid:
         raise typer.Exit(1)

@@ -24,7 +24,6 @@ from dumbbell.engines.excerpts import Excerpt
 from dumbbell.engines.result import Run
 from dumbbell.execution import alone
 from dumbbell.experiments import outcomes
-from dumbbell.experiments.outcomes import Judged
 from dumbbell.experiments.phases import Spread
 from dumbbell.experiments.scenario_files import Read
 from dumbbell.plan.expanding import PlannedRun
@@ -99,13 +98,13 @@ def finished(asked: Campaign) -> list[tuple[PlannedRun, Run]]:
     return runs
 
 
-def show(asked: Campaign, judged: Judged, spreads: Sequence[Spread], wanted: Form) -> None:
+def show(asked: Campaign, read: Read, spreads: Sequence[Spread], wanted: Form) -> None:
     """Print what was run: of one run its totals, of several the means of their flows."""
     runs = finished(asked)
     if wanted is Form.JSON:
         as_data = [_as_dict(run) for _, run in runs]
         perturbed = {"perturbed": [each.as_dict() for each in spreads]} if spreads else {}
-        verdicts = {"outcomes": outcomes.rows(asked.own_results())} if judged.claims else {}
+        verdicts = {"outcomes": outcomes.rows(asked.own_results())} if read.outcomes.claims else {}
         content = as_data[0] if len(as_data) == 1 else {"runs": as_data}
         print_json({**content, **verdicts, **perturbed})
         return
@@ -115,7 +114,7 @@ def show(asked: Campaign, judged: Judged, spreads: Sequence[Spread], wanted: For
             print_csv(*totals.flat())
         return
     if runs:
-        print_words(_about(asked, [run for _, run in runs]))
+        print_words(_about(asked, read, [run for _, run in runs]))
         print()
     for totals in found:
         print_totals(totals)
@@ -123,7 +122,7 @@ def show(asked: Campaign, judged: Judged, spreads: Sequence[Spread], wanted: For
     if spreads:
         print_table(_spread_table(spreads))
         print()
-    for line in outcomes.lines(asked.own_results(), judged.left_out) if runs else ():
+    for line in outcomes.lines(asked.own_results(), read.outcomes.left_out) if runs else ():
         print_words(line)
         print()
     if runs:
@@ -133,12 +132,14 @@ def show(asked: Campaign, judged: Judged, spreads: Sequence[Spread], wanted: For
         print(f"{packets:,} packets in {times}{length}")
 
 
-def _about(asked: Campaign, runs: Sequence[Run]) -> str:
+def _about(asked: Campaign, read: Read, runs: Sequence[Run]) -> str:
     """Say what the tables are of: the file with its changes, the path, the engine, the seeds."""
     count, seed = len(runs), asked.plan.seed
     seeds = f"seed {seed}" if count == 1 else f"{count} runs, seed {seed} and others"
     real = f", {asked.engine.identity}" if asked.engine.real_time else ""
     where = run_totals.path(runs[0])
+    if read.interval_ns is not None:
+        where += f", samples each {format_time(read.interval_ns)}"
     return printable(f"{asked.study.header.summary}: {where}{real}; {seeds}.")
 
 

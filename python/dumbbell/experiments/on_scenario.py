@@ -31,7 +31,7 @@ from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results
-from dumbbell.scenario import facts, library
+from dumbbell.scenario import facts, library, sampling
 from dumbbell.scenario.model import Scenario
 from dumbbell.store.store import Store
 
@@ -70,7 +70,8 @@ def campaign(
         with placed(key="duration"):
             parse_time(duration)
         table["duration"] = duration
-    _check(table, file, next(iter(names.values())))
+    checked = _checked(table, file, next(iter(names.values())))
+    table = sampling.filled(table, sampling.chosen_ns(checked))
     content = _content(names, file, table, _command(algorithms, scenario, duration))
     store.create()
     with placed(source=str(file)):
@@ -85,8 +86,11 @@ def _anywhere(choice: str) -> str:
     return f"{Path(path).absolute()}{f'@{preset}' if preset else ''}"
 
 
-def _check(table: Mapping[str, Any], file: Path, choice: str) -> None:
-    """Refuse a scenario in which all flows name their algorithms, and a wrong one."""
+def _checked(table: Mapping[str, Any], file: Path, choice: str) -> Scenario:
+    """Return the scenario with one of the algorithms.
+
+    A wrong one is an InputError, and so is one in which all flows name their algorithms.
+    """
     traffic = [flow for kind in _TRAFFIC for flow in table.get(kind, ())]
     tables = [flow for flow in traffic if isinstance(flow, Mapping)]
     if traffic and all(_AXIS in flow or flow.get("transport") == "udp" for flow in tables):
@@ -95,7 +99,7 @@ def _check(table: Mapping[str, Any], file: Path, choice: str) -> None:
             source=str(file),
             valid="a flow without the key algorithm, which takes those that are compared",
         )
-    Scenario.parse({**table, _AXIS: table.get(_AXIS, choice)}, str(file))
+    return Scenario.parse({**table, _AXIS: table.get(_AXIS, choice)}, str(file))
 
 
 def _command(algorithms: Sequence[str], scenario: Path, duration: str | None) -> list[str]:

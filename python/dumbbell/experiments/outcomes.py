@@ -57,7 +57,7 @@ class Outcome(Table):
     """The algorithm that it compares them with, which has to run too."""
 
     statement: Literal["number", "order"]
-    """Whether the bounds are the source's numbers, or a reading of its words."""
+    """A `number` has the source's bounds, an `order` a reading of its words."""
 
     check: dict[str, Any] = Field(min_length=1)
     """The check, as in a study; without its test and its grid points."""

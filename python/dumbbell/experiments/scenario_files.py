@@ -17,7 +17,7 @@ from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
 from dumbbell.scenario import changes as altering
-from dumbbell.scenario import library
+from dumbbell.scenario import library, sampling
 from dumbbell.scenario.changes import Change
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -33,7 +33,7 @@ class Read:
     file
         The file.
     table
-        Its content with the changes.
+        Its content with the changes, and with the time between samples.
     seed
         Its seed.
     changes
@@ -42,6 +42,8 @@ class Read:
         The command that runs it again.
     prefix
         Begin of its name as an experiment.
+    interval_ns
+        The time between samples, if it was chosen.
     """
 
     file: Path
@@ -50,6 +52,7 @@ class Read:
     changes: tuple[str, ...]
     command: tuple[str, ...]
     prefix: str = ""
+    interval_ns: int | None = None
 
     def campaign(self, store: Store, engine: Engine, plan: Plan) -> Campaign:
         """Keep it in a results folder as an experiment, and return what is to be run."""
@@ -101,4 +104,6 @@ def read(
     options += [] if duration is None else ["--duration", duration]
     words = (command, str(typed), *options)
     shown = tuple(f"{change.key} = {change.value}" for change in made)
-    return Read(file, content, scenario.seed, shown, words, prefix)
+    interval_ns = sampling.chosen_ns(scenario)
+    sampled = sampling.filled(content, interval_ns)
+    return Read(file, sampled, scenario.seed, shown, words, prefix, interval_ns)
