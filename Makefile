@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz soak behaviour lint lock format \
-  bench bench-instructions bench-cases bench-planning bench-start-up bench-gym learner bench-peers bench-testbed docs docs-site wheel archive commands front container notices validate validate-import agreement agreement-drawn linux-modules checklist hunt studies \
+  bench bench-instructions bench-breakdown bench-cases bench-planning bench-start-up bench-gym learner bench-peers bench-testbed docs docs-site wheel archive commands front container notices validate validate-import agreement agreement-drawn linux-modules checklist hunt studies \
   clean coverage versions llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers snapshots
 
 # Commands and tests start hundreds of processes: without kept bytecode, each compiles NumPy and Polars again.
@@ -46,6 +46,7 @@ help:
 	@echo 'make bench   speed of the simulator, next to that of a bare loop'
 	@echo 'make bench-testbed   the rates that the emulator carries on this machine, if left alone'
 	@echo 'make bench-instructions   instructions per packet, compared with a baseline (ACCEPT=1: keep them as a new one)'
+	@echo 'make bench-breakdown   where they go, by part and by function (WALK=CASE: the functions that nearly every ACK passes)'
 	@echo 'make bench-cases   the scenarios of studies and compare that the two run, as they are resolved today'
 	@echo 'make bench-planning   processor time to expand each study to its runs'
 	@echo 'make bench-start-up   processor time until the command answers where it runs nothing'
@@ -282,6 +283,12 @@ bench-testbed: testbed-packages bpf-compiler
 
 bench-instructions: valgrind
 	$(BESIDE) cargo bench -p dumbbell-simulator --locked --bench instructions -- $(if $(ACCEPT),--accept)
+
+bench-breakdown: setup valgrind symbolizer
+	$(BIN)/python benches/breakdown.py $(if $(WALK),--walk '$(WALK)')
+
+symbolizer:
+	$(call packages,command -v llvm-symbolizer,llvm,no function can be named)
 
 valgrind:
 	@command -v valgrind >/dev/null || { \
