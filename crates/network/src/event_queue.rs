@@ -76,23 +76,24 @@ impl EventQueue {
     #[inline]
     #[must_use]
     pub fn first(&self) -> usize {
-        let [a, b, c, d, e, f, g, h] = self.few;
-        let first = a.min(b).min(c.min(d));
-        if self.sources <= FEWER {
-            first.place()
-        } else if self.sources <= FEW {
-            first.min(e.min(f).min(g.min(h))).place()
-        } else {
-            self.nodes[1].1 as usize
-        }
+        self.earliest().1
     }
 
     /// The earliest time and its source; [`Time::NEVER`] if nothing is planned.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn earliest(&self) -> (Time, usize) {
-        let first = self.first();
-        (self.get(first), first)
+        let [a, b, c, d, e, f, g, h] = self.few;
+        let first = a.min(b).min(c.min(d));
+        if self.sources <= FEWER {
+            (first.time(), first.place())
+        } else if self.sources <= FEW {
+            let first = first.min(e.min(f).min(g.min(h)));
+            (first.time(), first.place())
+        } else {
+            let (time, source) = self.nodes[1];
+            (time, source as usize)
+        }
     }
 
     /// The time set for a source.

@@ -28,8 +28,8 @@ struct Group {
     /// and is then set again.
     events: EventQueue,
     next_sample: Time,
-    /// When the first of the hosts acts, or may do so.
-    next_timer: Time,
+    /// When the first of the hosts acts, or may do so, and its leaf.
+    next_timer: (Time, usize),
     /// The earlier of the next timer and the next sample.
     wakes: Time,
 }
@@ -51,7 +51,7 @@ impl Timers {
             routes: routes.to_vec(),
             events: EventQueue::new(routes.len()),
             next_sample: first,
-            next_timer: Time::NEVER,
+            next_timer: (Time::NEVER, 0),
             wakes: first,
         };
         let groups: Vec<_> = network.groups().map(group).collect();
@@ -100,7 +100,7 @@ impl Timers {
         if group.wakes >= time {
             return None;
         }
-        let (timer, leaf) = group.events.earliest();
+        let (timer, leaf) = group.next_timer;
         // Of equal times the host acts first, so a sample shows what came of it.
         if timer <= group.next_sample {
             return Some(Task::Act(group.routes[leaf], timer));
@@ -126,12 +126,12 @@ impl Timers {
         let index = place.group as usize;
         let group = &mut self.groups[index];
         group.events.set(place.leaf as usize, due);
-        let earliest = group.events.earliest().0;
+        let earliest = group.events.earliest();
         // The network hears only of changes of the group's earliest timer.
         if earliest != group.next_timer {
             group.next_timer = earliest;
-            group.wakes = earliest.min(group.next_sample);
-            network.set_timer(index, earliest);
+            group.wakes = earliest.0.min(group.next_sample);
+            network.set_timer(index, earliest.0);
         }
     }
 }
