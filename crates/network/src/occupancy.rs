@@ -19,6 +19,8 @@ pub struct Occupancy {
     departures: Fifo<Departure>,
     joined_bytes: u64,
     departed_bytes: u64,
+    /// Bytes on the wire that took no time to be sent.
+    passed_bytes: u64,
     packets_max: u32,
     /// Integral of waiting bytes over time.
     waiting_byte_ns: u128,
@@ -30,6 +32,7 @@ impl Occupancy {
             departures: Fifo::new(),
             joined_bytes: 0,
             departed_bytes: 0,
+            passed_bytes: 0,
             packets_max: 0,
             waiting_byte_ns: 0,
         }
@@ -66,9 +69,7 @@ impl Occupancy {
     /// Counts a packet that takes no time to be sent, so that none ever waits.
     #[inline]
     pub fn pass(&mut self, wire_bytes: u32) {
-        self.joined_bytes += u64::from(wire_bytes);
-        self.departed_bytes += u64::from(wire_bytes);
-        self.packets_max = self.packets_max.max(1);
+        self.passed_bytes += u64::from(wire_bytes);
     }
 
     /// Removes what has been sent by `now`.
@@ -119,12 +120,13 @@ impl Occupancy {
 
     /// Bytes on the wire that have departed.
     pub const fn departed_bytes(&self) -> u64 {
-        self.departed_bytes
+        self.departed_bytes + self.passed_bytes
     }
 
     /// Most packets so far.
-    pub const fn packets_max(&self) -> u32 {
-        self.packets_max
+    pub fn packets_max(&self) -> u32 {
+        // What takes no time is there alone for a moment.
+        self.packets_max.max(u32::from(self.passed_bytes > 0))
     }
 
     /// As [`Self::waiting_byte_ns`], without what still waits at `now`, where no wait is longer
