@@ -264,10 +264,39 @@ impl Network {
         }
     }
 
-    /// As [`Self::send`], over plain links only.
-    #[inline]
-    pub fn begin(&mut self, now: Time, packet: Packet) -> Outcome {
-        self.pass_plain_links(now, packet)
+    /// As [`Self::send`], over plain links only, from a host or from another link.
+    ///
+    /// What other links say of it comes elsewhere: outcomes that calls give in memory would make
+    /// each be copied there.
+    #[inline(always)]
+    pub fn begin(&mut self, mut time: Time, mut packet: Packet) -> Outcome {
+        let mut place = packet.route() * self.stride + packet.hop();
+        loop {
+            let NextHop { delay, target, kind, rank } = self.hops[place];
+            let target = target as usize;
+            time += delay;
+            match kind {
+                // Before the look at the end: what waits in a queue is reported as under way from
+                // there.
+                HopKind::Queue => {
+                    self.wait(target, time, packet, rank);
+                    return Outcome::UnderWay;
+                }
+                _ if time > self.end => {
+                    self.be_late(packet);
+                    return Outcome::UnderWay;
+                }
+                HopKind::Host => return Outcome::Delivered(Arrival { time, packet }),
+                HopKind::Link => {}
+            }
+            let Link::Plain(link) = &mut self.links[target] else {
+                return Outcome::Reaches(Arrival { time, packet }, target);
+            };
+            match link.pass(time, &mut packet) {
+                Ok(at) => (time, packet, place) = (at, packet.advanced(), place + 1),
+                Err(cause) => return Outcome::Lost(Arrival { time, packet }, target, cause),
+            }
+        }
     }
 
     /// Lets happen what happens next in virtual time, once all outcomes were taken.
@@ -375,41 +404,6 @@ impl Network {
         waiting.map(|arrival| arrival.packet).chain(self.late.iter().copied()).chain(scheduled)
     }
 
-    /// Takes a packet from a host or a link as far as it gets at once.
-    ///
-    /// What other links say of it comes elsewhere: outcomes that calls give in memory would make
-    /// each be copied there.
-    #[inline(always)]
-    fn pass_plain_links(&mut self, mut time: Time, mut packet: Packet) -> Outcome {
-        let mut place = packet.route() * self.stride + packet.hop();
-        loop {
-            let NextHop { delay, target, kind, rank } = self.hops[place];
-            let target = target as usize;
-            time += delay;
-            match kind {
-                // Before the look at the end: what waits in a queue is reported as under way from
-                // there.
-                HopKind::Queue => {
-                    self.wait(target, time, packet, rank);
-                    return Outcome::UnderWay;
-                }
-                _ if time > self.end => {
-                    self.be_late(packet);
-                    return Outcome::UnderWay;
-                }
-                HopKind::Host => return Outcome::Delivered(Arrival { time, packet }),
-                HopKind::Link => {}
-            }
-            let Link::Plain(link) = &mut self.links[target] else {
-                return Outcome::Reaches(Arrival { time, packet }, target);
-            };
-            match link.pass(time, &mut packet) {
-                Ok(at) => (time, packet, place) = (at, packet.advanced(), place + 1),
-                Err(cause) => return Outcome::Lost(Arrival { time, packet }, target, cause),
-            }
-        }
-    }
-
     /// As [`Self::send`] of a packet that a link hands on, where that need not be fast.
     #[inline(never)]
     fn go_on(&mut self, time: Time, packet: Packet) -> Outcome {
@@ -423,7 +417,7 @@ impl Network {
             return Outcome::Reaches(Arrival { time, packet }, link);
         };
         match plain.pass(time, &mut packet) {
-            Ok(at) => self.pass_plain_links(at, packet.advanced()),
+            Ok(at) => self.begin(at, packet.advanced()),
             Err(cause) => Outcome::Lost(Arrival { time, packet }, link, cause),
         }
     }

@@ -140,8 +140,8 @@ impl AllHosts {
     /// Lets a group do what is due before `time`.
     #[cold]
     pub fn catch_up(&mut self, group: GroupId, time: Time, network: &mut Network) {
-        while !self.is_cancelled()
-            && let Some(task) = self.timers.next_task(group, time)
+        while let Some(task) = self.timers.next_task(group, time)
+            && !self.is_cancelled()
         {
             match task {
                 Task::Act(route, due) if route == sender_of(route / 2) => {

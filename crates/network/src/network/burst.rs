@@ -45,18 +45,10 @@ impl HostLink for ScheduledLink {
 impl Network {
     /// Sends `packets` from their host at `now`, the first of them and those with the numbers
     /// after it, until more is to be said of one than that it is on its way; gives how many that
-    /// are, and what became of the last. None: each is to be sent by [`Self::send`].
+    /// are, and what became of the last. None: each is to be sent by [`Self::send`]. `departs` hears
+    /// when each leaves its host, where that is known.
     #[inline(always)]
-    pub fn send_burst(&mut self, now: Time, first: Packet, packets: u32) -> Option<(u32, Outcome)> {
-        if packets == 1 {
-            return None;
-        }
-        self.send_burst_of_host(now, first, packets, |_| {})
-    }
-
-    /// As [`Self::send_burst`]; `departs` hears when each leaves its host, where that is known.
-    #[inline(always)]
-    pub fn send_burst_of_host(
+    pub fn send_burst(
         &mut self,
         now: Time,
         first: Packet,

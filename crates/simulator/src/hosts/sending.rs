@@ -174,7 +174,7 @@ impl AllHosts {
     /// As [`Self::transmit`], whatever it needs.
     #[inline(never)]
     pub fn transmit_slowly(&mut self, now: Time, index: usize, network: &mut Network) {
-        while !self.is_cancelled() {
+        loop {
             let FlowState { spec, ends: Ends::Tcp(connection), full_host, .. } =
                 &mut self.flows[index]
             else {
@@ -198,7 +198,7 @@ impl AllHosts {
             } else {
                 self.send_several(now, index, burst, network);
             }
-            if burst.is_last {
+            if burst.is_last || self.is_cancelled() {
                 return;
             }
         }
@@ -325,10 +325,14 @@ impl AllHosts {
         if let Some(link) = interface {
             return self.send_from_host(now, next, packets, link, network);
         }
+        if packets == 1 {
+            let outcome = network.begin(now, next);
+            return self.follow(outcome, network);
+        }
         let mut left = packets;
         while left > 0 {
             // Each is followed separately: a choice of either would be copied through memory.
-            let sent = if let Some((sent, outcome)) = network.send_burst(now, next, left) {
+            let sent = if let Some((sent, outcome)) = network.send_burst(now, next, left, |_| {}) {
                 self.follow(outcome, network);
                 sent
             } else {
@@ -362,7 +366,7 @@ impl AllHosts {
                 let departs = |at| {
                     sender.leave_host(1, at);
                 };
-                match network.send_burst_of_host(now, next, left, departs) {
+                match network.send_burst(now, next, left, departs) {
                     Some((sent, outcome)) => {
                         self.follow(outcome, network);
                         sent
@@ -384,7 +388,7 @@ impl AllHosts {
         link: LinkId,
         network: &mut Network,
     ) -> u32 {
-        match network.send_burst(now, first, packets) {
+        match network.send_burst(now, first, packets, |_| {}) {
             Some((sent, outcome)) => {
                 self.note_departures(link, first, sent, outcome, network);
                 self.follow(outcome, network);

@@ -80,10 +80,11 @@ impl Sender {
         if self.shaper.may_refuse(&self.conn) {
             segs = self.may_leave(now, in_flight, lost.is_some(), segs)?;
         }
-        Some(match lost {
-            None => self.send_new(now, segs),
-            Some(first) => self.send_again(now, first, segs),
-        })
+        // Apart: a burst that either gives would have one place in memory, and be copied from there.
+        if let Some(first) = lost {
+            return Some(self.send_again(now, first, segs));
+        }
+        Some(self.send_new(now, segs))
     }
 
     /// The host's queue has room for so many segments, as of now.
