@@ -52,8 +52,11 @@ impl Traffic {
         let limit = config.queue.limit;
         let (fifo, wait_max) = match &config.queue.discipline {
             Discipline::Classes(classes) => {
-                let is_one =
-                    matches!(classes.by, ClassOf::Ecn(_)) && self.has_ecn != self.has_other;
+                // A host's TCP learns of what a first-in, first-out queue refuses (local drops),
+                // but not of what a scheduler does.
+                let is_one = !config.interface
+                    && matches!(classes.by, ClassOf::Ecn(_))
+                    && self.has_ecn != self.has_other;
                 let wait_max = wait(waiting_max(limit?, wire_bytes).filter(|_| is_one)?);
                 let threshold = classes.threshold.filter(|_| self.has_ecn);
                 (Fifo { limit, threshold }, wait_max)

@@ -268,6 +268,22 @@ fn they_change_nothing_where_a_host_controls_its_delay() {
     }
 }
 
+/// A sender learns of what a first-in, first-out queue of its host refuses, and not of what classes
+/// refuse: so classes stay classes there, even if one alone is used.
+#[test]
+fn they_change_nothing_where_one_class_of_a_host_is_used() {
+    let mut short = scenario(300_000, 1, 8, vec![flow("bic", None, 10 * MILLISECOND)]);
+    short["network"]["edge_rate_bps"] = json!(1_000_000);
+    short["network"]["edge_queue"] = json!({"limit": {"packets": 2}, "discipline": {
+        "kind": "classes", "by": {"ecn": {"capable": 1, "other": 0}}, "threshold": null,
+        "serve": {"round_robin": {"quantum_bytes": 1_514, "weights": [1, 1]}},
+    }});
+    let resolved = resolve(&short);
+    assert_shortcuts_change_nothing(&resolved);
+    let flow = &run_by(Shortcuts::default(), &resolved).summary.flows[0];
+    assert!(flow.dropped_packets > 0 && flow.local_drops == Some(0));
+}
+
 /// The only flow of each host never waits for the target, and of the switch's classes one is used
 /// (that of all flows but DCTCP's, or that of DCTCP's, whose packets are marked), or both.
 #[test]
