@@ -151,7 +151,7 @@ class _Writer:
         """Explain the contradictions."""
         parts = [self._cause(each) for each in text.explained]
         if text.unexplained:
-            known = f"What is known of each stands with its [checks]({self.checks})."
+            known = f"Read what is known of each in its [checks]({self.checks})."
             parts.append(f"### Cause unknown\n\n{self.names(text.unexplained)}. {known}\n")
         return "\n".join(("## Contradictions by cause\n", *parts)) if parts else ""
 
