@@ -25,6 +25,7 @@ from dumbbell import api
 from dumbbell.cli import commands
 from dumbbell.reports import study_page
 from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.sampling import sampled
 from dumbbell.store.store import Store
 from dumbbell.study import experiment_names
 from dumbbell.study.model import Study
@@ -68,7 +69,7 @@ def test_a_scenario_is_run_once_and_is_what_it_would_be_alone(dumbbell: Command)
     assert "0 run, 1 reused" in again.err
     assert again.out == first.out
     (key,) = Store("results").keys()
-    assert key == Scenario.load("two.toml").resolve().key
+    assert key == sampled(Scenario.load("two.toml")).resolve().key
     assert f"See it: dumbbell open {only_experiment()}" in again.err
 
 
