@@ -34,7 +34,7 @@ from dumbbell.results.results import Results
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
-CAUSES: Final = 10
+CAUSES: Final = 6
 DECISIONS: Final = 5
 _STUDIES: Final = "../../studies"
 """The studies as data, seen from the front page."""
@@ -213,7 +213,7 @@ def _themes(found: Sequence[Refereed], themes: Sequence[Theme]) -> Iterator[str]
     by_name = {each.study.name: each for each in found}
     for theme in themes:
         standings = list(_standings(theme, by_name))
-        heading = _heading([standing for _, standing in standings])
+        heading = heading_of([standing for _, standing in standings])
         if heading == _OPEN:
             line = f"- {theme.statement}.\n"
         else:
@@ -226,19 +226,25 @@ def _themes(found: Sequence[Refereed], themes: Sequence[Theme]) -> Iterator[str]
 
 
 _HEADINGS: Final = (
-    "Holds wherever it is stated and decided",
+    "Holds where it is decided",
     "Divided",
-    "Contradicted wherever it is stated and decided",
+    "A tie where it is decided",
+    "Contradicted where it is decided",
 )
 _OPEN: Final = "Not decided yet"
 
 
-def _heading(standings: Sequence[Standing]) -> str:
+def heading_of(standings: Sequence[Standing]) -> str:
+    """Return the heading under which claims that stand so are listed."""
     decided = [each for each in standings if each is not Standing.OPEN]
     if not decided:
         return _OPEN
-    holding = sum(each.holds for each in decided)
-    return _HEADINGS[0 if holding == len(decided) else 1 if holding else 2]
+    everywhere, divided, tied, nowhere = _HEADINGS
+    if all(each.holds for each in decided):
+        return everywhere
+    if all(each is Standing.TIE for each in decided):
+        return tied
+    return nowhere if all(each is Standing.CONTRADICTED for each in decided) else divided
 
 
 def _standings(
@@ -261,7 +267,10 @@ def _where(standings: Sequence[tuple[Refereed, Standing]]) -> str:
         own = [each for study, each in standings if study.link == link]
         decided = [each for each in own if each is not Standing.OPEN]
         holding = sum(each.holds for each in decided)
-        parts.append(f"{link} {holding} of {len(decided)}" if decided else f"{link} open")
+        ties = sum(each is Standing.TIE for each in decided)
+        tied = f" ({ties} tied)" if ties else ""
+        if decided:
+            parts.append(f"{link} {holding} of {len(decided)}{tied}")
     return ", ".join(parts)
 
 
@@ -308,7 +317,7 @@ def _causes(found: Sequence[Refereed]) -> Iterator[str]:
 def _cause(each: Refereed, explained: Explained) -> str:
     assumed = "" if explained.cause.tests else " (assumed)"
     title = markdown.prose(explained.cause.title)
-    return f"- {_statements(len(explained.claims))} of {each.link}: {title}{assumed}.\n"
+    return f"- {title}{assumed}: {len(explained.claims)} of {each.link}.\n"
 
 
 def _statements(count: int) -> str:
