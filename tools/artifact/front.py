@@ -34,7 +34,7 @@ from dumbbell.results.results import Results
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
-CAUSES: Final = 6
+CAUSES: Final = 4
 DECISIONS: Final = 5
 _STUDIES: Final = "../../studies"
 """The studies as data, seen from the front page."""
