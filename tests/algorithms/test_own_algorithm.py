@@ -58,6 +58,10 @@ def test_a_file_is_never_overwritten(folder: Path) -> None:
     with pytest.raises(InputError, match="exists already"):
         starting.write("my_cc", folder=folder)
     assert (folder / "my_cc.c").read_text() == before
+    (folder / "my_cc.c").unlink()
+    with pytest.raises(InputError, match=r"my_cc\.expect: exists already"):
+        starting.write("my_cc", "delay", folder)
+    assert not (folder / "my_cc.c").exists()
 
 
 @pytest.mark.parametrize("name", ["cubic", "udp", "my-cc", "1st"])

@@ -315,6 +315,44 @@ def _own(folder: Path, script: str | None) -> catalogue.Algorithm:
     return catalogue.read(str(folder / "my_cc.c"))
 
 
+@pytest.mark.parametrize("template", starting.templates())
+def test_a_template_does_what_its_script_expects(template: str, tmp_path: Path) -> None:
+    own = catalogue.read(str(starting.write("mine", template, tmp_path)))
+    native, _ = found(own)
+    assert native.verdict is Verdict.PASSED, native
+    assert "mine" in (tmp_path / "mine.expect").read_text()
+
+
+@pytest.mark.parametrize(
+    ("template", "right", "wrong"),
+    [
+        ("loss", "cc_half_window(conn)", "conn->cwnd_segs"),
+        ("loss", "conn->cwnd_segs / params->increase", "conn->cwnd_segs"),
+        ("loss", "acked = cc_slow_start(conn, acked)", "acked = cc_slow_start(conn, 0)"),
+        ("delay", "cc_half_window(conn)", "conn->cwnd_segs"),
+        ("delay", "cc_grow(conn, 1)", "cc_grow(conn, 2)"),
+        ("delay", "2 * params->target", "3 * params->target"),
+        ("delay", "conn->ssthresh_segs = cc_min(conn->ssthresh_segs, conn->cwnd_segs)",
+         "conn->cwnd_segs += 0"),
+        ("delay", "queued_segs < params->target", "queued_segs < 4"),
+    ],
+)  # fmt: skip
+def test_the_script_of_a_template_finds_what_is_wrong(
+    template: str, right: str, wrong: str, tmp_path: Path
+) -> None:
+    file = starting.write("my_cc", template, tmp_path)
+    text = file.read_text()
+    assert text.count(right) == 1
+    file.write_text(text.replace(right, wrong))
+    native, *_ = found(catalogue.read(str(file)))
+    assert native.verdict is Verdict.FAILED, native
+
+
+def test_the_guide_shows_the_script_of_the_template() -> None:
+    guide = Path(__file__).parents[2] / "docs" / "guides" / "expected-states.md"
+    assert starting.text("my_cc", suffix=SUFFIX) in guide.read_text()
+
+
 def test_a_missing_script_is_no_error(tmp_path: Path) -> None:
     (row,) = found(_own(tmp_path, None))
     assert row.verdict is Verdict.NOT_CHECKED

@@ -122,7 +122,7 @@ def test_the_tutorial_can_be_followed(tmp_path: Path) -> None:
         tmp_path, lambda *words: _process(tmp_path, "-m", "dumbbell.cli", *map(str, words))
     )
     reader.follow(DOCS / "tutorial.md")
-    assert len(reader.kinds) == 7
+    assert len(reader.kinds) == 8
     assert list((tmp_path / "report/studies").glob("compare-*/index.html"))
     assert (tmp_path / "my_cc.svg").stat().st_size > 10_000
     judge_unless_held_up(reader.held_up)

@@ -1,4 +1,4 @@
-"""``dumbbell new``: write a file to start a user-defined algorithm from."""
+"""``dumbbell new``: write files to start a user-defined algorithm from."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ import typer
 
 from dumbbell.cli.output import say
 from dumbbell.conformance import starting
+from dumbbell.conformance.expected.script import SUFFIX
 
 
 def new(
-    name: Annotated[str, typer.Argument(help="Name of the algorithm; the file is NAME.c.")],
+    name: Annotated[
+        str, typer.Argument(help="Name of the algorithm; the files are NAME.c and NAME.expect.")
+    ],
     template: Annotated[
         str, typer.Option("--from", help=f"Algorithm to copy: {', '.join(starting.templates())}.")
     ] = starting.DEFAULT,
 ) -> None:
-    """Write a commented file to start your algorithm from.
+    """Write a commented file to start your algorithm from, and a script of what it must do.
 
-    It is a small algorithm that works. A file that exists is never overwritten.
+    It is a small algorithm that works, and `dumbbell check` plays the script. A file that exists is
+    never overwritten.
     """
     path = starting.write(name, template)
     print(path)
+    print(path.with_suffix(SUFFIX))
     say.print(f"Next: dumbbell check ./{path}", soft_wrap=True)
