@@ -149,7 +149,7 @@ struct cc_rate_sample {
 	u32 acked_sacked_segs;
 	u32 prior_in_flight_segs;
 	u8 is_app_limited;
-	u8 is_ack_delayed;
+	u8 is_ack_delayed; /* of one segment below full size, which a receiver may keep */
 	u8 reserved[2];
 };
 

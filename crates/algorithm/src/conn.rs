@@ -228,7 +228,7 @@ pub struct RateSample {
     pub prior_in_flight_segs: u32,
     /// 1: the application, not the network, limited the rate.
     pub is_app_limited: u8,
-    /// 1: the ACK was probably delayed by the receiver.
+    /// 1: the receiver may have delayed the ACK, which is of one segment below full size.
     pub is_ack_delayed: u8,
     /// Zero.
     pub reserved: [u8; 2],

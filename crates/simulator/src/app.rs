@@ -1,5 +1,7 @@
 //! What an application hands to its connection, and when.
 
+use std::num::NonZeroU64;
+
 use dumbbell_network::{Random, Time};
 use dumbbell_workload::{Bursts, Demand, Pace, Pauses, Requests};
 
@@ -145,9 +147,24 @@ impl App {
 
     /// Payload of a segment that ends a message.
     pub fn last_bytes(&self) -> u64 {
-        self.message.as_ref().map_or(self.mss_bytes, |message| {
-            message.bytes - (message.end - message.begin - 1) * self.mss_bytes
-        })
+        self.message_bytes().map_or(self.mss_bytes, |bytes| (bytes - 1) % self.mss_bytes + 1)
+    }
+
+    /// Segments of a message whose last one is below full size.
+    pub fn short_every_segs(&self) -> Option<NonZeroU64> {
+        let bytes = self.message_bytes()?;
+        NonZeroU64::new(bytes.div_ceil(self.mss_bytes)).filter(|_| bytes % self.mss_bytes > 0)
+    }
+
+    /// Payload of each message.
+    const fn message_bytes(&self) -> Option<u64> {
+        match (&self.message, &self.demand) {
+            (Some(message), _) => Some(message.bytes),
+            (None, Demand::Transfer(bytes) | Demand::Requests(Requests { bytes, .. })) => {
+                Some(bytes.get())
+            }
+            _ => None,
+        }
     }
 
     /// Payload of the first `segs` segments.
@@ -191,6 +208,7 @@ mod tests {
     fn requests_follow_each_other_after_their_pause() {
         let mut app = app(requests(None));
         assert_eq!(app.act(Time(10), 0), 3);
+        assert_eq!(app.short_every_segs(), NonZeroU64::new(3));
         assert!(app.ends_message(2) && !app.ends_message(1));
         assert_eq!(
             (app.last_bytes(), app.payload_bytes(2), app.payload_bytes(3)),

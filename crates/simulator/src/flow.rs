@@ -324,6 +324,9 @@ impl Ahead {
         if !self.shortcuts.sender {
             sender.predict_nothing();
         }
+        if let Some(segs) = app.short_every_segs() {
+            sender.shorten_every(segs);
+        }
         let mut receiver = Receiver::new(stack, handshake.rtt);
         if !self.shortcuts.receiver {
             receiver.predict_nothing();

@@ -4,6 +4,7 @@
 //! delivered itself, what was delivered meanwhile, over the longer of the times that
 //! it took to be sent and to be acknowledged, is the rate of its flight.
 
+use std::num::NonZeroU64;
 use std::ops::Range;
 
 use dumbbell_algorithm::{Conn, RateSample};
@@ -21,6 +22,8 @@ pub struct RateSampler {
     delivered_at: Time,
     /// The latest sent of the segments that this ACK delivered.
     newest: Option<Sent>,
+    /// One of so many segments is below full size, the last of them; none: each is full.
+    short_every_segs: Option<NonZeroU64>,
     #[cfg(test)]
     pub latest: Option<RateSample>,
 }
@@ -33,6 +36,7 @@ struct Sent {
     delivered_at: Time,
     delivered_segs: u64,
     is_app_limited: bool,
+    is_short: bool,
 }
 
 /// The application has nothing to send although the window has room.
@@ -74,9 +78,15 @@ impl RateSampler {
             first_sent: now,
             delivered_at: now,
             newest: None,
+            short_every_segs: None,
             #[cfg(test)]
             latest: None,
         }
+    }
+
+    /// Makes the last of each `segs` segments one below full size.
+    pub const fn shorten_every(&mut self, segs: NonZeroU64) {
+        self.short_every_segs = Some(segs);
     }
 
     /// Remembers the moment at which segments of the `window` are sent, for the first time or
@@ -101,9 +111,13 @@ impl RateSampler {
             delivered_at: self.delivered_at,
             delivered_segs: conn.delivered_segs,
             is_app_limited: conn.app_limited_segs > 0,
+            is_short: false,
         };
         for segment in segments {
-            *self.sent.get_mut(segment) = sent;
+            let is_short = self
+                .short_every_segs
+                .is_some_and(|every| (segment + 1).is_multiple_of(every.get()));
+            *self.sent.get_mut(segment) = Sent { is_short, ..sent };
         }
     }
 
@@ -132,9 +146,10 @@ impl RateSampler {
         };
         if let Some(newest) = self.newest.take() {
             self.measure(now, conn, newest, &mut sample);
-            // A lone segment waits at a receiver that waits for a second one.
+            // A receiver that waits for two full segments may have kept the ACK of a lone short one
+            // (FLAG_ACK_MAYBE_DELAYED of tcp_clean_rtx_queue).
             let is_alone = sample.delivered_segs == 1 && ack.delivered_segs == 1;
-            sample.is_ack_delayed = u8::from(is_alone);
+            sample.is_ack_delayed = u8::from(is_alone && newest.is_short);
         }
         if ack.delivered_segs > 0 {
             self.delivered_at = now;
@@ -274,13 +289,16 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_segment_may_have_waited_at_the_receiver() {
+    fn a_lone_short_segment_may_have_waited_at_the_receiver() {
         let mut flight = Flight::new();
+        flight.rates.shorten_every(NonZeroU64::new(2).unwrap());
         flight.send(0, 0);
-        assert_eq!(flight.deliver(100, 0..1).is_ack_delayed, 1);
+        assert_eq!(flight.deliver(100, 0..1).is_ack_delayed, 0, "a full segment");
         flight.send(100, 1);
-        flight.send(100, 2);
-        assert_eq!(flight.deliver(200, 1..3).is_ack_delayed, 0);
+        assert_eq!(flight.deliver(200, 1..2).is_ack_delayed, 1);
+        flight.send(200, 2);
+        flight.send(200, 3);
+        assert_eq!(flight.deliver(300, 2..4).is_ack_delayed, 0, "two segments");
     }
 
     proptest! {

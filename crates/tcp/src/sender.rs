@@ -13,6 +13,8 @@ mod steering;
 mod timers;
 mod window;
 
+use std::num::NonZeroU64;
+
 use dumbbell_algorithm::{CaState, Conn, INFO_MAX, Instance, SAMPLED_INFO, SlowStart, StartChoice};
 use dumbbell_network::Time;
 
@@ -208,6 +210,13 @@ impl Sender {
         self.predicts_nothing = true;
         self.board.predict_nothing();
         self.equip();
+    }
+
+    /// Makes the last of each `segs` segments one below full size, as a message ends there.
+    pub fn shorten_every(&mut self, segs: NonZeroU64) {
+        if let Some(rates) = &mut self.rates {
+            rates.shorten_every(segs);
+        }
     }
 
     /// Stops sending new data; what is outstanding is still repaired.

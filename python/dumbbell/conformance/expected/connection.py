@@ -274,7 +274,8 @@ class Connection:
             "losses_segs": lost,
             "acked_sacked_segs": segs,
             "prior_in_flight_segs": prior_flight,
-            "is_ack_delayed": int(sample["delivered_segs"] == segs == 1),
+            # Only one of a short segment may be, and all segments of a script are full.
+            "is_ack_delayed": 0,
             "reserved": [0, 0],
         }
 

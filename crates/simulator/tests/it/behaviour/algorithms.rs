@@ -13,6 +13,9 @@ pub fn cases() -> Vec<(String, Value)> {
     for algorithm in registry() {
         cases.push((format!("algorithm/{} alone", algorithm.name), alone(algorithm)));
         cases.push((format!("algorithm/{}", algorithm.name), among(algorithm, None, 0)));
+        if algorithm.flags.contains(&Need::Pacing) {
+            cases.push((format!("algorithm/{} after pauses", algorithm.name), pausing(algorithm)));
+        }
         for (number, preset) in algorithm.presets.iter().enumerate() {
             let name = format!("algorithm/{}@{}", algorithm.name, preset.name);
             cases.push((name, among(algorithm, Some(preset.name), number)));
@@ -25,6 +28,15 @@ pub fn cases() -> Vec<(String, Value)> {
 fn alone(algorithm: &Algorithm) -> Value {
     let whole = recorded(scenario(50_000_000, 150, 6, vec![flow(algorithm.name, None, 2 * RTT)]));
     with(whole, "/links/0/rate", json!({"steps": [[0, 50_000_000], [4 * SECOND, 20_000_000]]}))
+}
+
+/// Lone segments after pauses that are longer than estimates hold: full ones, and short ones.
+fn pausing(algorithm: &Algorithm) -> Value {
+    let requests = |bytes: u64| {
+        let demand = json!({"requests": {"bytes": bytes, "pause_ns": 11 * SECOND}});
+        with(flow(algorithm.name, None, RTT), "/demand", demand)
+    };
+    recorded(scenario(10_000_000, 60, 24, vec![requests(1_448), requests(1_000)]))
 }
 
 /// Beside itself in bursts and beside Reno for a while, over a path that changes and loses.
