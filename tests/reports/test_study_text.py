@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +14,7 @@ from inline_snapshot import snapshot
 import browser
 import small_study
 from dumbbell.base.errors import InputError
+from dumbbell.figures import drawing
 from dumbbell.judging.standing import Standing
 from dumbbell.reports import effect_chart, pictures, site, study_markdown, study_text
 from dumbbell.reports.study_text import StudyText
@@ -192,6 +194,12 @@ def test_a_claim_of_which_a_part_has_run_shows_it(small: Results, tmp_path: Path
     assert lines["A01"].theirs == "90 %"
     assert found.effects[0].ours in lines["A01"].ours
     assert lines["A03"].ours == ""
+
+
+def test_a_number_beyond_the_axis_stands_at_its_end(judged: Account, text: StudyText) -> None:
+    far = [replace(text.effects[0], ratio=ratio, low=math.nan, high=math.nan) for ratio in (0, 340)]
+    drawn = drawing.rendered(effect_chart.draw(far, judged.standings), ".svg").decode()
+    assert ("\u2190 0" in drawn, "340 \u2192" in drawn) == (True, True)
 
 
 def test_the_figure_of_numbers_fits_a_phone(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import polars as pl
 
@@ -34,7 +34,7 @@ _SHAPES: Final[Mapping[Kind, str]] = {
 _WIDTH: Final = 420
 _STEP: Final = 19
 _ENDS: Final = (0.01, 100.0)
-"""Quotients beyond these are drawn at these."""
+"""Quotients beyond these are drawn at these, and their numbers next to them."""
 _LEAST: Final = (0.4, 2.5)
 """The axis has at least these ends."""
 _TICKS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
@@ -66,9 +66,7 @@ def draw(found: Sequence[Effect], standings: Mapping[str, Standing]) -> dict[str
         alt.Tooltip("title:N", title="quantity"),
         alt.Tooltip("theirs:N"),
         alt.Tooltip("ours:N"),
-        alt.Tooltip("ratio:Q", title="ours / theirs", format=".3~g"),
-        alt.Tooltip("low:Q", format=".3~g"),
-        alt.Tooltip("high:Q", format=".3~g"),
+        alt.Tooltip("quotient:N", title="ours / theirs"),
     ]
     bands = [_band(factor, opacity) for factor, opacity in zip(NEAR, (0.16, 0.09), strict=True)]
     one = alt.Chart(alt.InlineData(values=[{"one": 1}])).mark_rule(color=style.FAINT)
@@ -82,6 +80,7 @@ def draw(found: Sequence[Effect], standings: Mapping[str, Standing]) -> dict[str
         chart.mark_point(filled=True, size=80, opacity=1).encode(
             x=x, color=colour, shape=alt.Shape("shape:N", scale=None)
         ),
+        *_numbers_beyond(rows, scale),
     ).properties(width=_WIDTH, height=alt.Step(_STEP))
     drawn: dict[str, Any] = together.configure(**style.config()).to_dict()
     return drawn
@@ -103,6 +102,20 @@ def frame(found: Sequence[Effect], standings: Mapping[str, Standing]) -> pl.Data
         },
         schema_overrides={"claim": pl.String, "ours_over_theirs": pl.Float64},
     )
+
+
+def _numbers_beyond(rows: pl.DataFrame, scale: alt.Scale) -> list[alt.Chart]:
+    """Return the numbers of quotients that are drawn at an end of the axis."""
+    is_low = pl.col("ratio") == _ENDS[0]
+    sides: list[tuple[pl.Expr, Literal["left", "right"], int]]
+    sides = [(is_low, "left", 9), (~is_low, "right", -9)]
+    return [
+        alt.Chart(inline(side))
+        .mark_text(align=align, dx=dx, color=style.INK)
+        .encode(x=alt.X("ratio:Q", scale=scale), y=alt.Y("row:N", sort=None), text="beyond:N")
+        for where, align, dx in sides
+        if len(side := rows.filter(pl.col("beyond") != "", where))
+    ]
 
 
 def _band(factor: float, opacity: float) -> alt.Chart:
@@ -128,6 +141,8 @@ def _rows(found: Sequence[Effect], standings: Mapping[str, Standing]) -> pl.Data
                 "theirs": each.theirs,
                 "ours": each.ours,
                 "ratio": _clipped(each.ratio),
+                "beyond": _beyond(each.ratio),
+                "quotient": _in_words(each),
                 "low": _clipped(each.low),
                 "high": _clipped(each.high),
                 "shape": _SHAPES[each.kind],
@@ -139,6 +154,18 @@ def _rows(found: Sequence[Effect], standings: Mapping[str, Standing]) -> pl.Data
 
 def _clipped(ratio: float) -> float:
     return min(max(ratio, _ENDS[0]), _ENDS[1])
+
+
+def _beyond(ratio: float) -> str:
+    """Return the number of a quotient beyond the axis, with the direction; else nothing."""
+    if _clipped(ratio) == ratio:
+        return ""
+    return f"\u2190 {ratio:.2g}" if ratio < _ENDS[0] else f"{ratio:.3g} \u2192"
+
+
+def _in_words(effect: Effect) -> str:
+    interval = "" if math.isnan(effect.low) else f" ({effect.low:.3g} to {effect.high:.3g})"
+    return f"{effect.ratio:.3g}{interval}"
 
 
 def _domain(rows: pl.DataFrame) -> list[float]:
