@@ -11,7 +11,6 @@ from markupsafe import Markup
 from dumbbell.experiments.advise import Advice, words
 from dumbbell.figures import drawing
 from dumbbell.reports import advice_chart, pages
-from dumbbell.reports.pages import Place
 
 _PROLOGUE: Final = re.compile(r"^<\?xml[^>]*>|<!DOCTYPE[^>]*>")
 
@@ -23,17 +22,12 @@ def write(advice: Advice, path: Path, command: str) -> None:
         drawing.save(chart, path)
         return
     svg = _PROLOGUE.sub("", drawing.rendered(chart.to_dict(), ".svg").decode())
-    text = pages.render(
-        pages.environment(),
+    pages.write_alone(
         "advice.html.j2",
-        Place.at("advice", path.name),
-        "",
+        path,
+        command,
         advice=advice,
         words=words,
         columns=(*words.COLUMNS, *words.FURTHER),
-        command=command,
-        css=Markup(pages.asset("report.css")),
-        script=Markup(pages.asset("tables.js")),
         svg=Markup(svg),
     )
-    path.write_text(text, encoding="utf-8")

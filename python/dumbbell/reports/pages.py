@@ -16,6 +16,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 import vl_convert
+from markupsafe import Markup
 
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.labels import label_of
@@ -145,6 +146,15 @@ def render(
 ) -> str:
     """Return the text of a page; `root` is the way from it to the site's root."""
     return templates.get_template(template).render(place=place, root=root, **content)
+
+
+def write_alone(template: str, path: Path, command: str, **content: Any) -> None:
+    """Write a page that is a file of its own, with style and script inside; `command` makes it."""
+    inside = {"css": Markup(asset("report.css")), "script": Markup(asset("tables.js"))}
+    place = Place.at(template.partition(".")[0], path.name)
+    made_by = {"version": version("dumbbell"), "command": command}
+    text = render(environment(), template, place, "", **inside, **made_by, **content)
+    path.write_text(text, encoding="utf-8")
 
 
 def environment(*further: Traversable) -> jinja2.Environment:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +13,6 @@ from dumbbell.experiments.validate.validating import Validation
 from dumbbell.figures import drawing
 from dumbbell.inference.equivalence import Verdict
 from dumbbell.reports import glyphs, pages, validate_chart
-from dumbbell.reports.pages import Place
 
 _SLUGS: Final = {
     Verdict.AGREES: "expectation-met",
@@ -30,11 +28,10 @@ def write(found: Validation, path: Path, command: str) -> None:
     """Write the page of a validation; `command` makes it again."""
     chart = validate_chart.draw(found)
     picture = None if chart is None else drawing.rendered(chart.to_dict(), ".svg").decode()
-    text = pages.render(
-        pages.environment(),
+    pages.write_alone(
         "validation.html.j2",
-        Place.at("validation", path.name),
-        "",
+        path,
+        command,
         found=found,
         table=words.table(found),
         slugs=[_SLUGS[each.verdict] for each in found.compared],
@@ -42,12 +39,7 @@ def write(found: Validation, path: Path, command: str) -> None:
         glyphs=[glyph(each) for each in found.compared],
         picture=None if picture is None else Markup(picture),
         said=validate_chart.said(found),
-        version=version("dumbbell"),
-        command=command,
-        css=Markup(pages.asset("report.css")),
-        script=Markup(pages.asset("tables.js")),
     )
-    path.write_text(text, encoding="utf-8")
 
 
 def glyph(each: Compared) -> Markup:
