@@ -17,7 +17,7 @@ def _short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Judge by three short cases, in a folder of the test."""
     whole = suite.load()
     kept = tuple(each for each in whole.cases if each.number in (1, 3, 4))
-    monkeypatch.setattr(suite, "load", lambda _: whole.model_copy(update={"cases": kept}))
+    monkeypatch.setattr(suite, "load", lambda: whole.model_copy(update={"cases": kept}))
     monkeypatch.chdir(tmp_path)
 
 

@@ -13,11 +13,12 @@ from dumbbell.base.errors import InputError
 from dumbbell.base.units import parse_time
 from dumbbell.experiments.cases import cases, changing, suite, words
 from dumbbell.experiments.cases.measures import MEASURES
-from dumbbell.experiments.cases.outcome import FAILS, PASSES, UNJUDGED, Answer, Cases, Judged
+from dumbbell.experiments.cases.outcome import Answer, Cases, Judged
 from dumbbell.experiments.cases.reported import VARIABLES, reported
 from dumbbell.experiments.cases.suite import Suite
 from dumbbell.experiments.cases.trace import Trace
-from dumbbell.reports import cases_markdown, cases_page
+from dumbbell.experiments.suites.verdicts import FAILS, PASSES, UNJUDGED
+from dumbbell.reports import cases_markdown, suite_pages
 
 WHOLE = suite.load()
 
@@ -146,7 +147,7 @@ def test_a_file_with_a_wrong_estimate_fails(own: Path, folder: Path) -> None:
     assert share == pytest.approx(1.1, abs=0.01)
     assert check(case, "after STARTUP").outcome == PASSES
     page = folder / "page.html"
-    cases_page.write(judged, page, "dumbbell checklist ./my_bbr.c --suite bbr-draft")
+    suite_pages.write([judged], page, "dumbbell checklist ./my_bbr.c --suite bbr-draft")
     text = page.read_text()
     assert "Bound: 0.98 to 1.02" in text
     assert "src=" not in text

@@ -16,10 +16,10 @@ from dumbbell.conformance import starting
 from dumbbell.engines import engines
 from dumbbell.experiments.checklist import Checklist, checking, suite, words
 from dumbbell.experiments.checklist.content import content
-from dumbbell.experiments.checklist.outcome import FAILS, PASSES
 from dumbbell.experiments.checklist.roles import roles
 from dumbbell.experiments.checklist.suite import Suite
-from dumbbell.reports import checklist_markdown, checklist_page
+from dumbbell.experiments.suites.verdicts import FAILS, PASSES
+from dumbbell.reports import checklist_markdown, suite_pages
 from dumbbell.scenario import facts
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
@@ -139,7 +139,7 @@ def test_harm_is_no_other_measure_than_that_of_the_runs(found: dict[str, Checkli
 
 def test_a_page_is_a_file_of_its_own(found: dict[str, Checklist], tmp_path: Path) -> None:
     page = tmp_path / "bbr.html"
-    checklist_page.write([found["bbr"]], page, "dumbbell checklist bbr")
+    suite_pages.write([found["bbr"]], page, "dumbbell checklist bbr")
     text = page.read_text()
     assert "src=" not in text
     assert 'rel="stylesheet"' not in text

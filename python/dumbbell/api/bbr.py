@@ -50,9 +50,9 @@ class BbrCases(outcome.Cases, Table):
 
     def report(self, output: str | Path = "bbr-draft.html") -> Path:
         """Write the page, which is a single file, and return its path."""
-        from dumbbell.reports import cases_page  # noqa: PLC0415 - Altair takes a second
+        from dumbbell.reports import suite_pages  # noqa: PLC0415 - Altair takes a second
 
-        cases_page.write(self, Path(output), "dumbbell.bbr_cases(...)")
+        suite_pages.write([self], Path(output), "dumbbell.bbr_cases(...)")
         return Path(output)
 
     @property

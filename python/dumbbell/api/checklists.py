@@ -50,9 +50,9 @@ class Checklist(outcome.Checklist, Table):
 
     def report(self, output: str | Path = "checklist.html") -> Path:
         """Write the page, which is a single file, and return its path."""
-        from dumbbell.reports import checklist_page  # noqa: PLC0415 - Altair takes a second
+        from dumbbell.reports import suite_pages  # noqa: PLC0415 - Altair takes a second
 
-        checklist_page.write([self], Path(output), "dumbbell.checklist(...)")
+        suite_pages.write([self], Path(output), "dumbbell.checklist(...)")
         return Path(output)
 
     @property

@@ -1,19 +1,19 @@
-"""``dumbbell checklist``: an algorithm by the clauses of RFC 9743."""
+"""``dumbbell checklist``: an algorithm by the clauses of RFC 9743, or by the cases of a draft."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from dumbbell.base.errors import InputError, refusing
 from dumbbell.base.shell import joined
-from dumbbell.cli.output import print_json, print_table, print_words, say
+from dumbbell.cli.output import print_json, say
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsJson,
@@ -24,13 +24,15 @@ from dumbbell.cli.parameters import (
     Retries,
     Seed,
 )
-from dumbbell.cli.tables import plain, table
 from dumbbell.engines.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:
     from dumbbell.execution.executor import Outcome
+    from dumbbell.experiments.cases import Cases
     from dumbbell.experiments.checklist import Checklist
+    from dumbbell.experiments.suites.verdicts import Judgement, VerdictTable
     from dumbbell.results.campaign import Campaign
+    from dumbbell.store.store import Store
 
 
 class Engines(StrEnum):
@@ -48,7 +50,11 @@ class Suites(StrEnum):
     BBR_DRAFT = "bbr-draft"
 
 
-_AGAINST = "reno,cubic"
+_AGAINST: Final = "reno,cubic"
+_PAGES: Final = {
+    Suites.RFC9743: Path("checklist.html"),
+    Suites.BBR_DRAFT: Path("bbr-draft.html"),
+}
 
 
 def checklist(
@@ -125,73 +131,46 @@ def checklist(
     fails. An undecided clause does not fail. Several algorithms make a table of what each fails.
     Of the cases of a draft each must pass, or is not judged.
     """
-    if suite is not Suites.RFC9743:
-        from dumbbell.cli import cases_command
-
-        files = {"--baseline": baseline, "--save-baseline": save_baseline}
-        _check(algorithms, page, [EngineName.SIMULATOR], files)
-        cases_command.check(
-            suite.value,
-            {
-                "--against": against != _AGAINST,
-                "--quick": quick,
-                "--engine": engine is not Engines.SIMULATOR,
-                "--at-most": at_most is not None,
-            },
-        )
-        cases_command.judge(
-            suite.value,
-            algorithms,
-            page=page,
-            markdown=markdown,
-            as_json=as_json,
-            seed=seed,
-            results=results,
-            jobs=jobs,
-            dask=dask,
-            retries=retries,
-            large=large,
-            baseline=baseline,
-            save_baseline=save_baseline,
-        )
-        return
     chosen = list(EngineName) if engine is Engines.BOTH else [EngineName(engine.value)]
     _check(algorithms, page, chosen, {"--baseline": baseline, "--save-baseline": save_baseline})
+    if suite is Suites.BBR_DRAFT:
+        of_clauses = {
+            "--against": against != _AGAINST,
+            "--quick": quick,
+            "--engine": engine is not Engines.SIMULATOR,
+            "--at-most": at_most is not None,
+        }
+        _check_absent(suite, of_clauses)
+    from dumbbell.cli import campaign
+    from dumbbell.cli.verdicts import print_verdicts
+    from dumbbell.cli.workers import workers
     from dumbbell.judging import baseline as baselines
+    from dumbbell.store.store import Store
 
     before = {} if baseline is None else baselines.read(baseline)
-    names = [name.strip() for name in against.split(",") if name.strip()]
-    of_engines = [
-        _checked(
-            algorithms,
-            names,
-            each,
-            quick=quick,
-            at_most=at_most,
-            seed=seed,
-            results=results,
-            jobs=jobs,
-            dask=dask,
-            retries=retries,
-            large=large,
-        )
-        for each in chosen
-    ]
-    found = [each for of_engine in of_engines for each in of_engine]
+    with workers(jobs, dask) as working:
+
+        def run(stage: Campaign) -> Outcome:
+            outcome = campaign.run(stage, jobs=working, retries=retries, large=large, brief=True)
+            if outcome.failed:
+                raise typer.Exit(1)
+            return outcome
+
+        asked = _Asked(algorithms, Store(results), seed, run)
+        found: Sequence[Judgement[Any, Any]]
+        if suite is Suites.BBR_DRAFT:
+            found, tables = _by_cases(asked)
+        else:
+            names = [name.strip() for name in against.split(",") if name.strip()]
+            found, tables = _by_clauses(asked, names, chosen, quick=quick, at_most=at_most)
     if as_json:
         whole = [each.as_dict() for each in found]
         print_json(whole[0] if len(whole) == 1 else {"checklists": whole})
-    elif len(algorithms) > 1:
-        for of_engine in of_engines:
-            _show_overview(of_engine)
     else:
-        for each in found:
-            _show(each)
-    if len(algorithms) == 1:
-        _write_page(found, page or Path("checklist.html"))
-    if markdown is not None:
-        _write_markdown(found, markdown)
-    verdicts = baselines.of_claims([clause.result for clause in found[0].clauses])
+        for each in tables:
+            print_verdicts(each)
+    _write(found, page or (_PAGES[suite] if len(algorithms) == 1 else None), markdown)
+    verdicts = found[0].verdicts
     if save_baseline is not None:
         with refusing("write it", save_baseline):
             baselines.write(verdicts, save_baseline)
@@ -219,105 +198,89 @@ def _check(
             raise InputError("is of one algorithm on one engine", key=name, valid="without others")
 
 
-def _checked(
-    algorithms: Sequence[str],
+def _check_absent(suite: Suites, options: Mapping[str, bool]) -> None:
+    """Refuse options of the other suite; each with whether it was given."""
+    for option, is_given in options.items():
+        if is_given:
+            raise InputError(
+                "is of the clauses of RFC 9743", key=option, valid=f"without --suite {suite}"
+            )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What both suites need: the algorithms, and how a campaign of theirs is run."""
+
+    algorithms: Sequence[str]
+    store: Store
+    seed: int
+    run: Callable[[Campaign], Outcome]
+
+
+def _by_cases(asked: _Asked) -> tuple[list[Cases], list[VerdictTable]]:
+    from dumbbell.experiments.cases import running, suite, words
+
+    passes = running.asked(asked.algorithms, suite.load(), asked.store, asked.seed)
+    found = passes.judged(asked.run)
+    return found, [words.table(found)]
+
+
+def _by_clauses(
+    asked: _Asked,
     against: Sequence[str],
-    engine: EngineName,
+    engines: Sequence[EngineName],
     *,
     quick: bool,
     at_most: int | None,
-    seed: int,
-    results: Path,
-    jobs: int | None,
-    dask: str | None,
-    retries: int,
-    large: bool,
+) -> tuple[list[Checklist], list[VerdictTable]]:
+    """Judge on one engine after the other; there is a table for each."""
+    from dumbbell.experiments.checklist import words
+
+    of_engines = [
+        _on_engine(asked, against, engine, quick=quick, at_most=at_most) for engine in engines
+    ]
+    return [each for found in of_engines for each in found], [*map(words.table, of_engines)]
+
+
+def _on_engine(
+    asked: _Asked, against: Sequence[str], engine: EngineName, *, quick: bool, at_most: int | None
 ) -> list[Checklist]:
-    """Run the tests on an engine, and judge."""
-    from dumbbell.cli import campaign, progress
-    from dumbbell.cli.workers import workers
+    from dumbbell.cli import progress
     from dumbbell.engines import engines
     from dumbbell.experiments.checklist import checking
-    from dumbbell.store.store import Store
 
-    asked = checking.campaign(
-        algorithms,
+    first = checking.campaign(
+        asked.algorithms,
         against,
         quick=quick,
-        seed=seed,
-        store=Store(results),
+        seed=asked.seed,
+        store=asked.store,
         engine=engines.named(engine),
     )
-    with workers(jobs, dask) as working:
 
-        def stage(part: Campaign) -> Outcome:
-            if part is not asked:
-                more = len(part.ordered) - len(part.stored)
-                if more:
-                    say.print(f"{more} more runs to decide clauses")
-            return campaign.run(part, jobs=working, retries=retries, large=large, brief=True)
+    def stage(part: Campaign) -> Outcome:
+        more = len(part.ordered) - len(part.stored)
+        if part is not first and more:
+            say.print(f"{more} more runs to decide clauses")
+        return asked.run(part)
 
-        last, outcome = asked.run_until_decided(
-            stage, checking.most(quick=quick, at_most=at_most), alone=True
-        )
-    if outcome.failed:
-        raise typer.Exit(1)
+    most = checking.most(quick=quick, at_most=at_most)
+    last, _ = first.run_until_decided(stage, most, alone=True)
     with progress.steps("judging clauses", say):
         return checking.judged(last)
 
 
-def _write_page(found: Sequence[Checklist], page: Path) -> None:
-    from dumbbell.reports import checklist_page
+def _write(found: Sequence[Judgement[Any, Any]], page: Path | None, markdown: Path | None) -> None:
+    """Write the files."""
+    command = joined(["dumbbell", *sys.argv[1:]])
+    if page is not None:
+        from dumbbell.reports import suite_pages
 
-    with refusing("write it", page):
-        checklist_page.write(found, page, joined(["dumbbell", *sys.argv[1:]]))
-    say.print(f"Page: {page}", soft_wrap=True)
+        with refusing("write it", page):
+            suite_pages.write(found, page, command)
+        say.print(f"Page: {page}", soft_wrap=True)
+    if markdown is not None:
+        from dumbbell.reports import suite_pages
 
-
-def _write_markdown(found: Sequence[Checklist], file: Path) -> None:
-    from dumbbell.reports import checklist_markdown
-
-    with refusing("write it", file):
-        text = checklist_markdown.page(found, joined(["dumbbell", *sys.argv[1:]]))
-        file.write_text(text, encoding="utf-8")
-
-
-def _show_overview(found: Sequence[Checklist]) -> None:
-    """Print which clauses each of several algorithms fails."""
-    from dumbbell.experiments.checklist import words
-
-    result = table(*words.OVERVIEW, whole=words.OVERVIEW[:1])
-    for each in found:
-        result.add_row(*map(plain, words.overview(each)))
-    print_table(result, folded=True)
-    print_words(words.BOUNDS.partition(" (*")[0] + ".")
-
-
-def _show(found: Checklist) -> None:
-    """Print the table of a checklist, the checks that fail, and the conclusion."""
-    from dumbbell.experiments.checklist import words
-    from dumbbell.experiments.checklist.outcome import FAILS, PASSES, UNDECIDED
-
-    quick = "; quick runs: fewer paths and repetitions" if found.is_quick else ""
-    print_words(f"{found.results.study.header.title} ({found.engine.identity}{quick}).")
-    print()
-    heads = words.heads(found)
-    result = table(*heads, right=heads[2:], whole=heads)
-    colours = {PASSES: "green", FAILS: "red", UNDECIDED: "yellow"}
-    ranked = sorted(found.clauses, key=lambda each: [*words.LEVELS].index(each.clause.level))
-    for level, clauses in groupby(ranked, lambda each: each.clause.level):
-        result.add_row(f"[bold]{words.LEVELS[level]}[/]")
-        for each in clauses:
-            title, *cells = map(plain, words.cells(found, each))
-            mark = f"[{colours[each.outcome]}]{words.MARKS[each.outcome]}[/]"
-            result.add_row(f"{mark} {title}", *cells)
-    print_table(result, folded=True)
-    print()
-    for judged, fault in words.faults(found):
-        print_words(f"{words.MARKS[judged.outcome]} {judged.clause.title}: {fault}")
-    print()
-    print_words(words.BOUNDS)
-    print_words(words.unjudged(found))
-    print()
-    for line in words.conclusion(found):
-        print_words(line)
+        with refusing("write it", markdown):
+            suite_pages.write_markdown(found, markdown, command)

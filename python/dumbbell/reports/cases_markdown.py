@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dumbbell.base import markdown, tree
 from dumbbell.experiments.cases import Cases, words
-from dumbbell.experiments.cases.outcome import PASSES
+from dumbbell.experiments.suites.verdicts import PASSES
 
 
 def page(found: Sequence[Cases], command: str) -> str:

@@ -8,7 +8,8 @@ from dumbbell.algorithms.labels import label_of
 from dumbbell.base import markdown, tree
 from dumbbell.base.labels import listing
 from dumbbell.experiments.checklist import Checklist, words
-from dumbbell.experiments.checklist.outcome import FAILS, UNDECIDED, Answer, Judged
+from dumbbell.experiments.checklist.outcome import Answer
+from dumbbell.experiments.suites.verdicts import FAILS, UNDECIDED
 
 _CLAUSES = ("clause", "demand", "what is tested", "bounds", "fail", "undecided")
 
@@ -28,7 +29,7 @@ def page(found: Sequence[Checklist], command: str) -> str:
             f"- Engine: `{first.engine.identity}`\n"
             f"- Written by {tree.identity()}\n"
             f"- References: {against}\n"
-            f"- {words.BOUNDS.partition(' (*')[0]}.\n"
+            f"- {words.OUR_BOUNDS}\n"
             "- Section 6 demands that the criteria of section 5 are met on the Internet. Special "
             "cases (section 7) may fail.\n",
             "## Algorithms\n",
@@ -73,13 +74,9 @@ def _title(found: Checklist, answer: Answer) -> str:
 
 def _faults(found: Checklist) -> Iterator[str]:
     """Yield what the failed clauses of an algorithm found."""
-    faults = [(judged, fault) for judged, fault in words.faults(found) if _fails(judged)]
+    faults = [(judged, fault) for judged, fault in words.faults(found) if judged.outcome is FAILS]
     if faults:
         yield f"## {markdown.literal(label_of(found.algorithm))}\n"
         for judged, fault in faults:
             yield f"- **{judged.clause.title}**: {markdown.literal(fault)}"
         yield ""
-
-
-def _fails(judged: Judged) -> bool:
-    return judged.outcome == FAILS

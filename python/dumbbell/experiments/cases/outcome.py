@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import polars as pl
 
@@ -12,18 +12,8 @@ from dumbbell.base.labels import listing
 from dumbbell.experiments.cases.measures import MEASURES
 from dumbbell.experiments.cases.suite import Case, CaseRun, Check, Suite
 from dumbbell.experiments.cases.trace import Trace, UnknownError
-from dumbbell.experiments.checklist.roles import Role
-from dumbbell.judging.evidence import Verdict
-from dumbbell.results.results import Results
-
-PASSES: Final = "passes"
-FAILS: Final = "fails"
-UNJUDGED: Final = "not judged"
-_VERDICTS: Final = {
-    PASSES: Verdict.MET,
-    FAILS: Verdict.FAILED,
-    UNJUDGED: Verdict.UNDECIDED,
-}
+from dumbbell.experiments.suites.roles import Role
+from dumbbell.experiments.suites.verdicts import FAILS, PASSES, UNJUDGED, Judgement, Outcome
 
 
 @dataclass(frozen=True)
@@ -45,8 +35,8 @@ class Answer:
     why: str = ""
 
     @property
-    def outcome(self) -> str:
-        """Its verdict as a word."""
+    def outcome(self) -> Outcome:
+        """Its verdict."""
         if self.found is None:
             return UNJUDGED
         if isinstance(self.found, str):
@@ -101,12 +91,22 @@ class Judged:
     changed_at_ns: tuple[int, ...] = ()
 
     @property
-    def outcome(self) -> str:
-        """Its verdict as a word."""
+    def outcome(self) -> Outcome:
+        """Its verdict."""
         if self.why or self._missed:
             return UNJUDGED
         outcomes = {answer.outcome for answer in self.answers}
         return FAILS if FAILS in outcomes else UNJUDGED if UNJUDGED in outcomes else PASSES
+
+    @property
+    def id(self) -> str:
+        """Its section."""
+        return self.case.source
+
+    @property
+    def demands(self) -> bool:
+        """True, as of every case."""
+        return True
 
     @property
     def _missed(self) -> Answer | None:
@@ -143,23 +143,17 @@ class Judged:
 
 
 @dataclass(frozen=True, repr=False)
-class Cases:
-    """An algorithm by the cases of a draft.
+class Cases(Judgement[Suite, Judged]):
+    """An algorithm by the cases of a draft; see `Judgement`.
 
     Attributes
     ----------
-    results
-        The study that it is, and its runs.
-    suite
-        The cases.
     role
         The algorithm.
     cases
         The verdicts.
     """
 
-    results: Results
-    suite: Suite
     role: Role
     cases: tuple[Judged, ...]
 
@@ -169,28 +163,15 @@ class Cases:
         return self.role.name
 
     @property
-    def passes(self) -> bool:
-        """True if no case fails; one that is not judged does not fail."""
-        return not self.having(FAILS)
-
-    @property
-    def verdicts(self) -> dict[str, Verdict]:
-        """Section -> verdict, as baselines have it."""
-        return {judged.case.source: _VERDICTS[judged.outcome] for judged in self.cases}
-
-    def having(self, outcome: str) -> list[Judged]:
-        """Return the cases of a verdict."""
-        return [judged for judged in self.cases if judged.outcome == outcome]
+    def judged(self) -> tuple[Judged, ...]:
+        """The cases."""
+        return self.cases
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return {
-            "study": self.results.study.name,
-            "suite": self.suite.title,
+            **super().as_dict(),
             "revised": self.suite.revised,
-            "algorithm": self.algorithm,
-            "engine": self.results.engine.identity,
-            "passes": self.passes,
             "cases": [judged.as_dict() for judged in self.cases],
         }
 

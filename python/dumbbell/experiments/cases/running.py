@@ -17,7 +17,7 @@ from typing import Any, Final
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.algorithms.labels import label_of
-from dumbbell.base.errors import DamagedResult, InputError, placed
+from dumbbell.base.errors import DamagedResult, placed
 from dumbbell.base.labels import listing
 from dumbbell.engines import engines
 from dumbbell.engines.choices import RETRIES, EngineName
@@ -28,8 +28,7 @@ from dumbbell.experiments.cases.outcome import Cases, Judged
 from dumbbell.experiments.cases.reported import Reported, reported
 from dumbbell.experiments.cases.suite import NAME, Case, CaseRun, Change, Suite
 from dumbbell.experiments.cases.trace import Trace, UnknownError
-from dumbbell.experiments.checklist.roles import Role
-from dumbbell.experiments.mixes import named
+from dumbbell.experiments.suites.roles import Role, read
 from dumbbell.results import experiments
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.plans import Plan
@@ -222,17 +221,11 @@ def _repeated(change: Change | None, trace: Trace | None) -> Trace | str:
 def asked(algorithms: Sequence[str], suite: Suite, store: Store, seed: int) -> Passes:
     """Read algorithms; one that is none, or has no states of BBR, is an InputError."""
     own: dict[str, Algorithm] = {}
-    found: dict[Role, Reported] = {}
+    roles = read(algorithms, "algorithm", "bbr3", own)
     with placed(key="algorithm"):
-        for choice in algorithms:
-            role = Role(named(choice, own), choice)
-            found[role] = reported(catalogue.algorithm(role.name.partition("@")[0], own))
-        if not found:
-            raise InputError("no algorithm", valid="bbr3")
-        if len({role.id for role in found}) < len(algorithms):
-            raise InputError(
-                "the same algorithm twice", value=",".join(algorithms), valid="each once"
-            )
+        found = {
+            role: reported(catalogue.algorithm(role.name.partition("@")[0], own)) for role in roles
+        }
     store.create()
     return Passes(suite, found, store, seed)
 

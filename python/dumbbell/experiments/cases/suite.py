@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from dumbbell.base import documents
-from dumbbell.base.errors import InputError
-from dumbbell.base.validation import validate
+from dumbbell.experiments.suites import suite as suites
 from dumbbell.scenario.tables import Table
 
-FOLDER: Final = Path(__file__).parents[2] / "checklists"
 NAME: Final = "bbr-draft"
 """The suite that ships."""
 
@@ -160,23 +156,22 @@ class Cause(Table):
     """The cause."""
 
 
-class Suite(Table):
+class Suite(suites.Suite):
     """A suite of cases."""
-
-    title: str
-    """Name of the document."""
 
     revised: str
     """Its revision in words."""
 
-    scenario: dict[str, Any]
-    """Common part of all scenarios."""
-
     cases: tuple[Case, ...] = Field(alias="case")
-    """The cases."""
+    """The cases, by their numbers; files have them by their subjects."""
 
     causes: tuple[Cause, ...] = Field((), alias="cause")
     """Causes why built-in algorithms fail some."""
+
+    @field_validator("cases")
+    @classmethod
+    def _by_number(cls, cases: tuple[Case, ...]) -> tuple[Case, ...]:
+        return tuple(sorted(cases, key=lambda case: case.number))
 
     def cause(self, algorithm: str, case: Case) -> str:
         """Return why an algorithm fails a case; empty: unknown."""
@@ -189,18 +184,6 @@ class Suite(Table):
 
 
 @cache
-def load(name: str = NAME) -> Suite:
-    """Read a suite, whose files count as one."""
-    whole: dict[str, Any] = {}
-    for path in sorted((FOLDER / name).glob("*.toml")):
-        for key, value in documents.read_toml(path).items():
-            if isinstance(value, list):
-                whole.setdefault(key, []).extend(value)
-            else:
-                whole[key] = value
-    # Files have the cases by their subjects, tables by their numbers.
-    whole["case"] = sorted(whole.get("case", ()), key=lambda case: case["number"])
-    try:
-        return validate(Suite, whole)
-    except InputError as error:
-        raise error.at(source=str(FOLDER / name)) from None
+def load() -> Suite:
+    """Read the suite."""
+    return suites.load(Suite, NAME)

@@ -7,11 +7,10 @@ from typing import Final
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base.labels import DIGITS, listing, number
-from dumbbell.experiments.cases.outcome import FAILS, PASSES, UNJUDGED, Answer, Cases, Judged
+from dumbbell.experiments.cases.outcome import Answer, Cases, Judged
 from dumbbell.experiments.cases.suite import Check, State
+from dumbbell.experiments.suites.verdicts import FAILS, PASSES, UNJUDGED, Marked, Row, VerdictTable
 from dumbbell.judging import words as said
-
-MARKS: Final = {PASSES: "✓", FAILS: "✗", UNJUDGED: "–"}
 
 HEADS: Final = ("case", "check", "found", "bound")
 """Columns of the table of an algorithm: of each case the check that decides it."""
@@ -24,17 +23,41 @@ BOUNDS: Final = (
 )
 
 
-def title(judged: Judged) -> str:
+def table(judged: Sequence[Cases]) -> VerdictTable:
+    """Return the verdicts of an algorithm, or which cases each of several passes."""
+    if len(judged) > 1:
+        rows: tuple[Row, ...] = tuple(
+            (_title(row[0]), *(Marked(each.outcome) for each in row))
+            for row in zip(*(each.cases for each in judged), strict=True)
+        )
+        conclusions = tuple(" ".join(conclusion(each)) for each in judged)
+        heads = ("case", *(each.algorithm for each in judged))
+        return VerdictTable(heads, rows, whole=heads[:1], below=conclusions)
+    (first,) = judged
+    title, engine = first.results.study.header.title, first.engine.identity
+    lines = (f"{each.outcome.mark} {each.case.source}: {text}" for each, text in reasons(first))
+    cannot = "What cases ask for that Dumbbell does not see or do:"
+    return VerdictTable(
+        HEADS,
+        tuple((Marked(each.outcome, _title(each)), *_measures(each)) for each in first.cases),
+        numbers=HEADS[2:3],
+        whole=HEADS,
+        above=(f"{title}, {first.suite.revised} ({engine}).", ""),
+        below=("", *lines, "", BOUNDS, cannot, *unseen(first), "", *conclusion(first)),
+    )
+
+
+def _title(judged: Judged) -> str:
     """Return the number and the name of a case."""
     return f"{judged.case.number:2} {judged.case.name}"
 
 
-def cells(judged: Judged) -> tuple[str, ...]:
-    """Return the row of a case: the check that decides it, what it found, and the bound."""
+def _measures(judged: Judged) -> tuple[str, ...]:
+    """Return the check that decides a case, what it found, and the bound."""
     answer = judged.deciding
     if answer is None:
-        return (title(judged), number(None), number(None), number(None))
-    return (title(judged), answer.check.label, found(answer), bound(answer.check))
+        return (number(None),) * 3
+    return (answer.check.label, found(answer), bound(answer.check))
 
 
 def found(answer: Answer) -> str:

@@ -8,8 +8,9 @@ from typing import Any, Final, cast
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base.labels import listing
-from dumbbell.experiments.checklist.roles import Role, Roles, for_references, on_axis
+from dumbbell.experiments.checklist.roles import Roles, for_references, on_axis
 from dumbbell.experiments.checklist.suite import Clause, Suite
+from dumbbell.experiments.suites.roles import Role
 from dumbbell.judging.claim import Claim
 from dumbbell.judging.kinds.reference import Reference
 from dumbbell.plan import grid

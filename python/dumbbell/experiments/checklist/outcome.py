@@ -9,28 +9,22 @@ from typing import Any, Final, cast
 
 import polars as pl
 
-from dumbbell.engines.engine import Engine
 from dumbbell.experiments.checklist import content
-from dumbbell.experiments.checklist.roles import Role, Roles
+from dumbbell.experiments.checklist.roles import Roles
 from dumbbell.experiments.checklist.suite import Clause, Level, Suite
+from dumbbell.experiments.suites.roles import Role
+from dumbbell.experiments.suites.verdicts import FAILS, PASSES, UNDECIDED, Judgement, Outcome
 from dumbbell.inference import statistics
 from dumbbell.inference.estimates import Estimate
 from dumbbell.judging import words as said
-from dumbbell.judging.evidence import CheckResult, Place, State, Verdict
+from dumbbell.judging.evidence import CheckResult, Place, State
 from dumbbell.judging.judging import ClaimResult
 from dumbbell.judging.kinds.reference import Reference
 from dumbbell.plan import grid
 from dumbbell.quantities.derived import Derived
 from dumbbell.results.results import Results
 
-PASSES: Final = "passes"
-FAILS: Final = "fails"
-UNDECIDED: Final = "undecided"
-_OUTCOMES: Final[Mapping[Verdict, str]] = {
-    Verdict.MET: PASSES,
-    Verdict.FAILED: FAILS,
-    Verdict.UNDECIDED: UNDECIDED,
-}
+_OUTCOMES: Final = {each.verdict: each for each in (PASSES, FAILS, UNDECIDED)}
 
 
 @dataclass(frozen=True)
@@ -80,8 +74,8 @@ class Answer:
     of: Mapping[str, Measured] | None = None
 
     @property
-    def outcome(self) -> str:
-        """Its verdict as a word."""
+    def outcome(self) -> Outcome:
+        """Its verdict."""
         return _OUTCOMES[self.result.verdict]
 
     @property
@@ -112,9 +106,14 @@ class Judged:
     answers: tuple[Answer, ...]
 
     @property
-    def outcome(self) -> str:
-        """Its verdict as a word."""
+    def outcome(self) -> Outcome:
+        """Its verdict."""
         return _OUTCOMES[self.result.verdict]
+
+    @property
+    def id(self) -> str:
+        """The name of that claim."""
+        return self.result.claim.id
 
     @property
     def deciding(self) -> Answer:
@@ -126,25 +125,45 @@ class Judged:
         """True if it is a MUST."""
         return self.clause.level is Level.MUST
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON."""
+        return {
+            **self.clause.model_dump(exclude={"checks"}, mode="json"),
+            "verdict": self.outcome,
+            "checks": [
+                {
+                    "quantity": answer.check.quantity,
+                    "title": answer.named.title,
+                    "verdict": answer.outcome,
+                    "where": answer.where,
+                    "bound": answer.limit,
+                    "bound_by": answer.limited_by or "Dumbbell",
+                    "measured": {
+                        name: {**measured.mean.as_dict(), "worst": measured.worst}
+                        for name, measured in (answer.of or {}).items()
+                    },
+                    "grid_points": dict(
+                        zip(("agree", "disagree", "undecided"), answer.counts, strict=True)
+                    ),
+                    "detail": answer.result.detail,
+                }
+                for answer in self.answers
+            ],
+        }
+
 
 @dataclass(frozen=True, repr=False)
-class Checklist:
-    """An algorithm by the clauses of an RFC.
+class Checklist(Judgement[Suite, Judged]):
+    """An algorithm by the clauses of an RFC; see `Judgement`.
 
     Attributes
     ----------
-    results
-        The study that it is, and its runs.
-    suite
-        The clauses and tests.
     roles
         The algorithm and its references.
     clauses
         The verdicts.
     """
 
-    results: Results
-    suite: Suite
     roles: Roles
     clauses: tuple[Judged, ...]
 
@@ -167,40 +186,27 @@ class Checklist:
         ]
 
     @property
-    def engine(self) -> Engine:
-        """The engine that ran it."""
-        return self.results.engine
-
-    @property
     def algorithm(self) -> str:
         """The judged algorithm."""
         return self.roles.judged[0].name
 
     @property
-    def passes(self) -> bool:
-        """True if no clause with a MUST fails; one that is undecided does not fail."""
-        return not any(judged.demands and judged.outcome == FAILS for judged in self.clauses)
+    def judged(self) -> tuple[Judged, ...]:
+        """The clauses."""
+        return self.clauses
 
     @property
     def is_quick(self) -> bool:
         """True if it is of quick runs."""
         return any(judged.result.is_quick for judged in self.clauses)
 
-    def having(self, outcome: str) -> list[Judged]:
-        """Return the clauses of a verdict."""
-        return [judged for judged in self.clauses if judged.outcome == outcome]
-
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return {
-            "study": self.results.study.name,
-            "suite": self.suite.title,
-            "algorithm": self.algorithm,
+            **super().as_dict(),
             "against": [role.name for role in self.roles.references],
-            "engine": self.engine.identity,
             "quick": self.is_quick,
-            "passes": self.passes,
-            "clauses": [_clause(judged) for judged in self.clauses],
+            "clauses": [judged.as_dict() for judged in self.clauses],
             "not_judged": [clause.model_dump() for clause in self.suite.unjudged],
             "invalid": list(self.results.invalid.values()),
             "doubtful": list(self.results.doubtful),
@@ -239,32 +245,6 @@ def _row(judged: Judged, answer: Answer, names: Sequence[str]) -> dict[str, Any]
         row |= {f"{name}_{end}": ends.get(end) for end in ("low", "high")}
         row[f"{name}_worst"] = None if measured is None else measured.worst
     return row
-
-
-def _clause(judged: Judged) -> dict[str, Any]:
-    return {
-        **judged.clause.model_dump(exclude={"checks"}, mode="json"),
-        "verdict": judged.outcome,
-        "checks": [
-            {
-                "quantity": answer.check.quantity,
-                "title": answer.named.title,
-                "verdict": answer.outcome,
-                "where": answer.where,
-                "bound": answer.limit,
-                "bound_by": answer.limited_by or "Dumbbell",
-                "measured": {
-                    name: {**measured.mean.as_dict(), "worst": measured.worst}
-                    for name, measured in (answer.of or {}).items()
-                },
-                "grid_points": dict(
-                    zip(("agree", "disagree", "undecided"), answer.counts, strict=True)
-                ),
-                "detail": answer.result.detail,
-            }
-            for answer in judged.answers
-        ],
-    }
 
 
 _Tables = Callable[[str, str], pl.DataFrame]

@@ -2,50 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dumbbell.algorithms.catalogue import Algorithm
-from dumbbell.base.errors import InputError, placed
-from dumbbell.experiments.mixes import named
-
-
-@dataclass(frozen=True)
-class Role:
-    """An algorithm in a checklist.
-
-    Attributes
-    ----------
-    name
-        Its name in tables, with its preset if any.
-    typed
-        Its name, or the path of its C file, as typed.
-    """
-
-    name: str
-    typed: str
-
-    @property
-    def value(self) -> str:
-        """The algorithm as the value of an axis, in which a preset has no meaning."""
-        return self.name.replace("@", "/")
-
-    @property
-    def axis(self) -> str:
-        """The value for the study: a file has its path, so that it is read."""
-        return self.value if "@" in self.name else self.typed
-
-    @property
-    def has_preset(self) -> bool:
-        """True if its value on the axis is no algorithm."""
-        return "@" in self.name
-
-    @property
-    def id(self) -> str:
-        """Its name as part of the names of tests and quantities."""
-        return re.sub(r"[^a-z0-9]", "", self.name.lower())
+from dumbbell.experiments.suites.roles import Role, read
 
 
 @dataclass(frozen=True)
@@ -68,21 +30,8 @@ class Roles:
 def roles(algorithms: Sequence[str], against: Sequence[str]) -> Roles:
     """Read algorithms and their references; what is none is an InputError."""
     own_algorithms: dict[str, Algorithm] = {}
-    judged = _read(algorithms, "algorithm", "cubic", own_algorithms)
-    return Roles(judged, _read(against, "against", "reno,cubic", own_algorithms))
-
-
-def _read(
-    choices: Sequence[str], key: str, example: str, own: dict[str, Algorithm]
-) -> tuple[Role, ...]:
-    with placed(key=key):
-        roles_read = tuple(Role(named(choice, own), choice) for choice in choices)
-    if not roles_read:
-        raise InputError("no algorithm", key=key, valid=example)
-    if len({role.id for role in roles_read}) < len(roles_read):
-        typed = ",".join(choices)
-        raise InputError("the same algorithm twice", key=key, value=typed, valid="each once")
-    return roles_read
+    judged = read(algorithms, "algorithm", "cubic", own_algorithms)
+    return Roles(judged, read(against, "against", "reno,cubic", own_algorithms))
 
 
 def filled(template: Any, values: dict[str, str]) -> Any:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from pydantic import Field
 
-from dumbbell.base import documents
-from dumbbell.base.errors import InputError
-from dumbbell.base.validation import validate
+from dumbbell.experiments.suites import suite as suites
 from dumbbell.scenario.tables import Table
 
-FOLDER: Final = Path(__file__).parents[2] / "checklists"
 NAME: Final = "rfc9743"
 """The suite that ships."""
 
@@ -84,17 +80,11 @@ class Unjudged(Table):
     """Why Dumbbell cannot judge it."""
 
 
-class Suite(Table):
+class Suite(suites.Suite):
     """A checklist: clauses, and the parts of the study that judges them."""
-
-    title: str
-    """Name of the criteria."""
 
     summary: str
     """It in a sentence."""
-
-    scenario: dict[str, Any]
-    """Common part of all scenarios."""
 
     clauses: tuple[Clause, ...] = Field(alias="clause")
     """The clauses that Dumbbell judges."""
@@ -110,16 +100,6 @@ class Suite(Table):
 
 
 @cache
-def load(name: str = NAME) -> Suite:
-    """Read a suite, whose files count as one."""
-    whole: dict[str, Any] = {}
-    for path in sorted((FOLDER / name).glob("*.toml")):
-        for key, value in documents.read_toml(path).items():
-            if isinstance(value, list):
-                whole.setdefault(key, []).extend(value)
-            else:
-                whole[key] = value
-    try:
-        return validate(Suite, whole)
-    except InputError as error:
-        raise error.at(source=str(FOLDER / name)) from None
+def load() -> Suite:
+    """Read the suite."""
+    return suites.load(Suite, NAME)

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base.labels import listing, number
-from dumbbell.experiments.checklist.outcome import (
+from dumbbell.experiments.checklist.outcome import Answer, Checklist, Judged, Measured
+from dumbbell.experiments.checklist.suite import Level
+from dumbbell.experiments.suites.verdicts import (
     FAILS,
     PASSES,
     UNDECIDED,
-    Answer,
-    Checklist,
-    Judged,
-    Measured,
+    Marked,
+    Row,
+    VerdictTable,
 )
-from dumbbell.experiments.checklist.suite import Level
 from dumbbell.judging import words as said
 from dumbbell.quantities.cells import Shown
 from dumbbell.quantities.shown import brief_interval
-
-MARKS: Final = {PASSES: "✓", FAILS: "✗", UNDECIDED: "?"}
-
-LEVELS: Final = {
-    Level.MUST: "MUST",
-    Level.SHOULD: "SHOULD",
-    Level.LESSER: "should",
-    Level.OUGHT: "ought",
-}
-"""Headings of the clauses of a level."""
 
 _NARROW: Final = 0.005
 """Reach of an interval, as a share of its mean, below which a table shows the mean alone."""
@@ -37,21 +28,46 @@ _NARROW: Final = 0.005
 _SMALL: Final = 0.1
 """Values below it have two significant digits."""
 
-BOUNDS: Final = (
+_BOUNDS: Final = (
     "RFC 9743 states no bounds. These are Dumbbell's. A value that is not much worse than that of "
-    "a reference also passes (*: the bound is by a reference)."
+    "a reference also passes"
 )
+OUR_BOUNDS: Final = f"{_BOUNDS}."
+BOUNDS: Final = f"{_BOUNDS} (*: the bound is by a reference)."
+
+
+def table(found: Sequence[Checklist]) -> VerdictTable:
+    """Return the verdicts of an algorithm, or which clauses each of several fails."""
+    if len(found) > 1:
+        rows = tuple(map(overview, found))
+        return VerdictTable(OVERVIEW, rows, whole=OVERVIEW[:1], below=(OUR_BOUNDS,))
+    (first,) = found
+    quick = "; quick runs: fewer paths and repetitions" if first.is_quick else ""
+    columns = heads(first)
+    reasons = (f"{each.outcome.mark} {each.clause.title}: {fault}" for each, fault in faults(first))
+    return VerdictTable(
+        columns,
+        tuple(_rows(first)),
+        numbers=columns[2:],
+        whole=columns,
+        above=(f"{first.results.study.header.title} ({first.engine.identity}{quick}).", ""),
+        below=("", *reasons, "", BOUNDS, unjudged(first), "", *conclusion(first)),
+    )
+
+
+def _rows(found: Checklist) -> Iterator[Row]:
+    """Yield a row for each clause, those of a level below its name."""
+    ranked = sorted(found.clauses, key=lambda each: [*Level].index(each.clause.level))
+    for level, clauses in groupby(ranked, lambda each: each.clause.level):
+        yield (level.value,)
+        for each in clauses:
+            yield (Marked(each.outcome, each.clause.title), *measures(found, each.deciding))
 
 
 def heads(found: Checklist) -> tuple[str, ...]:
     """Return the headings of the table: the algorithm, its worst run, references, bound."""
     others = (role.name for role in found.roles.references if role not in found.roles.judged)
     return ("clause", "unit", found.algorithm, "worst", *others, "bound")
-
-
-def cells(found: Checklist, judged: Judged) -> tuple[str, ...]:
-    """Return the row of a clause, by the check that decides it, at the point that decides that."""
-    return (judged.clause.title, *measures(found, judged.deciding))
 
 
 def measures(found: Checklist, answer: Answer) -> tuple[str, ...]:
