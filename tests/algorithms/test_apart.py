@@ -179,6 +179,33 @@ def test_a_check_gives_up_on_one_that_never_ends(monkeypatch: pytest.MonkeyPatch
     assert row.told == snapshot("a simulation has not ended after 1 s")
 
 
+@pytest.fixture
+def endless_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let children compile for ever, unless they are cancelled."""
+    apart._idle.close()
+    compiler = folder / "compiler"
+    compiler.write_text("#!/bin/sh\nexec sleep 1000000\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+
+
+def test_a_check_gives_up_however_early_its_patience_ends(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    monkeypatch.setattr(probe, "PATIENCE_S", 1)
+    write("right")
+    algorithm = catalogue.read("./right.c")
+    request.getfixturevalue("endless_compiler")
+    (row,) = behaviour.rows(algorithm)
+    assert row.told == snapshot("a simulation has not ended after 1 s")
+
+
+@pytest.mark.usefixtures("endless_compiler")
+def test_a_question_that_takes_too_long_is_given_up_while_it_compiles() -> None:
+    with pytest.raises(apart.TooLong):
+        apart.ask("load_algorithm", "right", starting.text("right"), "right.c", patience_s=0.5)
+
+
 def test_a_process_that_died_while_it_waited_is_replaced() -> None:
     write("right")
     run = scenario("right")

@@ -21,12 +21,13 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, Protocol
 
 from dumbbell import _core
+from dumbbell.algorithms.patience import Patience
 from dumbbell.base.errors import Cancelled, EngineError
 
 _SCRIPT: Final = Path(__file__).with_name("apart_child.py")
@@ -35,6 +36,9 @@ _SAID_MAX: Final = 4_000
 """Characters of what a child's code prints that are shown; an algorithm may print for ever."""
 
 _SIGNAL_LATENCY_S: Final = 0.1
+
+_CANCELLED: Final = "Cancelled"
+"""Error of a call that was going on when the child's input ended."""
 
 _GRACE_S: Final = 5.0
 """Time after which a child is killed that has not ended on request, in seconds."""
@@ -163,6 +167,10 @@ class Child:
             raise Died(process.wait(), self._printed) from None
         if not error:
             return answer
+        if error == _CANCELLED:
+            # The answer of a child that is being killed, if it finds the time for one.
+            self.close()
+            raise Died(self._process.wait(), self._printed)
         raise _error(error, answer)
 
     def simulate(self, scenario_json: str) -> RawOutput:
@@ -256,8 +264,6 @@ def _error(name: str, args: tuple[Any, ...]) -> Exception:
     for kind in (*_CORE_ERRORS, MemoryError):
         if kind.__name__ == name:
             return kind(*args)
-    if name == "Cancelled":
-        return Cancelled("it was cancelled")
     if name == "PanicException":
         return EngineError(f"the simulator stopped on a broken invariant: {args[0]}")
     return EngineError(f"the simulator stopped: {name}: {args}")
@@ -331,26 +337,15 @@ def ask(
     Raises as the function; Died if it brings the process down, TooLong and Cancelled.
     """
     idle = _chosen.get()
-    child, too_late = idle.take(), threading.Event()
-
-    def give_up() -> None:
-        too_late.set()
-        child.kill()
-
-    timer = None if patience_s is None else threading.Timer(patience_s, give_up)
-    if timer is not None:
-        timer.daemon = True
-        timer.start()
+    child = idle.take()
+    patience = Patience(patience_s, child.kill)
     try:
-        if cancel is None:
+        with patience, nullcontext() if cancel is None else cancel.stopping(child.kill):
             answer = child.call(function, *arguments)
-        else:
-            with cancel.stopping(child.kill):
-                answer = child.call(function, *arguments)
     except Died:
         if cancel is not None and cancel.cancelled:
             raise Cancelled("it was cancelled") from None
-        if too_late.is_set() and patience_s is not None:
+        if patience.is_over and patience_s is not None:
             raise TooLong(patience_s) from None
         raise
     except _CORE_ERRORS:
@@ -359,10 +354,7 @@ def ask(
     except BaseException:
         child.kill()
         raise
-    finally:
-        if timer is not None:
-            timer.cancel()
-    if too_late.is_set() or (cancel is not None and cancel.cancelled):
+    if patience.is_over or (cancel is not None and cancel.cancelled):
         child.kill()
     else:
         idle.put(child)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +11,7 @@ import numpy as np
 
 from dumbbell import _core
 from dumbbell.algorithms.apart import Child, Died, RawOutput
+from dumbbell.algorithms.patience import Patience
 from dumbbell.base.errors import BroughtDown, EngineError
 from dumbbell.contract.reading import read_summary
 from dumbbell.contract.summary import Summary
@@ -36,25 +36,17 @@ def outcomes(scenarios: Sequence[ResolvedScenario]) -> list[Outcome]:
     BroughtDown if one of them does not come to its end.
     """
     child = Child()
-    too_late = threading.Event()
-
-    def give_up() -> None:
-        too_late.set()
-        child.kill()
-
-    impatient = threading.Timer(PATIENCE_S, give_up)
-    impatient.daemon = True
-    impatient.start()
+    patience = Patience(PATIENCE_S, child.kill)
     try:
-        return [_outcome(child.simulate(scenario.json)) for scenario in scenarios]
+        with patience:
+            return [_outcome(child.simulate(scenario.json)) for scenario in scenarios]
     except Died as died:
-        if too_late.is_set():
+        if patience.is_over:
             raise BroughtDown(f"a simulation has not ended after {PATIENCE_S} s") from None
         raise BroughtDown(f"the process {died}") from None
     except (EngineError, _core.ScenarioError) as error:
         raise BroughtDown(str(error)) from None
     finally:
-        impatient.cancel()
         child.kill()
         child.close()
 
