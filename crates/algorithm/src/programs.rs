@@ -13,6 +13,9 @@ pub static NEVER: AtomicBool = AtomicBool::new(false);
 /// Between two looks at a program that goes on.
 const LOOK: Duration = Duration::from_millis(5);
 
+/// So much of a program's time counts at most between two looks.
+const COUNTED_MAX: Duration = LOOK.saturating_mul(4);
+
 /// What a program may say, bytes.
 const SAID_MAX: u64 = 16 << 20;
 
@@ -50,7 +53,7 @@ pub fn output_of(
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
     of_its_own_group(command);
     let mut child = command.spawn()?;
-    let began = Instant::now();
+    let mut patience = Patience(limit);
     let status: ExitStatus = loop {
         if let Some(status) = child.try_wait()? {
             break status;
@@ -58,12 +61,12 @@ pub fn output_of(
         let said = stdout.metadata()?.len().max(stderr.metadata()?.len());
         let problem = if cancel.load(Ordering::Relaxed) {
             Ended::Cancelled
-        } else if began.elapsed() > limit {
+        } else if patience.0.is_zero() {
             Ended::TooLong(limit)
         } else if said > SAID_MAX {
             Ended::TooMuch
         } else {
-            sleep(LOOK);
+            patience.look(|| sleep(LOOK));
             continue;
         };
         end(&mut child)?;
@@ -76,6 +79,18 @@ pub fn output_of(
         Ok::<_, io::Error>(said)
     });
     Ok(Output { status, stdout: stdout?, stderr: stderr? })
+}
+
+/// The time that a program has left. It passes only as fast as this thread is woken: a machine that
+/// holds this process up holds up its programs as well, and that is no fault of theirs.
+struct Patience(Duration);
+
+impl Patience {
+    fn look(&mut self, wait: impl FnOnce()) {
+        let began = Instant::now();
+        wait();
+        self.0 = self.0.saturating_sub(began.elapsed().min(COUNTED_MAX));
+    }
 }
 
 /// Limits the memory of a compiler, and of each program that it starts, to `COMPILER_BYTES_MAX`.
@@ -168,6 +183,15 @@ mod tests {
         limit_memory(&mut asks);
         let output = output_of(&mut asks, &NEVER, LONG).unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), "1953125\n1953125\n");
+    }
+
+    #[test]
+    fn what_a_busy_machine_takes_is_not_counted() {
+        let mut patience = Patience(3 * COUNTED_MAX);
+        patience.look(|| sleep(50 * COUNTED_MAX));
+        assert_eq!(patience.0, 2 * COUNTED_MAX);
+        patience.look(|| sleep(COUNTED_MAX / 2));
+        assert!((COUNTED_MAX..=2 * COUNTED_MAX - COUNTED_MAX / 2).contains(&patience.0));
     }
 
     #[test]
