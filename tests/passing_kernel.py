@@ -18,6 +18,9 @@ from dumbbell.engines.engine import Engine, Output, SimulatorEngine
 from dumbbell.scenario.resolve import ResolvedScenario
 from sample_runs import blank
 
+LATE = "the emulator was late"
+"""Why its invalid runs are invalid."""
+
 
 class Kernel:
     """A simulator that passes for a kernel; what it does otherwise is a change of the scenario."""
@@ -47,7 +50,7 @@ class Kernel:
             flow["transport"]["tcp"]["stack"]["switches"].update(self.changes)
         self.changed(data)
         output = SimulatorEngine().run(ResolvedScenario.of(data), cancel)
-        why = ["the emulator was late"] if data["seed"] in self.invalid else []
+        why = [LATE] if data["seed"] in self.invalid else []
         told = blank(
             TestbedSummary,
             kernel="6.18.0",

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 from typer.testing import CliRunner
 
+from command_line import sentence
 from dumbbell.cli.commands import app
 from dumbbell.experiments.cases import suite
 
@@ -38,8 +40,9 @@ def test_a_case_that_fails_is_a_row_a_reason_and_exit_code_1() -> None:
     (row,) = (line for line in lines if line.startswith("✗  3 drain-inflight "))
     assert row.split()[-4:] == ["0.3438", "0.49", "to", "0.51"]
     said = " ".join(text.split())
-    assert "✗ A.3: Gain of pacing in DRAIN: 0.3438. Bound: 0.49 to 0.51. Cause:" in said
-    assert "A.1: full_bw_now and full_bw_count are not exported." in said
+    assert sentence(said, "full_bw_count are") == snapshot(
+        "full_bw_now and full_bw_count are not exported."
+    )
     assert "It fails 3: A.1, A.3 and A.4." in said
     assert "<h3>A.3 Exiting DRAIN Based on Inflight</h3>" in Path("bbr-draft.html").read_text()
 
@@ -62,7 +65,9 @@ def test_several_algorithms_make_a_table_of_what_each_passes() -> None:
     assert code == 1
     (row,) = (line for line in text.splitlines() if line.startswith(" 3 drain-inflight"))
     assert row.split()[2:] == ["✗", "✓"]
-    assert "# BBR by the cases of draft-ietf-ccwg-bbr" in Path("all.md").read_text()
+    assert Path("all.md").read_text().splitlines()[0] == snapshot(
+        "# BBR by the cases of draft-ietf-ccwg-bbr"
+    )
     assert not Path("bbr-draft.html").exists()
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 
 import passing_kernel
-from command_line import Command, assert_refused
+from command_line import Command, assert_refused, sentence
 from dumbbell.base.errors import TestbedError
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
@@ -50,7 +51,9 @@ def test_agreement_is_exit_code_0_with_a_table_of_80_columns(
     assert said.code == 0, said.err
     assert max(map(len, said.out.splitlines())) <= 80
     assert said.out.count("✓ agrees") == 4
-    assert "The simulator agrees with the kernel here" in said.out
+    assert sentence(said.out, "The simulator") == snapshot(
+        "The simulator agrees with the kernel here:"
+    )
     assert "Page: validation.html" in said.err
     assert "<svg" in Path("validation.html").read_text()
 
@@ -88,9 +91,12 @@ def test_runs_that_were_held_up_are_named_with_the_way_out(
     passing_kernel.installed(Kernel(invalid=[1]), monkeypatch)
     said = dumbbell(*VALIDATE)
     assert said.code == 1
-    text = " ".join(said.out.split())
-    assert "Not judged on the kernel: run 1 of 2, as the emulator was late" in text
-    assert "`dumbbell doctor` shows what delays this machine." in text
+    assert [sentence(said.out, word) for word in ("run 1 of 2", "doctor")] == snapshot(
+        [
+            "run 1 of 2, as the emulator was late;",
+            "`dumbbell doctor` shows what delays this machine.",
+        ]
+    )
 
 
 def test_without_a_testbed_one_line_says_so(
@@ -103,7 +109,7 @@ def test_without_a_testbed_one_line_says_so(
     monkeypatch.setattr(engines, "runnable", runnable)
     said = dumbbell(*VALIDATE)
     assert said.code == 2
-    assert said.err == (
+    assert said.err == snapshot(
         "error: the testbed is not ready; `dumbbell doctor` shows more; no run was judged\n"
     )
     assert not Path("results").exists()

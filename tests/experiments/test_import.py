@@ -61,7 +61,9 @@ def test_a_path_is_fitted_and_says_what_it_rests_on(tmp_path: Path) -> None:
     assert path.rate.value == "22.8mbit"  # 22 Mbit/s of data with headers of 52 bytes in 1500
     assert path.rtt.value == "38.974ms"  # a packet takes 0.53 ms
     assert path.queue.value == "39p"  # 20.5 ms at that rate
-    assert (path.loss.value, "a full queue explains it" in path.loss.why) == ("0", True)
+    assert (path.loss.value, path.loss.why) == snapshot(
+        ("0", "0.00021 of the segments were sent again; a full queue explains it")
+    )
     fixed = fitting.path(found, {"queue": "7p", "loss": "1e-3"})
     assert (fixed.queue.value, fixed.queue.why, fixed.loss.value) == ("7p", "given", "1e-3")
 
@@ -111,7 +113,9 @@ def test_a_data_file_of_flent_is_read(tmp_path: Path) -> None:
     assert (flow.start_s, flow.rtt_min_ms, flow.goodput_mbit_per_s) == (0.2, 40.0, 9.5)
     path = fitting.path(found, {})
     assert path.loss.why == snapshot("retransmissions are not in the file")
-    assert "whether it overflowed is not in the file" in path.queue.why
+    assert path.queue.why == snapshot(
+        "18.8 ms between the shortest RTT and the longest; whether it overflowed is not in the file"
+    )
 
 
 def test_flows_without_rtts_of_their_own_have_those_of_the_ping(tmp_path: Path) -> None:

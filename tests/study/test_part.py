@@ -177,8 +177,12 @@ def test_a_wrong_part_is_refused(dumbbell: Command, tmp_path: Path) -> None:
     assert_refused(dumbbell("run", "small:fig4"))
     said = dumbbell("open", "small:fig3")
     assert_refused(said)
-    assert '"small:fig3": neither a study that has been run' in said.err
+    assert said.err == snapshot(
+        'error: "small:fig3": neither a study that has been run nor the beginning of a run\'s key; valid: studies: none exist\n'
+    )
     assert dumbbell("run", "small:fig3").code == 0
     said = dumbbell("open", "small:fig4")
     assert_refused(said)
-    assert "unknown figure or claim of small" in said.err
+    assert said.err == snapshot(
+        'error: "fig4": unknown figure or claim of small (did you mean "fig3"?); valid: fig3, fig2, fig1, A01, A02, A03\n'
+    )

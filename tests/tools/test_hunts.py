@@ -10,7 +10,9 @@ import pytest
 from hunts import __main__, page
 from hunts.page import Others
 from hunts.replaying import Replayed, replayed
+from inline_snapshot import snapshot
 
+from command_line import line
 from dumbbell.inference import statistics
 from dumbbell.scenario.model import Scenario
 from dumbbell.store.store import Store
@@ -48,9 +50,13 @@ def test_the_page_has_what_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     text = file.read_text()
     assert "| Vegas | 20 Mbit/s, RTT 40 ms, queue 1 BDP, jitter 24 ms | " in text
     assert "[vegas.toml](hunt/vegas.toml)" in text
-    assert "No scenario of the search costs Standard TCP a fifth" in text
+    assert line(text, "Standard TCP a") == snapshot(
+        "No scenario of the search costs Standard TCP a fifth of the goodput."
+    )
     assert "Not hunted yet: BBR, BBRv3, BIC-TCP" in text
-    assert "dumbbell compare vegas cubic reno --on" in text
+    assert line(text, "vegas cubic reno") == snapshot(
+        "dumbbell compare vegas cubic reno --on docs/hunt/vegas.toml --runs 3"
+    )
     kept = (tmp_path / "hunt/vegas.toml").read_text()
     assert kept.splitlines()[:3] == [*FOUND.splitlines()[:2], FOUND.splitlines()[4]]
     assert not (tmp_path / "hunt/reno.toml").exists()
@@ -74,7 +80,7 @@ def test_what_a_replay_leaves_open_is_apart() -> None:
     text = page.page([unsure, sure, worse], Others([], []), "--points 40", 3, "hunt")
     places = [text.index(f"where {each.algorithm} is bad") for each in (worse, sure, unsure)]
     assert places == sorted(places)
-    assert places[1] < text.index("The replay leaves it open") < places[2]
+    assert places[1] < text.index(line(text, "replay leaves")) < places[2]
 
 
 FILES: Final = sorted((Path(__file__).parents[2] / "docs/hunt").glob("*.toml"))
