@@ -247,6 +247,7 @@ lint: bpf-compiler $(or $(wildcard $(VENV)/.pgo),$(if $(wildcard $(VENV)/.releas
 	PYTHONPATH=python MYPYPATH=python $(BIN)/stubtest dumbbell._core
 	$(BIN)/pip check
 	$(BIN)/python tools/prose.py
+	$(BIN)/python tools/asserted.py
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 
 # What others wrote and the engine is linked with, after a change of Cargo.lock.
