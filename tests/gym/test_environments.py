@@ -351,6 +351,36 @@ def test_there_are_no_steps_before_the_first_reset_or_after_the_end() -> None:
         SharedPathEnv(SHORT).step({})
 
 
+def test_a_closed_environment_has_no_episode_until_it_is_reset() -> None:
+    one, many = PathEnv(SHORT), PathVectorEnv(2, SHORT)
+    shared = SharedPathEnv(SHORT, learners=["mine", "rival"])
+    first, firsts = one.reset(seed=1)[0], many.reset(seed=1)[0]
+    shared.reset(seed=1)
+    action = np.zeros((2, 1))
+    for close, step in (
+        (one.close, lambda: one.step(action[0])),
+        (many.close, lambda: many.step(action)),
+        (shared.close, lambda: shared.step({"mine": action[0], "rival": action[1]})),
+    ):
+        step()
+        close()
+        close()
+        with pytest.raises(InputError, match="reset"):
+            step()
+    with pytest.raises(InputError):
+        one.summary()
+    assert np.array_equal(one.reset(seed=1)[0], first)
+    assert np.array_equal(many.reset(seed=1)[0], firsts)
+
+
+@pytest.mark.parametrize("worth", ["much", None, [1.0, 2.0], [[1], [2, 3]], {}])
+def test_a_reward_that_is_no_number_is_refused(worth: Any) -> None:
+    env = PathEnv(SHORT, reward=lambda _: worth)
+    env.reset()
+    with pytest.raises(InputError, match=r"reward = .*valid: a function that returns a number"):
+        env.step(np.zeros(1))
+
+
 def test_wrong_options_and_rewards_are_refused() -> None:
     env = PathEnv(SHORT, reward=lambda _: math.nan)
     with pytest.raises(InputError, match="options"):

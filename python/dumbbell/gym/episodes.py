@@ -46,8 +46,17 @@ class Episodes:
         self._units = settings.dials.units
         self._threads = threads
         self._numbers = [-1] * places
+        self._core: Any = self._made()
+
+    def clear(self) -> None:
+        """Drop the paths with their episodes, and the memory that the engine has for them."""
+        self._core = None
+        self._numbers = [-1] * len(self._numbers)
+
+    def _made(self) -> _core.Environments:
         with core_errors("simulator"):
-            self._core = _core.Environments(settings.terms(source.learners), places)
+            terms = self.settings.terms(self.source.learners)
+            return _core.Environments(terms, len(self._numbers))
 
     def begin(
         self, place: int, random: np.random.Generator, options: dict[str, Any] | None
@@ -57,6 +66,8 @@ class Episodes:
         drawn = int(random.integers(len(self.source))), int(random.integers(_SEEDS))
         number = drawn[0] if number is None else number
         resolved = self.source.resolved(number)
+        if self._core is None:
+            self._core = self._made()
         with core_errors("simulator"):
             if self._numbers[place] != number:
                 self._numbers[place] = -1
@@ -91,7 +102,7 @@ class Episodes:
 
     def rewards(self) -> Any:
         """Return the worth of the last step, of shape (places, learners)."""
-        worth = np.asarray(self.settings.reward(Measured(self.measured, self._baselines)))
+        worth = _numbers(self.settings.reward(Measured(self.measured, self._baselines)))
         if worth.shape != self.measured.shape[:2]:
             raise InputError(
                 f"returns an array of shape {worth.shape} for numbers of shape "
@@ -105,7 +116,15 @@ class Episodes:
 
     def reward(self) -> float:
         """Return the worth of the last step to the only learner in the only place."""
-        worth = float(self.settings.reward(Measured(self.measured[0, 0], self._baseline)))
+        worth = self.settings.reward(Measured(self.measured[0, 0], self._baseline))
+        if not isinstance(worth, float):
+            given = _numbers(worth)
+            if given.size != 1:
+                raise InputError(
+                    "returns no single number", key="reward", value=given.tolist(),
+                    valid="a function that returns a number",
+                )  # fmt: skip
+            worth = float(given.item())
         if not -np.inf < worth < np.inf:
             raise InputError("returns no finite number", key="reward", value=worth)
         return worth
@@ -117,7 +136,7 @@ class Episodes:
 
     def summary(self, place: int) -> str | None:
         """Return the summary of an episode that is over by its time, once."""
-        output = self._core.finish(place)
+        output = None if self._core is None else self._core.finish(place)
         return None if output is None else output.summary
 
     def copied(self, places: Any, learners: Any) -> Measured:
@@ -159,3 +178,17 @@ class Episodes:
         if self._actions.shape[1] > 1:
             who += f"[{self.source.labels()[learner]}]"
         return self.settings.dials.refused(dial, float(value / self._units[dial]), who)
+
+
+def _numbers(worth: Any) -> Any:
+    """Return what a reward returned as an array; InputError if it is no number."""
+    try:
+        given = np.asarray(worth)
+    except ValueError:  # lists of different lengths
+        given = np.array(None)
+    if given.dtype.kind not in "fiub":
+        raise InputError(
+            "returns no number", key="reward", value=str(worth),
+            valid="a function that returns a number",
+        )  # fmt: skip
+    return given

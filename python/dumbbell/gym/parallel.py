@@ -146,6 +146,11 @@ class SharedPathEnv(ParallelEnv[str, _Numbers, _Numbers]):  # type: ignore[misc]
             {agent: {} for agent in agents},
         )
 
+    def close(self) -> None:
+        """End the episode and free its memory; `reset` begins another one."""
+        self.agents = []
+        self._episodes.clear()
+
     @property
     def measured(self) -> dict[str, Measured]:
         """The measurements of the last step, by agent."""

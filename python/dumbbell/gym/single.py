@@ -118,6 +118,11 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         ends = bool(progress == ALL_IS_SENT), bool(progress == TIME_IS_OVER)
         return observation, episodes.reward(), *ends, {}
 
+    def close(self) -> None:
+        """End the episode and free its memory; `reset` begins another one."""
+        self._goes_on = False
+        self._episodes.clear()
+
     @property
     def measured(self) -> Measured:
         """The measurements of the last step, in the units of `FIELDS`."""

@@ -128,6 +128,12 @@ class PathVectorEnv(VectorEnv[_Numbers, _Numbers, NDArray[Any]]):
         ends = episodes.progress == ALL_IS_SENT, episodes.progress == TIME_IS_OVER
         return episodes.observations[:, 0].copy(), rewards, *ends, info
 
+    def close_extras(self, **_: Any) -> None:
+        """End all episodes and free their memory; `reset` begins others."""
+        self._random = []
+        if "_episodes" in vars(self):  # not if an argument was wrong
+            self._episodes.clear()
+
     @property
     def measured(self) -> Measured:
         """The measurements of the last step, an array for each of `FIELDS`."""
