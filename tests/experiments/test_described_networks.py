@@ -243,8 +243,40 @@ def test_what_has_no_equal_is_noted_with_its_line(read: Read) -> None:
 
 
 @pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("loss gemodel 1% 20% 70% 0.1%", "loss gemodel p 1% r 20% 1-h 70% 1-k 0.1%"),
+        ("loss state 1% 20% 10%", "loss state p13 1% p31 20% p32 10% p23 100% p14 0%"),
+        ("rate 2mbit 20 5", "rate 2Mbit packetoverhead 20 cellsize 5"),
+        ("slot 800us 1ms packets 5", "slot 800us 1ms packets 5"),
+    ],
+)
+def test_netem_is_read_as_it_is_typed_and_as_it_is_shown(
+    typed: str, shown: str, read: Read
+) -> None:
+    rate = "" if "rate" in typed else "rate 1mbit "
+    one = read(f"{ADD}netem {rate}{typed}")
+    other = read(f"qdisc netem 8001: dev eth0 root refcnt 2 limit 1000 {rate}{shown}")
+    assert (one.scenario, one.notes) == (other.scenario, other.notes)
+
+
+def test_what_netem_has_more_is_noted(read: Read) -> None:
+    text = f"{ADD}netem rate 1mbit 20 5 loss state 1% 20% 10% 100% 0% slot 800us 1ms packets 5"
+    assert read(text).notes == snapshot(
+        (
+            "line 1: `packetoverhead 20` has no equal",
+            "line 1: `cellsize 5` has no equal",
+            "line 1: `p32 10%` of the loss states has no equal",
+            "line 1: `slot 800us 1ms packets 5` has no equal",
+        )
+    )
+    assert read(f"{ADD}netem rate 1mbit loss state 1% 20% 0% 100% 0%").notes == ()
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
+        (f"{ADD}netem rate 1mbit loss gemodel", "line 1: ends where a percentage is expected"),
         (f"{ADD}hfsc default 1", "line 1: hfsc has no equal here"),
         (f"{ADD}netem colour red", "line 1: netem has no option 'colour'"),
         (f"{ADD}netem loss 101%", "line 1: 101 % is more than all"),

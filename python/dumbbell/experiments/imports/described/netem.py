@@ -5,6 +5,7 @@ Names and meanings of its options are those of the manual page tc-netem(8).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -69,8 +70,8 @@ def netem(words: Words, draft: Draft) -> None:
                 line.has_rate = True
                 _put_rate(words, draft)
             case "ecn" | "seed" | "slot" | "gap" as option:
-                value = f" {words.next()}" if option != "ecn" and words else ""
-                draft.note(f"`{option}{value}` has no equal", words.line)
+                all_of_it = " ".join([option, *_values(option, words)])
+                draft.note(f"`{all_of_it}` has no equal", words.line)
             case _:
                 raise words.unknown(word, "netem")
     if line.delay_ns:
@@ -81,8 +82,9 @@ def netem(words: Words, draft: Draft) -> None:
 
 def _put_rate(words: Words, draft: Draft) -> None:
     draft.put("rate", format_rate(words.rate_bps()), words.line)
-    if words.has_number():
-        draft.note(f"a packet overhead of {words.next()} has no equal", words.line)
+    for name in ("packetoverhead", "cellsize", "celloverhead"):
+        if words.has(name) or words.has_number():
+            draft.note(f"`{name} {words.next()}` has no equal", words.line)
 
 
 def _take_delay(words: Words, draft: Draft, line: _Line) -> None:
@@ -134,22 +136,45 @@ def _put_delay(words: Words, draft: Draft, line: _Line) -> None:
 
 def _netem_loss(words: Words, draft: Draft) -> dict[str, Any]:
     if words.has("gemodel"):
-        to_bad = words.share()
+        to_bad = _named(words, "p", math.nan)
         # tc-netem(8): p alone is Bernoulli's model, p and r the simple Gilbert, all four the whole
         # one.
-        to_good = words.share() if words.has_number() else 1 - to_bad
-        loss_bad = words.share() if words.has_number() else 1.0
-        loss_good = words.share() if words.has_number() else 0.0
+        to_good = _named(words, "r", 1 - to_bad)
+        loss_bad = _named(words, "1-h", 1.0)
+        loss_good = _named(words, "1-k", 0.0)
         model = {"to_bad": to_bad, "to_good": to_good, "loss_good": loss_good, "loss_bad": loss_bad}
         return {"place": "bottleneck", "gilbert_elliott": model}
     if words.has("state"):
-        to_bad = words.share()
-        to_good = words.share() if words.has_number() else 1 - to_bad
-        while words.has_number():
-            draft.note(f"`{words.next()}` of the loss states has no equal", words.line)
+        to_bad = _named(words, "p13", math.nan)
+        to_good = _named(words, "p31", 1 - to_bad)
+        for name, plain in (("p32", 0.0), ("p23", 1.0), ("p14", 0.0)):
+            share = _named(words, name, plain)
+            if share != plain:
+                draft.note(f"`{name} {share * 100:g}%` of the loss states has no equal", words.line)
         return {"place": "bottleneck", "gilbert_elliott": {"to_bad": to_bad, "to_good": to_good}}
     words.has("random")
     return {"place": "bottleneck", **_random_loss(words, draft)}
+
+
+def _named(words: Words, name: str, otherwise: float) -> float:
+    """Take a share, before which `tc qdisc show` prints its name; a first one has to be there."""
+    is_there = words.has(name) or words.has_number() or math.isnan(otherwise)
+    return words.share() if is_there else otherwise
+
+
+def _values(option: str, words: Words) -> list[str]:
+    """Take the values of an option; a slot has two times, and how much it releases at most."""
+    taken = [words.next()] if option != "ecn" and words else []
+    if option != "slot":
+        return taken
+    if taken == ["distribution"] and words:
+        taken.append(words.next())
+    while words.has_number():
+        taken.append(words.next())
+    for name in ("packets", "bytes"):
+        if words.has(name):
+            taken += [name, words.next()]
+    return taken
 
 
 def _random_loss(words: Words, draft: Draft) -> dict[str, Any]:
