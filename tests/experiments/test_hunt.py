@@ -15,6 +15,7 @@ from inline_snapshot import snapshot
 import dumbbell
 from command_line import Command, assert_refused, line, unmeasured
 from dumbbell.base.errors import DumbbellError, InputError
+from dumbbell.engines.choices import EngineName
 from dumbbell.execution.executor import Progress
 from dumbbell.experiments.hunt import goals, hunting, space, words
 from dumbbell.experiments.hunt.claiming import Statement
@@ -310,6 +311,30 @@ def test_the_file_is_the_finding_and_shows_it_again(
     assert taken[GOODPUT] == pytest.approx(first.values["vegas"])
 
 
+def test_a_file_names_the_commands_of_each_engine(
+    found: tuple[Hunted, Path], tmp_path: Path
+) -> None:
+    hunted, _ = found
+    (confirmed,) = hunted.confirmations
+    plain = hunting.scenario_file(hunted, tmp_path)
+    assert "testbed" not in plain
+    real = replace(confirmed, engine=EngineName.TESTBED)
+    both = replace(
+        hunted,
+        request=replace(hunted.request, confirm="testbed"),
+        confirmations=(confirmed, real),
+    )
+    text = hunting.scenario_file(both, tmp_path)
+    first, *_ = plain.splitlines()
+    assert text.splitlines()[0] == f"{first} --confirm testbed"
+    judged = f"# Judge again: dumbbell claims {confirmed.results.study.name}"
+    assert f"{judged}\n{judged} --engine testbed\n" in text
+    left = replace(both, confirmations=(confirmed,), not_replayed="1400 Mbit/s are too fast")
+    text = hunting.scenario_file(left, tmp_path)
+    assert "# Not replayed on the testbed: 1400 Mbit/s are too fast\n" in text
+    assert "--engine testbed" not in text
+
+
 def test_time_ends_a_search(tmp_path: Path) -> None:
     request = Request(**{**vars(NOISE), "within": "1ns", "points": 400})
     hunted = hunt(request, results=tmp_path)
@@ -473,6 +498,10 @@ def test_the_command_writes_page_and_scenario(dumbbell: Command) -> None:
         (("--distinguish", "reno", "nosuch"), '--distinguish: "nosuch": unknown algorithm'),
         (("--distinguish", "nosuch", "reno"), '--distinguish: "nosuch": unknown algorithm'),
         (("bbr", "--points", "1"), "--points"),
+        (
+            ("bbr", "--confirm", "simulator"),
+            '--confirm: "simulator": unknown engine; valid: testbed',
+        ),
     ],
 )
 def test_wrong_options_are_refused(

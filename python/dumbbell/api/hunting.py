@@ -12,8 +12,7 @@ from dumbbell.api import arguments
 from dumbbell.api.arguments import Folder
 from dumbbell.api.table import Table
 from dumbbell.base.arguments import Names, names, number, wrong
-from dumbbell.base.errors import InputError, unknown
-from dumbbell.engines.choices import EngineName
+from dumbbell.base.errors import InputError
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments.hunt import hunting, words
 from dumbbell.experiments.hunt.hunting import POINTS
@@ -153,8 +152,6 @@ def hunt(
     >>> hunt.to_frame().height
     4
     """
-    if confirm not in (None, EngineName.TESTBED):
-        raise unknown("engine", str(confirm), [EngineName.TESTBED]).at(key="confirm")
     for key, value, example in (
         ("algorithm", algorithm, "bbr"),
         ("goal", goal, "goodput"),
@@ -180,13 +177,13 @@ def hunt(
         within=within,
         runs=number(runs, "runs", 2),
         seed=number(seed, "seed", 0),
+        confirm="" if confirm is None else str(confirm),
     )
     return Hunt(
         hunting.hunt(
             request,
             results=arguments.store(results),
             jobs=jobs,
-            confirm=confirm,
             large=large,
         )
     )

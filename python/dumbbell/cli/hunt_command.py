@@ -110,6 +110,7 @@ def hunt(
         within=within,
         runs=runs,
         seed=seed,
+        confirm=confirm or "",
     )
     with _naming(distinguish):
         hunted = searching.searched(
@@ -117,7 +118,6 @@ def hunt(
                 request,
                 results=results,
                 jobs=working,
-                confirm=confirm,
                 large=meant,
                 on_step=progress.on_step,
                 on_progress=progress.on_progress,
@@ -137,8 +137,8 @@ def hunt(
     if hunted.found is not None:
         file = output / f"{hunted.name}.toml"
         say.print(f"Scenario: {quoted(str(file))}", soft_wrap=True)
-    for each in hunted.confirmations[:1]:
-        say.print(f"Judge again: dumbbell claims {each.results.study.name}", soft_wrap=True)
+    for each in hunted.confirmations:
+        say.print(f"Judge again: {joined(['dumbbell', *each.command])}", soft_wrap=True)
     say.print(f"Page: {written}", soft_wrap=True)
 
 

@@ -202,6 +202,12 @@ class Confirmation:
         return bool(self.means)
 
     @property
+    def command(self) -> list[str]:
+        """The command that judges the claim by the runs on this engine again."""
+        on = [] if self.engine is EngineName.SIMULATOR else ["--engine", self.engine.value]
+        return ["claims", self.results.study.name, *on]
+
+    @property
     def verdict(self) -> str:
         """The verdict in a word or two."""
         if not self.is_judged:

@@ -13,11 +13,12 @@ import tomli_w
 
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Algorithm
-from dumbbell.base.errors import InputError, placed
+from dumbbell.base.errors import InputError, placed, unknown
 from dumbbell.base.shell import joined
 from dumbbell.base.units import NS_PER_S, parse_time
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
+from dumbbell.engines.engine import Engine
 from dumbbell.execution import bounds, parallelism
 from dumbbell.execution.executor import Interrupted, Progress
 from dumbbell.execution.pools import Pool
@@ -64,6 +65,8 @@ class Request:
         Runs of each side that confirm the finding.
     seed
         Source of the proposals.
+    confirm
+        "testbed": replay the finding on the kernel, too; empty: not.
     """
 
     algorithm: str
@@ -78,6 +81,7 @@ class Request:
     within: str = ""
     runs: int = 10
     seed: int = 0
+    confirm: str = ""
 
     @property
     def wanted(self) -> Goal:
@@ -100,6 +104,7 @@ class Request:
         flags += ["--points", str(self.points), "--seed", str(self.seed)]
         flags += ["--runs", str(self.runs)]
         flags += ["--within", self.within] if self.within else []
+        flags += ["--confirm", self.confirm] if self.confirm else []
         return ["hunt", *who, *flags]
 
 
@@ -210,7 +215,6 @@ def hunt(
     *,
     results: Store | str | Path = "results",
     jobs: int | Pool | None = None,
-    confirm: str | None = None,
     large: bool = False,
     on_step: Callable[[str], None] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
@@ -222,7 +226,7 @@ def hunt(
     what is `large` is meant, it raises TooLarge.
     """
     tell = on_step or (lambda _: None)
-    kernel = None if confirm is None else engines.runnable(engines.named(confirm))
+    kernel = _kernel(request)
     own: dict[str, Algorithm] = {}
     typed = _sides(request, own)
     store = Store.of(results)
@@ -244,6 +248,14 @@ def hunt(
         if not search.course.tried:
             raise
         return unfinished
+
+
+def _kernel(request: Request) -> Engine | None:
+    if not request.confirm:
+        return None
+    if request.confirm != EngineName.TESTBED:
+        raise unknown("engine", request.confirm, [EngineName.TESTBED]).at(key="confirm")
+    return engines.runnable(engines.named(request.confirm))
 
 
 def _sides(request: Request, own: dict[str, Algorithm]) -> dict[str, str]:
@@ -306,7 +318,7 @@ def _check_size(judge: Judge, own: Mapping[str, Algorithm], jobs: int | Pool | N
 def _finished(
     hunted: Hunted,
     store: Store,
-    kernel: Any,
+    kernel: Engine | None,
     jobs: int | Pool | None,
     *,
     large: bool,
@@ -360,12 +372,13 @@ def scenario_file(hunted: Hunted, folder: Path) -> str:
             f"On the {each.engine}: {each.verdict}, {each.measured}"
             for each in hunted.confirmations
         ]
+        lines += [f"Not replayed on the testbed: {hunted.not_replayed}"] * bool(hunted.not_replayed)
         again = ["dumbbell", "compare", *hunted.typed.values(), "--on", str(file)]
         again += ["--runs", str(hunted.request.runs)]
     lines.append(f"Again: {joined(again)}")
-    if hunted.confirmations:
-        name = hunted.confirmations[0].results.study.name
-        lines.append(f"Judge again: {joined(['dumbbell', 'claims', name])}")
+    lines += [
+        f"Judge again: {joined(['dumbbell', *each.command])}" for each in hunted.confirmations
+    ]
     comment = "\n".join(f"# {line}" for text in lines for line in text.splitlines())
     content = {
         "title": title,
