@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
+from rich import box
+from rich.table import Table
 
 import dumbbell as library
 from command_line import Command, line
+from dumbbell.cli import output
 from dumbbell.figures.charts import Offline
 from dumbbell.scenario.model import Scenario
 
@@ -39,6 +43,36 @@ def test_tables_fit_and_nothing_is_cut_off(
     for head in ("retransmitted (%)", "congestion events", "timeouts", "max backlog (packets)"):
         assert set(said.out.split()).issuperset(head.split())
     assert "…" not in said.out
+
+
+def test_a_title_in_the_first_head_stays_in_a_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    heads = ("by size: ≤ 10 kB", "finished", "mean (ms)")
+    output.print_table(table(heads, ("reno", "30 ± 96", "0.1 ± 0.2")))
+    assert capsys.readouterr().out.splitlines()[0].startswith("by size: ≤ 10 kB")
+
+
+def test_units_of_rows_move_below_them_before_rows_are_stacked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "46")
+    rows = [(f"goodput of flow {number} (Mbit/s)", "9 ± 16", "10 ± 12") for number in (1, 2)]
+    output.print_table(table(("", "kernel", "simulator"), *rows))
+    assert "goodput of flow 1 (Mbit/s)" in capsys.readouterr().out
+    monkeypatch.setenv("COLUMNS", "38")
+    output.print_table(table(("", "kernel", "simulator"), *rows))
+    said = capsys.readouterr().out.splitlines()
+    assert [each.split()[0] for each in said[2:]] == ["goodput", "(Mbit/s)"] * 2
+    assert said[2].split() == ["goodput", "of", "flow", "1", "9", "±", "16", "10", "±", "12"]
+
+
+def table(heads: Sequence[str], *rows: Sequence[str]) -> Table:
+    found = Table(*heads, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for row in rows:
+        found.add_row(*row)
+    return found
 
 
 def test_a_dry_run_runs_nothing(dumbbell: Command) -> None:

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from inline_snapshot import snapshot
 
-from command_line import unmeasured
+from command_line import Command, unmeasured
 from dumbbell.base.errors import InputError
 from dumbbell.experiments.compete import Contest, compete, words
 from dumbbell.experiments.compete.competing import Paths
@@ -77,6 +77,19 @@ def test_one_run_decides_nothing(tmp_path: Path) -> None:
     assert unmeasured(words.conclusion(contest)[0]) == snapshot(
         "CUBIC may harm Vegas, which loses N % of the goodput that it has among its own if it starts first: one run decides nothing."
     )
+
+
+def test_the_page_begins_with_the_verdict(
+    dumbbell: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ("--rate", "5mbit", "--rtt", "10ms", "--duration", "5s", "--runs", "2")
+    said = dumbbell("compete", "reno", "cubic", *options, "--report", "pages")
+    header, _, rest = Path("pages/index.html").read_text().partition("</header>")
+    sentence = "Dumbbell calls it harm where more than 20 % is lost."
+    assert sentence in header
+    assert sentence not in rest
+    assert sentence in " ".join(said.out.split())
 
 
 def test_a_sweep_has_a_line_for_each_path_and_order(tmp_path: Path) -> None:

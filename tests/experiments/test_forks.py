@@ -189,10 +189,11 @@ def test_the_page_shows_the_original_on_the_same_axes(copied: Command, tmp_path:
     page = tmp_path / "report" / "index.html"
     assert copied("report", name).code == 0
     text = page.read_text()
-    assert "A fork of small:fig2: rtt=30ms." in text
+    assert text.count("A fork of small:fig2") == 1
     assert 'id="original-fig2"' in text
     assert "Original: Fig. 2. Loss overhead" in text
     assert "Claims of the fork" in text
+    assert "What sources state" not in text  # The same claims once more.
     folder = page.parent / "data"
     ours, theirs = (folder / f"{each}fig2.csv" for each in ("", "original-"))
     assert "30" in ours.read_text()

@@ -143,7 +143,7 @@ def test_cells_are_written_in_what_can_be_read_on_their_colour(tmp_path: Path) -
 
 def test_notes_have_the_unit_that_cells_have(tmp_path: Path) -> None:
     found = results(tmp_path, rtt=("10ms", "40ms"), loss=("0", "1e-2"))
-    notes = found.study.figure("map3-rtt-loss").draw(found).notes
+    notes = found.study.figure("map4-rtt-loss").draw(found).notes
     (cells,) = (note for note in notes if note.startswith("Cells are means of"))
     assert "(%)" in cells
 
@@ -167,6 +167,16 @@ def test_goodput_is_shown_against_what_leaves_the_rate_alone(tmp_path: Path) -> 
     shown = {name for figure in drawn for name in figure.fields().values()}
     assert "utilisation" in shown
     assert "goodput_mbit_per_s" not in shown
+
+
+def test_of_one_algorithm_at_one_rate_utilisation_is_shown(dumbbell: Command) -> None:
+    path = ("--rate", "5mbit", "--rtt", "10ms", "--duration", "4s", "--runs", "1")
+    said = dumbbell("compare", "reno", *path, "--buffer", "0.5bdp,2bdp").out
+    assert "utilisation (%)" in said
+    assert "goodput" not in said
+    assert "algorithm" not in said
+    both = dumbbell("compare", "reno", *path, "--rate", "5mbit,10mbit").out
+    assert "goodput (Mbit/s)" in both
 
 
 def test_the_command_writes_pages_and_a_study_that_runs_on(dumbbell: Command) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 from typing import Any
 
@@ -195,7 +196,11 @@ def test_the_overlay_has_both_engines_in_spans_of_time(
     page = file.with_name("page.html")
     validate_page.write(found, page, "dumbbell validate my.toml")
     text = page.read_text()
-    assert "<svg" in text
+    # One overlay for wide windows, another for phones.
+    widths = [int(width) for width in re.findall(r'class="marks" width="(\d+)"', text)]
+    assert len(widths) == 2
+    assert widths[0] > 760
+    assert widths[1] < 360
     assert 'class="outcome expectation-failed"' in text
 
 

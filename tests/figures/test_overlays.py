@@ -280,10 +280,23 @@ def test_completion_times_are_drawn_by_size(tmp_path: Path) -> None:
     assert slowdowns.rows[1].cells[1] == "needs 20"
 
 
+def test_transfers_of_one_size_have_no_figure_by_size(tmp_path: Path) -> None:
+    flows = [{"algorithm": "reno", "bytes": "10kb", "count": 3, "label": "page"}]
+    names = [spec.name for spec in single(tmp_path, flow=flows).study.figures]
+    assert names == ["over-time", "delays"]
+
+
+def test_without_percentiles_there_are_dots_alone(tmp_path: Path) -> None:
+    flows = [{"algorithm": "reno", "bytes": size, "label": f"page {size}"} for size in (1000, 2000)]
+    figure = drawn(single(tmp_path, flow=flows), "sizes")
+    assert not any(note.startswith("Lines: ") for note in figure.notes)
+    assert "strokeDash" not in str(figure.chart.to_dict())
+
+
 def test_a_scenario_without_samples_has_no_plot_over_time(tmp_path: Path) -> None:
     flows = [{"algorithm": "reno", "bytes": "10kb", "label": "page"}]
     results = single(tmp_path, flow=flows, record={"interval": "none"})
-    assert [spec.name for spec in results.study.figures] == ["delays", "sizes"]
+    assert [spec.name for spec in results.study.figures] == ["delays"]
     frame = drawn(results, "delays").frame
     assert frame is not None
     assert set(frame["delay"]) == {"completion"}

@@ -61,12 +61,17 @@ def _parts() -> Iterator[str]:
         yield f"## `{entry['name']}`\n\n{entry['title']}. {about}\n"
         if found := outcomes.of(entry["name"]):
             yield "\n".join((*_HEAD, *map(_row, found))) + "\n"
+        else:
+            yield _NONE
 
 
 _HEAD: Final = (
     "| of | the right outcome | as a run can meet it | source |",
     "| --- | --- | --- | --- |",
 )
+
+
+_NONE: Final = "We found no source that states what should come out of it.\n"
 
 
 def _row(outcome: Outcome) -> str:

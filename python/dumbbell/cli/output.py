@@ -125,10 +125,12 @@ def _unfolded(table: Table, *, stderr: bool, folded: bool = False, width: int = 
     if not _is_looked_at(console):
         Console(stderr=stderr, highlight=False, width=width).print(table)
         return
-    narrow = _narrowed(table)
-    forms = (table, narrow) if folded else (table, narrow, _turned(table), _stacked(table))
+    # The first head is the table's title, so it stays in one line as long as it can.
+    narrow = [_narrowed(table, title=title) for title in (True, False)]
+    other = () if folded else (_low(table), _turned(table), _stacked(table))
+    forms = (table, *narrow, *other)
     fitting = (form for form in forms if _natural(console, form) <= console.width)
-    console.print(next(fitting, narrow if folded else forms[-1]))
+    console.print(next(fitting, forms[-1]))
 
 
 def _natural(console: Console, table: Table) -> int:
@@ -137,15 +139,31 @@ def _natural(console: Console, table: Table) -> int:
     return console.measure(table, options=unlimited).maximum
 
 
-def _narrowed(wide: Table) -> Table:
-    """Return the same table with units below their quantities, and columns closer together."""
+def _narrowed(wide: Table, *, title: bool) -> Table:
+    """Return the same table with units below their quantities, and columns closer together.
+
+    With `title` the first head stays as it is.
+    """
     narrow = copy.copy(wide)
     narrow.padding = _CLOSE
     narrow.columns = [
-        dataclasses.replace(column, header=_broken(str(column.header), [*map(str, column.cells)]))
+        column
+        if title and column is wide.columns[0]
+        else dataclasses.replace(
+            column, header=_broken(str(column.header), [*map(str, column.cells)])
+        )
         for column in wide.columns
     ]
     return narrow
+
+
+def _low(wide: Table) -> Table:
+    """Return a narrowed table with units below the quantities of its rows, too."""
+    low = _narrowed(wide, title=False)
+    first = low.columns[0]
+    low.columns[0] = dataclasses.replace(first, _cells=[])
+    low.columns[0]._cells.extend(str(cell).replace(" (", "\n(") for cell in first.cells)
+    return low
 
 
 def _broken(head: str, cells: Sequence[str]) -> str:

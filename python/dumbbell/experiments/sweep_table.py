@@ -23,13 +23,18 @@ _ENDS: Final = ("mean", "low", "high")
 def swept(results: Results) -> Totals:
     """Return a row for each algorithm at each point: means with their 95 % intervals.
 
-    The best one is marked where its interval overlaps with that of no other.
+    Of several algorithms the best one is marked where its interval overlaps with that of no other.
     """
-    runs = results.table(_TEST, list(sweeps.SHOWN))
     test = results.study.test(_TEST)
-    swept = (axis for axis, values in test.axes.items() if len(values) > 1)
-    places = [*(axis for axis in swept if axis != _ALGORITHM), _ALGORITHM]
-    shown = {name: described(name) for name in sweeps.SHOWN if runs[name].count()}
+    places = [axis for axis, values in test.axes.items() if len(values) > 1 and axis != _ALGORITHM]
+    names = [*sweeps.SHOWN]
+    if len(test.axes[_ALGORITHM]) > 1:
+        places.append(_ALGORITHM)
+    elif "rate" not in places:
+        # One algorithm at one rate asks about the path, such as how large a buffer it needs.
+        names[0] = "utilisation"
+    runs = results.table(_TEST, names)
+    shown = {name: described(name) for name in names if runs[name].count()}
     columns = [_cells(runs, places, name, quantity) for name, quantity in shown.items()]
     order = [_order(axis, test.axes[axis]) for axis in places]
     points = runs.select(places).unique().sort(order)
@@ -73,7 +78,8 @@ def _cells(
         is_best = [False] * means.height
     else:
         highest = quantity.best is Best.HIGHEST
-        is_best = tables.decided_best(means, places[:-1], highest=highest).to_list()
+        by = [place for place in places if place != _ALGORITHM]
+        is_best = tables.decided_best(means, by, highest=highest).to_list()
     cells = {}
     for row, best in zip(means.iter_rows(named=True), is_best, strict=True):
         ends = [None if row[end] is None else row[end] * quantity.shown_scale for end in _ENDS]

@@ -280,10 +280,10 @@ def _figures(algorithms: Sequence[str], swept: Sequence[Axis], *, several: bool)
 
 def _shown(swept: Sequence[Axis]) -> dict[str, str]:
     """Return the quantities of the figures: over rates, goodput hardly shows more than the rate."""
-    if all(axis_of_path.name != "rate" for axis_of_path in swept):
-        return SHOWN
-    others = {name: title for name, title in SHOWN.items() if name != "goodput_mbit_per_s"}
-    return {"utilisation": "Utilisation", **others}
+    shown = {"utilisation": "Utilisation", **SHOWN}
+    if any(axis_of_path.name == "rate" for axis_of_path in swept):
+        del shown["goodput_mbit_per_s"]
+    return shown
 
 
 def _line(axis_name: str, column: str, quantity: str) -> dict[str, Any]:

@@ -100,16 +100,19 @@ def draw(lines: Sequence[Line], low: float, high: float, label: str) -> Markup:
             ]
     for place, line in enumerate(lines):
         y = _ROW * place + _ROW / 2 + 1
-        look = "" if line.colour is None else f' style="stroke:{line.colour};fill:{line.colour}"'
+        own = "" if line.colour is None else " own"
+        look = "" if line.colour is None else f' style="--look:{line.colour}"'
         ends = [end if math.isfinite(end) else line.value for end in (line.low, line.high)]
         left, right = map(x, ends)
-        shapes.append(f'<line class="interval"{look} x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>')
+        shapes.append(
+            f'<line class="interval{own}"{look} x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
+        )
         if line.worst is not None:
             at = x(line.worst)
             shapes.append(
-                f'<line class="worst"{look} x1="{at}" x2="{at}" y1="{y - 4}" y2="{y + 4}"/>'
+                f'<line class="worst{own}"{look} x1="{at}" x2="{at}" y1="{y - 4}" y2="{y + 4}"/>'
             )
-        shapes.append(f'<circle class="value"{look} cx="{x(line.value)}" cy="{y}" r="3.4"/>')
+        shapes.append(f'<circle class="value{own}"{look} cx="{x(line.value)}" cy="{y}" r="3.4"/>')
     return Markup(
         '<svg class="glyph" role="img" aria-label="{}" width="{}" height="{}" '
         'viewBox="0 0 {} {}">{}</svg>'

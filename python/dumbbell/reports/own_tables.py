@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import Final
 
 from dumbbell.base.errors import DamagedResult
@@ -28,9 +27,7 @@ def of_experiment(results: Results) -> Iterator[Totals]:
     if test.name == "compare" and results.finished(test.name):
         yield compared(Comparison.of(results))
     elif test.name == content.TEST and results.finished(test.name):
-        contest = Contest.of(results)
-        found = words.table(contest)
-        yield replace(found, note=" ".join([*words.conclusion(contest), found.note]))
+        yield words.table(Contest.of(results))
     elif test.name == on_scenario.TEST:
         yield from on_scenario.compared(results)
     elif test.name == "run":
@@ -40,6 +37,13 @@ def of_experiment(results: Results) -> Iterator[Totals]:
                 runs.append(results.store.get(planned.resolved.key))
         if runs:
             yield from run_totals.of_runs(runs)
+
+
+def verdict(results: Results) -> Iterator[str]:
+    """Yield the sentences that answer what a contest asks; of other experiments none."""
+    (test, *_) = results.study.tests
+    if test.name == content.TEST and results.finished(test.name):
+        yield from words.conclusion(Contest.of(results))
 
 
 def compared(comparison: Comparison) -> Totals:

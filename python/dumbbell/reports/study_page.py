@@ -93,7 +93,8 @@ def write(results: Results, account: Account, pages: Pages, place: Place, on_ste
             place,
             stamp=stamp.of(results, place, folder),
             own_totals=list(own_tables.of_experiment(results)),
-            outcomes=[(each, outcomes.word(each)) for each in account.claims],
+            verdict=" ".join(own_tables.verdict(results)),
+            outcomes=_outcomes(account) if beside is None else [],
             packets=_packets_command(results) if is_simulation else None,
             fork=beside,
             claims=account.claims if beside is not None else (),
@@ -117,6 +118,11 @@ def write(results: Results, account: Account, pages: Pages, place: Place, on_ste
         stamp=stamp.of(results, place, folder),
         **content,
     )
+
+
+def _outcomes(account: Account) -> list[tuple[ClaimResult, str]]:
+    """Return what sources state of an experiment, each with its verdict in a word or two."""
+    return [(each, outcomes.word(each)) for each in account.claims]
 
 
 def write_claims(claims: Sequence[ClaimResult], path: Path) -> None:

@@ -20,7 +20,8 @@ QUANTITIES: Final = ("goodput_mbit_per_s", "rtt_ms", "one_way_delay_ms", "queue_
 """Series that are shown, as far as there are any."""
 
 _SPANS: Final = 120
-_WIDTH: Final = 760
+WIDTH: Final = 760
+WIDTH_OF_PHONES: Final = 280
 _HEIGHT: Final = 150
 _COLOURS: Final = {"kernel": style.CHOSEN, "simulator": style.OTHERS}
 _DASHES: Final = {"kernel": [1, 0], "simulator": [5, 3]}
@@ -51,10 +52,13 @@ def frames(found: Validation) -> dict[str, pl.DataFrame]:
     return {name: frame for name, frame in shown.items() if frame.height}
 
 
-def draw(found: Validation) -> Chart | None:
+def draw(found: Validation, width: int = WIDTH) -> Chart | None:
     """Draw a plot for each series; None if nothing was sampled."""
     length_s = _length_s(found)
-    plots = [_plot(name, frame, length_s) for name, frame in frames(found).items()]
+    plots = [
+        _plot(name, frame, length_s).properties(width=width)
+        for name, frame in frames(found).items()
+    ]
     if not plots:
         return None
     chart: alt.VConcatChart = alt.vconcat(*plots, spacing=16)
@@ -143,7 +147,7 @@ def _plot(name: str, frame: pl.DataFrame, length_s: float) -> alt.LayerChart | a
         strokeDash=dash,
         tooltip=list(_tooltips(axis)),
     )
-    return alt.layer(band, line).properties(width=_WIDTH, height=_HEIGHT)
+    return alt.layer(band, line).properties(height=_HEIGHT)
 
 
 def _tooltips(axis: str) -> Iterator[alt.Tooltip]:

@@ -26,8 +26,6 @@ _COLOUR: Final = "#004488"
 
 def write(found: Validation, path: Path, command: str) -> None:
     """Write the page of a validation; `command` makes it again."""
-    chart = validate_chart.draw(found)
-    picture = None if chart is None else drawing.rendered(chart.to_dict(), ".svg").decode()
     pages.write_alone(
         "validation.html.j2",
         path,
@@ -37,9 +35,18 @@ def write(found: Validation, path: Path, command: str) -> None:
         slugs=[_SLUGS[each.verdict] for each in found.compared],
         words=words,
         glyphs=[glyph(each) for each in found.compared],
-        picture=None if picture is None else Markup(picture),
+        pictures={
+            "wide": _picture(found, validate_chart.WIDTH),
+            "narrow": _picture(found, validate_chart.WIDTH_OF_PHONES),
+        },
         said=validate_chart.said(found),
     )
+
+
+def _picture(found: Validation, width: int) -> Markup | None:
+    """Draw the overlay; None if nothing was sampled."""
+    chart = validate_chart.draw(found, width)
+    return None if chart is None else Markup(drawing.rendered(chart.to_dict(), ".svg").decode())
 
 
 def glyph(each: Compared) -> Markup:

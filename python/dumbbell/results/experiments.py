@@ -86,9 +86,10 @@ def of_traffic(
     is_sampled = not isinstance(record, Mapping) or record.get("interval") != "none"
     found = figures(test, series)
     yield from (each for each in found if is_sampled or each["kind"] != "overlay")
-    flows = scenario.get("flow", ())
-    has_end = any(isinstance(each, Mapping) and {"bytes", "workload"} & {*each} for each in flows)
-    if has_end or "arrivals" in scenario:
+    flows = [each for each in scenario.get("flow", ()) if isinstance(each, Mapping)]
+    has_requests = "arrivals" in scenario or any("workload" in each for each in flows)
+    # Transfers of one size have nothing to show by size.
+    if has_requests or len({str(each["bytes"]) for each in flows if "bytes" in each}) > 1:
         yield {
             "name": "sizes",
             "title": "Completion times by size",

@@ -52,11 +52,12 @@ class Change:
         else:
             inner = place.setdefault(part, {})
         if not isinstance(inner, dict | list):
+            rest = self.key.removeprefix(f"{key}.")
             raise InputError(
                 "has no keys in the file",
                 key=f"{KEY}.{key}",
                 value=inner,
-                valid=f"{key}={{ ... }}, a table as a whole",
+                valid=f"'{key}={{ {rest} = {as_toml(self.value)} }}', a table as a whole",
             )
         return inner
 

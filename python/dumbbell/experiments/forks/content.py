@@ -266,7 +266,7 @@ def _figures(
         yield {
             **figure,
             "title": f"{table['name']} of {of} with {said}",
-            "caption": f"As in the original below, but with {said}.",
+            "caption": f"As in the original, but with {said}.",
         }
 
 

@@ -68,5 +68,8 @@ def original(results: Results) -> Original | None:
     if found.is_empty:
         run = f"dumbbell run {of}{engines.option(results.engine)}"
         folder = results.store.root
-        return Original(None, f"{folder} holds no run of the original; to get them: {run}")
+        return Original(
+            None,
+            f"The original is not drawn: {folder} holds none of its runs. To make them: `{run}`",
+        )
     return Original(found)

@@ -61,7 +61,7 @@ class SizesFigure(TestFigure):
         if found.is_empty():
             notes = ["Not run yet, or nothing ended."]
         else:
-            notes = ["Lines: 50 %, and dashed 99 %, of half a decade of sizes with enough of them."]
+            notes = [_LINES_SAID] if _has_lines(lines) else []
             if found.height > _DOTS_MAX:
                 notes.append(f"{_DOTS_MAX:,} of {found.height:,} are drawn as dots.")
         notes += list(engine_notes(source.engine, source.left_out(self.test)))
@@ -102,6 +102,14 @@ _LINES: Final = {
 }
 
 
+_LINES_SAID: Final = "Lines: 50 %, and dashed 99 %, of half a decade of sizes with enough of them."
+
+
+def _has_lines(lines: pl.DataFrame) -> bool:
+    """Return True if some sizes have enough for a percentile."""
+    return any(lines[pane].count() for pane in _PANES)
+
+
 def _edge(place: float) -> float:
     """Return the size in bytes at which a part of a decade begins."""
     return float(10 ** (place / _PARTS_OF_DECADE))
@@ -115,7 +123,7 @@ def _chart(found: pl.DataFrame, lines: pl.DataFrame, colouring: Colouring) -> al
     )
     kept = found.sort("bytes").gather_every(-(-found.height // _DOTS_MAX))
     dots = inline(_labelled(kept, colouring))
-    curves = inline(_labelled(lines.drop("part"), colouring))
+    curves = inline(_labelled(lines.drop("part"), colouring)) if _has_lines(lines) else None
     charts = [_pane(dots, curves, pane, colour) for pane in _PANES]
     return alt.hconcat(*charts)
 
@@ -125,7 +133,7 @@ def _labelled(frame: pl.DataFrame, colouring: Colouring) -> pl.DataFrame:
 
 
 def _pane(
-    dots: alt.InlineData, curves: alt.InlineData, pane: str, colour: alt.Color
+    dots: alt.InlineData, curves: alt.InlineData | None, pane: str, colour: alt.Color
 ) -> alt.LayerChart | alt.FacetChart:
     x = alt.X(
         "bytes:Q",
@@ -144,6 +152,8 @@ def _pane(
         .mark_circle(size=10, opacity=0.3)
         .encode(x=x, y=y, color=colour, tooltip=told)
     )
+    if curves is None:
+        return alt.layer(single).properties(**_SIZE)
     line = (
         alt.Chart(curves)
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=28))
