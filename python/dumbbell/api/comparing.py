@@ -192,6 +192,5 @@ def sweep(
     plan = Plan.asked(seed=number(seed, "seed", 0))
     with of_setting():
         campaign = Campaign.of_experiment(content, store, engines.named(engine), plan)
-    outcome, _ = campaign.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
-    outcome.raise_for_failed(campaign.places)
+    campaign.complete(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
     return Sweep(campaign.results())

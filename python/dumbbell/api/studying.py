@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.engines import engines
 from dumbbell.engines.choices import AT_MOST, RETRIES, EngineName
 from dumbbell.engines.engine import Engine
-from dumbbell.execution.executor import Outcome, Progress
+from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments.forks import content, forking
 from dumbbell.plan.grid import Selection
@@ -117,11 +118,9 @@ def run_study(
         with arguments.naming_changes():
             asked = forking.campaign(content.fork(asked.study, made, name), asked)
 
-    def stage(campaign: Campaign) -> Outcome:
-        outcome, _ = campaign.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
-        outcome.raise_for_failed(campaign.places)
-        return outcome
-
+    stage = partial(
+        Campaign.complete, large=large, jobs=jobs, retries=retries, on_progress=on_progress
+    )
     if until_decided:
         asked.run_until_decided(stage, number(at_most, "at_most", 1))
     else:

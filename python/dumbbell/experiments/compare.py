@@ -112,8 +112,7 @@ def compare(
     planned = campaign(
         algorithms, setting, flows, runs=runs, seed=seed, store=store, engine=engines.named(engine)
     )
-    outcome, _ = planned.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
-    outcome.raise_for_failed(planned.places)
+    planned.complete(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
     return compared(planned)
 
 

@@ -169,6 +169,19 @@ class Campaign:
         """The plan with its runs, if these are all of it."""
         return {} if self.where else {self.plan: self.planned}
 
+    def complete(
+        self,
+        *,
+        large: bool,
+        jobs: int | Pool | None,
+        retries: int = RETRIES,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Outcome:
+        """Run the missing runs as `run` does, and raise DumbbellError if one failed."""
+        outcome, _ = self.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
+        outcome.raise_for_failed(self.places)
+        return outcome
+
     def run_until_decided(
         self, run: Callable[[Campaign], Outcome], at_most: int = AT_MOST, *, alone: bool = False
     ) -> tuple[Campaign, Outcome]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -253,10 +253,7 @@ def cases(
         As for `compare`.
     """
     store = Store.of(results)
-
-    def run(stage: Campaign) -> Outcome:
-        finished, _ = stage.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
-        finished.raise_for_failed(stage.places)
-        return finished
-
+    run = partial(
+        Campaign.complete, large=large, jobs=jobs, retries=retries, on_progress=on_progress
+    )
     return asked(algorithms, suite, store, seed).judged(run)

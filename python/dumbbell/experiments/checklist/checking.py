@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from dumbbell.engines import engines
 from dumbbell.engines.choices import RETRIES, EngineName
 from dumbbell.engines.engine import Engine
-from dumbbell.execution.executor import Outcome, Progress
+from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments.checklist import suite
 from dumbbell.experiments.checklist.content import content
@@ -60,12 +61,9 @@ def checklist(
     planned = campaign(
         algorithms, against, quick=quick, seed=seed, store=store, engine=engines.named(engine)
     )
-
-    def run(stage: Campaign) -> Outcome:
-        outcome, _ = stage.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
-        outcome.raise_for_failed(stage.places)
-        return outcome
-
+    run = partial(
+        Campaign.complete, large=large, jobs=jobs, retries=retries, on_progress=on_progress
+    )
     last, _ = planned.run_until_decided(run, most(quick=quick, at_most=at_most), alone=True)
     return judged(last)
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.labels import label_of
-from dumbbell.engines.choices import RETRIES, EngineName
+from dumbbell.engines.choices import EngineName
 from dumbbell.engines.engine import Engine
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments.hunt.goals import CALM, HUNTED, Gap, Goal
@@ -252,8 +252,7 @@ def confirm(
     for times in (1,) if engine.real_time else MORE:
         plan = Plan.asked(runs=runs * times, seed=HELD_OUT)
         campaign = Campaign.of_experiment(study, store, engine, plan)
-        outcome, _ = campaign.run(large=large, jobs=jobs, retries=RETRIES)
-        outcome.raise_for_failed(campaign.places)
+        outcome = campaign.complete(large=large, jobs=jobs)
         # Those of this plan alone, so that a hunt that is resumed judges the same runs.
         results = campaign.own_results()
         (claim,) = results.claims()
