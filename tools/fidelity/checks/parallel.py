@@ -8,7 +8,7 @@ from typing import Final
 
 from fidelity import measures, oracles
 from fidelity.check import Check, about, within
-from fidelity.checks.tables import flow, scenario, seeds
+from fidelity.checks.tables import flow, lossy, scenario, seeds
 
 CONNECTIONS: Final = 16
 """Those of Li, Leith and Shorten 2007, section II."""
@@ -23,20 +23,7 @@ def checks() -> Iterator[Check]:
             name=f"rate at random loss {p:g}, Reno over {CONNECTIONS} connections",
             oracle=f"{CONNECTIONS} √(3/(2p)) / RTT (Mathis et al. 1997; fact sheet 3.24), each "
             "connection by the stochastic model of Reno",
-            scenarios=(
-                scenario(
-                    f"{seconds}s",
-                    {
-                        "rate": "100gbit",
-                        "rtt": "100ms",
-                        "queue": "1bdp",
-                        "loss": [{"place": "receiver", "probability": p}],
-                    },
-                    flow("reno", parallel=CONNECTIONS),
-                    interval="1s",
-                    events=[],
-                ),
-            ),
+            scenarios=(lossy(seconds, p, flow("reno", parallel=CONNECTIONS)),),
             expected=partial(_rate, p),
             measure=measures.mean(measures.packets_per_s),
             band=within(0.06),

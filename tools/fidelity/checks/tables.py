@@ -49,6 +49,17 @@ def scenario(
     }
 
 
+def lossy(seconds: int, probability: float, entry: Mapping[str, Any]) -> Table:
+    """Return a flow on a path where nothing waits, and packets are lost at random."""
+    network = {
+        "rate": "100gbit",
+        "rtt": "100ms",
+        "queue": "1bdp",
+        "loss": [{"place": "receiver", "probability": probability}],
+    }
+    return scenario(f"{seconds}s", network, entry, interval="1s", events=[])
+
+
 def seeds(count: int, table: Table) -> tuple[Table, ...]:
     """Return the same scenario with seeds 1, 2 ..."""
     return tuple({**table, "seed": seed} for seed in range(1, count + 1))

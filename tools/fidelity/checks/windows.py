@@ -9,7 +9,7 @@ from typing import Any, Final
 from dumbbell.theory import formulas, responses
 from fidelity import measures, oracles
 from fidelity.check import Check, about, within
-from fidelity.checks.tables import BY_ACKS, EVERY_SEGMENT, flow, scenario, stack
+from fidelity.checks.tables import BY_ACKS, EVERY_SEGMENT, flow, lossy, scenario, stack
 
 SAWTOOTH: Final = "deterministic sawtooth of windows between kept and all of D + q"
 
@@ -207,18 +207,7 @@ def _random_loss() -> Iterator[Check]:
                 name=f"window at random loss {p:g}, {name}",
                 oracle=f"stochastic model by quarters of round trips: {law}",
                 scenarios=(
-                    scenario(
-                        f"{seconds}s",
-                        {
-                            "rate": "100gbit",
-                            "rtt": "100ms",
-                            "queue": "1bdp",
-                            "loss": [{"place": "receiver", "probability": p}],
-                        },
-                        flow(algorithm, parameters=PARAMETERS.get(algorithm, {})),
-                        interval="1s",
-                        events=[],
-                    ),
+                    lossy(seconds, p, flow(algorithm, parameters=PARAMETERS.get(algorithm, {}))),
                 ),
                 expected=partial(oracles.window_under_loss, name, p, 0.1),
                 measure=measures.mean(measures.window_segs),
