@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dumbbell.base.errors import refusing
-from dumbbell.base.shell import joined
-from dumbbell.cli.output import print_json, print_table, print_words, say
-from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, ResultsDir
+from dumbbell.cli.output import print_json, print_table, print_words, say, typed
+from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, ResultsDir, parts
 from dumbbell.cli.tables import plain, table
 
 if TYPE_CHECKING:
@@ -59,7 +57,6 @@ def advise(
     from dumbbell.reports import advice_page
 
     drawing.check_suffix(figure)
-    names = [name.strip() for name in among.split(",") if name.strip()]
     with workers(jobs, dask) as working:
 
         def advised(meant: bool) -> Advice:
@@ -67,7 +64,7 @@ def advise(
                 return ask(
                     Setting(rate, rtt, buffer, loss, duration, stack),
                     beside=beside,
-                    among=names,
+                    among=parts(among),
                     runs=runs,
                     results=results,
                     jobs=working,
@@ -79,7 +76,7 @@ def advise(
 
         advice = consent.asking(advised, large=large)
     with refusing("write it", figure):
-        advice_page.write(advice, figure, joined(["dumbbell", *sys.argv[1:]]))
+        advice_page.write(advice, figure, typed())
     if as_json:
         print_json(advice.as_dict())
     else:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dumbbell.cli.outcomes import tell_counts, tell_place
-from dumbbell.cli.output import Form, print_csv, print_json
-from dumbbell.cli.totals import print_totals
+from dumbbell.cli.output import Form
+from dumbbell.cli.totals import print_as
 from dumbbell.quantities.cells import Totals
 from dumbbell.store import answers
 
@@ -39,12 +39,7 @@ class Request:
         except (KeyError, TypeError, ValueError):
             return False
         tell_counts(reused=len(known.runs), elapsed_s=time.monotonic() - began_s)
-        if form is Form.JSON:
-            print_json(data)
-        elif form is Form.CSV:
-            print_csv(*totals.flat())
-        else:
-            print_totals(totals)
+        print_as(form, totals, data)
         tell_place(known.study, self.results)
         return True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from dumbbell.base.errors import InputError, refusing
-from dumbbell.base.shell import joined
-from dumbbell.cli.output import print_json, say
+from dumbbell.cli.output import print_json, say, typed
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsJson,
@@ -23,6 +21,7 @@ from dumbbell.cli.parameters import (
     ResultsDir,
     Retries,
     Seed,
+    parts,
 )
 from dumbbell.engines.choices import RETRIES, EngineName
 
@@ -161,8 +160,7 @@ def checklist(
         if suite is Suites.BBR_DRAFT:
             found, tables = _by_cases(asked)
         else:
-            names = [name.strip() for name in against.split(",") if name.strip()]
-            found, tables = _by_clauses(asked, names, chosen, quick=quick, at_most=at_most)
+            found, tables = _by_clauses(asked, parts(against), chosen, quick=quick, at_most=at_most)
     if as_json:
         whole = [each.as_dict() for each in found]
         print_json(whole[0] if len(whole) == 1 else {"checklists": whole})
@@ -272,15 +270,14 @@ def _on_engine(
 
 def _write(found: Sequence[Judgement[Any, Any]], page: Path | None, markdown: Path | None) -> None:
     """Write the files."""
-    command = joined(["dumbbell", *sys.argv[1:]])
     if page is not None:
         from dumbbell.reports import suite_pages
 
         with refusing("write it", page):
-            suite_pages.write(found, page, command)
+            suite_pages.write(found, page, typed())
         say.print(f"Page: {page}", soft_wrap=True)
     if markdown is not None:
         from dumbbell.reports import suite_pages
 
         with refusing("write it", markdown):
-            suite_pages.write_markdown(found, markdown, command)
+            suite_pages.write_markdown(found, markdown, typed())

@@ -271,7 +271,7 @@ def _as_data(table: Totals) -> dict[str, object]:
 def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
     """Compare algorithms on one path; the exit code is 1 if a run failed or is invalid."""
     from dumbbell.cli import campaign, pages
-    from dumbbell.cli.totals import print_totals
+    from dumbbell.cli.totals import print_as
     from dumbbell.experiments.compare import compared as measured
     from dumbbell.figures import drawing
     from dumbbell.reports import compare_chart, own_tables
@@ -283,12 +283,7 @@ def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
         raise typer.Exit(1)
     compared = measured(asked)
     totals = own_tables.compared(compared)
-    if how.form is Form.JSON:
-        print_json(compared.as_dict())
-    elif how.form is Form.CSV:
-        print_csv(*totals.flat())
-    else:
-        print_totals(totals)
+    print_as(how.form, totals, compared.as_dict())
     if figure is not None:
         with refusing("write it", figure):
             drawing.save(compare_chart.draw(compared), figure)

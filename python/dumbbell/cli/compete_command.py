@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dumbbell.cli.output import Form, form, print_csv, print_json, print_words
+from dumbbell.cli.output import Form, form, print_data, print_words
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsCsv,
@@ -94,12 +94,7 @@ def _show(contest: Contest, chosen: Form) -> None:
     from dumbbell.cli.totals import print_totals
     from dumbbell.experiments.compete import words
 
-    if chosen is Form.JSON:
-        print_json(contest.as_dict())
-        return
-    if chosen is Form.CSV:
-        frame = contest.frame()
-        print_csv(frame.columns, frame.iter_rows())
+    if print_data(chosen, contest.as_dict, contest.frame):
         return
     print_words(f"{contest.path}.")
     print()

@@ -22,8 +22,9 @@ from dumbbell.cli.parameters import (
     Large,
     ResultsDir,
     StackName,
+    parts,
 )
-from dumbbell.cli.tables import plain, table
+from dumbbell.cli.tables import filled
 from dumbbell.engines.choices import EngineName
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def _sides(
     algorithm: str | None, against: str, distinguish: tuple[str, str] | None
 ) -> tuple[str, tuple[str, ...]]:
     """Return the algorithm, and the references."""
-    others = tuple(part.strip() for part in against.split(",") if part.strip())
+    others = parts(against)
     if distinguish is not None:
         if algorithm is not None or others:
             raise InputError(
@@ -205,8 +206,5 @@ def _show(hunted: Hunted, *, as_json: bool) -> None:
         print_words(line)
     for each in filter(words.rows, hunted.confirmations):
         headings = words.columns(each)
-        shown = table(*headings, right=headings[1:])
-        for row in words.rows(each):
-            shown.add_row(*map(plain, row))
         print()
-        print_table(shown)
+        print_table(filled(headings, words.rows(each), right=headings[1:]))

@@ -7,7 +7,7 @@ from pathlib import Path
 from dumbbell.base.shell import quoted
 from dumbbell.cli import output
 from dumbbell.cli.output import print_table, say
-from dumbbell.cli.tables import plain, table
+from dumbbell.cli.tables import filled, plain, table
 from dumbbell.experiments.imports import beside, imported
 from dumbbell.experiments.imports.described.network import Described
 from dumbbell.figures.kinds.measured import TOLD, flow_means, told
@@ -51,10 +51,7 @@ class Imported(imported.Imported):
             limited.add_row(plain(flow.label), limit.kind, plain(limit.why))
         print_table(limited)
         print()
-        fitted = table("path", "fitted", "evidence")
-        for row in self.path.rows():
-            fitted.add_row(*map(plain, row))
-        print_table(fitted)
+        print_table(filled(("path", "fitted", "evidence"), self.path.rows()))
         print()
 
     def compare(self, results: Results) -> None:

@@ -8,9 +8,9 @@ import dataclasses
 import json
 import os
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import Enum, auto
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich import box
 from rich.console import Console
@@ -18,6 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 from dumbbell.base.errors import InputError, printable
+from dumbbell.base.shell import joined
+
+if TYPE_CHECKING:
+    import polars
 
 _WIDE: Final = 220
 _ANY_WIDTH: Final = 10_000
@@ -47,6 +51,21 @@ def form(*, as_json: bool, as_csv: bool) -> Form:
     if as_json and as_csv:
         raise InputError("does not go with --json", source="--csv", valid="one of both")
     return Form.JSON if as_json else Form.CSV if as_csv else Form.TABLE
+
+
+def typed() -> str:
+    """Return the command as it was typed, for pages."""
+    return joined(["dumbbell", *sys.argv[1:]])
+
+
+def print_data(form: Form, data: Callable[[], Any], frame: Callable[[], polars.DataFrame]) -> bool:
+    """Print results for scripts; return False of the form for people, and print nothing."""
+    if form is Form.JSON:
+        print_json(data())
+    elif form is Form.CSV:
+        rows = frame()
+        print_csv(rows.columns, rows.iter_rows())
+    return form is not Form.TABLE
 
 
 def print_csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

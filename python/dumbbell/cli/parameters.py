@@ -108,3 +108,8 @@ Duration = Annotated[str, typer.Option(help="Length of a run.")]
 Runs = Annotated[int, typer.Option(help="Repetitions with different seeds.")]
 Seed = Annotated[int, typer.Option(min=0, help="Source of all seeds.")]
 StackName = Annotated[str, typer.Option(help="TCP stack of the hosts.")]
+
+
+def parts(text: str) -> tuple[str, ...]:
+    """Return the values of an option that takes several, with commas between."""
+    return tuple(filter(None, map(str.strip, text.split(","))))

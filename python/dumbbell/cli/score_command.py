@@ -10,7 +10,7 @@ import typer
 
 from dumbbell.cli.output import print_json, print_table, print_words, say
 from dumbbell.cli.parameters import AsJson, Jobs
-from dumbbell.cli.tables import plain, table
+from dumbbell.cli.tables import filled
 
 if TYPE_CHECKING:
     from dumbbell.scoring.scoring import Score
@@ -96,10 +96,7 @@ def _print(found: Score) -> None:
     from dumbbell.scoring import words
 
     if found.parts:
-        shown = table(*words.COLUMNS, right=words.COLUMNS[1:3])
-        for each in found.parts:
-            shown.add_row(*map(plain, words.cells(each)))
-        print_table(shown)
+        print_table(filled(words.COLUMNS, map(words.cells, found.parts), right=words.COLUMNS[1:3]))
     print_words(words.conclusion(found))
     for problem in found.problems:
         print_words(str(problem))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich import box
 from rich.markup import escape
@@ -26,6 +26,16 @@ def table(*columns: str, right: Sequence[str] = (), whole: Sequence[str] = ()) -
             no_wrap=column in whole,
         )
     return empty
+
+
+def filled(
+    heads: Sequence[str], rows: Iterable[Sequence[object]], *, right: Sequence[str] = ()
+) -> Table:
+    """Return a table whose cells Dumbbell did not write."""
+    full = table(*heads, right=right)
+    for row in rows:
+        full.add_row(*map(plain, row))
+    return full
 
 
 def plain(value: object) -> str:

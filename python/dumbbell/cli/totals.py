@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.table import Table
 
 from dumbbell.base.errors import printable
-from dumbbell.cli.output import print_table, print_words
-from dumbbell.cli.tables import plain, table
+from dumbbell.cli.output import Form, print_csv, print_json, print_table, print_words
+from dumbbell.cli.tables import filled, plain
 from dumbbell.quantities.cells import Totals
 
 
@@ -23,11 +25,18 @@ def print_totals(totals: Totals, *, folded: bool = False) -> None:
         print_words(printable(totals.note))
 
 
+def print_as(form: Form, totals: Totals, data: Any) -> None:
+    """Print a table in the form that is asked for; `data` is it for JSON."""
+    if form is Form.JSON:
+        print_json(data)
+    elif form is Form.CSV:
+        print_csv(*totals.flat())
+    else:
+        print_totals(totals)
+
+
 def as_table(totals: Totals) -> Table:
     """Return totals as a table of the terminal."""
     # A head may have two lines; any other control character stays visible.
     heads = ["\n".join(map(plain, head.split("\n"))) for head in totals.heads]
-    result = table(*heads, right=heads[totals.named :])
-    for row in totals.rows:
-        result.add_row(*map(plain, row))
-    return result
+    return filled(heads, totals.rows, right=heads[totals.named :])

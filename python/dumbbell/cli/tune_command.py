@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dumbbell.base.errors import refusing
-from dumbbell.base.shell import joined
-from dumbbell.cli.output import print_json, print_table, say
+from dumbbell.cli.output import print_json, print_table, say, typed
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, ResultsDir
-from dumbbell.cli.tables import plain, table
+from dumbbell.cli.tables import filled
 from dumbbell.engines.choices import EngineName
 
 _Paths = Annotated[str, typer.Option(help="Rates of the bottleneck: 100mbit,1gbit.")]
@@ -122,16 +120,13 @@ def tune(
         say.print(f"{best} The same command resumes it, and writes the page.", soft_wrap=True)
         raise typer.Exit(130)
     with refusing("write it", output):
-        written = page.write(tuned, output, joined(["dumbbell", *sys.argv[1:]]))
+        written = page.write(tuned, output, typed())
     if as_json:
         print_json(tuned.as_dict())
     else:
         for lines in filter(None, (tuned.lines, tuned.confirmed)):
             headings = words.columns(tuned)
-            shown = table(*headings, right=headings[1:])
-            for line in lines:
-                shown.add_row(*map(plain, words.cells(line)))
-            print_table(shown)
+            print_table(filled(headings, map(words.cells, lines), right=headings[1:]))
     say.print(words.conclusion(tuned), soft_wrap=True)
     if idle := words.left_out(tuned):
         say.print(idle, soft_wrap=True)

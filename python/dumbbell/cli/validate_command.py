@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dumbbell.base.errors import InputError, refusing
-from dumbbell.base.shell import joined
-from dumbbell.cli.output import Form, form, print_csv, print_json, print_words, say
+from dumbbell.cli.output import Form, form, print_data, print_words, say, typed
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
     AsCsv,
@@ -78,7 +76,7 @@ def validate(
     found = validating.Validation.of(asked)
     _show(found, chosen)
     with progress.steps("drawing", say), refusing("write it", page):
-        validate_page.write(found, page, joined(["dumbbell", *sys.argv[1:]]))
+        validate_page.write(found, page, typed())
     say.print(f"Page: {page}", soft_wrap=True)
     for each in asked:
         tell_place(each.study.name, results, engines.option(each.engine))
@@ -90,12 +88,10 @@ def _show(found: Validation, chosen: Form) -> None:
     from dumbbell.cli.totals import print_totals
     from dumbbell.experiments.validate import words
 
-    if chosen is Form.JSON:
-        print_json({**found.as_dict(), "sentence": words.verdict(found)})
-        return
-    if chosen is Form.CSV:
-        frame = found.frame()
-        print_csv(frame.columns, frame.iter_rows())
+    def data() -> dict[str, Any]:
+        return {**found.as_dict(), "sentence": words.verdict(found)}
+
+    if print_data(chosen, data, found.frame):
         return
     table = words.table(found)
     print_words(words.about(found))
