@@ -10,6 +10,7 @@ runs, so that help, lists and usage errors appear at once (`benches/start_up.py`
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import os
 import sys
@@ -103,20 +104,25 @@ app.add_typer(algorithms_app, name="algorithms")
 app.add_typer(store_app, name="store")
 
 
-def main(command: typer.Typer = app) -> None:
+built = functools.cache(typer.main.get_command)
+"""The command of an app, built once: Typer reads the annotations of all options each time."""
+
+
+def main(app: typer.Typer = app) -> None:
     """Run a command and exit with its code."""
+    command = built(app)
     try:
         _check_arguments()
-        code = command(prog_name=command.info.name, standalone_mode=False)
+        code = command(prog_name=app.info.name, standalone_mode=False)
     except typer.TyperException as error:
         _leave_help(error)
-        _complain(usage.refused(error, typer.main.get_command(command)))
+        _complain(usage.refused(error, command))
         leave(InputError.exit_code)
     except typer.Abort:  # a question at the end of the input
         leave(STOPPED)
     except DumbbellError as error:
         if isinstance(error, InputError):
-            error = documents.located(usage.placed(error, typer.main.get_command(command)))
+            error = documents.located(usage.placed(error, command))
         _complain(error)
         leave(error.exit_code)
     except BrokenPipeError:  # nobody reads the rest, as with `| head`
