@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,15 @@ def modules(folder: Path, code: str) -> set[str]:
     return set((folder / "modules").read_text().split())
 
 
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., set[str]]:
+    """Return what a command imports that leaves nothing behind; each runs once."""
+    folder = tmp_path_factory.mktemp("imported")
+    return functools.cache(
+        lambda *arguments: modules(folder, IMPORTED.format(arguments=list(arguments)))
+    )
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -60,16 +71,18 @@ def modules(folder: Path, code: str) -> set[str]:
         ["compare", "reno"],
     ],
 )
-def test_what_says_little_imports_little(tmp_path: Path, arguments: list[str]) -> None:
-    imported = modules(tmp_path, IMPORTED.format(arguments=arguments))
-    assert "dumbbell.cli.commands" in imported
-    assert not imported & HEAVY
+def test_what_says_little_imports_little(
+    imported: Callable[..., set[str]], arguments: list[str]
+) -> None:
+    assert "dumbbell.cli.commands" in imported(*arguments)
+    assert not imported(*arguments) & HEAVY
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["list", "studies"], ["run"]])
-def test_help_and_studies_need_no_engine(tmp_path: Path, arguments: list[str]) -> None:
-    imported = modules(tmp_path, IMPORTED.format(arguments=arguments))
-    assert not imported & {
+def test_help_and_studies_need_no_engine(
+    imported: Callable[..., set[str]], arguments: list[str]
+) -> None:
+    assert not imported(*arguments) & {
         "dumbbell._core",
         "dumbbell.algorithms.catalogue",
         "dumbbell.base.validation",
@@ -89,30 +102,41 @@ def test_what_runs_imports_no_search_and_no_library(tmp_path: Path) -> None:
 PAIR = ["compare", "reno", "vegas", "--rate", "5mbit", "--rtt", "20ms", "--duration", "2s"]
 
 
-def test_what_is_heavy_is_found_where_it_is_needed(tmp_path: Path) -> None:
-    """So that the names in `HEAVY` are those of what is there."""
-    arguments = [*PAIR, "--runs", "2", "--report", "site"]
-    assert modules(tmp_path, IMPORTED.format(arguments=arguments)) >= HEAVY
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a comparison that ran."""
+    folder = tmp_path_factory.mktemp("compared")
+    modules(folder, IMPORTED.format(arguments=[*PAIR, "--runs", "2"]))
+    assert (folder / "results" / "answers").is_dir()
+    return folder
 
 
-def test_a_repeated_comparison_imports_little(tmp_path: Path) -> None:
+def test_a_repeated_comparison_imports_little(compared: Path) -> None:
     """Its table is kept. It reads no study, resolves no scenario and takes no quantity."""
-    arguments = [*PAIR, "--runs", "2"]
-    modules(tmp_path, IMPORTED.format(arguments=arguments))
-    imported = modules(tmp_path, IMPORTED.format(arguments=arguments))
+    imported = modules(compared, IMPORTED.format(arguments=[*PAIR, "--runs", "2"]))
     assert "dumbbell.store.answers" in imported
     assert not imported & HEAVY
 
 
-def test_a_comparison_of_stored_runs_imports_what_it_shows(tmp_path: Path) -> None:
-    """It draws and renders nothing, and single runs have no interval."""
-    arguments = [*PAIR, "--runs", "1"]
-    modules(tmp_path, IMPORTED.format(arguments=arguments))
-    assert (tmp_path / "results").is_dir()
+@pytest.fixture
+def without_answers(compared: Path, tmp_path: Path) -> Path:
+    """Return a folder with the runs of the comparison, but not its table."""
+    shutil.copytree(compared / "results", tmp_path / "results")
     shutil.rmtree(tmp_path / "results" / "answers")
-    imported = modules(tmp_path, IMPORTED.format(arguments=arguments))
+    return tmp_path
+
+
+def test_a_comparison_of_stored_runs_imports_what_it_shows(without_answers: Path) -> None:
+    """It draws and renders nothing, and single runs have no interval."""
+    imported = modules(without_answers, IMPORTED.format(arguments=[*PAIR, "--runs", "1"]))
     assert "dumbbell.experiments.compare" in imported
     assert not imported & {"altair", "jinja2", "scipy"}
+
+
+def test_what_is_heavy_is_found_where_it_is_needed(without_answers: Path) -> None:
+    """So that the names in `HEAVY` are those of what is there."""
+    arguments = [*PAIR, "--runs", "2", "--report", "site"]
+    assert modules(without_answers, IMPORTED.format(arguments=arguments)) >= HEAVY
 
 
 def test_the_package_alone_imports_nothing(tmp_path: Path) -> None:
