@@ -246,14 +246,17 @@ def alike(name: str, names: Iterable[str]) -> list[str]:
     """Return those of `names` that `name` may mean, the likeliest first.
 
     Those that begin with it come before those that are spelt like it, both in the order of `names`
-    or of their likeness.
+    or of their likeness. The part before an ``@`` counts, too: ``hctp`` may mean
+    ``htcp@li2007``.
     """
     plain = name.lower()
     by_lower = {candidate.lower(): candidate for candidate in names}
     same = [plain] if plain in by_lower else []
     begun = [each for each in by_lower if len(plain) >= _BEGINNING_MIN and each.startswith(plain)]
     spelt = difflib.get_close_matches(plain, list(by_lower), cutoff=0.6)
-    return [by_lower[each] for each in dict.fromkeys([*same, *begun, *spelt])]
+    heads = {each.partition("@")[0]: each for each in reversed(by_lower)}
+    headed = [heads[each] for each in difflib.get_close_matches(plain, list(heads), cutoff=0.6)]
+    return [by_lower[each] for each in dict.fromkeys([*same, *begun, *spelt, *headed])]
 
 
 def near(name: str, names: Iterable[str]) -> str | None:
