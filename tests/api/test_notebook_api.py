@@ -17,6 +17,7 @@ import pytest
 from inline_snapshot import snapshot
 
 import dumbbell
+import measured_files
 import passing_kernel
 from dumbbell import Comparison, InputError, Run
 from dumbbell.base.errors import unknown
@@ -82,6 +83,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     root = tmp_path_factory.mktemp("notebook")
     (root / "short.toml").write_text(SHORT)
     (root / "power.toml").write_text(POWER)
+    measured_files.written(root, measured_files.iperf3(), "iperf3.json")
     before = Path.cwd()
     os.chdir(root)
     yield root
@@ -241,6 +243,7 @@ def test_a_prefix_is_nearer_than_a_spelling() -> None:
     assert unknown("thing", "cub", ["cab", "cubic"]).near == "cubic"
     assert unknown("thing", "BBR", ["bbr3", "bbr"]).near == "bbr"
     assert unknown("thing", "cuibc", ["cab", "cubic"]).near == "cubic"
+    assert unknown("thing", "hctp", ["reno@li2007", "htcp@li2007"]).near == "htcp@li2007"
 
 
 @pytest.mark.parametrize(

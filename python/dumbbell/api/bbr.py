@@ -95,6 +95,13 @@ def bbr_cases(
         If an argument is wrong, or the algorithm does not report the states of BBR.
     DumbbellError
         If a run fails.
+
+    Examples
+    --------
+    It takes about a minute.
+
+    >>> judged = dumbbell.bbr_cases("bbr3")  # doctest: +SKIP
+    >>> judged.report("bbr3.html")  # doctest: +SKIP
     """
     if not isinstance(algorithm, str | Path):
         raise wrong("algorithm", algorithm, "not an algorithm", "its C file, or its name")

@@ -52,6 +52,14 @@ def check(algorithm: str | Path) -> Checks:
     ------
     InputError
         If there is no such file or algorithm.
+
+    Examples
+    --------
+    It takes about a minute.
+
+    >>> checks = dumbbell.check("my_cc.c")  # doctest: +SKIP
+    >>> [row.check for row in checks if row.remedy]  # doctest: +SKIP
+    []
     """
     if not isinstance(algorithm, str | Path):
         raise wrong("algorithm", algorithm, "not an algorithm", "its C file, or its name")

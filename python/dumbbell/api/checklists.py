@@ -103,6 +103,13 @@ def checklist(
         If an argument is wrong.
     DumbbellError
         If a run fails.
+
+    Examples
+    --------
+    It takes some minutes.
+
+    >>> judged = dumbbell.checklist("my_cc.c", quick=True)  # doctest: +SKIP
+    >>> judged.to_frame()["clause"].unique().to_list()  # doctest: +SKIP
     """
     if not isinstance(algorithm, str | Path):
         raise wrong("algorithm", algorithm, "not an algorithm", "its C file, or its name")

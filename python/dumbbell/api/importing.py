@@ -139,6 +139,12 @@ def read_measurement(
     ------
     InputError
         If the file cannot be read, or does not say enough to fit a path.
+
+    Examples
+    --------
+    >>> measured = dumbbell.read_measurement("iperf3.json")
+    >>> measured.to_frame().height
+    2
     """
     if not isinstance(file, str | Path):
         raise wrong("file", file, "not a file", "the path of a file")

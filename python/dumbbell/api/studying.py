@@ -207,6 +207,12 @@ def report(
     ------
     InputError
         If there is no study, or no such study.
+
+    Examples
+    --------
+    >>> results = dumbbell.run_study("power.toml")
+    >>> dumbbell.report("power.toml").name
+    'index.html'
     """
     from dumbbell.reports import site  # noqa: PLC0415 - what draws takes long to import
 
