@@ -1,7 +1,7 @@
 """A claim of a study as data: the authors' statement, and the checks that decide it.
 
 A study file lists its claims as ``[[claim]]`` tables with one or more ``[[claim.check]]`` each.
-There are few kinds of check (`dumbbell.claims.kinds`); what they expect is numbers in the file.
+There are few kinds of check (`dumbbell.judging.kinds`); what they expect is numbers in the file.
 """
 
 from __future__ import annotations
