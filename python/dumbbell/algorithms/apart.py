@@ -236,13 +236,13 @@ def _relay(pipe: IO[bytes], show: Callable[[str], None]) -> None:
         while chunk := pipe.read1(4096):  # type: ignore[attr-defined]
             if left <= 0:
                 continue
-            said = "".join(
+            message = "".join(
                 each if each.isprintable() or each in "\n\t" else "?"
                 for each in chunk.decode(errors="replace")[:left]
             )
-            left -= len(said)
+            left -= len(message)
             more = "" if left > 0 else "\n(what the algorithm prints further is left out)\n"
-            show(said + more)
+            show(message + more)
 
 
 def _how(code: int) -> str:

@@ -56,12 +56,12 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # an algorithm may print
     core = loaded(sys.argv[1])
-    asked: SimpleQueue[Question] = SimpleQueue()
+    questions: SimpleQueue[Question] = SimpleQueue()
     idle = threading.Event()
     idle.set()
-    threading.Thread(target=listen, args=(core, asked, idle), daemon=True).start()
+    threading.Thread(target=listen, args=(core, questions, idle), daemon=True).start()
     while True:
-        question = asked.get()
+        question = questions.get()
         if limits:
             limit(question[0], *limits[:2])
         pickle.dump(answer(core, *question), answers)
@@ -182,7 +182,7 @@ def loaded(path: str) -> Any:
     return module
 
 
-def listen(core: Any, asked: SimpleQueue[Question], idle: threading.Event) -> None:
+def listen(core: Any, questions: SimpleQueue[Question], idle: threading.Event) -> None:
     """Read requests; if the requesting process has gone, so does this one, at once."""
     name, token = "", core.CancelToken()
     try:
@@ -190,7 +190,7 @@ def listen(core: Any, asked: SimpleQueue[Question], idle: threading.Event) -> No
             name, arguments = pickle.load(sys.stdin.buffer)
             token = core.CancelToken()
             idle.clear()
-            asked.put((name, arguments, token))
+            questions.put((name, arguments, token))
     except (EOFError, OSError):
         token.cancel()
         idle.wait(LEAVE_S.get(name, AT_ONCE_S))

@@ -67,8 +67,8 @@ def take(run: result.Run, *quantities: Names, windows: WindowTables | None = Non
         with placed(key=f"windows.{name}"):
             named[name] = validate(kind, dict(keys) if is_main else {"name": name, **keys})
     example = "goodput_mbit_per_s"
-    asked = [name for each in quantities for name in plain.names(each, "quantities", example)]
-    references = {text: short_names.quantity(text) for text in asked}
+    requested = [name for each in quantities for name in plain.names(each, "quantities", example)]
+    references = {text: short_names.quantity(text) for text in requested}
     return Taken(RunView(known, named, {}), references)
 
 

@@ -144,7 +144,7 @@ _BARE: Final = re.compile(r"""\s*(?P<key>[\w.-]+)\s*=\s*(?P<value>[^"'\[{#\s][^"
 
 def _not_toml(text: str, problem: str) -> InputError:
     """Return the error in the spelling of a file, with the line; finds missing quotes."""
-    said, _, place = problem.removesuffix(")").partition(" (at line ")
+    message, _, place = problem.removesuffix(")").partition(" (at line ")
     if not place:
         return InputError(f"not valid TOML: {problem}")
     line = int(place.partition(",")[0])
@@ -155,7 +155,7 @@ def _not_toml(text: str, problem: str) -> InputError:
         valid = f"{bare['key']} = {bare['value'].lower()}"
     elif bare is not None:
         valid = f'{bare["key"]} = "{bare["value"]}", as texts are in quotes'
-    return InputError(f"not valid TOML: {said}", line=line, value=written, valid=valid)
+    return InputError(f"not valid TOML: {message}", line=line, value=written, valid=valid)
 
 
 def _inside(key: str, outer: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:

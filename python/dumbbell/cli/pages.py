@@ -15,12 +15,12 @@ from dumbbell.results.results import Results
 from dumbbell.study.model import Study
 
 
-def tell(asked: Campaign, report: Path | None) -> None:
+def tell(campaign: Campaign, report: Path | None) -> None:
     """Write the pages of what was run into a folder, or say how to see them."""
     if report is None:
-        tell_place(asked.study.named, asked.store.root, engines.option(asked.engine))
+        tell_place(campaign.study.named, campaign.store.root, engines.option(campaign.engine))
         return
-    say.print(f"Page: {written(asked.results(), report)}", soft_wrap=True)
+    say.print(f"Page: {written(campaign.results(), report)}", soft_wrap=True)
 
 
 def folder(study: Study) -> str:

@@ -120,7 +120,7 @@ class Tracker:
         state = self._state
         if state is not None:
             counts = {"reused": state.reused, "invalid": state.invalid, "failed": state.failed}
-            parts += [f"{count} {fate}" for fate, count in counts.items() if count]
+            parts += [f"{count} {outcome}" for outcome, count in counts.items() if count]
             if state.packets and elapsed_s > 0 and not self._real_time:
                 parts.append(f"{state.packets / elapsed_s / 1e6:.1f} M packets/s")
         if state is None or state.finished < state.total:

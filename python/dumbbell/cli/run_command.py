@@ -180,23 +180,23 @@ def _forked(
     return campaign
 
 
-def _sized(asked: Campaign, parts: int, meant: bool) -> bool:
+def _sized(campaign: Campaign, parts: int, meant: bool) -> bool:
     """Return whether what is large is meant; TooLarge if it is not and so many parts are large."""
     if not meant:
-        asked.check_size(parts)
+        campaign.check_size(parts)
     return meant
 
 
-def _say_extent(asked: Campaign) -> None:
+def _say_extent(campaign: Campaign) -> None:
     """Say what a campaign takes, as far as it is not there yet."""
     from dumbbell.base.labels import amount, duration, hours
     from dumbbell.base.units import NS_PER_S
     from dumbbell.engines.sizes import expected_packets
 
-    left = [run for run in asked.ordered if run.key not in asked.stored]
+    left = [run for run in campaign.ordered if run.key not in campaign.stored]
     simulated_s = sum(run.scenario.duration_ns for run in left) / NS_PER_S
-    print(f"{len(asked.ordered)} runs, {len(asked.stored)} of them are there")
-    if left and asked.engine.real_time:
+    print(f"{len(campaign.ordered)} runs, {len(campaign.stored)} of them are there")
+    if left and campaign.engine.real_time:
         print(f"{duration(simulated_s)} of real time")
     elif left:
         packets = sum(expected_packets(run.scenario) for run in left)

@@ -77,34 +77,36 @@ class Capture:
         )
         return cls(resolved, files, excerpt)
 
-    def write(self, asked: Campaign) -> None:
+    def write(self, campaign: Campaign) -> None:
         """Run it, write the packets, and keep the result: it is that of the run without them."""
         with progress.steps("simulating", say):
             output = alone.output(self.resolved, SimulatorEngine())
         for file, content in zip(self.files, output.captures or (), strict=True):
             with refusing("write it", file):
                 file.write_bytes(self.excerpt.bytes_of(content))
-        asked.store.put(asked.planned[0].resolved, output)
+        campaign.store.put(campaign.planned[0].resolved, output)
 
 
-def finished(asked: Campaign) -> list[tuple[PlannedRun, Run]]:
+def finished(campaign: Campaign) -> list[tuple[PlannedRun, Run]]:
     """Return the planned runs that have a result, in order."""
     runs = []
-    for planned in asked.planned:
+    for planned in campaign.planned:
         try:
-            runs.append((planned, asked.store.get(planned.resolved.key)))
+            runs.append((planned, campaign.store.get(planned.resolved.key)))
         except (KeyError, DamagedResult):
             continue
     return runs
 
 
-def show(asked: Campaign, read: Read, spreads: Sequence[Spread], wanted: Form) -> None:
+def show(campaign: Campaign, read: Read, spreads: Sequence[Spread], wanted: Form) -> None:
     """Print what was run: of one run its totals, of several the means of their flows."""
-    runs = finished(asked)
+    runs = finished(campaign)
     if wanted is Form.JSON:
         as_data = [_as_dict(run) for _, run in runs]
         perturbed = {"perturbed": [each.as_dict() for each in spreads]} if spreads else {}
-        verdicts = {"outcomes": outcomes.rows(asked.own_results())} if read.outcomes.claims else {}
+        verdicts = (
+            {"outcomes": outcomes.rows(campaign.own_results())} if read.outcomes.claims else {}
+        )
         content = as_data[0] if len(as_data) == 1 else {"runs": as_data}
         print_json({**content, **verdicts, **perturbed})
         return
@@ -114,7 +116,7 @@ def show(asked: Campaign, read: Read, spreads: Sequence[Spread], wanted: Form) -
             print_csv(*totals.flat())
         return
     if runs:
-        print_words(_about(asked, read, [run for _, run in runs]))
+        print_words(_about(campaign, read, [run for _, run in runs]))
         print()
     for totals in found:
         print_totals(totals)
@@ -122,7 +124,7 @@ def show(asked: Campaign, read: Read, spreads: Sequence[Spread], wanted: Form) -
     if spreads:
         print_table(_spread_table(spreads))
         print()
-    for line in outcomes.lines(asked.own_results(), read.outcomes.left_out) if runs else ():
+    for line in outcomes.lines(campaign.own_results(), read.outcomes.left_out) if runs else ():
         print_words(line)
         print()
     if runs:
@@ -132,15 +134,15 @@ def show(asked: Campaign, read: Read, spreads: Sequence[Spread], wanted: Form) -
         print(f"{packets:,} packets in {times}{length}")
 
 
-def _about(asked: Campaign, read: Read, runs: Sequence[Run]) -> str:
+def _about(campaign: Campaign, read: Read, runs: Sequence[Run]) -> str:
     """Say what the tables are of: the file with its changes, the path, the engine, the seeds."""
-    count, seed = len(runs), asked.plan.seed
+    count, seed = len(runs), campaign.plan.seed
     seeds = f"seed {seed}" if count == 1 else f"{count} runs, seed {seed} and others"
-    real = f", {asked.engine.identity}" if asked.engine.real_time else ""
+    real = f", {campaign.engine.identity}" if campaign.engine.real_time else ""
     where = run_totals.path(runs[0])
     if read.interval_ns is not None:
         where += f", samples each {format_time(read.interval_ns)}"
-    return printable(f"{asked.study.header.summary}: {where}{real}; {seeds}.")
+    return printable(f"{campaign.study.header.summary}: {where}{real}; {seeds}.")
 
 
 def _as_dict(run: Run) -> dict[str, Any]:

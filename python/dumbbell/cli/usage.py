@@ -131,12 +131,12 @@ def _unknown_command(name: str, words: Sequence[str], context: Any) -> InputErro
     )
 
 
-def _wrong_option(option: str, said: str, context: Any, help_command: str) -> InputError:
-    if not said.startswith("No such option"):
-        if several := re.search(r"requires (\d+) arguments", said):
+def _wrong_option(option: str, message: str, context: Any, help_command: str) -> InputError:
+    if not message.startswith("No such option"):
+        if several := re.search(r"requires (\d+) arguments", message):
             problem = f"needs {several[1]} values"
         else:
-            problem = "needs a value" if "requires an argument" in said else "takes no value"
+            problem = "needs a value" if "requires an argument" in message else "takes no value"
         return InputError(problem, source=option, valid=help_command)
     options = [name for each in context.command.params for name in each.opts if name[:2] == "--"]
     elsewhere = _commands_with(option, context)

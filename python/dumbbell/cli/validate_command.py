@@ -69,16 +69,16 @@ def validate(
 
     made = [Change.parse(text) for text in changes or []]
     read = scenario_files.read(scenario, made, duration, command="validate", prefix="validate-")
-    asked = validating.campaigns(read, runs=runs, seed=seed, store=Store(results))
-    for each in asked:
+    campaigns = validating.campaigns(read, runs=runs, seed=seed, store=Store(results))
+    for each in campaigns:
         at_once = None if each.engine.real_time else jobs
         campaign.run(each, jobs=at_once, retries=retries, large=large, brief=True)
-    found = validating.Validation.of(asked)
+    found = validating.Validation.of(campaigns)
     _show(found, chosen)
     with progress.steps("drawing", say), refusing("write it", page):
         validate_page.write(found, page, typed())
     say.print(f"Page: {page}", soft_wrap=True)
-    for each in asked:
+    for each in campaigns:
         tell_place(each.study.name, results, engines.option(each.engine))
     if found.verdict is not Verdict.AGREES:
         raise typer.Exit(1)

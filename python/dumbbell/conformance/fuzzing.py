@@ -42,9 +42,9 @@ def rows(name: str, code: str) -> Iterator[Row]:
 
 def _row(found: Mapping[str, Any]) -> Row:
     check, remedy = _CHECKS[found["part"]]
-    told, _, details = found["told"].partition("\n")
+    message, _, details = found["told"].partition("\n")
     if found["passed"] is None:
-        return not_checked(PART, check, told, "gcc or clang with libasan and libubsan")
+        return not_checked(PART, check, message, "gcc or clang with libasan and libubsan")
     if found["passed"]:
-        return passed(PART, check, told)
-    return failed(PART, check, told or "it ends without a word", remedy, details)
+        return passed(PART, check, message)
+    return failed(PART, check, message or "it ends without a word", remedy, details)

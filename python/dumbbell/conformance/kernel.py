@@ -94,10 +94,10 @@ _RULES: Final = (
 )
 
 
-def _parity(told: Sequence[dict[str, Any]]) -> Row:
-    callbacks = sum(sum(each["callbacks"].values()) for each in told)
-    differing = sum(each["differing"] for each in told)
-    first = "".join(mismatch for each in told for mismatch in each["mismatches"][:1])
+def _parity(reports: Sequence[dict[str, Any]]) -> Row:
+    callbacks = sum(sum(each["callbacks"].values()) for each in reports)
+    differing = sum(each["differing"] for each in reports)
+    first = "".join(mismatch for each in reports for mismatch in each["mismatches"][:1])
     if differing:
         remedy = "does it read what was never set, or rely on what C leaves open?"
         shown = f"{differing} of {callbacks} callbacks end in other bytes natively"

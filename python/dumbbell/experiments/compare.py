@@ -143,9 +143,9 @@ def check_runs(runs: int) -> None:
         )
 
 
-def compared(asked: Campaign) -> Comparison:
+def compared(campaign: Campaign) -> Comparison:
     """Return the result of the planned runs; DumbbellError if none is valid."""
-    results = Results(asked.study, asked.store, [asked.plan], asked.engine)
+    results = Results(campaign.study, campaign.store, [campaign.plan], campaign.engine)
     comparison = Comparison.of(results)
     if comparison.runs.is_empty():
         raise DumbbellError(f"no run is valid; the first is {comparison.invalid[0]}")

@@ -135,9 +135,9 @@ def _content(
     }
 
 
-def judged(asked: Campaign, scenario: Path) -> Judged:
+def judged(campaign: Campaign, scenario: Path) -> Judged:
     """Return what sources state of a comparison; `scenario` is that of its `campaign`."""
-    (test,) = asked.study.tests
+    (test,) = campaign.study.tests
     choices = list(test.axes[_AXIS])
     return outcomes.judged(library.file(scenario), test.scenario, choices, test=TEST, axis=_AXIS)
 

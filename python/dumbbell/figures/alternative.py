@@ -32,11 +32,11 @@ def of_tables(tables: Sequence[TextTable]) -> Iterator[str]:
         name = ": ".join(filter(None, (table.title, table.caption)))
         name += f", by {table.corner}" if table.corner else ""
         series = [_of_series(table, place) for place in range(len(table.series))]
-        said = [each for each in series if each]
-        if said:
-            more = len(said) - _SERIES
+        sentences = [each for each in series if each]
+        if sentences:
+            more = len(sentences) - _SERIES
             rest = f"; and {more} more" if more > 0 else ""
-            yield f"{name}. {'; '.join(said[:_SERIES])}{rest}."
+            yield f"{name}. {'; '.join(sentences[:_SERIES])}{rest}."
     if len(tables) > _PLOTS:
         yield f"{len(tables) - _PLOTS} more plots."
 

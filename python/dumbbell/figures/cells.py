@@ -52,7 +52,7 @@ def size(xs: Sequence[str], ys: Sequence[str]) -> dict[str, float]:
     return {"width": _CELL * len(xs), "height": _ROW * _CELL * len(ys)}
 
 
-def told(values: Mapping[str, Sequence[str]]) -> list[Any]:
+def tooltip(values: Mapping[str, Sequence[str]]) -> list[Any]:
     """Return the parts of a tooltip that name the place; `values` are those of both axes."""
     return [alt.Tooltip(f"{name}:O", title=axis) for name, axis in zip("xy", values, strict=True)]
 

@@ -111,11 +111,11 @@ def assembled(
 
     What is `seen` of a figure without tables is in sentences.
     """
-    said = tuple(notes)
-    subtitle = [line for note in said for line in textwrap.wrap(note, _NOTE_CHARACTERS)]
+    words = tuple(notes)
+    subtitle = [line for note in words for line in textwrap.wrap(note, _NOTE_CHARACTERS)]
     # Set, as `properties` and `configure` copy the chart with all its parts, once each.
     chart.title = alt.TitleParams(textwrap.wrap(spec.title, _TITLE_CHARACTERS), subtitle=subtitle)
     chart.config = alt.Config(**style.config())
     if frame is None or frame.is_empty():
-        return Figure(spec, chart, said, seen=tuple(seen))
-    return Figure(spec, chart, said, tuple(tables), frame, tuple(seen))
+        return Figure(spec, chart, words, seen=tuple(seen))
+    return Figure(spec, chart, words, tuple(tables), frame, tuple(seen))

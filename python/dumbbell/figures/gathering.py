@@ -30,8 +30,8 @@ def runs_of(source: Source, spec: TestFigure, columns: Iterable[str] = ()) -> pl
     """Return a table of the runs that a figure shows, with what it shows and `columns`."""
     test = source.test(spec.test)
     known = {*test.axes, *tables.number_columns(test).values()}
-    asked = dict.fromkeys([*spec.fields().values(), *columns])
-    table = source.table(spec.test, [column for column in asked if column not in known])
+    columns_of_rows = dict.fromkeys([*spec.fields().values(), *columns])
+    table = source.table(spec.test, [column for column in columns_of_rows if column not in known])
     return grid.select(table, spec.where)
 
 

@@ -230,10 +230,10 @@ class GroupDrawing(ABC):
         places = {"label": "", "group": self.title, "part": ""}
         return means.worded(labelled_too, title, places).drop("label")
 
-    def told(self, title: str) -> dict[str, Any]:
+    def tooltip(self, title: str) -> dict[str, Any]:
         """Return the tooltip of a mark."""
         parts = [("part:N", "part")] if len(set(self.all["part"])) > 1 else []
-        return marks.told(title, ("label:N", "series"), ("group:N", self.title), *parts)
+        return marks.tooltip(title, ("label:N", "series"), ("group:N", self.title), *parts)
 
     def _notes(self) -> Iterator[str]:
         found = self.all
@@ -257,10 +257,10 @@ class GroupDrawing(ABC):
             points = listing([f"{label_of(series)} ({group})" for series, group in named])
             if len(named) > _NAMED:
                 points = f"{lacking.height} of {some.height} points"
-            said = f"of {points}, not all runs have a value: {why}."
+            sentence = f"of {points}, not all runs have a value: {why}."
             if not some["n"].sum():
-                said = f"no run has a value: {why}."
-            yield f"{part}: {said}" if part else f"{said[0].upper()}{said[1:]}"
+                sentence = f"no run has a value: {why}."
+            yield f"{part}: {sentence}" if part else f"{sentence[0].upper()}{sentence[1:]}"
 
     def _tables(self, pane: GroupPane) -> Iterator[TextTable]:
         """Yield a table per quantity and part: a row per group, a column per series."""

@@ -66,7 +66,7 @@ def faded(picked: alt.Parameter) -> Any:
     return alt.condition(picked, alt.value(1), alt.value(0.1))
 
 
-def told(title: str, *places: tuple[str, str]) -> dict[str, Any]:
+def tooltip(title: str, *places: tuple[str, str]) -> dict[str, Any]:
     """Return the tooltip of a mark of a mean, and its description for those who cannot see it.
 
     `places` are the columns of its place, with their titles.

@@ -167,13 +167,13 @@ class StatedFigure(TestFigure):
 
 
 def _numbers_at(
-    points: pl.DataFrame, low: float | None, high: float | None, field: str, said: str
+    points: pl.DataFrame, low: float | None, high: float | None, field: str, words: str
 ) -> pl.DataFrame:
     return points.with_columns(
         field=pl.lit(field),
         low=pl.lit(low, pl.Float64),
         high=pl.lit(high, pl.Float64),
-        said=pl.lit(said),
+        said=pl.lit(words),
     )
 
 

@@ -130,11 +130,11 @@ def _lines(
     labels = colours.domain
     # Later lines are thinner, so that what they cover still shows.
     widths = [max(_THINNEST, _WIDEST / (1 + 0.5 * n)) for n in range(len(labels))]
-    told: dict[str, Any] = {}
+    dash: dict[str, Any] = {}
     if len(labels) > len(SPARE_COLOURS):
         dashes = [_DASHES[n // len(SPARE_COLOURS) % len(_DASHES)] for n in range(len(labels))]
         scale = alt.Scale(domain=labels, range=dashes)
-        told = {"strokeDash": alt.StrokeDash("label:N", scale=scale, title=None, legend=legend)}
+        dash = {"strokeDash": alt.StrokeDash("label:N", scale=scale, title=None, legend=legend)}
     chart: alt.Chart = (
         alt.Chart(inline(lines))
         .transform_calculate(said=f"datum.label + {json.dumps(f': {row.axis} over time')}")
@@ -152,7 +152,7 @@ def _lines(
                 alt.Tooltip("value:Q", title=row.axis, format=".4~g"),
             ],
             description=alt.Description("said:N"),
-            **told,
+            **dash,
         )
     )
     return chart

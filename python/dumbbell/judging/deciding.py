@@ -48,21 +48,21 @@ RUNS_MOST: Final = 1000
 """No more runs of a grid point are proposed."""
 
 
-def decide(asked: Asked, findings: Sequence[Finding]) -> CheckResult:
+def decide(question: Asked, findings: Sequence[Finding]) -> CheckResult:
     """Judge findings; there must be at least one."""
-    verdict = _verdict(asked, findings)
-    states = _states(findings, asked.quantifier)
+    verdict = _verdict(question, findings)
+    states = _states(findings, question.quantifier)
     needs: tuple[Need, ...] = ()
     lacks = ""
     if verdict is Verdict.UNDECIDED:
-        needs = _needs(findings, states, asked.quantifier)
+        needs = _needs(findings, states, question.quantifier)
         lacks = words.lacking([need.runs for need in needs], len(needs), RUNS_MOST)
     return CheckResult(
-        asked,
+        question,
         verdict,
-        _told(asked, findings, states),
+        _explanation(question, findings, states),
         lacks,
-        _decisive(findings, states, asked.quantifier),
+        _decisive(findings, states, question.quantifier),
         tuple(findings),
         tuple(states),
         needs,
@@ -189,7 +189,7 @@ def _decisive(
     return ranked[{"all": 0, "most": (len(ranked) - 1) // 2, "any": -1}[quantifier]]
 
 
-def _told(question: Asked, findings: Sequence[Finding], states: Sequence[State]) -> str:
+def _explanation(question: Asked, findings: Sequence[Finding], states: Sequence[State]) -> str:
     """Say in a line what was found: the worst, the one in the middle, and how many there are."""
     if len(findings) == 1:
         return str(findings[0])

@@ -292,10 +292,10 @@ class CheckResult:
     is_quick: bool = False
 
     @classmethod
-    def lacking(cls, asked: Asked, lack: Lack) -> CheckResult:
+    def lacking(cls, question: Asked, lack: Lack) -> CheckResult:
         """Return the result of a check that cannot be decided."""
         return cls(
-            asked, Verdict.UNDECIDED, "", str(lack), needs=lack.needs, is_quick=lack.is_quick
+            question, Verdict.UNDECIDED, "", str(lack), needs=lack.needs, is_quick=lack.is_quick
         )
 
     @property

@@ -105,7 +105,7 @@ def _drawn(plot: Plot, rows: Sequence[str], *, first: bool) -> alt.LayerChart | 
     colour = alt.Color("colour:N", scale=None)
     scale, axis = _scale(plot), alt.Axis(tickCount=4)
     means = alt.Chart(inline(plot.means)).encode(
-        y=y, color=colour, tooltip=_told("mean", "low", "high")
+        y=y, color=colour, tooltip=_tooltip("mean", "low", "high")
     )
     layers = [
         means.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q"),
@@ -117,7 +117,7 @@ def _drawn(plot: Plot, rows: Sequence[str], *, first: bool) -> alt.LayerChart | 
     if not plot.dots.is_empty():
         dots = alt.Chart(inline(plot.dots)).mark_circle(size=24, opacity=0.5)
         x = alt.X("value:Q", title=None, scale=scale, axis=axis)
-        layers.insert(0, dots.encode(x=x, y=y, color=colour, tooltip=_told("value")))
+        layers.insert(0, dots.encode(x=x, y=y, color=colour, tooltip=_tooltip("value")))
     return alt.layer(*layers).properties(title=title, width=_WIDTH, height=alt.Step(_STEP))
 
 
@@ -128,7 +128,7 @@ def _scale(plot: Plot) -> alt.Scale:
     return axes.near(shown, share=quantity.is_share, scale=quantity.shown_scale, padding=8)
 
 
-def _told(*numbers: str) -> list[alt.Tooltip]:
+def _tooltip(*numbers: str) -> list[alt.Tooltip]:
     return [
         alt.Tooltip("label:N", title="algorithm"),
         alt.Tooltip("row:N", title="row"),

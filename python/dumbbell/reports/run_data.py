@@ -168,10 +168,12 @@ def _drawn(run: Run, bundles: Sequence[Bundle]) -> Sequence[Bundle]:
     """Return the flows and bands that are drawn: of too many some, spread over their goodputs."""
     if len(bundles) <= LINES_MAX:
         return bundles
-    told = run.summary.flows
+    summaries = run.summary.flows
     order = sorted(
         range(len(bundles)),
-        key=lambda place: sum(told[number].received_bytes for number in bundles[place].connections),
+        key=lambda place: sum(
+            summaries[number].received_bytes for number in bundles[place].connections
+        ),
     )
     last = len(bundles) - 1
     places = sorted(order[round(rank * last / (LINES_MAX - 1))] for rank in range(LINES_MAX))

@@ -45,12 +45,12 @@ def write(results: Results, account: Account, page: Path) -> None:
 def bar(counts: Mapping[Standing, int]) -> str:
     """Return a square for each claim, and how many there are of each."""
     squares = "".join(SQUARES[each] * count for each, count in counts.items())
-    told = [
+    legend = [
         f"{SQUARES[each]} {each.mark} {each.counted(count)}"
         for each, count in counts.items()
         if count
     ]
-    return f"{squares}\n\n{' · '.join(told)}\n"
+    return f"{squares}\n\n{' · '.join(legend)}\n"
 
 
 def _page(results: Results, text: StudyText, behind: Mapping[str, str]) -> str:
@@ -122,9 +122,9 @@ class _Writer:
             leave = "does" if len(decision.set_by) == 1 else "do"
             evidence.append(f"Set by {self.names(decision.set_by)}, which {leave} not count.")
         hanging = self.names(each.hanging) or "no claim that holds"
-        told = " (not tried)" if each.hanging and not each.values else ""
+        remark = " (not tried)" if each.hanging and not each.values else ""
         words = map(markdown.prose, (decision.parameter, decision.stated, decision.value))
-        return (*words, " ".join(evidence), hanging + told)
+        return (*words, " ".join(evidence), hanging + remark)
 
     def claims(self, text: StudyText) -> str:
         """List the claims by question."""

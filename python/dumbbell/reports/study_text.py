@@ -206,8 +206,8 @@ def _numbers(summary: Summary) -> str:
 def _groups(study: Study, account: Account) -> Iterator[Group]:
     lines = {each.claim.id: _line(each, account) for each in judged_by_runs(account.claims)}
     for question in study.questions:
-        if asked := [lines.pop(name) for name in question.claims if name in lines]:
-            yield Group(question.title, asked)
+        if answers := [lines.pop(name) for name in question.claims if name in lines]:
+            yield Group(question.title, answers)
     if lines:
         yield Group("Other claims" if study.questions else "Claims", list(lines.values()))
 

@@ -239,12 +239,12 @@ def beyond(claim: ClaimResult, at_most: int) -> bool:
 
 
 def _more(
-    needs: Sequence[Need], asked: Mapping[tuple[str, tuple[tuple[str, str], ...]], int]
+    needs: Sequence[Need], counts: Mapping[tuple[str, tuple[tuple[str, str], ...]], int]
 ) -> list[More]:
     """Return the grid points that need more repetitions than planned."""
     needed: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
     for need in needs:
         place = (need.test, tuple(need.axes.items()))
-        if place in asked and need.runs > max(asked[place], needed.get(place, 0)):
+        if place in counts and need.runs > max(counts[place], needed.get(place, 0)):
             needed[place] = need.runs
     return [More(test=test, point=point, runs=runs) for (test, point), runs in needed.items()]

@@ -167,11 +167,11 @@ class _Answers:
         """Say that there is no such page, or no such way to ask for it."""
         assert isinstance(error, HTTPException)
         status = HTTPStatus(error.status_code)
-        said = {
+        answer = {
             HTTPStatus.NOT_FOUND: "There is no such page.",
             HTTPStatus.METHOD_NOT_ALLOWED: "These pages can only be read.",
         }
-        return self._error(request, status, said.get(status, error.detail))
+        return self._error(request, status, answer.get(status, error.detail))
 
     def failed(self, request: Request, error: Exception) -> Response:
         """Report what is wrong with the request, or with the content of the folder."""

@@ -110,17 +110,17 @@ class _Impatient(H11Protocol):
 
 async def _served(server: uvicorn.Server, listener: Listener) -> None:
     """Serve, and say once what the system refuses: asyncio would say it for each connection."""
-    said: set[int | None] = set()
+    warned: set[int | None] = set()
 
-    def told(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def on_refusal(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
         if not isinstance(error, OSError):
             loop.default_exception_handler(context)
-        elif error.errno not in said:
-            said.add(error.errno)
+        elif error.errno not in warned:
+            warned.add(error.errno)
             print(refusal(error, "answer", listener.address), file=sys.stderr, flush=True)
 
-    asyncio.get_running_loop().set_exception_handler(told)
+    asyncio.get_running_loop().set_exception_handler(on_refusal)
     await server.serve(sockets=[listener.socket])
 
 

@@ -24,14 +24,14 @@ def content(inventory: Inventory) -> Mapping[str, Any]:
     return {"columns": columns, "rows": rows, "said": list(numbers)}
 
 
-def _row(run: StoredRun, said: int) -> Mapping[str, Any]:
+def _row(run: StoredRun, place: int) -> Mapping[str, Any]:
     """Return a run's cells, the numbers by which some are sorted, and its values by axes."""
     axes = {} if run.place is None else dict(run.place.planned.axes)
     return {
         "cells": [_text(cell) for cell in run.cells.values()],
         "order": [_number(run.order.get(head)) for head in run.cells],
         "axes": list(axes.items()),
-        "said": said,
+        "said": place,
         "invalid": "; ".join(run.invalid),
     }
 

@@ -91,7 +91,7 @@ class Useless:
     size_bytes: int
 
 
-def useless(store: Store, engine: str, asked: Collection[str] | None) -> Iterator[Useless]:
+def useless(store: Store, engine: str, kept: Collection[str] | None) -> Iterator[Useless]:
     """Yield what may go: damaged results, and those of an earlier version of the simulator.
 
     With `asked` also what is not among these keys.
@@ -109,7 +109,7 @@ def useless(store: Store, engine: str, asked: Collection[str] | None) -> Iterato
         else:
             if run.engine != engine and run.engine.partition(" ")[0] == kind:
                 why = f"of {run.engine}"
-            elif asked is not None and key not in asked:
+            elif kept is not None and key not in kept:
                 why = "not asked for"
         if why is not None:
             yield Useless(key, why, store.size_bytes(key))

@@ -82,12 +82,12 @@ def _native(played: playing.Played) -> Row:
         counted = f"{played.expectations} expectations of {cases} cases"
         return passed(PART, NATIVE, f"{counted} met ({shown})")
     first = played.misses[0]
-    told = (
+    message = (
         f"{len(played.misses)} of {cases} cases not met, first {shown}:{first.line}: {first.words}"
     )
     remedy = "is the file wrong, or the script? Derive the value from the law by hand"
     details = "\n\n".join(playing.excerpt(played, miss) for miss in played.misses)
-    return failed(PART, NATIVE, told, remedy, details)
+    return failed(PART, NATIVE, message, remedy, details)
 
 
 def _kernel(
@@ -127,8 +127,8 @@ def _difference(
     for place, native, other in zip(calls.places, calls.outcomes, kernel, strict=True):
         if native != other:
             line, hook = place
-            told = f"{played.script.shown}:{line}: {hook} ends in other bytes in the kernel"
+            message = f"{played.script.shown}:{line}: {hook} ends in other bytes in the kernel"
             remedy = "does it read what was never set, or rely on what C leaves open?"
             details = "\n".join(playing.difference(native, other))
-            return failed(PART, KERNEL, told, remedy, details)
+            return failed(PART, KERNEL, message, remedy, details)
     return None

@@ -108,9 +108,9 @@ def campaign(
         return Campaign.of_experiment(study, store, engine, Plan.asked(runs=runs, seed=seed))
 
 
-def contest(asked: Campaign) -> Contest:
+def contest(campaign: Campaign) -> Contest:
     """Return the result of the planned runs; DumbbellError if none is valid."""
-    results = Results(asked.study, asked.store, [asked.plan], asked.engine)
+    results = Results(campaign.study, campaign.store, [campaign.plan], campaign.engine)
     result = Contest.of(results)
     if not result.outcomes:
         raise DumbbellError(f"no run is valid; the first is {next(iter(results.invalid.values()))}")

@@ -87,7 +87,7 @@ def fork(study: Study, made: Sequence[Change], name: str | None = None) -> Fork:
     if study.is_part:
         used = set(_used([*figures, *claims]))
         tests = [test for test in tests if test["name"] in used] or tests
-    said, of = listing(changes.said), study.called.strip("'")
+    change, of = listing(changes.said), study.called.strip("'")
     words = [option for each in made for option in ("--set", str(each))]
     words += [] if name is None else ["--name", name]
     content: dict[str, Any] = {
@@ -95,8 +95,8 @@ def fork(study: Study, made: Sequence[Change], name: str | None = None) -> Fork:
             experiments.stem(name or f"{of.rpartition('/')[2]} {' '.join(map(str, made))}"),
             tests,
             command=["run", of, *words],
-            title=f"{study.header.title}, with {said}",
-            summary=f"A fork of {of}: {said}",
+            title=f"{study.header.title}, with {change}",
+            summary=f"A fork of {of}: {change}",
         ),
         **{key: tables[key] for key in _COMMON if key in tables},
         "figure": figures,
@@ -246,7 +246,7 @@ def _figures(
     of: str,
     notes: list[str],
 ) -> Iterator[dict[str, Any]]:
-    said = listing(changes.said)
+    change = listing(changes.said)
     for table in tables:
         shown = {each.get("test") for each in (table, *table.get("panel", ())) if "test" in each}
         if not {*shown, table["section"]} <= tests:
@@ -262,22 +262,22 @@ def _figures(
             notes.append(f"{table['name']} is left out: the fork has none of its runs")
             continue
         if "panel" in figure:
-            figure["panel"] = _panels(figure["panel"], said)
+            figure["panel"] = _panels(figure["panel"], change)
         yield {
             **figure,
-            "title": f"{table['name']} of {of} with {said}",
-            "caption": f"As in the original, but with {said}.",
+            "title": f"{table['name']} of {of} with {change}",
+            "caption": f"As in the original, but with {change}.",
         }
 
 
-def _panels(panels: Sequence[Mapping[str, Any]], said: str) -> list[dict[str, Any]]:
+def _panels(panels: Sequence[Mapping[str, Any]], change: str) -> list[dict[str, Any]]:
     """Return panels with titles of what they show: one for each grid point, each once."""
     found: dict[str, dict[str, Any]] = {}
     for panel in panels:
         where = panel["where"]
         for values in itertools.product(*(grid.wanted_values(where, axis) for axis in where)):
             point = dict(zip(where, values, strict=True))
-            title = ", ".join(f"{axis} {value}" for axis, value in point.items()) or said
+            title = ", ".join(f"{axis} {value}" for axis, value in point.items()) or change
             found.setdefault(title, {**panel, "where": point, "title": title})
     return list(found.values())
 
@@ -289,7 +289,7 @@ def _claims(
     of: str,
     notes: list[str],
 ) -> Iterator[dict[str, Any]]:
-    said = listing(changes.said)
+    change = listing(changes.said)
     for table in tables:
         checks = [each for each in table["check"] if each["type"] not in _WITHOUT_RUNS]
         if not checks or not {each.get("test") for each in checks} <= tests:
@@ -305,7 +305,7 @@ def _claims(
         yield {
             "id": table["id"],
             "source": f"fork of {of}, {table['source']}",
-            "text": f"With {said}, what the authors state for theirs: “{table['text']}”",
+            "text": f"With {change}, what the authors state for theirs: “{table['text']}”",
             "expectation": f"of the fork, of which the authors say nothing: {table['expectation']}",
             **({"holds_if": table["holds_if"]} if "holds_if" in table else {}),
             "check": [_check(each) for each in followed],

@@ -16,19 +16,19 @@ from dumbbell.results.results import Results
 from dumbbell.study.model import Study
 
 
-def campaign(forked: Fork, asked: Campaign, *, is_kept: bool = True) -> Campaign:
+def campaign(forked: Fork, original: Campaign, *, is_kept: bool = True) -> Campaign:
     """Return what is to be run of a fork, as it is asked of the original.
 
     The results folder keeps the fork, unless nothing is to run.
     """
     with _blaming(forked.changes):
-        first = replace(asked, study=forked.study)
+        first = replace(original, study=forked.study)
         _ = first.planned
     if not is_kept:
         return first
-    asked.store.create()
-    with experiments.saved(forked.content, asked.store.root) as study:
-        return replace(asked, study=study)
+    original.store.create()
+    with experiments.saved(forked.content, original.store.root) as study:
+        return replace(original, study=study)
 
 
 @contextmanager

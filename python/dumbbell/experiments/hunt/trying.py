@@ -58,9 +58,9 @@ class Attempts(Runs):
 
     def make(self, trials: Iterable[Trial]) -> None:
         """Make those that are not there yet, and remember those that fail."""
-        asked = list(trials)
-        super().make(asked)
-        for each in asked:
+        requested = list(trials)
+        super().make(requested)
+        for each in requested:
             if each.identity not in self._values:
                 self._values[each.identity] = {}
                 reason = self._failed.get(self._planned(each).resolved.key)

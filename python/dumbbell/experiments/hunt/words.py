@@ -49,9 +49,9 @@ def conclusion(hunted: Hunted) -> list[str]:
 
 def verdict(confirmation: Confirmation) -> str:
     """Say whether an engine confirms the claim."""
-    said = f"{confirmation.verdict.capitalize()} on the {confirmation.engine}"
+    outcome = f"{confirmation.verdict.capitalize()} on the {confirmation.engine}"
     again = " The same command tries them again." if confirmation.invalid else ""
-    return f"{said}: {confirmation.measured}.{again}"
+    return f"{outcome}: {confirmation.measured}.{again}"
 
 
 def columns(confirmation: Confirmation) -> list[str]:

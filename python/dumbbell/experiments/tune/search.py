@@ -127,7 +127,7 @@ class Search:
             points = proposer.ask(count)
             batch = [self._begin(self.space.candidate(point)) for point in points]
             self._run(batch, 1)
-            proposer.tell([self._told(tried) for tried in batch])
+            proposer.tell([self._losses(tried) for tried in batch])
             # Rounding to valid values may join two points of a batch.
             self._race(list({id(tried): tried for tried in batch}.values()))
             yield self.course
@@ -141,7 +141,7 @@ class Search:
         self.course.tried.append(new)
         return new
 
-    def _told(self, tried: Tried) -> tuple[float, ...]:
+    def _losses(self, tried: Tried) -> tuple[float, ...]:
         return tried.first if self.front else (self._sum(tried.first),)
 
     def _run(self, group: Sequence[Tried], repetitions: int) -> None:

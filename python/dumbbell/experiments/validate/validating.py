@@ -67,9 +67,9 @@ class Side:
     unjudged: tuple[Unjudged, ...]
 
     @classmethod
-    def of(cls, name: str, asked: Campaign) -> Side:
+    def of(cls, name: str, campaign: Campaign) -> Side:
         """Return the runs of a campaign on its engine."""
-        results = asked.own_results()
+        results = campaign.own_results()
         (test,) = results.study.tests
         runs: dict[int, Run] = {}
         unjudged = []
@@ -78,7 +78,7 @@ class Side:
             why = listed.why or listed.state.value
             if listed.state in (State.FINISHED, State.INVALID):
                 with suppress(KeyError, DamagedResult):
-                    run = asked.store.get(key)
+                    run = campaign.store.get(key)
                     why = "; ".join(validity.reasons(run.summary))
                     if not why:
                         runs[repetition] = run
@@ -122,10 +122,10 @@ class Validation:
     compared: tuple[Compared, ...]
 
     @classmethod
-    def of(cls, asked: tuple[Campaign, Campaign]) -> Validation:
+    def of(cls, campaigns: tuple[Campaign, Campaign]) -> Validation:
         """Compare the runs of a scenario on the simulator and on the kernel."""
-        simulator = Side.of("the simulator", asked[0])
-        kernel = Side.of("the kernel", asked[1])
+        simulator = Side.of("the simulator", campaigns[0])
+        kernel = Side.of("the kernel", campaigns[1])
         found = (
             compared(
                 measure, kernel.runs, simulator.runs, CONFIDENCE, pairs=_loses_alike(simulator)
@@ -256,12 +256,12 @@ def validate(
     results, jobs, retries, large, on_progress
         As for `compare`.
     """
-    asked = campaigns(read, runs=runs, seed=seed, store=results)
-    for each in asked:
+    both = campaigns(read, runs=runs, seed=seed, store=results)
+    for each in both:
         each.run(
             large=large,
             jobs=None if each.engine.real_time else jobs,
             retries=retries,
             on_progress=on_progress,
         )
-    return Validation.of(asked)
+    return Validation.of(both)

@@ -94,10 +94,13 @@ class _Drawing(GroupDrawing):
         self.second = spec.marks.titled(source, spec.test) if spec.marks is not None else None
         super().__init__(spec.model_copy(update={"y": spec.common(source)}), source)
         stacks = self._all_stacked()
-        said = stated.values(self._stated_first(pane) for pane in self.panes)
+        numbers = stated.values(self._stated_first(pane) for pane in self.panes)
         runs = [self._few(pane)["value"] for pane in self.panes]
         self.extent = axes.extent(
-            self.y, [stacks["top"], *said], [stacks["low"], stacks["high"], *runs], spec.reference
+            self.y,
+            [stacks["top"], *numbers],
+            [stacks["low"], stacks["high"], *runs],
+            spec.reference,
         )
 
     @property
@@ -162,9 +165,9 @@ class _Drawing(GroupDrawing):
 
     def layers(self, pane: GroupPane) -> alt.LayerChart | alt.FacetChart:
         worded = self.worded(pane.means, str(self.y.title))
-        said = self._stacked(means.on_scale(worded, self.extent), self.extent.foot)
+        stacked = self._stacked(means.on_scale(worded, self.extent), self.extent.foot)
         bars = (
-            self.base(said, self._names if self.spec.beside else ("",))
+            self.base(stacked, self._names if self.spec.beside else ("",))
             .mark_bar(clip=True)
             .encode(
                 y=axes.channel(alt.Y, "top", self.y, self.extent),
@@ -175,7 +178,7 @@ class _Drawing(GroupDrawing):
                     **({"legend": None} if len(self.looks) == 1 else {}),
                 ),
                 opacity=marks.faded(self.picked),
-                **self.told(str(self.y.title)),
+                **self.tooltip(str(self.y.title)),
             )
         )
         if len(self._names) > 1:
@@ -188,7 +191,7 @@ class _Drawing(GroupDrawing):
         drawn = alt.layer(
             *marks.level(self.spec.reference, level),
             bars,
-            *self._intervals(said),
+            *self._intervals(stacked),
             *self._dots(pane),
             *self.stated(
                 self._stated_first(pane),
@@ -204,10 +207,10 @@ class _Drawing(GroupDrawing):
         scale = alt.Scale(type="ordinal", domain=self._names, range=shades)
         return alt.FillOpacity("part:N", scale=scale, legend=None)
 
-    def _intervals(self, said: pl.DataFrame) -> Iterator[alt.Chart]:
+    def _intervals(self, table: pl.DataFrame) -> Iterator[alt.Chart]:
         """Draw intervals with a white edge, those of one bar side by side."""
         for look in ({"color": "white", "strokeWidth": 3}, {"color": INK}):
-            yield marks.intervals(self.base(said, self._beside), **look).encode(
+            yield marks.intervals(self.base(table, self._beside), **look).encode(
                 y=axes.channel(alt.Y, "low", self.y, self.extent),
                 y2="high:Q",
                 opacity=marks.faded(self.picked),
@@ -238,14 +241,14 @@ class _Drawing(GroupDrawing):
         worded = means.drawn(self.worded(shown, str(self.second.title))).with_columns(
             part=pl.lit(_SECOND)
         )
-        said = means.on_scale(worded, span)
-        base = self.base(said, self._beside)
+        placed = means.on_scale(worded, span)
+        base = self.base(placed, self._beside)
         right = {"orient": "right", "grid": False}
         points = base.mark_point(
             filled=True, size=70, opacity=1, color=INK, stroke="white", strokeWidth=1.2
         ).encode(
             y=axes.channel(alt.Y, "mean", self.second, span, **right),
-            **self.told(str(self.second.title)),
+            **self.tooltip(str(self.second.title)),
         )
         lines = marks.intervals(base, color=INK, strokeDash=[2, 2]).encode(
             y=axes.channel(alt.Y, "low", second, span, **right), y2="high:Q"

@@ -186,13 +186,13 @@ def _chart(y: Coordinate, panes: Sequence[_Pane], looks: Mapping[str, Look]) -> 
 def _layers(pane: _Pane, y: Coordinate, looks: Mapping[str, Look], at: _At) -> list[alt.Chart]:
     """Return whiskers, boxes and medians of a plot; the boxes say their numbers."""
     boxes = marks.labelled(pane.boxes, looks).drop("series")
-    said = [_said(row, str(y.title)) for row in boxes.iter_rows(named=True)]
+    descriptions = [_said(row, str(y.title)) for row in boxes.iter_rows(named=True)]
     scale = alt.Scale(type="band", domain=[look.label for look in looks.values()])
     x = alt.X("label:N", title=None, sort=None, scale=scale, axis=alt.Axis(labelAngle=0))
     colour = marks.colour(looks, legend=None)
-    base = alt.Chart(inline(boxes.with_columns(said=pl.Series(said, dtype=pl.String)))).encode(
-        x=x, color=colour
-    )
+    base = alt.Chart(
+        inline(boxes.with_columns(said=pl.Series(descriptions, dtype=pl.String)))
+    ).encode(x=x, color=colour)
 
     def theirs(frame: pl.DataFrame) -> alt.Chart:
         named = marks.labelled(frame, looks).drop("series")

@@ -136,8 +136,8 @@ def _of_run(view: RunView, value: str | None) -> Iterator[tuple[str, str, _Delay
     names = bands.names(view.run)
     for flows in latencies.kinds(view.flows):
         start_ns = min(flow.life.start_ns for flow in flows)
-        asked = FlowsView(view, flows, Span(start_ns, view.scenario.duration_ns))
-        yield "completion", value or names[flows[0].label], _alike(latency.latencies_ms(asked))
+        window = FlowsView(view, flows, Span(start_ns, view.scenario.duration_ns))
+        yield "completion", value or names[flows[0].label], _alike(latency.latencies_ms(window))
 
 
 def _alike(values: npt.NDArray[np.float64]) -> _Delays:

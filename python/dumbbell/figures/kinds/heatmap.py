@@ -132,7 +132,7 @@ def _plot(
 ) -> alt.LayerChart | alt.FacetChart:
     xs, ys = (list(values[axis]) for axis in (spec.x, spec.y))
     low, high = ends
-    tooltip = [*cells.told(values), alt.Tooltip("mean:Q", title=spec.quantity, format=".4~g")]
+    tooltip = [*cells.tooltip(values), alt.Tooltip("mean:Q", title=spec.quantity, format=".4~g")]
     shown = found.select(
         "x",
         "y",

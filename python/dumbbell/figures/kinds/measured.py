@@ -161,13 +161,13 @@ def _table(line: MeasuredLine, simulated: Mapping[str, float | None]) -> TextTab
     rows = []
     for name, (title, _) in TOLD.items():
         pair = (line.whole.get(name), simulated[name])
-        shown = (told(name, value) for value in pair)
+        shown = (cell(name, value) for value in pair)
         rows.append(TextRow(title, (*shown, _difference(*pair))))
     heads = (_MEASURED, _SIMULATED, "difference")
     return TextTable(line.label, "means of the runs", "", heads, tuple(rows))
 
 
-def told(name: str, value: float | None) -> str:
+def cell(name: str, value: float | None) -> str:
     """Return a quantity of `TOLD` as readers see it."""
     return number(None if value is None else value * TOLD[name][1], 4)
 

@@ -73,12 +73,12 @@ class OverlayFigure(TestFigure):
         notes += list(engine_notes(source.engine, source.left_out(self.test)))
         end_s = max((each.run.summary.duration_ns for each in runs), default=1) / NS_PER_S
         chart = _chart(plots, happened, colouring, end_s)
-        told = [plot.lines.with_columns(quantity=pl.lit(plot.axis)) for plot in plots]
+        tables = [plot.lines.with_columns(quantity=pl.lit(plot.axis)) for plot in plots]
         seen = alternative.of_lines(
             (plot.axis, plot.lines.with_columns(label=colouring.labels(plot.lines["of"])))
             for plot in plots
         )
-        return assembled(self, chart, notes, (), pl.concat(told) if told else None, seen=seen)
+        return assembled(self, chart, notes, (), pl.concat(tables) if tables else None, seen=seen)
 
 
 @dataclass(frozen=True)
@@ -311,10 +311,10 @@ def _chart(
     charts: list[alt.Chart | alt.LayerChart | alt.FacetChart] = []
     for place, plot in enumerate(plots):
         is_last = happened.is_empty() and place == len(plots) - 1
-        drawn = _plot(plot, colouring, colour, _time(end_s, told=is_last))
+        drawn = _plot(plot, colouring, colour, _time(end_s, labelled=is_last))
         charts.append(drawn.properties(width=_WIDTH, height=height))
     if not happened.is_empty():
-        charts.append(_strip(happened, colouring, colour, _time(end_s, told=True)))
+        charts.append(_strip(happened, colouring, colour, _time(end_s, labelled=True)))
     # One selection for all plots, so that they show the same time.
     charts[0] = charts[0].add_params(zoom)
     stacked: alt.VConcatChart = alt.vconcat(*charts, spacing=8)
@@ -451,11 +451,11 @@ def _strip(
     return chart
 
 
-def _time(end_s: float, *, told: bool) -> alt.X:
+def _time(end_s: float, *, labelled: bool) -> alt.X:
     """Return the axis of time; only the lowest plot has its title."""
     return alt.X(
         "time_s:Q",
-        title="time (s)" if told else None,
+        title="time (s)" if labelled else None,
         scale=alt.Scale(domain=[0.0, end_s], nice=False),
-        axis=alt.Axis(tickCount=10, labels=told, ticks=told),
+        axis=alt.Axis(tickCount=10, labels=labelled, ticks=labelled),
     )

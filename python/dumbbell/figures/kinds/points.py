@@ -176,8 +176,8 @@ class _Drawing:
         theory = [pane.curves["y"] for pane in self.panes]
         found = means.drawn(self._all)
         ends = [found["low"], found["high"], *(pane.runs["value"] for pane in self.panes)]
-        said = stated.values(pane.stated for pane in self.panes)
-        return axes.extent(self.y, [found["mean"], *theory, *said], ends, self.spec.reference)
+        numbers = stated.values(pane.stated for pane in self.panes)
+        return axes.extent(self.y, [found["mean"], *theory, *numbers], ends, self.spec.reference)
 
     def _notes(self, source: Source, runs: pl.DataFrame) -> Iterator[str]:
         found = self._all
@@ -206,8 +206,8 @@ class _Drawing:
                 # A legend can be clicked only through a layer that it belongs to.
                 lines = lines.add_params(picked)
             level = marks.level(self.spec.reference, self._vertical("y"))
-            said = self._stated(pane, picked)
-            layers = alt.layer(*level, *self._theory(pane), lines, *others, *said)
+            marks_of_authors = self._stated(pane, picked)
+            layers = alt.layer(*level, *self._theory(pane), lines, *others, *marks_of_authors)
             plots.append(layers.properties(title=pane.title, **size))
         return alt.hconcat(*plots)
 
@@ -227,7 +227,7 @@ class _Drawing:
         points = base.transform_filter("isValid(datum.y)").encode(
             y=self._vertical("y"),
             shape=marks.shape(self.looks, self.spec.series),
-            **marks.told(
+            **marks.tooltip(
                 str(self.y.title), ("label:N", "series"), ("measured_x:Q", str(self.x.title))
             ),
         )
@@ -280,10 +280,10 @@ class _Drawing:
         log, edge = self._up.kind == "log", pl.lit(self._up.low)
         off_scale = (pl.col("mean") <= 0) & log
         low = pl.col("low").clip(lower_bound=edge) if log else pl.col("low")
-        said = {"label": "", "x": str(self.x.title)}
+        places = {"label": "", "x": str(self.x.title)}
         labelled = marks.labelled(pane.means, self.looks)
         return (
-            means.drawn(means.worded(labelled, str(self.y.title), said))
+            means.drawn(means.worded(labelled, str(self.y.title), places))
             .with_columns(
                 measured_x="x",
                 x=axes.placed(self.x, pl.col("x")),

@@ -146,7 +146,7 @@ class RatiosFigure(TestFigure):
         )
         base = alt.Chart(inline(shown)).encode(**cells.places(xs, ys, (self.x, self.y)))
         tooltip = [
-            *cells.told(values),
+            *cells.tooltip(values),
             alt.Tooltip("text:N", title=self._name),
             alt.Tooltip("interval:N", title="95 % interval"),
         ]

@@ -103,8 +103,8 @@ class _Drawing:
 
     def table(self, pane: _Pane) -> TextTable:
         """Return a line per row, with what was stated in the caption."""
-        told = "; ".join(each.said for each in pane.stated)
-        title = f"{self.x.title}" + (f" ({told})" if told else "")
+        numbers = "; ".join(each.said for each in pane.stated)
+        title = f"{self.x.title}" + (f" ({numbers})" if numbers else "")
         return means.text_table(
             pane.means,
             (pane.title, title),
@@ -113,9 +113,9 @@ class _Drawing:
         )
 
     def _span(self, pane: _Pane) -> axes.Extent:
-        told = [end for each in pane.stated for end in each.ends if end is not None]
+        ends = [end for each in pane.stated for end in each.ends if end is not None]
         found = means.drawn(pane.means)
-        values = [found["mean"], pane.runs["value"], pl.Series(told, dtype=pl.Float64)]
+        values = [found["mean"], pane.runs["value"], pl.Series(ends, dtype=pl.Float64)]
         return axes.extent(self.x, values, [found["low"], found["high"]])
 
     def _plot(self, pane: _Pane, *, first: bool) -> alt.LayerChart | alt.FacetChart:
@@ -132,14 +132,14 @@ class _Drawing:
             axis=alt.Axis(labels=first, ticks=first, labelLimit=280, grid=True),
         )
         worded = means.worded(pane.means, str(self.x.title), {"row": ""})
-        said = means.drawn(worded).drop("quantity")
-        base = alt.Chart(inline(means.on_scale(said, span))).encode(y=y)
+        table = means.drawn(worded).drop("quantity")
+        base = alt.Chart(inline(means.on_scale(table, span))).encode(y=y)
         layers = alt.layer(
             *(_stated(each, x) for each in pane.stated),
             marks.intervals(base, color=INK).encode(x=x("low"), x2="high:Q"),
             marks.dots(alt.Chart(inline(pane.runs))).encode(x=x("value"), y=y),
             base.mark_point(filled=True, size=70, color=INK, opacity=1).encode(
-                x=x("mean"), **marks.told(str(self.x.title), ("row:N", self.spec.rows))
+                x=x("mean"), **marks.tooltip(str(self.x.title), ("row:N", self.spec.rows))
             ),
         )
         title = alt.TitleParams(

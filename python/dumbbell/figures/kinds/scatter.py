@@ -41,8 +41,8 @@ class _Drawing(GroupDrawing):
         found = means.drawn(self.all)
         ends = [found["low"], found["high"]]
         values = [self.all["mean"], *(self._runs(pane)["value"] for pane in self.panes)]
-        said = stated.values(pane.stated for pane in self.panes)
-        self.extent = axes.extent(self.y, [*values, *said], ends, spec.reference)
+        numbers = stated.values(pane.stated for pane in self.panes)
+        self.extent = axes.extent(self.y, [*values, *numbers], ends, spec.reference)
 
     def titles(self) -> Mapping[str, str]:
         return {self.y.field: str(self.y.title)}
@@ -84,8 +84,8 @@ class _Drawing(GroupDrawing):
 
     def layers(self, pane: GroupPane) -> alt.LayerChart | alt.FacetChart:
         title = str(self.y.title)
-        said = means.on_scale(means.drawn(self.worded(pane.means, title)), self.extent)
-        base = self.base(said, self._shapes).encode(
+        placed = means.on_scale(means.drawn(self.worded(pane.means, title)), self.extent)
+        base = self.base(placed, self._shapes).encode(
             color=marks.colour(self.looks, self.spec.series)
         )
         names = self._shapes
@@ -99,7 +99,7 @@ class _Drawing(GroupDrawing):
             y=self._vertical("mean"),
             shape=shape,
             opacity=marks.faded(self.picked),
-            **self.told(title),
+            **self.tooltip(title),
         )
         if pane is self.panes[0]:
             points = points.add_params(self.picked)

@@ -75,8 +75,8 @@ def _of_run(view: RunView, value: str | None) -> Iterator[pl.DataFrame]:
     names = bands.names(view.run)
     for flows in latencies.kinds(view.flows):
         start_ns = min(flow.life.start_ns for flow in flows)
-        asked = FlowsView(view, flows, Span(start_ns, view.scenario.duration_ns))
-        took = latency.completions(asked)
+        window = FlowsView(view, flows, Span(start_ns, view.scenario.duration_ns))
+        took = latency.completions(window)
         yield took.select(pl.lit(value or names[flows[0].label]).alias("of"), *list(_SCHEMA)[1:])
 
 
@@ -142,7 +142,7 @@ def _pane(
         axis=alt.Axis(format="~s", tickCount=6),
     )
     y = alt.Y(f"{pane}:Q", title=_PANES[pane], scale=alt.Scale(type="log"))
-    told = [
+    tooltip = [
         alt.Tooltip("label:N", title="of"),
         alt.Tooltip("bytes:Q", title="size (B)", format=",.0f"),
         alt.Tooltip(f"{pane}:Q", title=_PANES[pane], format=".4~g"),
@@ -150,7 +150,7 @@ def _pane(
     single = (
         alt.Chart(dots)
         .mark_circle(size=10, opacity=0.3)
-        .encode(x=x, y=y, color=colour, tooltip=told)
+        .encode(x=x, y=y, color=colour, tooltip=tooltip)
     )
     if curves is None:
         return alt.layer(single).properties(**_SIZE)
@@ -168,7 +168,7 @@ def _pane(
                 scale=alt.Scale(domain=list(_DASHES), range=list(_DASHES.values())),
                 legend=alt.Legend(symbolType="stroke", symbolSize=400),
             ),
-            tooltip=[*told, alt.Tooltip("percentile:N"), alt.Tooltip("finished:Q")],
+            tooltip=[*tooltip, alt.Tooltip("percentile:N"), alt.Tooltip("finished:Q")],
         )
     )
     return alt.layer(single, line).properties(**_SIZE)

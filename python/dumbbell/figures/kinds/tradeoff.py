@@ -142,7 +142,7 @@ def _chart(
         )
         return labelled
 
-    told = [
+    tooltip = [
         alt.Tooltip("label:N", title="series"),
         alt.Tooltip("x:Q", title=str(x.title), format=_format(x)),
         alt.Tooltip("y:Q", title=str(y.title), format=_format(y)),
@@ -163,7 +163,7 @@ def _chart(
         ),
         crosses.mark_point(
             filled=True, size=110, opacity=1, stroke="white", strokeWidth=0.8
-        ).encode(x=across("x"), y=up("y"), shape=marks.shape(looks, spec.series), tooltip=told),
+        ).encode(x=across("x"), y=up("y"), shape=marks.shape(looks, spec.series), tooltip=tooltip),
     )
     return alt.hconcat(layers.properties(**_SIZE))
 
