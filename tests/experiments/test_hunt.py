@@ -17,7 +17,7 @@ from command_line import Command, assert_refused, line, unmeasured
 from dumbbell.base.errors import DumbbellError, InputError
 from dumbbell.engines.choices import EngineName
 from dumbbell.execution.executor import Progress
-from dumbbell.experiments.hunt import goals, hunting, space, words
+from dumbbell.experiments.hunt import goals, hunting, search, space, words
 from dumbbell.experiments.hunt.claiming import Statement
 from dumbbell.experiments.hunt.goals import CALM, Gap, Traffic
 from dumbbell.experiments.hunt.hunting import Hunted, Request, hunt
@@ -359,6 +359,19 @@ def test_ctrl_c_keeps_the_worst_so_far(tmp_path: Path) -> None:
     assert "the worst so far" in words.conclusion(hunted)[0]
 
 
+@pytest.fixture
+def small_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Map four scenarios instead of 36."""
+    monkeypatch.setattr(search, "_MAP", 2)
+
+
+@pytest.fixture
+def few_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judge by three seeds where a search judges by eight."""
+    monkeypatch.setattr(search, "SURE", search.SEEDS)
+
+
+@pytest.mark.usefixtures("few_seeds", "small_map")
 def test_pulses_at_the_timeout_are_an_attack(tmp_path: Path) -> None:
     request = Request(
         "reno",
@@ -394,6 +407,7 @@ def test_equal_algorithms_are_not_told_apart(dumbbell: Command) -> None:
     assert "regret is 0.00" in said.out
 
 
+@pytest.mark.usefixtures("few_seeds", "small_map")
 def test_two_algorithms_are_told_apart(tmp_path: Path) -> None:
     request = Request(
         "reno",
@@ -418,6 +432,7 @@ def crashing(condition: str) -> None:
     Path("crash.c").write_text(code[:begin] + crash + code[begin:])
 
 
+@pytest.mark.usefixtures("few_seeds", "small_map")
 def test_a_run_that_fails_is_the_finding(dumbbell: Command) -> None:
     crashing("conn->srtt_us > 100000")
     said = dumbbell(
@@ -449,6 +464,7 @@ def test_a_run_that_fails_on_the_ordinary_path_stops_the_hunt(dumbbell: Command)
 # The command
 
 
+@pytest.mark.usefixtures("small_map")
 def test_the_command_writes_page_and_scenario(dumbbell: Command) -> None:
     said = dumbbell(
         "hunt", "vegas", "--against", "cubic", "--goal", "share", "--points", "6",
