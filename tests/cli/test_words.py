@@ -385,6 +385,14 @@ def test_a_pasted_table_names_its_path_and_its_windows(
     assert dumbbell("simulate", "s.toml").out.splitlines()[0] == snapshot(
         "s.toml: 10 Mbit/s, RTT 40 ms, 5 s, linux-6; seed 1."
     )
+    changes = dumbbell("simulate", "low-and-up", "--duration", "5s").out
+    assert changes.splitlines()[0] == snapshot(
+        "low-and-up.toml with duration = 5s: 5 to 10 Mbit/s, RTT 100 ms, 5 s, linux-6; "
+    )
+    traced = dumbbell("simulate", "lte-cell", "--duration", "5s").out
+    assert traced.splitlines()[0] == snapshot(
+        "lte-cell.toml with duration = 5s: 9.705 Mbit/s in the mean, RTT 40 ms, 5 s, "
+    )
 
 
 def test_a_sweep_marks_only_what_is_decided(dumbbell: Command) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base.units import NS_PER_S
+from dumbbell.contract.scenario import RateConfig, Scenario, TraceConfig
 from dumbbell.contract.summary import TestbedSummary
 from dumbbell.engines import doubts as causes
 from dumbbell.engines.result import Run
@@ -24,13 +25,28 @@ from dumbbell.scenario import facts
 def path(run: Run) -> str:
     """Say on what a run is: rate and round-trip times of its bottleneck's path, length, stacks."""
     scenario = run.scenario
-    rate_bps = facts.bottleneck_rate_bps(scenario)
-    rate = "" if rate_bps is None else f"{number(rate_bps / 1e6, 4)} Mbit/s"
     rtts = sorted({facts.base_rtt_ns(scenario, flow) / 1e6 for flow in scenario.flows})
     ends = " to ".join(number(rtt, 4) for rtt in dict.fromkeys((rtts[0], rtts[-1]))) if rtts else ""
     stacks = dict.fromkeys(stack.profile for stack in facts.stacks(scenario))
     length = f"{number(scenario.duration_ns / NS_PER_S, 4)} s"
-    return ", ".join(filter(None, (rate, f"RTT {ends} ms" if ends else "", length, *stacks)))
+    return ", ".join(
+        filter(None, (_rate(scenario), f"RTT {ends} ms" if ends else "", length, *stacks))
+    )
+
+
+def _rate(scenario: Scenario) -> str:
+    """Say the rate of the bottleneck: of one that changes both ends, of a trace the mean."""
+    mean_bps, place = facts.bottleneck_rate_bps(scenario), facts.bottleneck(scenario)
+    if mean_bps is None or place is None:
+        return ""
+    match facts.sampled_links(scenario)[place].rate:
+        case RateConfig(steps=tuple(steps)):
+            rates = [rate_bps for at_ns, rate_bps in steps if at_ns < scenario.duration_ns]
+            ends = dict.fromkeys((min(rates), max(rates)))
+            return f"{' to '.join(number(rate_bps / 1e6, 4) for rate_bps in ends)} Mbit/s"
+        case RateConfig(trace=TraceConfig()):
+            return f"{number(mean_bps / 1e6, 4)} Mbit/s in the mean"
+    return f"{number(mean_bps / 1e6, 4)} Mbit/s"
 
 
 def of_run(run: Run) -> Iterator[Totals]:
