@@ -329,9 +329,10 @@ def test_a_file_names_the_commands_of_each_engine(
     assert text.splitlines()[0] == f"{first} --confirm testbed"
     judged = f"# Judge again: dumbbell claims {confirmed.results.study.name}"
     assert f"{judged}\n{judged} --engine testbed\n" in text
-    left = replace(both, confirmations=(confirmed,), not_replayed="1400 Mbit/s are too fast")
+    reason = "1400 Mbit/s are too fast"
+    left = replace(both, confirmations=(confirmed,), not_replayed=reason)
     text = hunting.scenario_file(left, tmp_path)
-    assert "# Not replayed on the testbed: 1400 Mbit/s are too fast\n" in text
+    assert line(text, reason) == snapshot("# Not replayed on the testbed: 1400 Mbit/s are too fast")
     assert "--engine testbed" not in text
 
 

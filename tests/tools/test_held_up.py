@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import held_up
+import run_rust
 from dumbbell.engines import lateness
 
 pytest_plugins = ["pytester"]
@@ -80,3 +82,25 @@ def test_what_waits_for_a_normal_process_is_no_quiet_machine(
     assert [held_up.machine_is_quiet() for _ in range(2)] == [True, False]
     assert classes == [os.SCHED_BATCH] * 2
     assert os.sched_getscheduler(0) == before
+
+
+def test_programs_of_rust_are_counted_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "program"
+    program.write_text(
+        "#!/bin/sh\necho 'test a ... not judged: held up for 413.904681ms'\necho ok\n"
+        "echo 'not judged: held up for 2.01s' >&2\necho 'test b ... ok'\n"
+    )
+    program.chmod(0o755)
+    built = {
+        "reason": "compiler-artifact",
+        "executable": str(program),
+        "manifest_path": str(tmp_path / "Cargo.toml"),
+        "target": {"name": "it"},
+    }
+    (tmp_path / "messages").write_text(json.dumps(built))
+    monkeypatch.setattr(sys, "argv", ["run_rust", str(tmp_path / "messages")])
+    assert run_rust.main() == 0
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last == f"2 {held_up.NOT_JUDGED}413.904681ms; 2.01s"
