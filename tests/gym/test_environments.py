@@ -252,7 +252,7 @@ def test_the_guide_has_every_name() -> None:
         ({"paths": 3}, "paths"),
         ({"paths": {"duration": "1s"}}, "network"),
         ({"paths": [SHORT, {**SHORT, "flow": [{"transport": "udp", "rate": "1mbit"}]}]}, "paths"),
-        ({"learner": "nobody"}, "learners"),
+        ({"learner": "nobody"}, 'learner = "nobody": unknown flow'),
         ({"step": "0ms"}, "step"),
         ({"step": "manyrtt"}, "step"),
         ({"step": 3}, "step"),

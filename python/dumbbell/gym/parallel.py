@@ -78,7 +78,7 @@ class SharedPathEnv(ParallelEnv[str, _Numbers, _Numbers]):  # type: ignore[misc]
             normalise=normalise,
             reward=reward,
         )
-        source = Source(paths, learners)
+        source = Source(paths, [learners] if isinstance(learners, str) else learners)
         self._episodes = Episodes(source, settings, 1)
         self._random: np.random.Generator | None = None
         self.possible_agents = source.labels()

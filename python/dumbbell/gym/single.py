@@ -81,7 +81,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
             normalise=normalise,
             reward=reward,
         )
-        source = Source(paths, 1 if learner is None else [learner])
+        source = Source(paths, 1 if learner is None else learner)
         self._episodes = Episodes(source, settings, 1)
         self._goes_on = False
         self.action_space = settings.dials.space

@@ -31,13 +31,15 @@ class Source:
     choice
         The paths.
     learners
-        The flows of learners: so many of the first, or those of these labels.
+        The flows of learners: so many of the first, or those of these labels. The label of a single
+        one is the argument `learner`, which errors then name.
     """
 
     def __init__(self, choice: Paths, learners: int | Sequence[str]) -> None:
         self._paths: PathSet | list[Scenario] = _paths(choice)
         if not isinstance(learners, str) and isinstance(learners, Sequence) and not learners:
             raise wrong("learners", list(learners), "nobody", "labels of flows, or how many")
+        self._key = "learner" if isinstance(learners, str) else "learners"
         self._wanted = [learners] if isinstance(learners, str) else learners
         self._resolved: dict[int, ResolvedScenario] = {}
         self._baselines: dict[int, float] = {}
@@ -119,10 +121,10 @@ class Source:
         by_label = {flow.label: place for place, flow in enumerate(flows)}
         for label in self._wanted:
             if label not in by_label:
-                raise unknown("flow", label, by_label).at(key="learners")
+                raise unknown("flow", label, by_label).at(key=self._key)
             if not flows[by_label[label]].transport.tcp:
                 raise InputError(
-                    "sends datagrams, which a learner cannot steer", key="learners", value=label
+                    "sends datagrams, which a learner cannot steer", key=self._key, value=label
                 )
         return tuple(by_label[label] for label in self._wanted)
 

@@ -69,7 +69,7 @@ class PathVectorEnv(VectorEnv[_Numbers, _Numbers, NDArray[Any]]):
             normalise=normalise,
             reward=reward,
         )
-        source = Source(paths, 1 if learner is None else [learner])
+        source = Source(paths, 1 if learner is None else learner)
         self.num_envs = number(num_envs, "num_envs", 1)
         self._episodes = Episodes(source, settings, num_envs, number(cores, "cores", 1))
         self._random: list[np.random.Generator] = []
