@@ -80,6 +80,19 @@ class TestTies:
         assert measured(runs(full), **keys, quantifier="most").verdict == verdict
         assert measured(runs(full), **keys, quantifier="all").verdict == YES
 
+    @pytest.mark.parametrize(("spread", "verdict"), [(0.005, TIE), (0.007, OPEN)])
+    def test_pairs_may_each_be_tied_before_it_is_certain_of_most(
+        self, spread: float, verdict: Verdict
+    ) -> None:
+        """That most of three pairs are tied takes a correction that each alone does not."""
+        smaller = ["reno", "cubic", "bic"]
+        full = {("htcp", "16ms"): steady(0.9, spread)}
+        full |= {(name, "16ms"): steady(0.89, spread) for name in smaller}
+        keys: dict[str, Any] = {**ORDER, "smaller": {"algorithm": smaller}, "resolution": 0.03}
+        result = measured(runs(full), **keys, quantifier="most")
+        assert (result.verdict, set(result.states)) == (verdict, {State.TIED})
+        assert bool(result.needs) == (verdict == OPEN)
+
     def test_two_values_that_are_both_nothing_are_a_tie(self) -> None:
         assert measured(pair(0, 0, 0), **ORDER, resolution=0.01).verdict == TIE
 

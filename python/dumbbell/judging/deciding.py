@@ -88,10 +88,11 @@ def _p_values(findings: Sequence[Finding], quantifier: Quantifier) -> tuple[floa
     p_tied = [finding.p_tied for finding in findings]
     # A tie of all needs no correction (Berger 1982): the largest p-value is theirs.
     tied = _more_than_half(p_tied) if quantifier == "most" else max(p_tied)
-    # If all are tied, none is left below, and `at_least` 0 of none would agree.
-    if tied <= TAIL:
-        return 1.0, 1.0, tied
     apart = [finding for finding in findings if not _is_tied(finding)]
+    # Without any of them `at_least` 0 of none would agree. Each may be tied and most not certain
+    # to be, as that most are takes a correction.
+    if tied <= TAIL or not apart:
+        return 1.0, 1.0, tied
     return (*_P_VALUES[quantifier](apart), tied)
 
 
