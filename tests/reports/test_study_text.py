@@ -197,9 +197,12 @@ def test_a_claim_of_which_a_part_has_run_shows_it(small: Results, tmp_path: Path
 
 
 def test_a_number_beyond_the_axis_stands_at_its_end(judged: Account, text: StudyText) -> None:
-    far = [replace(text.effects[0], ratio=ratio, low=math.nan, high=math.nan) for ratio in (0, 340)]
+    far = [
+        replace(text.effects[0], ratio=ratio, low=math.nan, high=math.nan)
+        for ratio in (0, 340, math.inf)
+    ]
     drawn = drawing.rendered(effect_chart.draw(far, judged.standings), ".svg").decode()
-    assert ("\u2190 0" in drawn, "340 \u2192" in drawn) == (True, True)
+    assert all(words in drawn for words in ("\u2190 0", "340 \u2192", "\u221e \u2192"))
 
 
 def test_the_figure_of_numbers_fits_a_phone(

@@ -160,6 +160,8 @@ def _beyond(ratio: float) -> str:
     """Return the number of a quotient beyond the axis, with the direction; else nothing."""
     if _clipped(ratio) == ratio:
         return ""
+    if math.isinf(ratio):
+        return "\u221e \u2192"
     return f"\u2190 {ratio:.2g}" if ratio < _ENDS[0] else f"{ratio:.3g} \u2192"
 
 

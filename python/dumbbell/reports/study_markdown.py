@@ -157,7 +157,8 @@ class _Writer:
 
     def _cause(self, each: Explained) -> str:
         cause = each.cause
-        shown = f"Shown by {self.names(cause.tests)}." if cause.tests else "No test shows it yet."
+        tests = self.names(cause.tests, mark="`")
+        shown = f"Shown by {tests}." if cause.tests else "No test shows it yet."
         would = f"*Would refute it:* {self.linked(cause.refuted_by)}." if cause.refuted_by else ""
         words = " ".join(filter(None, (self.linked(cause.text), would, shown)))
         return f"### {markdown.prose(cause.title)}\n\n{self.names(each.claims)}. {words}\n"
@@ -194,9 +195,11 @@ class _Writer:
         """Return prose with links to tests and claims."""
         return cross_links.in_markdown(text, self.study, self.checks)
 
-    def names(self, names: Sequence[str]) -> str:
-        """Return names of claims or tests as links."""
-        return ", ".join(f"[{name}]({self.checks}#{cross_links.anchor(name)})" for name in names)
+    def names(self, names: Sequence[str], mark: str = "") -> str:
+        """Return names of claims or tests as links, each between marks."""
+        return ", ".join(
+            f"[{mark}{name}{mark}]({self.checks}#{cross_links.anchor(name)})" for name in names
+        )
 
 
 def _behind(results: Results, behind: Mapping[str, str]) -> str:
