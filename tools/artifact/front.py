@@ -409,10 +409,10 @@ def _about(found: Sequence[Refereed]) -> str:
     engines = dict.fromkeys(each.results.engine.identity for each in found)
     both = [f"{each.study.name}: {headline(each.kernel)}" for each in found if each.kernel]
     return (
-        f"The control exchanges the names of algorithms at random, {DRAWS} times, and judges the same "
-        "runs. Only claims that single out algorithms count there. Numbers and orders are the authors'. "
-        "[Statistics](../explanation/statistics.md) explains verdicts, and [commands](commands.md) has "
-        "the command and the time of each figure.\n\n"
+        f"The control exchanges the names of algorithms at random, {DRAWS} times, and judges the "
+        "same runs. Only claims that single out algorithms count there. Numbers and orders are the "
+        "authors'. [Statistics](../explanation/statistics.md) explains verdicts, and "
+        "[commands](commands.md) has the command and the time of each figure.\n\n"
         + "".join(f"- On the kernel, {line}.\n" for line in both)
         + f"- Engine: {', '.join(f'`{each}`' for each in engines)}\n"
         f"- Written by {tree.identity()}, with `make front`\n"
