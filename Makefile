@@ -180,7 +180,8 @@ coverage: $(VENV)/.ci $(LLVM_COV) bpf-compiler packet-analyser browser | llvm-to
 $(LLVM_COV):
 	cargo install --quiet --locked --root target/tools cargo-llvm-cov@0.9.1
 
-# Deprecations of a newer library that an older one uses are no fault of ours.
+# Deprecations of a newer library that an older one uses are no fault of ours, and the reference in docs/
+# is that of the pinned versions. The package comes from python/, with its name and version as installed.
 VERSIONS := lowest-direct highest
 TRIED := tests/base tests/quantities tests/inference tests/scenario/test_scenario.py tests/figures/test_overlays.py \
   tests/store/test_run_folder.py tests/experiments/test_compare.py tests/experiments/test_tune.py \
@@ -193,9 +194,10 @@ versions: $(VENV)/.ci
 	  $(UV) pip compile --quiet --resolution $$tried --all-extras --no-header --no-annotate \
 	    --output-file target/versions/$$tried.txt pyproject.toml && \
 	  $(UV) pip install --quiet --python target/versions/$$tried/bin/python -r target/versions/$$tried.txt \
-	    'pytest>=9,<10' 'hypothesis>=6,<7' httpx 'httpx2>=2,<3' jsonschema && \
-	  PYTHONPATH=python target/versions/$$tried/bin/python -m pytest -p no:cacheprovider \
-	    -W default::DeprecationWarning $(TRIED) || exit 1; \
+	    'pytest>=9,<10' 'hypothesis>=6,<7' 'inline-snapshot>=0.36,<1' httpx 'httpx2>=2,<3' jsonschema && \
+	  cp -r $(VENV)/lib/python3*/site-packages/dumbbell-*.dist-info target/versions/$$tried/lib/python3*/site-packages/ && \
+	  PYTHONPATH=$(CURDIR)/python target/versions/$$tried/bin/python -m pytest -p no:cacheprovider \
+	    -W default::DeprecationWarning -k 'not reference_is_up_to_date' $(TRIED) || exit 1; \
 	done
 
 fuzz: $(RUST_TESTS) $(VENV)/.ci
