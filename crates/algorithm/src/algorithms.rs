@@ -45,3 +45,11 @@ impl Algorithms {
         })
     }
 }
+
+/// The algorithm of this name that is built in.
+///
+/// # Errors
+/// If there is none.
+pub fn find(name: &str) -> Result<&'static Algorithm, AlgorithmError> {
+    Algorithms::default().find(name)
+}

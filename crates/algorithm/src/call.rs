@@ -1,5 +1,5 @@
-//! Calls of hooks as data: what one is told and finds, and what it leaves. Who makes calls
-//! without a stack, such as a script of expected states, makes them so.
+//! Calls of hooks as data: the input of one, the memory that it finds and the memory that it
+//! leaves. Scripts of expected states make such calls, without a stack.
 
 use crate::conn::{AckSample, CaState, Conn, CwndEvent, RateSample};
 use crate::ffi::State;
@@ -7,17 +7,17 @@ use crate::instance::{INFO_MAX, Instance};
 use crate::registry::Algorithm;
 use serde::{Deserialize, Serialize};
 
-/// A hook and what it is told beyond the connection.
+/// A hook and its input beyond the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Told {
+pub enum HookInput {
     /// The connection begins.
     Init,
     /// The window to fall to.
     Ssthresh,
     /// Acknowledged segments that may raise the window.
     CongAvoid(u32),
-    /// What an ACK told.
+    /// What an ACK reports.
     PktsAcked(AckSample),
     /// The number of a [`CwndEvent`].
     CwndEvent(u32),
@@ -44,12 +44,12 @@ pub struct Memory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
     /// What is called.
-    pub told: Told,
+    pub told: HookInput,
     /// What it finds.
     pub before: Memory,
 }
 
-/// What a call came to.
+/// Result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The window that `ssthresh` or `undo_cwnd` answers; 0 of other hooks.
@@ -67,17 +67,17 @@ impl Call {
         let mut conn = self.before.conn;
         let mut answer = 0;
         match &self.told {
-            Told::Init => instance.init(&mut conn),
-            Told::Ssthresh => answer = instance.ssthresh(&conn),
-            Told::CongAvoid(acked_segs) => instance.cong_avoid(&mut conn, *acked_segs),
-            Told::PktsAcked(sample) => instance.pkts_acked(&mut conn, sample),
-            Told::CwndEvent(event) => instance.cwnd_event(&mut conn, CwndEvent::of(*event)?),
-            Told::SetState(state) => {
+            HookInput::Init => instance.init(&mut conn),
+            HookInput::Ssthresh => answer = instance.ssthresh(&conn),
+            HookInput::CongAvoid(acked_segs) => instance.cong_avoid(&mut conn, *acked_segs),
+            HookInput::PktsAcked(sample) => instance.pkts_acked(&mut conn, sample),
+            HookInput::CwndEvent(event) => instance.cwnd_event(&mut conn, CwndEvent::of(*event)?),
+            HookInput::SetState(state) => {
                 instance.set_state(&mut conn, CaState::of(u8::try_from(*state).ok()?)?);
             }
-            Told::InAckEvent(flags) => instance.in_ack_event(&mut conn, *flags),
-            Told::UndoCwnd => answer = instance.undo_cwnd(&conn),
-            Told::CongControl(sample) => instance.cong_control(&mut conn, sample),
+            HookInput::InAckEvent(flags) => instance.in_ack_event(&mut conn, *flags),
+            HookInput::UndoCwnd => answer = instance.undo_cwnd(&conn),
+            HookInput::CongControl(sample) => instance.cong_control(&mut conn, sample),
         }
         Some(Outcome { answer, after: Memory { conn, state: instance.words() } })
     }
@@ -97,7 +97,7 @@ mod tests {
     use crate::find;
     use std::collections::BTreeMap;
 
-    fn call(told: Told, conn: Conn) -> Option<Outcome> {
+    fn call(told: HookInput, conn: Conn) -> Option<Outcome> {
         let reno = find("reno").unwrap();
         let values = reno.values(None, &BTreeMap::new()).unwrap();
         Call { told, before: Memory { conn, state: State::default() } }.make(reno, &values)
@@ -106,21 +106,22 @@ mod tests {
     #[test]
     fn a_call_leaves_what_the_hook_does() {
         let conn = Conn { cwnd_segs: 30, ..Conn::default() };
-        assert_eq!(call(Told::Ssthresh, conn).unwrap().answer, 15);
-        assert_eq!(call(Told::CongAvoid(4), conn).unwrap().after.conn.cwnd_segs, 34);
+        assert_eq!(call(HookInput::Ssthresh, conn).unwrap().answer, 15);
+        assert_eq!(call(HookInput::CongAvoid(4), conn).unwrap().after.conn.cwnd_segs, 34);
     }
 
     #[test]
     fn what_no_hook_is_told_is_no_call() {
-        assert!(call(Told::CwndEvent(5), Conn::default()).is_some());
-        assert!(call(Told::CwndEvent(6), Conn::default()).is_none());
-        assert!(call(Told::SetState(4), Conn::default()).is_some());
-        assert!(call(Told::SetState(5), Conn::default()).is_none());
+        assert!(call(HookInput::CwndEvent(5), Conn::default()).is_some());
+        assert!(call(HookInput::CwndEvent(6), Conn::default()).is_none());
+        assert!(call(HookInput::SetState(4), Conn::default()).is_some());
+        assert!(call(HookInput::SetState(5), Conn::default()).is_none());
     }
 
     #[test]
     fn calls_are_read_as_they_are_written() {
-        let told = Told::PktsAcked(AckSample { pkts_acked: 2, rtt_us: -1, in_flight_bytes: 3 });
+        let told =
+            HookInput::PktsAcked(AckSample { pkts_acked: 2, rtt_us: -1, in_flight_bytes: 3 });
         let before = Memory { conn: Conn::default(), state: State::default() };
         let written = serde_json::to_string(&Call { told, before }).unwrap();
         assert_eq!(serde_json::from_str::<Call>(&written).unwrap(), Call { told, before });

@@ -1,5 +1,5 @@
-//! What an algorithm sees of its connection: the mirrors of `cc.h`. C code holds pointers to
-//! them, so no field is of a type that some bytes are no value of.
+//! An algorithm's view of its connection: the mirrors of `cc.h`. C code holds pointers to them, so
+//! no field is of a type that some bytes are no value of.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! What can be wrong with the name or the parameters of an algorithm.
+//! Errors in the name or the parameters of an algorithm.
 
 use thiserror::Error;
 

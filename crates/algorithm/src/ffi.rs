@@ -1,11 +1,11 @@
 //! The C side: its tables, its hooks, and the only unsafe code.
 //!
-//! What is relied on throughout: `cc.h` gives every hook pointer its type, the
-//! layouts agree (compared once, in [`algorithms`]), a hook touches nothing but
-//! what its arguments point to, and `CC_ALGORITHM` asserts at compile time that
-//! parameters and state fit into [`Params`] and [`State`]. A hook writes only the
-//! first block of [`Conn`], as the rest is `const` in `cc.h`; one that casts that away breaks its
-//! own results, but nothing here, as any bytes are values of these mirrors.
+//! The safety of all calls depends on four facts: `cc.h` gives every hook pointer its type, the
+//! layouts agree (compared once, in [`algorithms`]), a hook touches nothing but what its arguments
+//! point to, and `CC_ALGORITHM` asserts at compile time that parameters and state fit into
+//! [`Params`] and [`State`]. A hook writes only the first block of [`Conn`], as the rest is `const`
+//! in `cc.h`. A hook that casts that away breaks its own results, but nothing here, as any bytes
+//! are values of these mirrors.
 
 use crate::conn::{AckSample, Conn, RateSample};
 use std::ffi::{CStr, c_char, c_void};
@@ -62,7 +62,7 @@ pub(crate) struct CcPreset {
 
 type Plain = Option<unsafe extern "C" fn(*const c_void, *mut c_void, *mut Conn)>;
 type Asked = Option<unsafe extern "C" fn(*const c_void, *mut c_void, *const Conn) -> u32>;
-type Told<T> = Option<unsafe extern "C" fn(*const c_void, *mut c_void, *mut Conn, T)>;
+type Notified<T> = Option<unsafe extern "C" fn(*const c_void, *mut c_void, *mut Conn, T)>;
 type Info =
     Option<unsafe extern "C" fn(*const c_void, *const c_void, *const Conn, *mut [u32; INFO_MAX])>;
 
@@ -85,13 +85,13 @@ pub(crate) struct CcAlgorithm {
     mode_names: [*const c_char; MODES_MAX],
     init: Plain,
     ssthresh: Asked,
-    cong_avoid: Told<u32>,
-    pkts_acked: Told<*const AckSample>,
-    cwnd_event: Told<u32>,
-    set_state: Told<u32>,
-    in_ack_event: Told<u32>,
+    cong_avoid: Notified<u32>,
+    pkts_acked: Notified<*const AckSample>,
+    cwnd_event: Notified<u32>,
+    set_state: Notified<u32>,
+    in_ack_event: Notified<u32>,
     undo_cwnd: Asked,
-    cong_control: Told<*const RateSample>,
+    cong_control: Notified<*const RateSample>,
     info: Info,
 }
 

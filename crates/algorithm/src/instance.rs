@@ -1,9 +1,10 @@
 //! An algorithm attached to one connection.
 
+use crate::algorithms::find;
 use crate::conn::{AckSample, CaState, Conn, CwndEvent, RateSample};
 use crate::error::AlgorithmError;
 use crate::ffi;
-use crate::registry::{Algorithm, Hooks, find};
+use crate::registry::{Algorithm, Hooks};
 use std::collections::BTreeMap;
 use std::fmt;
 

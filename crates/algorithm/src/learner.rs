@@ -1,7 +1,7 @@
 //! The algorithm of a flow that a learner steers from outside, step by step.
 //!
-//! No scenario names it, so that it is not in the registry: whoever steers a flow gives it this
-//! instead of its own. [`Instance::init`] begins a step with the window of that moment.
+//! No scenario names it, so that it is not in the registry: a learner that steers a flow gives it
+//! this algorithm. [`Instance::init`] begins a step with the window of that moment.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

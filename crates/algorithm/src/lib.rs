@@ -36,7 +36,7 @@ pub mod scratch;
 #[allow(unsafe_code)]
 mod slow_start;
 
-pub use algorithms::Algorithms;
+pub use algorithms::{Algorithms, find};
 pub use conn::{
     ACK_ECE, ACK_SLOWPATH, ACK_WIN_UPDATE, AckSample, CaState, Conn, CwndEvent, NO_RTT, RateSample,
     SSTHRESH_INFINITE, STACK_COUNT_ACKS, STACK_ENDS_SLOW_START, STACK_SLOW_START_INCLUSIVE,
@@ -45,5 +45,5 @@ pub use error::AlgorithmError;
 pub use ffi::INTERFACE;
 pub use instance::{INFO_MAX, Instance, SAMPLED_INFO, STATE_BYTES};
 pub use learner::learner;
-pub use registry::{Algorithm, Family, Need, Parameter, Preset, find, registry};
+pub use registry::{Algorithm, Family, Need, Parameter, Preset, registry};
 pub use slow_start::{SlowStart, StartChoice};

@@ -7,20 +7,20 @@
 //! that it was given ([`crate::Algorithms`]).
 
 mod compiler;
+mod error;
 mod examine;
 mod fuzzer;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-use crate::complaint::Complaint;
 use crate::ffi::{self, INTERFACE};
 use crate::programs::NEVER;
 use crate::registry::{Algorithm, registry};
 use sha2::{Digest, Sha256};
-use thiserror::Error;
 
 use compiler::Sources;
+pub use error::OwnError;
 pub use examine::{Anatomy, examine};
 pub use fuzzer::{Fuzzed, Fuzzer, Part};
 
@@ -29,37 +29,6 @@ static OWN: Mutex<Vec<&'static Algorithm>> = Mutex::new(Vec::new());
 
 /// Names that mean something else where algorithms are named.
 const RESERVED: [&str; 1] = ["udp"];
-
-/// Why a user's algorithm cannot be had.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum OwnError {
-    /// Its file is at fault.
-    #[error("{0}")]
-    File(Complaint),
-    /// The machine cannot do it.
-    #[error("{what}: {cause}; {remedy}")]
-    Machine {
-        /// What was to be done.
-        what: String,
-        /// What the system said.
-        cause: String,
-        /// The way out.
-        remedy: String,
-    },
-    /// Nobody wants it any more.
-    #[error("cancelled")]
-    Cancelled,
-}
-
-impl OwnError {
-    fn file(shown: &str, line: Option<u32>, cause: String) -> Self {
-        Self::File(Complaint { file: shown.to_owned(), line, cause })
-    }
-
-    fn machine(what: &str, cause: &impl ToString, remedy: &str) -> Self {
-        Self::Machine { what: what.to_owned(), cause: cause.to_string(), remedy: remedy.to_owned() }
-    }
-}
 
 /// Compiles, checks and registers the algorithm `name` with this source; messages call its
 /// file `shown`.

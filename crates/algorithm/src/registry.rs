@@ -1,6 +1,5 @@
-//! Which algorithms exist and what can be set in them.
+//! The algorithms that are built in, and their parameters.
 
-use crate::algorithms::Algorithms;
 use crate::error::{AlgorithmError, nearest};
 use crate::ffi;
 use serde::Serialize;
@@ -269,12 +268,4 @@ pub fn registry() -> &'static [Algorithm] {
     REGISTRY.get_or_init(|| {
         ffi::algorithms().into_iter().map(|(c, hash, code)| Algorithm::new(c, hash, code)).collect()
     })
-}
-
-/// The algorithm of this name that is built in.
-///
-/// # Errors
-/// If there is none.
-pub fn find(name: &str) -> Result<&'static Algorithm, AlgorithmError> {
-    Algorithms::default().find(name)
 }

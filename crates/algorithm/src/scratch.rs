@@ -1,7 +1,7 @@
-//! Where compilers work: folders within one that is this user's, which go with whoever made them.
+//! Folders in which compilers work, within one folder of this user. Each goes with its process.
 //!
-//! A process that is killed leaves its folders behind. Each has a lock beside it that ends with its
-//! process, so the next process removes those of the dead.
+//! A process that is killed leaves its folders behind. Each has a lock next to it that ends with
+//! its process, so the next process removes those of the dead.
 
 use std::fs::{self, File};
 use std::io;

@@ -4,8 +4,8 @@ use std::net::Ipv4Addr;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
+use crate::handshake::Handshake;
 use crate::packet::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps};
-use crate::writer::Handshake;
 
 /// Flows that have addresses of their own.
 pub const FLOWS_MAX: u32 = (1 << 23) - 2;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use crate::connections::{Connection, Steps};
+use crate::connection::{Connection, Steps};
 use crate::frames::Seen;
 use crate::parts::{Part, Parts};
 use crate::place::{Found, Place, Shortest};

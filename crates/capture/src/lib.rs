@@ -1,6 +1,5 @@
-//! Packets out: what the simulator knows of packets, as a pcapng file that Wireshark
-//! analyses; and packets in: what a capture of real hosts says of its connections
-//! ([`connections()`]).
+//! Packets out: what the simulator knows of packets, as a pcapng file that Wireshark analyses; and
+//! packets in: the connections in a capture of real hosts ([`connections()`]).
 //!
 //! A [`Conversation`] turns a flow's segments and acknowledgements into packets with the
 //! numbers and options that they would have on the wire; a [`Writer`] puts packets into a
@@ -42,11 +41,10 @@
 //! | an acknowledgement is injected | receiver's | [`Conversation::ack`] |
 //! | an acknowledgement is delivered | sender's | the same |
 //!
-//! What is dropped is so seen at one end only, as in life. [`Timestamps`] are those at
-//! which the *sending* host sent: `value` is [`Timestamps::clock`] at that time and `echo`
-//! the latest value from the other side that RFC 7323 (section 4.3) lets it answer. A
-//! packet in the simulated network has no room for them, so they are kept beside it until
-//! it arrives.
+//! So a dropped packet is seen at one end only, as in life. [`Timestamps`] are those at which the
+//! *sending* host sent: `value` is [`Timestamps::clock`] at that time and `echo` the latest value
+//! from the other side that RFC 7323 (section 4.3) lets it answer. A packet in the simulated
+//! network has no room for them, so they are kept next to it until it arrives.
 //!
 //! Data of flow n is a packet of `52 + payload` bytes and an acknowledgement one of
 //! `52 + SackBlocks::option_bytes()`, which is what the simulator counts as well. A flow
@@ -87,19 +85,23 @@
 
 #![forbid(unsafe_code)]
 
+mod connection;
 mod connections;
 mod conversation;
 mod direction;
 mod frames;
+mod handshake;
 mod packet;
 mod parts;
 mod place;
 mod records;
 mod writer;
 
-pub use connections::{Capture, Connection, Steps, Wanted, connections};
+pub use connection::{Connection, Steps};
+pub use connections::{Capture, Wanted, connections};
 pub use conversation::{Ack, Conversation, Data, FLOWS_MAX, Flow};
+pub use handshake::{CLOCK_AT_START_NS, Handshake};
 pub use packet::{AccEcn, Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps, UdpPacket};
 pub use place::Place;
 pub use records::{ReadError, is_capture};
-pub use writer::{CLOCK_AT_START_NS, Handshake, Writer};
+pub use writer::Writer;

@@ -1,4 +1,4 @@
-//! What a captured packet says, and its headers as bytes.
+//! The content of a captured packet, and its headers as bytes.
 
 use std::net::Ipv4Addr;
 

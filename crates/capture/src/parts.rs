@@ -1,4 +1,4 @@
-//! What happened to one direction of a connection, in equal parts of the time.
+//! The history of one direction of a connection, in equal parts of the time.
 
 /// Round trips that end in a part, or one side of them.
 #[derive(Clone, Copy, Debug, Default)]

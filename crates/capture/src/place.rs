@@ -7,8 +7,8 @@
 //! delayed, and a sender may have nothing to send. So the shortest of each is what counts.
 //!
 //! A sender without data shows the pause of its application instead of a round trip. Such echoes
-//! are told from others: a sender that goes on sending has data under way, or data still arrives
-//! that was sent before.
+//! differ from others: a sender that continues has data under way, or data still arrives that was
+//! sent before.
 
 use serde::Serialize;
 

@@ -13,11 +13,8 @@ use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeade
 use pcap_file::{DataLink, Endianness, PcapError};
 
 use crate::conversation::Conversation;
+use crate::handshake::{CLOCK_AT_START_NS, Handshake};
 use crate::packet::{HEADERS_BYTES_MAX, TcpPacket, UdpPacket};
-
-/// What the clock of a file shows when the run begins: not zero, so that what was before
-/// has a time as well.
-pub const CLOCK_AT_START_NS: u64 = 1_000_000_000;
 
 /// What a reader of a file has to know.
 const NOTE: &str = "Simulated. Headers only: payload is not stored, and zero for checksums. \
@@ -26,36 +23,8 @@ const NOTE: &str = "Simulated. Headers only: payload is not stored, and zero for
 const NOTE_WITH_HANDSHAKES: &str = "Simulated. Headers only: payload is not stored, and zero for \
     checksums. The clock shows 1 s when the run begins; handshakes that take 1 ns were not simulated.";
 
-/// Initial round-trip time that a handshake shows, in nanoseconds. Wireshark takes what
-/// fills a gap within that time, or within 3 ms where it is zero, for reordered. Here it
-/// was sent again.
-const HANDSHAKE_RTT_NS: u64 = 1;
-
 /// Resolution of times: 10^-9 s (pcapng, section 4.2, `if_tsresol`).
 const NANOSECONDS: u8 = 9;
-
-/// The packets of a handshake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handshake {
-    /// The sender opens.
-    Syn,
-    /// The receiver accepts.
-    SynAck,
-    /// The sender confirms.
-    Ack,
-}
-
-impl Handshake {
-    /// All of them, in their order.
-    pub const ALL: [Self; 3] = [Self::Syn, Self::SynAck, Self::Ack];
-
-    /// What the clock of a file shows then, if the connection begins at `start_ns`.
-    #[must_use]
-    pub const fn clock_ns(self, start_ns: u64) -> u64 {
-        let before_ns = if matches!(self, Self::Syn) { HANDSHAKE_RTT_NS } else { 0 };
-        CLOCK_AT_START_NS + start_ns - before_ns
-    }
-}
 
 /// Writes packets into a pcapng file, headers only.
 ///

@@ -1,9 +1,8 @@
 //! A token bucket, exact to the bit.
 //!
-//! Rather than count tokens it knows when the bucket would be full again (the
-//! "theoretical arrival time" of ITU-T I.371's generic cell rate algorithm): taking
-//! tokens moves that instant on, and there are enough of them as long as it is not
-//! further away than the depth allows.
+//! The bucket counts no tokens. It knows when it would be full again (the "theoretical arrival
+//! time" of ITU-T I.371's generic cell rate algorithm). Taking tokens moves that instant on. There
+//! are enough of them as long as it is not further away than the depth allows.
 
 use crate::units::{Rate, Span, Time};
 

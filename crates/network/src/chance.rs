@@ -1,10 +1,10 @@
 //! Rare events without a draw for each trial.
 //!
-//! The number of trials without the event before the next one is geometric, and the
-//! binary digits of a geometric number are independent: digit i is one with the odds
-//! q^(2^i) : 1, where q is the probability that the event stays out. So a whole gap
-//! costs one comparison for each digit, and needs no logarithm, which is not the same
-//! to the last bit on every machine. (Multiplication and division are: IEEE 754.)
+//! The number of trials without the event before the next one is geometric, and the binary digits
+//! of a geometric number are independent: digit i is one with the odds q^(2^i) : 1, where q is the
+//! probability that the event stays out. So a whole gap costs one comparison for each digit. It
+//! needs no logarithm, which is not the same to the last bit on every machine. (Multiplication and
+//! division are: IEEE 754.)
 
 use crate::random::{Random, WHOLE};
 

@@ -1,4 +1,4 @@
-//! What a user can get wrong in a configuration and types do not rule out.
+//! Errors in a configuration that types do not rule out.
 
 /// Nothing wrong, or the key at fault and what is wrong with it.
 pub type Check = Result<(), (String, String)>;

@@ -1,5 +1,5 @@
-//! How long packets are held outside the queue: propagation that changes, a busy host
-//! before the queue, batches and reordering behind it.
+//! Delays outside the queue: propagation that changes, a busy host before the queue, batches and
+//! reordering behind it.
 
 use std::collections::BTreeMap;
 
@@ -71,7 +71,7 @@ impl Routes {
     }
 }
 
-/// A random hold that keeps the order: uniform up to a maximum, and no less than what
+/// A random delay that keeps the order: uniform up to a maximum, and no less than what
 /// came before needs.
 #[derive(Clone, Debug)]
 pub struct Jitter {
@@ -199,7 +199,7 @@ mod tests {
             assert!(ready >= latest && (now..=now + 1_000).contains(&ready.0));
             (latest, held) = (ready, held + ready.0 - now);
         }
-        // 500 holds with a mean of 500 ns and a deviation of 289 ns: 4 sigma = 52 ns.
+        // 500 delays with a mean of 500 ns and a deviation of 289 ns: 4 sigma = 52 ns.
         assert!((448..=552).contains(&(held / 500)), "{}", held / 500);
     }
 

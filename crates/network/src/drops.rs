@@ -1,7 +1,7 @@
-//! Whom a queue turned away, when, and at which point of the service of the packet before.
+//! The drops of a queue: flow, time, and the point of the service of the packet before.
 //!
 //! Where hosts send without any randomness, the packets of a flow find a full queue at the same
-//! point of a service time again and again, and that point alone decides who is turned away
+//! point of a service time again and again. That point alone decides whose packets are dropped
 //! (Floyd and Jacobson, "On traffic phase effects in packet-switched gateways", 1992).
 
 use std::collections::BTreeMap;

@@ -20,7 +20,7 @@ struct Key(u64);
 impl Key {
     const PLACE_BITS: u32 = FEW.trailing_zeros();
     /// As good as [`Time::NEVER`], as is all that is later: a scenario and a route take 2^60 ns
-    /// each. A link that is stuck and an application whose rate is zero plan such times.
+    /// each. A link that is stuck and an application whose rate is zero have such times.
     const NEVER: u64 = u64::MAX >> Self::PLACE_BITS;
 
     #[inline]
@@ -54,7 +54,7 @@ pub struct EventQueue {
 }
 
 impl EventQueue {
-    /// So many `sources`, none of which has anything planned.
+    /// So many `sources`, none of which has anything scheduled.
     #[must_use]
     pub fn new(sources: usize) -> Self {
         let few = std::array::from_fn(|place| Key::new(Time::NEVER, place));
@@ -72,14 +72,14 @@ impl EventQueue {
         Self { few, sources, nodes, leaves }
     }
 
-    /// The source of the earliest time; the first if nothing is planned.
+    /// The source of the earliest time; the first if nothing is scheduled.
     #[inline]
     #[must_use]
     pub fn first(&self) -> usize {
         self.earliest().1
     }
 
-    /// The earliest time and its source; [`Time::NEVER`] if nothing is planned.
+    /// The earliest time and its source; [`Time::NEVER`] if nothing is scheduled.
     #[inline(always)]
     #[must_use]
     pub fn earliest(&self) -> (Time, usize) {

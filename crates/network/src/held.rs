@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 use crate::units::Time;
 
-/// When each packet that is on its way will be at the far end, as far as room for more is limited.
+/// When each packet that is on its way will be at the far end, as far as space for more is limited.
 #[derive(Clone, Debug)]
 pub struct Held {
     most: u32,
@@ -20,9 +20,9 @@ impl Held {
         most.map(|most| Self { most: most.get(), until: BinaryHeap::new() })
     }
 
-    /// How many more packets there is room for at `now`, which never goes back, next to those that
+    /// How many more packets there is space for at `now`, which never goes back, next to those that
     /// wait for their turn.
-    pub fn room(&mut self, now: Time, waiting: u32) -> u32 {
+    pub fn space(&mut self, now: Time, waiting: u32) -> u32 {
         // A heap, not a queue: with jitter or reordering, packets do not arrive in the order of
         // departure.
         while self.until.peek().is_some_and(|first| first.0 <= now) {
@@ -46,8 +46,8 @@ mod tests {
         let mut held = Held::new(NonZeroU32::new(2)).unwrap();
         held.hold(Time(30));
         held.hold(Time(20));
-        assert_eq!([0, 19, 20, 29, 30].map(|now| held.room(Time(now), 0)), [0, 0, 1, 1, 2]);
-        assert_eq!((held.room(Time(30), 1), held.room(Time(30), 9)), (1, 0));
+        assert_eq!([0, 19, 20, 29, 30].map(|now| held.space(Time(now), 0)), [0, 0, 1, 1, 2]);
+        assert_eq!((held.space(Time(30), 1), held.space(Time(30), 9)), (1, 0));
         assert!(Held::new(None).is_none());
     }
 }

@@ -51,7 +51,7 @@ pub use one_way::{OneWay, OneWayCounters};
 pub use packet::{Direction, Ecn, Flags, Packet};
 pub use queue::{AckFilter, ClassOf, ClassesConfig, Discipline, Example, Limit};
 pub use random::Random;
-pub use route::{Arrival, GroupId, Hop, LinkId, Path, Route};
+pub use route::{Arrival, Hop, LinkId, Path, ProcessId, Route};
 pub use routing::Drive;
 pub use schedule::Steps;
 pub use serializer::Serializer;

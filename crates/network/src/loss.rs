@@ -1,4 +1,4 @@
-//! Random loss: which packets a link loses for no want of room.
+//! Random loss: which packets a link loses for no want of space.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,8 +8,8 @@ mod bursts;
 mod scripted;
 
 pub use self::bit_errors::BitErrors;
-pub use self::bursts::{Bursts, GilbertElliott};
-pub use self::scripted::Scripted;
+pub use self::bursts::{Bursts, BurstsConfig, GilbertElliott, GilbertElliottConfig};
+pub use self::scripted::{Scripted, ScriptedDrop};
 use crate::chance::Chance;
 use crate::check::{Check, probability, require};
 use crate::packet::Packet;
@@ -44,46 +44,6 @@ pub enum LossConfig {
         /// The packets, and the number of drops of each.
         drops: Vec<ScriptedDrop>,
     },
-}
-
-/// Probabilities of the Gilbert-Elliott model, each for one packet.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct GilbertElliottConfig {
-    /// Probability of a change from good to bad after a packet.
-    pub to_bad: f64,
-    /// Probability of a change from bad to good after a packet.
-    pub to_good: f64,
-    /// Probability of a loss in the good state.
-    pub loss_good: f64,
-    /// Probability of a loss in the bad state.
-    pub loss_bad: f64,
-}
-
-/// The Gilbert-Elliott model in time.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BurstsConfig {
-    /// Mean time in the good state, in ns.
-    pub mean_good_ns: Span,
-    /// Mean time in the bad state, in ns.
-    pub mean_bad_ns: Span,
-    /// Probability of a loss in the good state.
-    pub loss_good: f64,
-    /// Probability of a loss in the bad state.
-    pub loss_bad: f64,
-}
-
-/// A data packet that is to be lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ScriptedDrop {
-    /// Index of the flow.
-    pub flow: u32,
-    /// Number of the segment.
-    pub number: u64,
-    /// Number of its passages that fail, the first ones.
-    pub times: u32,
 }
 
 impl LossConfig {
@@ -221,21 +181,21 @@ impl LossModel {
 pub struct LossModels {
     models: Vec<LossModel>,
     /// The next packets, which no model loses; all have counted them already.
-    spared: u64,
+    skippable: u64,
 }
 
 impl LossModels {
     /// All before their first packet.
     #[must_use]
     pub const fn new(models: Vec<LossModel>) -> Self {
-        Self { models, spared: 0 }
+        Self { models, skippable: 0 }
     }
 
     /// Whether a packet that arrives at `now`, which never goes back, is lost.
     #[inline]
     pub fn lost(&mut self, now: Time, packet: Packet) -> bool {
-        if self.spared > 0 {
-            self.spared -= 1;
+        if self.skippable > 0 {
+            self.skippable -= 1;
             return false;
         }
         self.decide(now, packet)
@@ -244,22 +204,22 @@ impl LossModels {
     /// Whether it is certain already that the next `packets` pass, whichever they are.
     #[inline]
     #[must_use]
-    pub const fn spares(&self, packets: u64) -> bool {
-        self.spared >= packets
+    pub const fn can_skip(&self, packets: u64) -> bool {
+        self.skippable >= packets
     }
 
-    /// Passes packets which [`Self::spares`].
+    /// Passes packets which [`Self::can_skip`].
     #[inline]
-    pub const fn spare(&mut self, packets: u64) {
-        self.spared -= packets;
+    pub const fn skip(&mut self, packets: u64) {
+        self.skippable -= packets;
     }
 
     #[cold]
     fn decide(&mut self, now: Time, packet: Packet) -> bool {
         // `any` stops at the first loss: later models never meet a packet that is lost already.
         let lost = self.models.iter_mut().any(|model| model.lost(now, packet));
-        self.spared = self.models.iter().map(LossModel::certain).min().unwrap_or(u64::MAX);
-        self.models.iter_mut().for_each(|model| model.pass(self.spared));
+        self.skippable = self.models.iter().map(LossModel::certain).min().unwrap_or(u64::MAX);
+        self.models.iter_mut().for_each(|model| model.pass(self.skippable));
         lost
     }
 }

@@ -11,7 +11,7 @@ use crate::units::Time;
 /// overtake a few; one that is far ahead of the others has thousands of packets here.
 const OVERTAKEN_MAX: usize = 128;
 
-/// Arrivals from all sources of a link, or at the hosts of a group, merged in order of time.
+/// Arrivals from all sources of a link, or at the hosts of a process, merged in order of time.
 #[derive(Debug)]
 pub struct MergeQueue {
     arrivals: Fifo<Arrival>,
@@ -21,8 +21,8 @@ pub struct MergeQueue {
     last: Time,
     /// Packets that go between those of `arrivals`. While there are any, all new ones come here.
     between: Between,
-    /// Those of [`Self::push_of_run`] that are to be merged.
-    run: Vec<Arrival>,
+    /// Those of [`Self::push_of_burst`] that are to be merged.
+    burst: Vec<Arrival>,
 }
 
 /// Packets by time, rank and the order in which they came, each with the number of the one of
@@ -43,7 +43,7 @@ impl MergeQueue {
             next: Time::NEVER,
             last: Time::ZERO,
             between: Between::default(),
-            run: Vec::new(),
+            burst: Vec::new(),
         }
     }
 
@@ -128,42 +128,42 @@ impl MergeQueue {
     }
 
     /// As [`Self::push`] of packets that one source gives in order of time: so they are merged
-    /// together, by [`Self::end_run`] after the last.
+    /// together, by [`Self::end_burst`] after the last.
     #[inline(always)]
-    pub fn push_of_run(&mut self, time: Time, packet: Packet) {
+    pub fn push_of_burst(&mut self, time: Time, packet: Packet) {
         if time <= self.last {
-            self.run.push(Arrival { time, packet });
+            self.burst.push(Arrival { time, packet });
         } else {
             self.append(time, packet);
         }
     }
 
-    /// Ends such a run.
+    /// Ends such a burst.
     #[inline(always)]
-    pub fn end_run(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) {
-        if !self.run.is_empty() {
-            self.merge_run(rank, rank_of);
+    pub fn end_burst(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) {
+        if !self.burst.is_empty() {
+            self.merge_burst(rank, rank_of);
         }
     }
 
     #[inline(never)]
-    fn merge_run(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) {
+    fn merge_burst(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) {
         // Taken and given back, so that its memory is used again.
-        let run = std::mem::take(&mut self.run);
+        let burst = std::mem::take(&mut self.burst);
         let is_merged = self.between.packets.is_empty()
-            && self.arrivals.merge(&run, OVERTAKEN_MAX, |other, arrival| {
+            && self.arrivals.merge(&burst, OVERTAKEN_MAX, |other, arrival| {
                 other.time > arrival.time
                     || (other.time == arrival.time && rank_of(other.packet) > rank)
             });
         if is_merged {
-            self.next = self.next.min(run[0].time);
+            self.next = self.next.min(burst[0].time);
         } else {
-            for &Arrival { time, packet } in &run {
+            for &Arrival { time, packet } in &burst {
                 self.push(time, packet, rank, &rank_of);
             }
         }
-        self.run = run;
-        self.run.clear();
+        self.burst = burst;
+        self.burst.clear();
     }
 
     #[inline(always)]
@@ -249,12 +249,12 @@ mod tests {
                     model.insert(key, packet);
                     number += 1;
                     if burst.is_run {
-                        queue.push_of_run(Time(*clock), packet);
+                        queue.push_of_burst(Time(*clock), packet);
                     } else {
                         queue.push(Time(*clock), packet, burst.source, Packet::flow);
                     }
                 }
-                queue.end_run(burst.source, Packet::flow);
+                queue.end_burst(burst.source, Packet::flow);
                 prop_assert_eq!(Some(queue.next_time().0), model.keys().next().map(|key| key.0));
                 prop_assert_eq!(queue.iter().count(), model.len());
                 for _ in 0..leave {

@@ -1,9 +1,9 @@
 //! Links joined by routes: packets go in at a host and come out at another.
 //!
-//! Links that decide on arrival say at once when a packet will be at their far end, so a packet
-//! is taken through link after link in one go, as long as each link gets its arrivals in order
-//! of time (see [`crate::routing`]). Elsewhere packets wait in merge queues, whose heads compete
-//! with the hosts' timers and with schedulers for being the next event.
+//! Links that decide on arrival report at once when a packet will be at their far end. So a packet
+//! is taken through link after link in one go, as long as each link gets its arrivals in order of
+//! time (see [`crate::routing`]). Elsewhere packets wait in merge queues, whose heads compete with
+//! the hosts' timers and with schedulers for being the next event.
 //!
 //! Hosts run ahead of each other, and each counts, samples and stops by its own time.
 
@@ -16,14 +16,14 @@ use std::collections::VecDeque;
 use crate::delay_histograms::QueueDelays;
 use crate::drops::Drops;
 use crate::event_queue::EventQueue;
-use crate::link::{DropCause, Link, LinkCounters, Passage, PlainLink};
+use crate::link::{DropCause, Link, LinkCounters, LinkOutcome, PlainLink};
 use crate::link_config::LinkConfig;
 use crate::memory::Memories;
 use crate::merge_queue::MergeQueue;
 use crate::network_config::NetworkConfig;
 use crate::packet::{Ecn, Packet};
-use crate::route::{Arrival, GroupId, LinkId, Path};
-use crate::routing::{GroupPlan, HopKind, LinkTraits, NextHop, RoutingTable};
+use crate::route::{Arrival, LinkId, Path, ProcessId};
+use crate::routing::{HopKind, LinkTraits, NextHop, ProcessRoutes, RoutingTable};
 use crate::traffic::Traffic;
 use crate::units::{Span, Time};
 
@@ -56,17 +56,17 @@ pub enum Event {
     Outcome(Outcome),
     /// A link is to be asked for its next packet: [`Network::serve`].
     Service(LinkId, Time),
-    /// The group acts of itself: its timer is due.
-    Timer(GroupId, Time),
+    /// The process acts of itself: its timer is due.
+    Timer(ProcessId, Time),
     /// Nothing more happens before the end.
     End,
 }
 
-/// The hosts of a group, as far as the network is concerned.
+/// A logical process: hosts on one clock, as far as the network is concerned.
 #[derive(Clone, Copy, Debug)]
-struct Group {
+struct Process {
     /// How much later than an arrival its event is.
-    shift: Span,
+    lookahead: Span,
     /// When its earliest timer is due.
     timer: Time,
 }
@@ -78,9 +78,9 @@ pub struct Network {
     /// Hops of all routes, each route padded to `stride`.
     hops: Vec<NextHop>,
     stride: usize,
-    plans: Vec<GroupPlan>,
-    groups: Vec<Group>,
-    /// What is to reach the hosts of each group, then what is to enter links.
+    process_routes: Vec<ProcessRoutes>,
+    processes: Vec<Process>,
+    /// What is to reach the hosts of each process, then what is to enter links.
     queues: Vec<MergeQueue>,
     /// The links of the latter.
     merged: Vec<LinkId>,
@@ -127,10 +127,11 @@ impl Network {
         };
         let traits: Vec<_> = links.iter().map(traits).collect();
         let table = RoutingTable::new(paths, &traits, drive);
-        let RoutingTable { hops, stride, groups: plans, merged } = table;
-        let group = |plan: &GroupPlan| Group { shift: plan.shift, timer: Time::NEVER };
-        let groups: Vec<_> = plans.iter().map(group).collect();
-        let sources = groups.len() + merged.len();
+        let RoutingTable { hops, stride, processes: routes, merged } = table;
+        let process =
+            |routes: &ProcessRoutes| Process { lookahead: routes.lookahead, timer: Time::NEVER };
+        let processes: Vec<_> = routes.iter().map(process).collect();
+        let sources = processes.len() + merged.len();
         let scheduled: Vec<_> =
             (0..links.len()).filter(|&link| !links[link].decides_on_arrival()).collect();
         let mut service_of = vec![u32::MAX; links.len()];
@@ -142,8 +143,8 @@ impl Network {
             links,
             hops,
             stride,
-            plans,
-            groups,
+            process_routes: routes,
+            processes,
             queues: (0..sources).map(|_| MergeQueue::new()).collect(),
             merged,
             events: EventQueue::new(sources + scheduled.len()),
@@ -165,49 +166,53 @@ impl Network {
         self.links[link].take_delays()
     }
 
-    /// The routes that end at the hosts of each group. That of flow `f` to its receiver
+    /// The routes that end at the hosts of each process. That of flow `f` to its receiver
     /// is `2 f`, that to its sender `2 f + 1`.
-    pub fn groups(&self) -> impl Iterator<Item = &[usize]> {
-        self.plans.iter().map(|group| group.routes.as_slice())
+    pub fn processes(&self) -> impl Iterator<Item = &[usize]> {
+        self.process_routes.iter().map(|process| process.routes.as_slice())
     }
 
-    /// Adds a group without hosts, before anything is planned: its timer is an alarm, which stops
+    /// Adds a process without hosts, before anything is planned: its timer is an alarm, which stops
     /// the caller that runs the network. Of equal times it comes after the timers of all others.
-    pub fn add_alarm(&mut self) -> GroupId {
-        let alarm = self.groups.len();
-        // What waits before links has its place after the groups.
+    pub fn add_alarm(&mut self) -> ProcessId {
+        let alarm = self.processes.len();
+        // What waits before links has its place after the processes.
         for hop in self.hops.iter_mut().filter(|hop| hop.kind == HopKind::Queue) {
             hop.target += u32::from(hop.target as usize >= alarm);
         }
         for service in self.service_of.iter_mut().filter(|service| **service < u32::MAX) {
             *service += 1;
         }
-        self.plans.push(GroupPlan { routes: Vec::new(), shift: Span::ZERO, at_once: false });
-        self.groups.push(Group { shift: Span::ZERO, timer: Time::NEVER });
+        self.process_routes.push(ProcessRoutes {
+            routes: Vec::new(),
+            lookahead: Span::ZERO,
+            at_once: false,
+        });
+        self.processes.push(Process { lookahead: Span::ZERO, timer: Time::NEVER });
         self.queues.insert(alarm, MergeQueue::new());
         // Nothing is planned yet, so a new queue loses nothing.
         self.events = EventQueue::new(self.queues.len() + self.scheduled.len());
         alarm
     }
 
-    /// What time it is for a group when an alarm rings at `time`: what it sends then meets others'
+    /// What time it is for a process when an alarm rings at `time`: what it sends then meets others'
     /// packets no earlier than they have got.
     #[must_use]
-    pub fn at_alarm(&self, group: GroupId, time: Time) -> Time {
-        Time(time.0.saturating_sub(self.groups[group].shift.0))
+    pub fn at_alarm(&self, process: ProcessId, time: Time) -> Time {
+        Time(time.0.saturating_sub(self.processes[process].lookahead.0))
     }
 
-    /// When an alarm rings just after what a group does at `time`: see [`Self::at_alarm`].
+    /// When an alarm rings just after what a process does at `time`: see [`Self::at_alarm`].
     #[must_use]
-    pub fn alarm_at(&self, group: GroupId, time: Time) -> Time {
-        time.saturating_add(self.groups[group].shift)
+    pub fn alarm_at(&self, process: ProcessId, time: Time) -> Time {
+        time.saturating_add(self.processes[process].lookahead)
     }
 
-    /// Says when a group's earliest timer is due.
+    /// Says when a process's earliest timer is due.
     #[inline]
-    pub fn set_timer(&mut self, group: GroupId, time: Time) {
-        self.groups[group].timer = time;
-        self.plan_group(group);
+    pub fn set_timer(&mut self, process: ProcessId, time: Time) {
+        self.processes[process].timer = time;
+        self.schedule_process(process);
     }
 
     /// Asks for [`Outcome::Departs`] of every packet whose departure from a link is not known as soon
@@ -223,7 +228,7 @@ impl Network {
         self.links[link].departs_by()
     }
 
-    /// Whether a link refuses packets for which its queue has no room: see [`Self::room`].
+    /// Whether a link refuses packets for which its queue has no space: see [`Self::space`].
     #[must_use]
     pub fn has_tail_drop(&self, link: LinkId) -> bool {
         self.links[link].has_tail_drop()
@@ -233,13 +238,13 @@ impl Network {
     #[inline(always)]
     pub fn takes(&mut self, link: LinkId, now: Time, bytes: u16, packets: u32) -> bool {
         let is_certain = matches!(&self.links[link], Link::Plain(link) if link.holds(packets));
-        is_certain || self.room(link, now, bytes) >= packets
+        is_certain || self.space(link, now, bytes) >= packets
     }
 
     /// How many packets of `bytes` a link's queue takes from its host at `now`.
     #[inline(never)]
-    pub fn room(&mut self, link: LinkId, now: Time, bytes: u16) -> u32 {
-        self.links[link].room(now, bytes)
+    pub fn space(&mut self, link: LinkId, now: Time, bytes: u16) -> u32 {
+        self.links[link].space(now, bytes)
     }
 
     /// Whom a link turned away.
@@ -255,7 +260,7 @@ impl Network {
         self.end
     }
 
-    /// Sends a packet from its host at `now`, by the time of its group.
+    /// Sends a packet from its host at `now`, by the time of its process.
     #[inline]
     pub fn send(&mut self, now: Time, packet: Packet) -> Outcome {
         match self.begin(now, packet) {
@@ -303,8 +308,8 @@ impl Network {
     #[inline(always)]
     pub fn next_event(&mut self) -> Event {
         let source = self.events.first();
-        if source < self.groups.len() {
-            self.group_acts(source)
+        if source < self.processes.len() {
+            self.process_acts(source)
         } else if source < self.queues.len() {
             Event::Outcome(self.move_on(source))
         } else {
@@ -313,17 +318,17 @@ impl Network {
     }
 
     #[inline]
-    fn group_acts(&mut self, group: GroupId) -> Event {
-        let (timer, queue) = (self.groups[group].timer, &mut self.queues[group]);
+    fn process_acts(&mut self, process: ProcessId) -> Event {
+        let (timer, queue) = (self.processes[process].timer, &mut self.queues[process]);
         let next = queue.next_time();
         if timer.min(next) > self.end {
             return Event::End;
         }
         if timer < next {
-            return Event::Timer(group, timer);
+            return Event::Timer(process, timer);
         }
         let arrival = queue.pop().expect("what its event is for");
-        self.plan_group(group);
+        self.schedule_process(process);
         Event::Arrival(arrival)
     }
 
@@ -334,41 +339,41 @@ impl Network {
         let Some(Arrival { time, packet }) = queue.pop() else { return Outcome::UnderWay };
         let next = queue.next_time();
         self.events.set(source, if next > self.end { Time::NEVER } else { next });
-        self.enter(time, packet, self.merged[source - self.groups.len()])
+        self.enter(time, packet, self.merged[source - self.processes.len()])
     }
 
-    /// The group whose event is the next and what reaches its hosts then, if anything does.
+    /// The process whose event is the next and what reaches its hosts then, if anything does.
     #[inline]
     #[must_use]
-    pub fn next_arrival(&self) -> Option<(GroupId, Packet)> {
-        let group = self.events.earliest().1;
-        let packet = self.queues.get(group)?.first()?.packet;
-        self.is_group(group).then_some((group, packet))
+    pub fn next_arrival(&self) -> Option<(ProcessId, Packet)> {
+        let process = self.events.earliest().1;
+        let packet = self.queues.get(process)?.first()?.packet;
+        self.is_process(process).then_some((process, packet))
     }
 
-    /// Until when, by the time of the group whose event is the next, nothing else happens before
+    /// Until when, by the time of the process whose event is the next, nothing else happens before
     /// what reaches its hosts.
     #[inline]
     #[must_use]
-    pub fn undisputed(&self, group: GroupId) -> Time {
-        let Group { shift, timer } = self.groups[group];
-        let (rivals, rival) = self.events.earliest_beside(group);
+    pub fn undisputed(&self, process: ProcessId) -> Time {
+        let Process { lookahead, timer } = self.processes[process];
+        let (rivals, rival) = self.events.earliest_beside(process);
         let undisputed = match rivals {
             Time::NEVER => Time::NEVER,
-            // Of equal times the lower place goes first, so a rival below this group wins a tie.
-            time => Time(time.0 - shift.0 - u64::from(rival < group)),
+            // Of equal times the lower place goes first, so a rival below this process wins a tie.
+            time => Time(time.0 - lookahead.0 - u64::from(rival < process)),
         };
         undisputed.min(timer).min(self.end)
     }
 
-    /// A train of the group ends.
+    /// A train of the process ends.
     #[inline]
-    pub fn end_train(&mut self, group: GroupId) {
-        self.plan_group(group);
+    pub fn end_train(&mut self, process: ProcessId) {
+        self.schedule_process(process);
     }
 
-    pub(crate) fn is_group(&self, source: usize) -> bool {
-        source < self.groups.len()
+    pub(crate) fn is_process(&self, source: usize) -> bool {
+        source < self.processes.len()
     }
 
     pub(crate) fn hops_of(&self, route: usize) -> &[NextHop] {
@@ -429,17 +434,17 @@ impl Network {
             Link::Plain(_) => unreachable!("a plain link is entered elsewhere"),
             Link::Scheduled(_) => self.enter_scheduled(time, packet, link),
             Link::General(general) => {
-                let passage = general.arrive(time, packet);
+                let at_link = general.arrive(time, packet);
                 // The draw comes after the arrival, whether that was lost or not: losses do not
                 // shift duplicates.
                 if !general.duplicates() || !general.duplicate() {
-                    return self.onward(time, packet, link, passage);
+                    return self.forward(time, packet, link, at_link);
                 }
                 let again = general.join_again(time, packet);
                 // Before all else: a host that knows that the last of a packet is lost forgets it.
                 self.outcomes.push_back(Outcome::Duplicated(packet));
-                for passage in [passage, again] {
-                    let outcome = self.onward(time, packet, link, passage);
+                for at_link in [at_link, again] {
+                    let outcome = self.forward(time, packet, link, at_link);
                     self.outcomes.push_back(outcome);
                 }
                 Outcome::Several
@@ -447,11 +452,17 @@ impl Network {
         }
     }
 
-    fn onward(&mut self, time: Time, packet: Packet, link: LinkId, passage: Passage) -> Outcome {
-        match passage {
-            Passage::Leaves(at) => self.go_on(at, packet.advanced()),
-            Passage::Marked(at) => self.go_on(at, packet.advanced().with_ecn(Ecn::Ce)),
-            Passage::Lost(cause) => Outcome::Lost(Arrival { time, packet }, link, cause),
+    fn forward(
+        &mut self,
+        time: Time,
+        packet: Packet,
+        link: LinkId,
+        at_link: LinkOutcome,
+    ) -> Outcome {
+        match at_link {
+            LinkOutcome::Leaves(at) => self.go_on(at, packet.advanced()),
+            LinkOutcome::Marked(at) => self.go_on(at, packet.advanced().with_ecn(Ecn::Ce)),
+            LinkOutcome::Lost(cause) => Outcome::Lost(Arrival { time, packet }, link, cause),
         }
     }
 
@@ -464,20 +475,20 @@ impl Network {
         if time >= next {
             return;
         }
-        if queue < self.groups.len() {
-            self.plan_group(queue);
+        if queue < self.processes.len() {
+            self.schedule_process(queue);
         } else {
             self.events.set(queue, if time > self.end { Time::NEVER } else { time });
         }
     }
 
     #[inline]
-    fn plan_group(&mut self, group: GroupId) {
-        let Group { shift, timer } = self.groups[group];
-        let next = self.queues[group].next_time().min(timer);
-        // The end is by the group's own time, the order of events by the shifted one.
-        let event = if next > self.end { Time::NEVER } else { next + shift };
-        self.events.set(group, event);
+    fn schedule_process(&mut self, process: ProcessId) {
+        let Process { lookahead, timer } = self.processes[process];
+        let next = self.queues[process].next_time().min(timer);
+        // The end is by the process's own time, the order of events by the shifted one.
+        let event = if next > self.end { Time::NEVER } else { next + lookahead };
+        self.events.set(process, event);
     }
 
     #[cold]

@@ -1,4 +1,4 @@
-//! How a network is run, whatever its links and routes are.
+//! Settings of a network that do not depend on its links and routes.
 
 use crate::routing::Drive;
 use crate::units::{Span, Time};

@@ -1,5 +1,5 @@
-//! What a link's transmitter is sending and, of a first-in, first-out queue, what waits
-//! for it: known by the times at which it departs.
+//! The packets in a link's transmitter and in its first-in, first-out queue, known by their
+//! departure times.
 
 use crate::fifo::Fifo;
 use crate::units::{Span, Time};

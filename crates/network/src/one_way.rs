@@ -1,4 +1,4 @@
-//! What the receiver of a flow's datagrams sees of their one-way delays.
+//! One-way delays of a flow's datagrams, as their receiver measures them.
 
 use crate::delay_histograms::{DelayCount, DelayHistograms, Periods};
 use crate::units::{Span, Time};

@@ -1,4 +1,4 @@
-//! What travels: a packet knows its flow, its size and how far it has come.
+//! A packet: it knows its flow, its size and how far it has come.
 
 use std::fmt;
 
@@ -41,10 +41,10 @@ impl Flags {
     /// TCP's push: the segment ends a message, or a chunk of its host.
     pub const PSH: Self = Self(1 << 5);
     /// More is known of the packet where its note says.
-    pub const PARKED: Self = Self(1 << 6);
+    pub const OUT_OF_BAND: Self = Self(1 << 6);
 
-    /// The packet makes a connection. No data is parked, and no acknowledgement pushed.
-    pub const OPENS: Self = Self::PSH.and(Self::PARKED);
+    /// The packet makes a connection. No data is out of band, and no acknowledgement pushed.
+    pub const OPENS: Self = Self::PSH.and(Self::OUT_OF_BAND);
 
     /// This flag if `condition` holds, else none.
     #[inline]

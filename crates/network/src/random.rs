@@ -1,8 +1,7 @@
 //! Randomness as a value: one seeded generator for each place that draws.
 //!
-//! Xoshiro256++ (Blackman and Vigna) seeded by SplitMix64 gives the same numbers on
-//! every machine. Each consumer has a stream of its own, so that adding one does not
-//! change what another draws.
+//! Xoshiro256++ (Blackman and Vigna) seeded by SplitMix64 gives the same numbers on every machine.
+//! Each consumer has a separate stream, so that adding one does not change what another draws.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -9,8 +9,8 @@ use crate::units::{Span, Time};
 /// Index of a link.
 pub type LinkId = usize;
 
-/// Index of a group: the hosts that packets reach over one link at one distance.
-pub type GroupId = usize;
+/// Index of a logical process: hosts that packets reach over one link at one distance, on one clock.
+pub type ProcessId = usize;
 
 /// A link that a route passes and the propagation delay before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

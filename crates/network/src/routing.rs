@@ -2,25 +2,25 @@
 //!
 //! A link must get its arrivals in order of time. With one source it does, so packets pass at
 //! once; with several, what comes from all of them is merged in order of time before the link. In
-//! virtual time hosts run ahead of each other, so each group of them is a source; in real time all
+//! virtual time hosts run ahead of each other, so each logical process (the hosts that share a clock) is a source; in real time all
 //! that is sent at one distance is.
 //!
-//! A group's event is not when a packet reaches it but when its answer may reach the first link that
-//! others share (its lookahead), which is a fixed *shift* later:
+//! The event of a process is not when a packet reaches it but when its answer may reach the first link that
+//! others share, which is a fixed *lookahead* later:
 //!
 //! ```text
 //!            own link       shared link
 //! sender ──────▶▭────────────────▶▭──▶ receiver
-//!        └─────── shift ────────┘
+//!        └────── lookahead ───────┘
 //! ```
 //!
-//! Links of its own before that link say at once when a packet leaves, so that nothing there
-//! depends on others. With that, groups at different distances feed the shared link nearly in
+//! Private links before that link report at once when a packet leaves, so that nothing there
+//! depends on others. With that, processes at different distances feed the shared link nearly in
 //! order, and little waits before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::route::{GroupId, Hop, LinkId, Path, Route};
+use crate::route::{Hop, LinkId, Path, ProcessId, Route};
 use crate::units::Span;
 
 /// Where a packet goes from one point of its route.
@@ -50,11 +50,11 @@ pub enum HopKind {
 
 /// The hosts that packets reach over one link at one distance.
 #[derive(Clone, Debug)]
-pub struct GroupPlan {
+pub struct ProcessRoutes {
     /// Routes that end at these hosts.
     pub routes: Vec<usize>,
-    /// What answers an arrival may reach the first link that the group shares so much later.
-    pub shift: Span,
+    /// What answers an arrival may reach the first link that the process shares so much later.
+    pub lookahead: Span,
     /// They take packets at once.
     pub at_once: bool,
 }
@@ -65,15 +65,15 @@ pub struct RoutingTable {
     /// Hops of all routes, each route padded to `stride`.
     pub hops: Vec<NextHop>,
     pub stride: usize,
-    pub groups: Vec<GroupPlan>,
-    /// Merge queues before links follow those of groups: the link of each.
+    pub processes: Vec<ProcessRoutes>,
+    /// Merge queues before links follow those of processes: the link of each.
     pub merged: Vec<LinkId>,
 }
 
 /// Whose time it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drive {
-    /// Each group of hosts has its own.
+    /// Each process of hosts has its own.
     Virtual,
     /// All hosts send and receive as time goes by.
     Real,
@@ -110,10 +110,10 @@ enum LastHop {
 /// A link that others share and the distance to it.
 type Shared = Option<(LinkId, Span)>;
 
-/// What makes hosts one group: how packets reach them, and where what they send meets others'.
-type GroupKey = (LastHop, Shared);
+/// What makes hosts one process: how packets reach them, and where what they send meets others'.
+type ProcessKey = (LastHop, Shared);
 
-struct Planner<'a> {
+struct RouteBuilder<'a> {
     routes: Vec<Option<&'a Route>>,
     sources: Vec<BTreeSet<Source>>,
     links: &'a [LinkTraits],
@@ -140,23 +140,30 @@ impl RoutingTable {
             paths.iter().flat_map(|path| [Some(&path.forward), path.reverse.as_ref()]).collect();
         let longest = routes.iter().flatten().map(|route| route.hops.len()).max().unwrap_or(0);
         assert!(longest < 256, "a route has {longest} links, more than 255");
-        let planner = Planner::new(routes, links, drive);
-        let (groups, group_of) = planner.groups();
-        let mut table = Self { hops: Vec::new(), stride: longest + 1, groups, merged: Vec::new() };
+        let builder = RouteBuilder::new(routes, links, drive);
+        let (processes, process_of) = builder.processes();
+        let mut table =
+            Self { hops: Vec::new(), stride: longest + 1, processes, merged: Vec::new() };
         let mut merging = Merging::default();
-        for (number, route) in planner.routes.iter().enumerate() {
+        for (number, route) in builder.routes.iter().enumerate() {
             if let Some(route) = route {
-                table.lay(route, group_of[number], &planner, &mut merging);
+                table.lay(route, process_of[number], &builder, &mut merging);
             }
             table.hops.resize((number + 1) * table.stride, NextHop::default());
         }
         table
     }
 
-    fn lay(&mut self, route: &Route, group: GroupId, planner: &Planner<'_>, merging: &mut Merging) {
+    fn lay(
+        &mut self,
+        route: &Route,
+        process: ProcessId,
+        builder: &RouteBuilder<'_>,
+        merging: &mut Merging,
+    ) {
         let mut previous = None;
         for hop in &route.hops {
-            let next = if planner.passes_at_once(previous, hop.link) {
+            let next = if builder.passes_at_once(previous, hop.link) {
                 NextHop { delay: hop.delay, target: index(hop.link), kind: HopKind::Link, rank: 0 }
             } else {
                 self.merge(previous, *hop, merging)
@@ -164,8 +171,8 @@ impl RoutingTable {
             self.hops.push(next);
             previous = Some(hop.link);
         }
-        let kind = if self.groups[group].at_once { HopKind::Host } else { HopKind::Queue };
-        self.hops.push(NextHop { delay: route.delay, target: index(group), kind, rank: 0 });
+        let kind = if self.processes[process].at_once { HopKind::Host } else { HopKind::Queue };
+        self.hops.push(NextHop { delay: route.delay, target: index(process), kind, rank: 0 });
     }
 
     fn merge(&mut self, previous: Option<LinkId>, hop: Hop, merging: &mut Merging) -> NextHop {
@@ -175,40 +182,40 @@ impl RoutingTable {
         let rank = *merging.ranks.entry((previous, delay, link)).or_insert(next_rank);
         let queue = *merging.queues.entry(link).or_insert_with(|| {
             self.merged.push(link);
-            self.groups.len() + self.merged.len() - 1
+            self.processes.len() + self.merged.len() - 1
         });
         NextHop { delay, target: index(queue), kind: HopKind::Queue, rank }
     }
 }
 
 fn index(number: usize) -> u32 {
-    u32::try_from(number).expect("fewer than 2^32 links, groups and queues")
+    u32::try_from(number).expect("fewer than 2^32 links, processes and queues")
 }
 
 fn is_receiver(route: usize) -> bool {
     route % 2 == 0
 }
 
-impl<'a> Planner<'a> {
+impl<'a> RouteBuilder<'a> {
     fn new(routes: Vec<Option<&'a Route>>, links: &'a [LinkTraits], drive: Drive) -> Self {
         let sources = vec![BTreeSet::new(); links.len()];
-        let mut planner = Self { routes, sources, links, drive, meets: BTreeMap::new() };
-        for number in 0..planner.routes.len() {
-            let Some(route) = planner.routes[number] else { continue };
+        let mut builder = Self { routes, sources, links, drive, meets: BTreeMap::new() };
+        for number in 0..builder.routes.len() {
+            let Some(route) = builder.routes[number] else { continue };
             let first = route.hops.first().expect("a route passes a link");
             // A host answers what reaches it, so its time is that of the last hop of the route back
             // (number ^ 1).
             let speakers = match drive {
-                Drive::Virtual => Source::Hosts(planner.last_hop(number ^ 1), first.delay),
+                Drive::Virtual => Source::Hosts(builder.last_hop(number ^ 1), first.delay),
                 Drive::Real => Source::AllHosts(first.delay),
             };
-            planner.sources[first.link].insert(speakers);
+            builder.sources[first.link].insert(speakers);
             for (before, hop) in route.hops.iter().zip(&route.hops[1..]) {
-                planner.sources[hop.link].insert(Source::Link(before.link, hop.delay));
+                builder.sources[hop.link].insert(Source::Link(before.link, hop.delay));
             }
         }
-        planner.note_meetings();
-        planner
+        builder.note_meetings();
+        builder
     }
 
     fn note_meetings(&mut self) {
@@ -262,7 +269,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn key(&self, route: usize) -> GroupKey {
+    fn key(&self, route: usize) -> ProcessKey {
         let last_hop = self.last_hop(route);
         let Some(sent) = self.routes[route ^ 1].filter(|_| self.drive == Drive::Virtual) else {
             return (last_hop, None);
@@ -277,26 +284,26 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The groups, and for each route that at whose hosts it ends.
-    fn groups(&self) -> (Vec<GroupPlan>, Vec<GroupId>) {
-        let mut groups: Vec<GroupPlan> = Vec::new();
+    /// The processes, and for each route that at whose hosts it ends.
+    fn processes(&self) -> (Vec<ProcessRoutes>, Vec<ProcessId>) {
+        let mut processes: Vec<ProcessRoutes> = Vec::new();
         let mut known = BTreeMap::new();
-        let mut group_of = Vec::with_capacity(self.routes.len());
+        let mut process_of = Vec::with_capacity(self.routes.len());
         for route in 0..self.routes.len() {
             let key = self.key(route);
-            let group = *known.entry(key).or_insert_with(|| {
-                let shift = key.1.map_or(Span::ZERO, |(_, before)| before);
+            let process = *known.entry(key).or_insert_with(|| {
+                let lookahead = key.1.map_or(Span::ZERO, |(_, before)| before);
                 let hands_on = matches!(key.0, LastHop::Over(link, _) if self.hands_on(link));
                 let at_once = hands_on && key.1.is_none() && self.drive == Drive::Virtual;
-                groups.push(GroupPlan { routes: Vec::new(), shift, at_once });
-                groups.len() - 1
+                processes.push(ProcessRoutes { routes: Vec::new(), lookahead, at_once });
+                processes.len() - 1
             });
-            groups[group].routes.push(route);
+            processes[process].routes.push(route);
             // Senders wait for their event, or packets would go round at once for ever.
-            groups[group].at_once &= is_receiver(route);
-            group_of.push(group);
+            processes[process].at_once &= is_receiver(route);
+            process_of.push(process);
         }
-        (groups, group_of)
+        (processes, process_of)
     }
 }
 
@@ -319,40 +326,41 @@ mod tests {
     const PLAIN: LinkTraits =
         LinkTraits { is_orderly: true, shares_memory: false, decides_on_arrival: true };
 
-    fn planned(paths: &[Path], links: &[LinkTraits]) -> RoutingTable {
+    fn table_of(paths: &[Path], links: &[LinkTraits]) -> RoutingTable {
         RoutingTable::new(paths, links, Drive::Virtual)
     }
 
-    fn kinds(plan: &RoutingTable, route: usize, hops: usize) -> Vec<HopKind> {
-        let begin = route * plan.stride;
-        plan.hops[begin..=begin + hops].iter().map(|hop| hop.kind).collect()
+    fn kinds(table: &RoutingTable, route: usize, hops: usize) -> Vec<HopKind> {
+        let begin = route * table.stride;
+        table.hops[begin..=begin + hops].iter().map(|hop| hop.kind).collect()
     }
 
     #[test]
     fn flows_of_one_distance_wait_only_as_acknowledgements() {
         let flow = || path(route(&[0], 5, 0), route(&[1], 0, 5));
-        let plan = planned(&[flow(), flow()], &[PLAIN; 2]);
-        assert_eq!(kinds(&plan, 0, 1), [HopKind::Link, HopKind::Host]);
-        assert_eq!(kinds(&plan, 3, 1), [HopKind::Link, HopKind::Queue]);
-        assert_eq!((plan.groups.len(), plan.merged.len()), (2, 0));
+        let table = table_of(&[flow(), flow()], &[PLAIN; 2]);
+        assert_eq!(kinds(&table, 0, 1), [HopKind::Link, HopKind::Host]);
+        assert_eq!(kinds(&table, 3, 1), [HopKind::Link, HopKind::Queue]);
+        assert_eq!((table.processes.len(), table.merged.len()), (2, 0));
     }
 
     #[test]
     fn flows_of_different_distances_take_turns_at_the_shared_link() {
         let flow = |rtt| path(route(&[0], rtt, 0), route(&[1], 0, rtt));
-        let plan = planned(&[flow(5), flow(9)], &[PLAIN; 2]);
-        let shifts: Vec<_> = plan.groups.iter().map(|group| group.shift.0).collect();
-        assert_eq!(shifts, [0, 5, 9]);
-        assert_eq!(kinds(&plan, 0, 1), [HopKind::Link, HopKind::Host]);
+        let table = table_of(&[flow(5), flow(9)], &[PLAIN; 2]);
+        let lookaheads: Vec<_> =
+            table.processes.iter().map(|process| process.lookahead.0).collect();
+        assert_eq!(lookaheads, [0, 5, 9]);
+        assert_eq!(kinds(&table, 0, 1), [HopKind::Link, HopKind::Host]);
     }
 
     #[test]
     fn what_leaves_own_links_is_merged_before_a_shared_one() {
         let flow = |edge| path(route(&[edge, 0], 0, 0), route(&[1], 0, 5));
-        let plan = planned(&[flow(2), flow(3)], &[PLAIN; 4]);
-        assert_eq!(kinds(&plan, 0, 2), [HopKind::Link, HopKind::Queue, HopKind::Host]);
-        assert_eq!(plan.merged, [0]);
-        assert_eq!([plan.hops[1].rank, plan.hops[4 * plan.stride / 2 + 1].rank], [0, 1]);
+        let table = table_of(&[flow(2), flow(3)], &[PLAIN; 4]);
+        assert_eq!(kinds(&table, 0, 2), [HopKind::Link, HopKind::Queue, HopKind::Host]);
+        assert_eq!(table.merged, [0]);
+        assert_eq!([table.hops[1].rank, table.hops[4 * table.stride / 2 + 1].rank], [0, 1]);
     }
 
     /// A route over an own link and the shared one, 5 away from its host and `further` from that.
@@ -364,43 +372,43 @@ mod tests {
     #[test]
     fn a_group_behind_links_of_its_own_acts_when_its_data_may_meet_others() {
         let flow = |edge| path(over_own_link(edge, 2), route(&[1], 0, 9));
-        let plan = planned(&[flow(2), flow(3)], &[PLAIN; 4]);
-        let senders = &plan.groups[1];
-        assert_eq!((senders.routes.clone(), senders.shift), (vec![1, 3], Span(7)));
+        let table = table_of(&[flow(2), flow(3)], &[PLAIN; 4]);
+        let senders = &table.processes[1];
+        assert_eq!((senders.routes.clone(), senders.lookahead), (vec![1, 3], Span(7)));
         // A scheduler must be asked for what leaves it.
         let fair = LinkTraits { decides_on_arrival: false, ..PLAIN };
-        let plan = planned(&[flow(2), flow(3)], &[PLAIN, PLAIN, fair, fair]);
-        assert_eq!(plan.groups[1].shift, Span::ZERO);
+        let table = table_of(&[flow(2), flow(3)], &[PLAIN, PLAIN, fair, fair]);
+        assert_eq!(table.processes[1].lookahead, Span::ZERO);
     }
 
     /// Else what comes from both would reach the link out of order.
     #[test]
     fn hosts_that_share_a_link_of_their_own_act_at_one_distance() {
         let flow = |further| path(over_own_link(2, further), route(&[1], 0, 9));
-        let plan = planned(&[flow(2), flow(30)], &[PLAIN; 3]);
-        assert_eq!((plan.groups.len(), plan.groups[1].shift), (2, Span::ZERO));
+        let table = table_of(&[flow(2), flow(30)], &[PLAIN; 3]);
+        assert_eq!((table.processes.len(), table.processes[1].lookahead), (2, Span::ZERO));
     }
 
     #[test]
     fn nothing_passes_at_once_where_data_and_acknowledgements_share_links() {
         let there = || path(route(&[0], 0, 0), route(&[1], 0, 0));
         let back = || path(route(&[1], 0, 0), route(&[0], 0, 0));
-        let plan = planned(&[there(), back()], &[PLAIN; 2]);
-        assert!(plan.groups.iter().all(|group| !group.at_once));
+        let table = table_of(&[there(), back()], &[PLAIN; 2]);
+        assert!(table.processes.iter().all(|process| !process.at_once));
     }
 
     #[test]
     fn what_a_link_hands_on_out_of_order_waits() {
         let reorders = LinkTraits { is_orderly: false, ..PLAIN };
-        let plan = planned(&[path(route(&[0], 0, 0), route(&[1], 0, 0))], &[reorders, PLAIN]);
-        assert_eq!(kinds(&plan, 0, 1), [HopKind::Link, HopKind::Queue]);
+        let table = table_of(&[path(route(&[0], 0, 0), route(&[1], 0, 0))], &[reorders, PLAIN]);
+        assert_eq!(kinds(&table, 0, 1), [HopKind::Link, HopKind::Queue]);
     }
 
     #[test]
     fn receivers_behind_a_scheduler_hear_at_once_but_in_real_time() {
         let fair = LinkTraits { decides_on_arrival: false, ..PLAIN };
         let paths = [path(route(&[0], 0, 0), route(&[1], 0, 0))];
-        assert_eq!(kinds(&planned(&paths, &[fair, PLAIN]), 0, 1)[1], HopKind::Host);
+        assert_eq!(kinds(&table_of(&paths, &[fair, PLAIN]), 0, 1)[1], HopKind::Host);
         let real = RoutingTable::new(&paths, &[fair, PLAIN], Drive::Real);
         assert_eq!(kinds(&real, 0, 1)[1], HopKind::Queue);
     }
@@ -414,6 +422,10 @@ mod tests {
         assert_eq!(kinds(&both, 0, 1), [HopKind::Queue, HopKind::Queue]);
         assert_eq!(kinds(&both, 3, 1), [HopKind::Link, HopKind::Queue]);
         assert_eq!(both.merged, [0]);
-        assert!(both.groups.iter().all(|group| group.shift == Span::ZERO && !group.at_once));
+        assert!(
+            both.processes
+                .iter()
+                .all(|process| process.lookahead == Span::ZERO && !process.at_once)
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! How long a link takes to send a packet, exactly.
+//! Exact times that a link takes to send packets.
 //!
 //! A serialisation time is rarely a whole number of nanoseconds. The remainder is
 //! carried from packet to packet while the link stays busy, so that a busy link
@@ -38,14 +38,14 @@ impl Serializer {
     #[inline]
     pub fn send(&mut self, now: Time, bytes: u32) -> (Time, Time) {
         let mut times = (now, now);
-        self.send_run(now, bytes, 1, |start, end| times = (start, end));
+        self.send_train(now, bytes, 1, |start, end| times = (start, end));
         times
     }
 
     /// Appends `count` packets that arrive at `now`; `sent` is called with the times at
     /// which the transmission of each starts and ends.
     #[inline(always)]
-    pub fn send_run(
+    pub fn send_train(
         &mut self,
         now: Time,
         bytes: u32,

@@ -1,4 +1,4 @@
-//! What is known of the packets that come to a link before the first one does.
+//! Facts about a link's packets that are known before the first one comes.
 //!
 //! Some schedulers then have nothing to choose: their link is first in, first out, so that
 //! departures are known on arrival.
@@ -25,9 +25,9 @@ pub struct Traffic {
     pub waiting_max: Option<u32>,
 }
 
-/// A first-in, first-out queue that comes to the same as a scheduler.
+/// Limits of a first-in, first-out queue with the same outcome as a scheduler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Fifo {
+pub(crate) struct FifoLimits {
     pub limit: Option<Limit>,
     /// What waits when packets, all of them ECN-capable, are marked; none: never.
     pub threshold: Option<Limit>,
@@ -41,7 +41,7 @@ impl Default for Traffic {
 
 impl Traffic {
     /// The queue in which a scheduler serves its packets first in, first out, if it does.
-    pub(crate) fn fifo(&self, config: &LinkConfig) -> Option<Fifo> {
+    pub(crate) fn fifo(&self, config: &LinkConfig) -> Option<FifoLimits> {
         let Some(RateConfig::Constant(rate)) = &config.rate else { return None };
         if self.packet_bytes_max == 0 {
             return None; // nothing comes
@@ -59,17 +59,17 @@ impl Traffic {
                     && self.has_ecn != self.has_other;
                 let wait_max = wait(waiting_max(limit?, wire_bytes).filter(|_| is_one)?);
                 let threshold = classes.threshold.filter(|_| self.has_ecn);
-                (Fifo { limit, threshold }, wait_max)
+                (FifoLimits { limit, threshold }, wait_max)
             }
             other => {
                 let below = other.untouched_below()?;
-                (Fifo::default(), self.uncontrolled_wait(limit, below, wait)?)
+                (FifoLimits::default(), self.uncontrolled_wait(limit, below, wait)?)
             }
         };
         (wait_max <= WAIT_MAX).then_some(fifo)
     }
 
-    /// The longest wait of one flow's packets where all of them have room and none waits for
+    /// The longest wait of one flow's packets where all of them have space and none waits for
     /// `below`, so that nothing is done about their delay.
     fn uncontrolled_wait(
         &self,
@@ -79,8 +79,8 @@ impl Traffic {
     ) -> Option<Span> {
         let packets = self.waiting_max?;
         let bytes = u64::from(packets) * 2 * u64::from(u16::MAX);
-        let has_room = limit.is_none_or(|limit| limit.holds(packets, bytes));
-        Some(wait(packets.into())).filter(|&wait| has_room && wait < below)
+        let has_space = limit.is_none_or(|limit| limit.holds(packets, bytes));
+        Some(wait(packets.into())).filter(|&wait| has_space && wait < below)
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
         waiting_max: Some(400),
     };
 
-    fn fifo(traffic: Traffic, limit: &Value, discipline: &Value) -> Option<Fifo> {
+    fn fifo(traffic: Traffic, limit: &Value, discipline: &Value) -> Option<FifoLimits> {
         let link = json!({
             "name": "link", "rate": {"constant": 1_000_000_000}, "delay": [[0, 0]],
             "overhead_bytes": 0, "queue": {"limit": limit, "discipline": discipline},
@@ -122,13 +122,13 @@ mod tests {
     #[test]
     fn one_flow_that_never_waits_for_the_target_meets_no_controlled_delay() {
         let codel = |target_ns: u64| json!({"kind": "codel", "target_ns": target_ns, "interval_ns": 100_000_000, "ecn": false});
-        let (room, target) = (json!({"packets": 400}), codel(5_000_000));
-        assert_eq!(fifo(ONE_FLOW, &room, &target), Some(Fifo::default()));
+        let (space, target) = (json!({"packets": 400}), codel(5_000_000));
+        assert_eq!(fifo(ONE_FLOW, &space, &target), Some(FifoLimits::default()));
         // 400 packets take 4.8 ms.
-        assert_eq!(fifo(ONE_FLOW, &room, &codel(4_800_000)), None);
+        assert_eq!(fifo(ONE_FLOW, &space, &codel(4_800_000)), None);
         assert_eq!(fifo(ONE_FLOW, &json!({"packets": 399}), &target), None);
         let unknown = Traffic { waiting_max: None, ..ONE_FLOW };
-        assert_eq!(fifo(unknown, &room, &target), None);
+        assert_eq!(fifo(unknown, &space, &target), None);
     }
 
     #[test]
@@ -138,7 +138,7 @@ mod tests {
             "serve": {"round_robin": {"quantum_bytes": 1_514, "weights": [1, 1]}},
         });
         let of = |limit: &Value| fifo(ONE_FLOW, limit, &classes);
-        let limited = |limit| Some(Fifo { limit: Some(limit), threshold: None });
+        let limited = |limit| Some(FifoLimits { limit: Some(limit), threshold: None });
         let unused = Traffic { packet_bytes_max: 0, ..ONE_FLOW };
         assert_eq!(fifo(unused, &json!({"bytes": 30_000}), &classes), None);
         assert_eq!(of(&json!({"packets": 9})), limited(Limit::Packets(9)));
@@ -153,7 +153,7 @@ mod tests {
         let (limit, threshold) = (Some(Limit::Packets(9)), Some(Limit::Packets(5)));
         assert_eq!(
             fifo(capable, &json!({"packets": 9}), &classes),
-            Some(Fifo { limit, threshold })
+            Some(FifoLimits { limit, threshold })
         );
     }
 }

@@ -8,7 +8,7 @@ use crate::link::{Link, PlainLink};
 use crate::merge_queue::MergeQueue;
 use crate::network::Network;
 use crate::packet::Packet;
-use crate::route::{Arrival, GroupId, LinkId};
+use crate::route::{Arrival, LinkId, ProcessId};
 use crate::routing::{HopKind, NextHop};
 use crate::units::{Span, Time};
 
@@ -93,10 +93,10 @@ impl Network {
         is_lossy.then_some(link)
     }
 
-    /// The group that what passed a direct path reaches, if that is where it goes next.
+    /// The process that what passed a direct path reaches, if that is where it goes next.
     #[must_use]
-    pub fn group_behind(&self, path: &DirectPath) -> Option<GroupId> {
-        path.queue.filter(|&queue| self.is_group(queue))
+    pub fn process_behind(&self, path: &DirectPath) -> Option<ProcessId> {
+        path.queue.filter(|&queue| self.is_process(queue))
     }
 
     /// What the packets of a connection touch whose paths are direct; [`Network::end_train`] must
@@ -168,14 +168,14 @@ impl Train<'_> {
     /// then be sent.
     #[inline]
     pub fn admit(&mut self, now: Time, count: u32) -> bool {
-        let is_certain = self.data.spares(count)
-            && self.lossy.as_ref().is_none_or(|lossy| lossy.spares(count))
-            && self.data.has_room(now + self.to_data, count);
+        let is_certain = self.data.can_skip(count)
+            && self.lossy.as_ref().is_none_or(|lossy| lossy.can_skip(count))
+            && self.data.has_space(now + self.to_data, count);
         // Counted only once all agree, so that a refusal leaves all loss models as they were.
         if is_certain {
-            self.data.spare(count);
+            self.data.skip(count);
             if let Some(lossy) = &mut self.lossy {
-                lossy.spare(count);
+                lossy.skip(count);
             }
         }
         is_certain

@@ -1,6 +1,6 @@
 //! Time and rate as types: whole nanoseconds and bits per second.
 //!
-//! What a scenario names is bounded, and so are the times at which links are free, so that
+//! The numbers of a scenario are bounded, and so are the times at which links are free, so that
 //! sums fit 64 bits: a release checks no addition.
 
 use std::num::NonZeroU64;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const END: Time = Time(200_000_000);
 
-/// Every discipline, with little room.
+/// Every discipline, with little space.
 fn any_queue() -> impl Strategy<Value = Value> {
     let read = |json| serde_json::from_str::<Value>(json).unwrap();
     let all = Discipline::quick_examples().into_iter().map(read);
@@ -153,14 +153,14 @@ impl Hosts {
 
     /// Hosts that have times of their own, as those of a simulation.
     fn run_virtually(&mut self, network: &mut Network) {
-        let groups: Vec<Vec<usize>> = network.groups().map(<[usize]>::to_vec).collect();
+        let processes: Vec<Vec<usize>> = network.processes().map(<[usize]>::to_vec).collect();
         // Who receives over one route sends over the other.
-        let next = |hosts: &Self, group: usize| {
-            let all = groups[group].iter().map(|&route| (hosts.next_of(route ^ 1), route ^ 1));
-            all.min().expect("a group has routes")
+        let next = |hosts: &Self, process: usize| {
+            let all = processes[process].iter().map(|&route| (hosts.next_of(route ^ 1), route ^ 1));
+            all.min().expect("a process has routes")
         };
-        for group in 0..groups.len() {
-            network.set_timer(group, next(self, group).0);
+        for process in 0..processes.len() {
+            network.set_timer(process, next(self, process).0);
         }
         loop {
             match network.next_event() {
@@ -171,12 +171,12 @@ impl Hosts {
                     let outcome = network.serve(time, link);
                     self.take(outcome, network);
                 }
-                Event::Timer(group, time) => {
-                    let (due, route) = next(self, group);
+                Event::Timer(process, time) => {
+                    let (due, route) = next(self, process);
                     assert_eq!(due, time);
                     let outcome = self.send(route, network);
                     self.take(outcome, network);
-                    network.set_timer(group, next(self, group).0);
+                    network.set_timer(process, next(self, process).0);
                 }
             }
         }

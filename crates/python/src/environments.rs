@@ -6,7 +6,8 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::{ActionError, RunOutput, ScenarioError, control, not_run, prepared};
+use crate::errors::{ActionError, ScenarioError, not_run};
+use crate::runs::{RunOutput, control, prepared};
 
 /// Many paths that take their steps together.
 #[pyclass(module = "dumbbell._core")]

@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::{CancelToken, RunOutput, TestbedError};
+use crate::errors::TestbedError;
+use crate::runs::{CancelToken, RunOutput};
 
 pub(crate) const BUILT: bool = false;
 

@@ -4,10 +4,9 @@ use dumbbell_algorithm::call::Call;
 use dumbbell_testbed::{Error, NEVER, Options, kernel};
 use pyo3::prelude::*;
 
-use crate::{
-    AlgorithmError, CancelToken, Cancelled, GivenUp, RunOutput, ScenarioError, TestbedError,
-    control, found, not_read, prepared,
-};
+use crate::algorithms::found;
+use crate::errors::{AlgorithmError, Cancelled, GivenUp, ScenarioError, TestbedError, not_read};
+use crate::runs::{CancelToken, RunOutput, control, prepared};
 
 pub(crate) const BUILT: bool = true;
 

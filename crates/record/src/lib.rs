@@ -19,16 +19,13 @@ pub use table::{Column, ColumnInfo, Table};
 pub use tables::{
     DatagramSample, DatagramSamples, DelayBucket, DelayBuckets, Event, EventKind, Events,
     FlowSample, FlowSamples, Internal, Internals, ModeChange, ModeChanges, NO_FLOW, NO_QUEUE,
-    QueueSample, QueueSamples, Request, Requests, describe_schema,
+    QueueSample, QueueSamples, Request, Requests, SCHEMA_VERSION, describe_schema,
 };
 
 use std::num::NonZeroU64;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-/// Version of the schema; it changes whenever a column's name, type or meaning does.
-pub const SCHEMA_VERSION: u32 = 4;
 
 /// Recordings besides the summary.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]

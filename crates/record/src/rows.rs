@@ -1,6 +1,6 @@
-//! Rows of a table while a run goes on: no more than a machine can keep.
+//! Rows of a table during a run: no more than a machine can keep.
 //!
-//! How many samples a run takes is known before; how often something happens shows as it goes on.
+//! How many samples a run takes is known before; the number of events shows only during the run.
 
 use crate::tables::{Event, EventKind, ModeChange, Request};
 

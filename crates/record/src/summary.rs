@@ -1,4 +1,4 @@
-//! What a run comes to: one entry per flow and per queue.
+//! The totals of a run: one entry per flow and per queue.
 
 use schemars::JsonSchema;
 use serde::Serialize;

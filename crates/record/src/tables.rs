@@ -4,8 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::SCHEMA_VERSION;
 use crate::table::{Table, table};
+
+/// Version of the schema; it changes whenever a column's name, type or meaning does.
+pub const SCHEMA_VERSION: u32 = 4;
 
 table! {
     /// One flow at one moment.

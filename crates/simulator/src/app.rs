@@ -1,4 +1,4 @@
-//! What an application hands to its connection, and when.
+//! An application: the data that it hands to its connection, and when.
 
 use std::num::NonZeroU64;
 

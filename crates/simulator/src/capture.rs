@@ -1,6 +1,6 @@
-//! What the hosts see of their packets, as files for Wireshark.
+//! The packets that hosts see, as files for Wireshark.
 //!
-//! A packet in the network has no room for all that is in its headers. The rest is kept
+//! A packet in the network has no space for all that is in its headers. The rest is kept
 //! here: while the packet is under way its note is that of the capture, and a host that
 //! takes it out of the network gets it back with its own note.
 

@@ -1,5 +1,5 @@
-//! What a connection is made of: its algorithm and the stack of its hosts, found and checked
-//! before the run.
+//! The parts of a connection: its algorithm and the stack of its hosts, found and checked before
+//! the run.
 
 use dumbbell_algorithm::{Algorithms, Instance, Need, learner};
 use dumbbell_network::Ecn;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dumbbell_network::{
-    Direction, Drive, Event, Flags, GroupId, LinkId, Network, NetworkConfig, Outcome, Span, Time,
+    Direction, Drive, Event, Flags, LinkId, Network, NetworkConfig, Outcome, ProcessId, Span, Time,
 };
 use dumbbell_record::{FlowSummary, Output, QueueSummary, Summary};
 use dumbbell_workload::{Outline, Scenario, Transport, summarise_delays, summarise_queue};
@@ -42,8 +42,8 @@ pub struct Engine {
     sampled: Vec<(LinkId, String)>,
     /// How far it has come, for those who wait.
     reached_ns: Arc<AtomicU64>,
-    /// The group that stands for the alarm; of none: there is no alarm.
-    alarm: GroupId,
+    /// The process that stands for the alarm; of none: there is no alarm.
+    alarm: ProcessId,
     /// Batches of events so far.
     batches: u32,
 }
@@ -71,7 +71,7 @@ impl Engine {
         let config = NetworkConfig { seed, end, interval, drive, shortcuts: shortcuts.link };
         let traffic = traffic_of_links(&scenario, &choices);
         let mut network = Network::new(&scenario.links, &paths, &traffic, config);
-        let alarm = if has_alarm { network.add_alarm() } else { GroupId::MAX };
+        let alarm = if has_alarm { network.add_alarm() } else { ProcessId::MAX };
         if let Some(delays) = scenario.queue_delays() {
             sampled.iter().for_each(|(link, _)| network.keep_delays(*link, delays.clone()));
         }
@@ -113,17 +113,19 @@ impl Engine {
                 Event::Outcome(Outcome::Delivered(arrival)) => hosts.receive_data(arrival, network),
                 Event::Outcome(outcome) => hosts.follow(outcome, network),
                 Event::Service(link, time) => match network.serve(time, link) {
-                    Outcome::Departs(arrival, link) => hosts.departs(arrival, link, network),
+                    Outcome::Departs(arrival, link) => {
+                        hosts.on_tx_completion(arrival, link, network)
+                    }
                     outcome => hosts.follow(outcome, network),
                 },
-                Event::Timer(group, time) => {
+                Event::Timer(process, time) => {
                     self.reached_ns.store(time.0, Ordering::Relaxed);
-                    if group == self.alarm {
-                        network.set_timer(group, Time::NEVER);
+                    if process == self.alarm {
+                        network.set_timer(process, Time::NEVER);
                         return Some(Reached::Alarm);
                     }
                     // What is due at `time` is due before the next nanosecond.
-                    hosts.catch_up(group, time + Span(1), network);
+                    hosts.catch_up(process, time + Span(1), network);
                 }
                 Event::End => {
                     hosts.finish(self.end, network);
@@ -137,7 +139,7 @@ impl Engine {
     /// When the event of a flow's beginning is over.
     pub fn begins(&self, flow: usize) -> Time {
         let start = self.hosts.flows[flow].spec.start_ns;
-        self.network.alarm_at(self.hosts.timers.group_of(sender_of(flow)), start)
+        self.network.alarm_at(self.hosts.timers.process_of(sender_of(flow)), start)
     }
 
     /// Lets [`Self::run`] stop at that time; at the end it stops anyway.

@@ -1,5 +1,5 @@
-//! A simulation that learners steer: it stops at each of their steps and goes on when it is told
-//! what they set.
+//! A simulation that learners steer: it stops at each of their steps until they have set their
+//! values.
 //!
 //! A learner is one flow's algorithm. Nothing waits while it decides: between two steps there is
 //! only the state of the simulation, so that one thread can have any number of them.
@@ -7,24 +7,23 @@
 mod batch;
 mod dials;
 mod observing;
+mod terms;
 mod view;
-
-use std::num::NonZeroU64;
 
 use dumbbell_algorithm::Algorithms;
 use dumbbell_network::{Span, Time};
 use dumbbell_record::Output;
 use dumbbell_workload::{Scenario, Transport};
-use serde::Deserialize;
 
 use crate::choice::Choice;
 use crate::engine::{Engine, Reached};
 use crate::shortcuts::Shortcuts;
 use crate::{Control, Error, choices};
 
-pub use batch::{Batch, Buffers, StepError};
+pub use batch::{Batch, Buffers};
 pub use dials::{Dial, Refused, Sets};
 pub use observing::{FIELDS, Field, Observation};
+pub use terms::{Step, StepError, Terms};
 
 use dials::Held;
 use observing::{Observer, Seen};
@@ -34,67 +33,6 @@ use view::View;
 const OPENING: Span = Span::from_millis(1);
 /// The shortest step that is counted in round trips.
 const SHORTEST: Span = Span::from_micros(100);
-
-/// How long a step is.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Step {
-    /// A monitor interval.
-    IntervalNs(NonZeroU64),
-    /// So many smoothed round trips of the first learner.
-    RoundTrips(f64),
-}
-
-/// What learners set and see, and when.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Terms {
-    /// The flows that they steer, by their numbers in the scenario; the same in each.
-    pub learners: Vec<usize>,
-    /// How long their steps are.
-    pub step: Step,
-    /// What an action sets, in its order.
-    pub dials: Vec<Dial>,
-    /// Names of what is observed, of [`FIELDS`].
-    pub observes: Vec<String>,
-    /// So many steps are observed, the oldest first.
-    pub history: usize,
-    /// Observations have no units but those of the path.
-    pub scaled: bool,
-}
-
-impl Terms {
-    /// Refuses an action that cannot be one, of paths that are not to be skipped.
-    fn check_actions(&self, actions: &[f64], skip: &[u8]) -> Result<(), (usize, StepError)> {
-        let dials = self.dials.len();
-        let paths = actions.chunks_exact(dials * self.learners.len()).enumerate();
-        for (path, actions) in paths.filter(|(path, _)| skip[*path] == 0) {
-            for (learner, action) in actions.chunks_exact(dials).enumerate() {
-                dials::check(&self.dials, action)
-                    .map_err(|refused| (path, StepError::Action { learner, refused }))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses what no learner can have: the key at fault, and what is wrong with it.
-    fn check(&self) -> Result<(), (&'static str, String)> {
-        let is_known = |name: &str| FIELDS.iter().any(|field| field.name == name);
-        if self.learners.is_empty() {
-            return Err(("learners", "none, but somebody has to set something".into()));
-        }
-        if self.dials.is_empty() {
-            return Err(("dials", "none, but an action has to set something".into()));
-        }
-        if let Some(unknown) = self.observes.iter().find(|name| !is_known(name)) {
-            return Err(("observes", format!("has {unknown:?}, which is not measured")));
-        }
-        if self.observes.is_empty() || self.history == 0 {
-            return Err(("observes", "nothing, but a learner has to see something".into()));
-        }
-        Ok(())
-    }
-}
 
 /// One path with its learners, episode after episode.
 #[derive(Debug)]
@@ -208,7 +146,7 @@ impl Environment {
     /// Lets learners set what these actions say, one after the other, and runs a step.
     ///
     /// # Errors
-    /// An action that cannot be one: then nothing has happened. A table without room ends the
+    /// An action that cannot be one: then nothing has happened. A table without space ends the
     /// episode.
     pub fn step(&mut self, actions: &[f64], terms: &Terms) -> Result<Progress, StepError> {
         let Some(run) = self.run.as_mut().filter(|run| run.progress == Progress::GoesOn) else {

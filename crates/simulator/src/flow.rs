@@ -32,7 +32,7 @@ pub struct FlowState {
     pub ends: Ends,
     /// That of its host, where its sender wants to know what leaves it.
     pub interface: Option<LinkId>,
-    /// The same, where its sender keeps the segments for which the queue has no room.
+    /// The same, where its sender keeps the segments for which the queue has no space.
     pub full_host: Option<FullHost>,
     /// The receiving end, while it waits to hear that its SYN-ACK has arrived.
     pub accepter: Option<Box<Accepter>>,
@@ -114,7 +114,7 @@ pub struct ConnectionTotals {
 #[derive(Clone, Copy, Debug)]
 pub struct FullHost {
     pub link: LinkId,
-    /// It has room for so many packets of the flow however they come, as no other flow uses it.
+    /// It has space for so many packets of the flow however they come, as no other flow uses it.
     pub holds: u32,
 }
 
@@ -123,7 +123,7 @@ pub struct FullHost {
 pub struct Host {
     /// Its interface, the first link that the flow's data passes.
     pub interface: Option<LinkId>,
-    /// The same, where its sender keeps the segments for which the queue has no room.
+    /// The same, where its sender keeps the segments for which the queue has no space.
     pub full_host: Option<FullHost>,
     /// What its first link adds to each packet.
     pub overhead_bytes: u32,
@@ -171,9 +171,9 @@ impl Host {
             .map(|link| {
                 // The ACK of a handshake may wait in front of data.
                 let is_alone = routes[link] == 1 && !opens;
-                // Asked before the run, while the queue is empty: this is all of its room.
+                // Asked before the run, while the queue is empty: this is all of its space.
                 let holds =
-                    if is_alone { network.room(link, Time::ZERO, flow.packet_bytes) } else { 0 };
+                    if is_alone { network.space(link, Time::ZERO, flow.packet_bytes) } else { 0 };
                 FullHost { link, holds }
             });
         let overhead_bytes = u32::from(links[flow.forward.hops[0].link].overhead_bytes);

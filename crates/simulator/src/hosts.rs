@@ -1,12 +1,13 @@
 //! The hosts at both ends of every flow: what they do when something arrives or a
 //! timer is due.
 //!
-//! Whatever may go on for long looks at every step whether the run was cancelled, and then
-//! leaves its work half done: nothing will come of it any more.
+//! All long work checks at every step whether the run was cancelled. It then stops half done, as
+//! its result is not used.
 
 mod opening;
 mod receiving;
 mod sending;
+mod shared_paths;
 mod steering;
 mod train;
 
@@ -15,23 +16,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_network::{
-    Arrival, Direction, DropCause, Flags, GroupId, Network, Outcome, Packet, Random, Span, Time,
+    Arrival, Direction, DropCause, Flags, Network, Outcome, Packet, ProcessId, Random, Span, Time,
 };
 use dumbbell_record::EventKind;
 use dumbbell_tcp::Handshake;
 use dumbbell_workload::{Flow, Queries, Scenario};
 
-use self::sending::note_of;
-use self::train::SharedPaths;
+use self::shared_paths::SharedPaths;
 use crate::Control;
 use crate::capture::Capture;
 use crate::choice::Choice;
 use crate::flow::{Connection, Ends, FlowState, Host, sender_of};
-use crate::parked::ParkedAcks;
 use crate::recorder::Recorder;
 use crate::shortcuts::Shortcuts;
+use crate::side_table::SideTable;
 use crate::timers::{Task, Timers};
 use crate::traffic::routes_over_links;
+use crate::wire::note_of;
 
 /// Random streams of flows begin here; those of links lie below.
 const FLOW_STREAMS: u64 = 1 << 32;
@@ -44,12 +45,12 @@ pub struct AllHosts {
     pub timers: Timers,
     /// Absent where nothing is captured.
     pub capture: Option<Box<Capture>>,
-    parked: ParkedAcks,
+    side_table: SideTable,
     /// What several flows answer together.
     queries: Queries,
     /// Connections that may be forgotten soon.
     done: Vec<u32>,
-    /// Of each group, if all its connections have the same.
+    /// Of each process, if all its connections have the same.
     shared_paths: Vec<Option<SharedPaths>>,
     /// Every packet or every change of a mode is looked at.
     is_watched: bool,
@@ -86,12 +87,12 @@ impl AllHosts {
             },
         );
         let flows: Vec<_> = flows.collect();
-        let (parked, done) = (ParkedAcks::default(), Vec::new());
+        let (side_table, done) = (SideTable::default(), Vec::new());
         let is_watched = captures || scenario.record.modes;
         let shared_paths = if shortcuts.trains && !is_watched {
-            SharedPaths::of_groups(&flows, &timers, network)
+            SharedPaths::of_processes(&flows, &timers, network)
         } else {
-            vec![None; network.groups().count()]
+            vec![None; network.processes().count()]
         };
         let cancel = Arc::clone(&control.cancelled);
         Self {
@@ -99,7 +100,7 @@ impl AllHosts {
             recorder,
             timers,
             capture,
-            parked,
+            side_table,
             queries,
             done,
             shared_paths,
@@ -131,16 +132,16 @@ impl AllHosts {
     /// Lets the host at the end of a route do what is due before `time`.
     #[inline]
     fn get_to(&mut self, route: usize, time: Time, network: &mut Network) {
-        let group = self.timers.group_of(route);
-        if self.timers.is_behind(group, time) {
-            self.catch_up(group, time, network);
+        let process = self.timers.process_of(route);
+        if self.timers.is_behind(process, time) {
+            self.catch_up(process, time, network);
         }
     }
 
-    /// Lets a group do what is due before `time`.
+    /// Lets a process do what is due before `time`.
     #[cold]
-    pub fn catch_up(&mut self, group: GroupId, time: Time, network: &mut Network) {
-        while let Some(task) = self.timers.next_task(group, time)
+    pub fn catch_up(&mut self, process: ProcessId, time: Time, network: &mut Network) {
+        while let Some(task) = self.timers.next_task(process, time)
             && !self.is_cancelled()
         {
             match task {
@@ -149,7 +150,7 @@ impl AllHosts {
                 }
                 Task::Act(route, due) => self.receiver_acts(route / 2, due, network),
                 Task::Sample(at) => {
-                    for &route in self.timers.routes(group) {
+                    for &route in self.timers.routes(process) {
                         let flow = &self.flows[route / 2];
                         if route == sender_of(route / 2) {
                             self.recorder.sample_sender(at, (route / 2) as u32, flow);
@@ -164,9 +165,9 @@ impl AllHosts {
 
     /// Samples what is still to be sampled when the network stands still after `end`.
     pub fn finish(&mut self, end: Time, network: &mut Network) {
-        for group in 0..network.groups().count() {
+        for process in 0..network.processes().count() {
             // Samples at the very end are part of the run.
-            self.catch_up(group, end + Span(1), network);
+            self.catch_up(process, end + Span(1), network);
         }
     }
 
@@ -187,10 +188,10 @@ impl AllHosts {
             Outcome::UnderWay => {}
             Outcome::Delivered(arrival) => self.receive(arrival, network),
             Outcome::Lost(arrival, link, cause) => {
-                self.departs(arrival, link, network);
+                self.on_tx_completion(arrival, link, network);
                 self.lose(arrival, cause);
             }
-            Outcome::Departs(arrival, link) => self.departs(arrival, link, network),
+            Outcome::Departs(arrival, link) => self.on_tx_completion(arrival, link, network),
             Outcome::Duplicated(packet) => self.double(packet),
             Outcome::Reaches(arrival, link) => {
                 let outcome = network.enter_other(arrival, link);
@@ -344,7 +345,7 @@ impl AllHosts {
         if packet.has(Flags::OPENS) {
             return;
         }
-        self.parked.share(packet);
+        self.side_table.share(packet);
         if packet.direction() == Direction::Forward {
             let flow = &mut self.flows[packet.flow() as usize];
             flow.counters.duplicated_packets += 1;
@@ -365,7 +366,7 @@ impl AllHosts {
             return;
         }
         if packet.direction() == Direction::Reverse {
-            self.parked.forget(packet);
+            self.side_table.forget(packet);
             return;
         }
         let flow = &mut self.flows[packet.flow() as usize];
@@ -427,8 +428,8 @@ mod tests {
         let mut hosts =
             AllHosts::new(scenario.clone(), choices, Shortcuts::default(), &control, &mut network);
         cancelled_by(&control.cancelled);
-        let group = hosts.timers.group_of(sender_of(0));
-        hosts.catch_up(group, Time(1_000_000), &mut network);
+        let process = hosts.timers.process_of(sender_of(0));
+        hosts.catch_up(process, Time(1_000_000), &mut network);
         hosts.flows[0].counters.sent_packets
     }
 

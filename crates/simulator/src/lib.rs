@@ -9,82 +9,35 @@ mod app;
 mod behaviour;
 mod capture;
 mod choice;
+mod control;
 mod datagram_record;
 mod engine;
 mod environment;
 mod flow;
 mod hosts;
 mod modes;
-mod parked;
 mod recorder;
 mod shortcuts;
+mod side_table;
 mod timers;
 mod traffic;
 mod under_way;
 mod wire;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
 use dumbbell_algorithm::Algorithms;
-use dumbbell_record::{Full, Output, RowLimits};
-use dumbbell_workload::{Invalid, Scenario};
+use dumbbell_record::Output;
+use dumbbell_workload::Scenario;
 
 use crate::choice::Choice;
 use crate::engine::Engine;
 
 pub use behaviour::Behaviour;
+pub use control::{Control, Error};
 pub use environment::{
     Batch, Buffers, Dial, Environment, FIELDS, Field, Progress, Refused, Sets, Step, StepError,
     Terms,
 };
 pub use shortcuts::Shortcuts;
-
-/// What goes on between a run and those who wait for it, from any thread.
-#[derive(Debug, Default)]
-pub struct Control {
-    /// Set by those who do not want its results any more.
-    pub cancelled: Arc<AtomicBool>,
-    /// How far it has come, in ns of its own time, about.
-    pub reached_ns: Arc<AtomicU64>,
-    /// How much its tables may hold.
-    pub limits: RowLimits,
-}
-
-impl Control {
-    /// Whether a run is still wanted; it may take long until it begins, too.
-    fn go_on(&self) -> Result<(), Error> {
-        if self.cancelled.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
-    }
-}
-
-/// Why a run gave no output.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The scenario cannot be run, or not to its end.
-    #[error("{key}: {problem}")]
-    Invalid {
-        /// Path of the key at fault.
-        key: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The run was cancelled.
-    #[error("cancelled")]
-    Cancelled,
-}
-
-impl From<Full> for Error {
-    fn from(Full { key, problem }: Full) -> Self {
-        Self::Invalid { key: key.to_owned(), problem }
-    }
-}
-
-impl From<Invalid> for Error {
-    fn from(Invalid { key, problem }: Invalid) -> Self {
-        Self::Invalid { key, problem }
-    }
-}
 
 /// What each connection of a scenario is made of; learners steer these flows.
 fn choices(

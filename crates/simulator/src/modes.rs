@@ -19,7 +19,7 @@ impl Modes {
     }
 
     /// Looks at a flow whose algorithm may have changed its mode just now; false: it has, and
-    /// there is no room for that.
+    /// there is no space for that.
     #[inline(never)]
     pub fn note(&mut self, now: Time, flow: u32, sender: &Sender) -> bool {
         let Some((mode, values)) = sender.algorithm_mode() else { return true };

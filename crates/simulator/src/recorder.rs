@@ -33,7 +33,7 @@ pub struct Recorder {
     requests: Rows<Request>,
     /// Distinct payload received by each flow at each sampling time.
     received: Vec<Vec<u64>>,
-    /// A table had no room for a row, so the run must end.
+    /// A table had no space for a row, so the run must end.
     pub is_full: bool,
 }
 
@@ -73,7 +73,7 @@ impl Recorder {
     /// Whether every row is there.
     ///
     /// # Errors
-    /// A table had no room.
+    /// A table had no space.
     pub fn check(&self) -> Result<(), Full> {
         self.events.check()?;
         self.requests.check()?;

@@ -1,4 +1,4 @@
-//! The ways to make a run cheaper without changing what comes of it.
+//! Shortcuts that make a run cheaper and change no result.
 
 /// Which shortcuts are taken. Each only saves time: tests close one or all of them and expect
 /// the same result.

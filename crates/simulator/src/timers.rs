@@ -1,11 +1,11 @@
-//! When hosts want to act of themselves, group by group.
+//! The timers of hosts, one logical process after the other.
 
-use dumbbell_network::{EventQueue, GroupId, Network, Span, Time};
+use dumbbell_network::{EventQueue, Network, ProcessId, Span, Time};
 
 /// Timers and sampling times of all hosts.
 #[derive(Debug)]
 pub struct Timers {
-    groups: Vec<Group>,
+    processes: Vec<ProcessTimers>,
     /// Of the host at the end of each route.
     places: Vec<Place>,
     interval: Option<Span>,
@@ -14,14 +14,14 @@ pub struct Timers {
 /// Where a host's timer is, and what it says.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    group: u32,
+    process: u32,
     leaf: u32,
     due: Time,
 }
 
-/// The hosts of one group, all of which have got equally far in time.
+/// The hosts of one process, all of which have got equally far in time.
 #[derive(Debug)]
-struct Group {
+struct ProcessTimers {
     /// Routes that end at the hosts.
     routes: Vec<usize>,
     /// One leaf for each host: not later than the host wants to act. It may be earlier,
@@ -34,7 +34,7 @@ struct Group {
     wakes: Time,
 }
 
-/// What a group has to do next.
+/// What a process has to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// The host at the end of this route acts.
@@ -47,39 +47,39 @@ impl Timers {
     /// No timers; samples every `interval`.
     pub fn new(network: &Network, interval: Option<Span>) -> Self {
         let first = interval.map_or(Time::NEVER, |interval| Time::ZERO + interval);
-        let group = |routes: &[usize]| Group {
+        let process = |routes: &[usize]| ProcessTimers {
             routes: routes.to_vec(),
             events: EventQueue::new(routes.len()),
             next_sample: first,
             next_timer: (Time::NEVER, 0),
             wakes: first,
         };
-        let groups: Vec<_> = network.groups().map(group).collect();
-        let nowhere = Place { group: 0, leaf: 0, due: Time::NEVER };
-        let mut places = vec![nowhere; groups.iter().map(|group| group.routes.len()).sum()];
-        for (group, Group { routes, .. }) in (0..).zip(&groups) {
+        let processes: Vec<_> = network.processes().map(process).collect();
+        let nowhere = Place { process: 0, leaf: 0, due: Time::NEVER };
+        let mut places = vec![nowhere; processes.iter().map(|process| process.routes.len()).sum()];
+        for (process, ProcessTimers { routes, .. }) in (0..).zip(&processes) {
             for (leaf, &route) in (0..).zip(routes) {
-                places[route] = Place { group, leaf, ..nowhere };
+                places[route] = Place { process, leaf, ..nowhere };
             }
         }
-        Self { groups, places, interval }
+        Self { processes, places, interval }
     }
 
-    /// The group of the host at the end of a route.
+    /// The process of the host at the end of a route.
     #[inline]
-    pub fn group_of(&self, route: usize) -> GroupId {
-        self.places[route].group as usize
+    pub fn process_of(&self, route: usize) -> ProcessId {
+        self.places[route].process as usize
     }
 
-    /// The routes that end at the hosts of a group.
-    pub fn routes(&self, group: GroupId) -> &[usize] {
-        &self.groups[group].routes
+    /// The routes that end at the hosts of a process.
+    pub fn routes(&self, process: ProcessId) -> &[usize] {
+        &self.processes[process].routes
     }
 
-    /// When a group has something to do next.
+    /// When a process has something to do next.
     #[inline]
-    pub fn wakes(&self, group: GroupId) -> Time {
-        self.groups[group].wakes
+    pub fn wakes(&self, process: ProcessId) -> Time {
+        self.processes[process].wakes
     }
 
     /// Whether a host's leaf is not later than `due`.
@@ -88,26 +88,26 @@ impl Timers {
         self.places[route].due <= due
     }
 
-    /// Whether a group has something to do before `time`.
+    /// Whether a process has something to do before `time`.
     #[inline]
-    pub fn is_behind(&self, group: GroupId, time: Time) -> bool {
-        self.groups[group].wakes < time
+    pub fn is_behind(&self, process: ProcessId, time: Time) -> bool {
+        self.processes[process].wakes < time
     }
 
-    /// What a group has to do next before `time`.
-    pub fn next_task(&mut self, group: GroupId, time: Time) -> Option<Task> {
-        let group = &mut self.groups[group];
-        if group.wakes >= time {
+    /// What a process has to do next before `time`.
+    pub fn next_task(&mut self, process: ProcessId, time: Time) -> Option<Task> {
+        let process = &mut self.processes[process];
+        if process.wakes >= time {
             return None;
         }
-        let (timer, leaf) = group.next_timer;
+        let (timer, leaf) = process.next_timer;
         // Of equal times the host acts first, so a sample shows what came of it.
-        if timer <= group.next_sample {
-            return Some(Task::Act(group.routes[leaf], timer));
+        if timer <= process.next_sample {
+            return Some(Task::Act(process.routes[leaf], timer));
         }
-        let sample = group.next_sample;
-        group.next_sample += self.interval.expect("the interval of a planned sample");
-        group.wakes = timer.min(group.next_sample);
+        let sample = process.next_sample;
+        process.next_sample += self.interval.expect("the interval of a scheduled sample");
+        process.wakes = timer.min(process.next_sample);
         Some(Task::Sample(sample))
     }
 
@@ -123,14 +123,14 @@ impl Timers {
     pub fn set(&mut self, route: usize, due: Time, network: &mut Network) {
         let place = &mut self.places[route];
         place.due = due;
-        let index = place.group as usize;
-        let group = &mut self.groups[index];
-        group.events.set(place.leaf as usize, due);
-        let earliest = group.events.earliest();
-        // The network hears only of changes of the group's earliest timer.
-        if earliest != group.next_timer {
-            group.next_timer = earliest;
-            group.wakes = earliest.0.min(group.next_sample);
+        let index = place.process as usize;
+        let process = &mut self.processes[index];
+        process.events.set(place.leaf as usize, due);
+        let earliest = process.events.earliest();
+        // The network hears only of changes of the process's earliest timer.
+        if earliest != process.next_timer {
+            process.next_timer = earliest;
+            process.wakes = earliest.0.min(process.next_sample);
             network.set_timer(index, earliest.0);
         }
     }

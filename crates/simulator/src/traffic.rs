@@ -1,4 +1,4 @@
-//! What is known of the packets on each link before the run.
+//! Facts about the packets of each link that are known before the run.
 
 use dumbbell_algorithm::Need;
 use dumbbell_network::{Ecn, LinkId, Span, Traffic};

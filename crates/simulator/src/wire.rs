@@ -1,10 +1,16 @@
-//! How what endpoints say rides in packets.
+//! The encoding of segments and acknowledgements in packets.
 //!
 //! A packet's number is the segment or the cumulative acknowledgement, its note the
-//! timestamp. For acknowledgements that say more see [`crate::parked`].
+//! timestamp. For acknowledgements that say more see [`crate::side_table`].
 
 use dumbbell_network::{Direction, Ecn, Flags, Packet, Time};
 use dumbbell_tcp::{Ack, Arrival, clock};
+
+/// The timestamp of a segment that is sent at `now`, as far as a packet has space for it.
+#[inline]
+pub const fn note_of(now: Time) -> u32 {
+    clock(now) & (Packet::NOTES - 1)
+}
 
 /// A timestamp of which a note holds the lower bits, not later than `now`.
 #[inline]

@@ -1,7 +1,7 @@
 //! Accurate ECN (RFC 9768): acknowledgements count the marks that have arrived.
 //!
 //! Three flags of the header (the ACE field) hold a counter of marked packets modulo 8. An option,
-//! where there is room, holds counters of payload by the ECN field with which it came.
+//! where there is space, holds counters of payload by the ECN field with which it came.
 
 mod counter;
 mod reader;
@@ -24,7 +24,7 @@ const BYTES_CYCLE: u32 = 1 << 24;
 const OPTION_BYTES: u16 = 12;
 /// The same with two of them, one of which is that of marked bytes.
 const SHORT_OPTION_BYTES: u16 = 8;
-/// Room for options in a TCP header.
+/// Space for options in a TCP header.
 const OPTIONS_BYTES_MAX: u16 = 40;
 
 /// What an acknowledgement says of the marks that have arrived.

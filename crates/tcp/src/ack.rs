@@ -71,7 +71,7 @@ impl SackBlocks {
         self.len() == 0
     }
 
-    /// Whether there is no room for another.
+    /// Whether there is no space for another.
     #[must_use]
     pub const fn is_full(&self) -> bool {
         self.len() == SACK_BLOCKS_MAX

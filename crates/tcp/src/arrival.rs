@@ -30,7 +30,7 @@ pub struct Arrival {
 
 /// Segments that TCP gets in one piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct Aggregate {
     pub span: Range<u64>,
     pub stamp: u32,
     pub ce: bool,
@@ -48,17 +48,17 @@ impl Arrival {
     }
 }
 
-impl Run {
-    /// A run of nothing that `arrival` continues.
+impl Aggregate {
+    /// An aggregate of nothing that `arrival` continues.
     pub const fn before(arrival: &Arrival) -> Self {
         let &Arrival { number, stamp, ce, cwr, full, pushed } = arrival;
         Self { span: number..number, stamp, ce, cwr, full, pushed }
     }
 
-    /// A run of `arrival` alone.
+    /// An aggregate of `arrival` alone.
     #[inline]
     pub const fn of(arrival: &Arrival) -> Self {
-        let run = Self::before(arrival);
-        Self { span: run.span.start..run.span.start + 1, ..run }
+        let aggregate = Self::before(arrival);
+        Self { span: aggregate.span.start..aggregate.span.start + 1, ..aggregate }
     }
 }

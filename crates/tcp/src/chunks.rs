@@ -1,5 +1,5 @@
-//! How many segments leave as one chunk, and when a chunk waits to become larger
-//! (segmentation offload with Linux's autosizing).
+//! The size of a chunk in segments, and the wait of a chunk that may become larger (segmentation
+//! offload with Linux's autosizing).
 
 use dumbbell_algorithm::Conn;
 use dumbbell_network::{Span, Time};
@@ -27,7 +27,7 @@ pub fn goal_segs(conn: &Conn, rate: Option<u64>) -> u64 {
 
 /// What may be sent now, in segments.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct Space {
     /// Left in the congestion window.
     pub window_segs: u64,
     /// Left in the receiver's window.
@@ -36,7 +36,7 @@ pub struct Room {
     pub data_segs: u64,
 }
 
-impl Room {
+impl Space {
     /// The next chunk: no larger than half of the congestion window.
     pub fn chunk_segs(self, goal_segs: u64, cwnd_segs: u32) -> u64 {
         // At least two chunks are in flight then, which keeps ACKs coming (tcp_cwnd_test).
@@ -97,27 +97,27 @@ mod tests {
         assert_eq!(goal_segs(&conn(u32::MAX), Some(1)), 2);
     }
 
-    fn room(window_segs: u64, data_segs: u64) -> Room {
-        Room { window_segs, receiver_segs: 1_000, data_segs }
+    fn space(window_segs: u64, data_segs: u64) -> Space {
+        Space { window_segs, receiver_segs: 1_000, data_segs }
     }
 
     #[test]
     fn a_chunk_is_at_most_half_of_the_window() {
-        assert_eq!(room(10, 100).chunk_segs(45, 10), 5);
-        assert_eq!(room(3, 100).chunk_segs(45, 10), 3);
-        assert_eq!(room(1, 100).chunk_segs(45, 1), 1);
-        assert_eq!(room(100, 100).chunk_segs(45, 200), 45);
-        assert_eq!(room(100, 7).chunk_segs(45, 200), 7);
+        assert_eq!(space(10, 100).chunk_segs(45, 10), 5);
+        assert_eq!(space(3, 100).chunk_segs(45, 10), 3);
+        assert_eq!(space(1, 100).chunk_segs(45, 1), 1);
+        assert_eq!(space(100, 100).chunk_segs(45, 200), 45);
+        assert_eq!(space(100, 7).chunk_segs(45, 200), 7);
     }
 
     #[test]
     fn less_than_a_third_of_the_window_and_of_a_chunk_waits() {
-        assert!(room(9, 100).is_too_small(20, 30));
-        assert!(!room(10, 100).is_too_small(20, 30), "a third of the window");
-        assert!(!room(9, 100).is_too_small(9, 30), "a whole chunk");
-        assert!(!room(9, 9).is_too_small(20, 30), "all of the data");
-        assert!(room(9, 100).is_window_limited());
-        assert!(!room(9, 9).is_window_limited());
+        assert!(space(9, 100).is_too_small(20, 30));
+        assert!(!space(10, 100).is_too_small(20, 30), "a third of the window");
+        assert!(!space(9, 100).is_too_small(9, 30), "a whole chunk");
+        assert!(!space(9, 9).is_too_small(20, 30), "all of the data");
+        assert!(space(9, 100).is_window_limited());
+        assert!(!space(9, 9).is_window_limited());
     }
 
     #[test]

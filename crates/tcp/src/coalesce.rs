@@ -1,20 +1,20 @@
 //! Receive offload (GRO): segments that follow one another reach TCP as one.
 //!
-//! This happens below TCP, which it asks nothing: whatever continues the run being
+//! This happens below TCP, which it asks nothing: whatever continues the aggregate being
 //! gathered joins it, whether or not TCP expects it next.
 
 use dumbbell_network::{Span, Time};
 
-use crate::arrival::{Arrival, Run};
+use crate::arrival::{Aggregate, Arrival};
 use crate::stack::Stack;
 
-/// The run being gathered.
+/// The aggregate being gathered.
 #[derive(Clone, Debug)]
 pub struct Coalescer {
     segs_max: u64,
     flush_after: Span,
     timestamps: bool,
-    held: Option<Run>,
+    held: Option<Aggregate>,
     due: Time,
 }
 
@@ -35,69 +35,69 @@ impl Coalescer {
         self.segs_max > 1
     }
 
-    /// When the held run is due.
+    /// When the held aggregate is due.
     #[inline]
     pub const fn due(&self) -> Time {
         self.due
     }
 
-    /// Whether a segment is in the held run.
+    /// Whether a segment is in the held aggregate.
     pub fn holds(&self, number: u64) -> bool {
-        self.held.as_ref().is_some_and(|run| run.span.contains(&number))
+        self.held.as_ref().is_some_and(|aggregate| aggregate.span.contains(&number))
     }
 
-    /// The held run.
+    /// The held aggregate.
     #[inline]
-    pub const fn held(&self) -> Option<&Run> {
+    pub const fn held(&self) -> Option<&Aggregate> {
         self.held.as_ref()
     }
 
-    /// Whether segments that arrive within such a time may all join one run.
+    /// Whether segments that arrive within such a time may all join one aggregate.
     #[inline]
     pub fn gathers_for(&self, span: Span) -> bool {
         span <= self.flush_after
     }
 
-    /// Whether the next segment joins the held run, if there is one, by its timestamp.
+    /// Whether the next segment joins the held aggregate, if there is one, by its timestamp.
     #[inline]
     pub fn joins_by(&self, stamp: u32) -> bool {
-        self.held.as_ref().is_none_or(|run| run.stamp == stamp || !self.timestamps)
+        self.held.as_ref().is_none_or(|aggregate| aggregate.stamp == stamp || !self.timestamps)
     }
 
-    /// Takes an arrival; gives what is complete by it: the run that it does not
+    /// Takes an arrival; gives what is complete by it: the aggregate that it does not
     /// continue, and the one that it ends.
-    pub fn add(&mut self, now: Time, arrival: &Arrival) -> [Option<Run>; 2] {
+    pub fn add(&mut self, now: Time, arrival: &Arrival) -> [Option<Aggregate>; 2] {
         let before = if self.is_continued_by(arrival) { None } else { self.take() };
         [before, self.join(now, arrival)]
     }
 
-    /// Takes an arrival that continues the held run, if there is one; gives the run that it ends.
+    /// Takes an arrival that continues the held aggregate, if there is one; gives the one that it
     #[inline]
-    pub fn join(&mut self, now: Time, arrival: &Arrival) -> Option<Run> {
+    pub fn join(&mut self, now: Time, arrival: &Arrival) -> Option<Aggregate> {
         // The time runs from the first segment, so a stream of them cannot put it off.
-        let run = self.held.get_or_insert_with(|| {
+        let aggregate = self.held.get_or_insert_with(|| {
             self.due = now + self.flush_after;
-            Run::before(arrival)
+            Aggregate::before(arrival)
         });
-        run.span.end += 1;
-        run.full = arrival.full;
-        run.pushed = arrival.pushed;
-        let complete = run.span.end - run.span.start >= self.segs_max;
-        // A segment that is not full ends a run; CWR is never kept waiting.
+        aggregate.span.end += 1;
+        aggregate.full = arrival.full;
+        aggregate.pushed = arrival.pushed;
+        let complete = aggregate.span.end - aggregate.span.start >= self.segs_max;
+        // A segment that is not full ends an aggregate; CWR is never kept waiting.
         let last = complete || arrival.pushed || !arrival.full || arrival.cwr;
         if last { self.take() } else { None }
     }
 
     fn is_continued_by(&self, arrival: &Arrival) -> bool {
         // All of the header but the number must be the same, the options included.
-        self.held.as_ref().is_some_and(|run| {
-            run.span.end == arrival.number && run.ce == arrival.ce && !arrival.cwr
+        self.held.as_ref().is_some_and(|aggregate| {
+            aggregate.span.end == arrival.number && aggregate.ce == arrival.ce && !arrival.cwr
         }) && self.joins_by(arrival.stamp)
     }
 
     /// Gives what is held.
     #[inline]
-    pub fn take(&mut self) -> Option<Run> {
+    pub fn take(&mut self) -> Option<Aggregate> {
         self.due = Time::NEVER;
         self.held.take()
     }
@@ -122,8 +122,8 @@ mod tests {
     /// The spans that come out at each arrival.
     fn spans(coalescer: &mut Coalescer, arrivals: &[Arrival]) -> Vec<Vec<Range<u64>>> {
         let spans = |arrival| {
-            let runs = coalescer.add(Time(5), arrival);
-            runs.into_iter().flatten().map(|run| run.span).collect()
+            let aggregates = coalescer.add(Time(5), arrival);
+            aggregates.into_iter().flatten().map(|aggregate| aggregate.span).collect()
         };
         arrivals.iter().map(spans).collect()
     }
@@ -156,9 +156,9 @@ mod tests {
         ] {
             let mut on = coalescer(44);
             spans(&mut on, &[full(0)]);
-            let runs = on.add(Time(9), &other);
-            assert_eq!(runs[0].as_ref().unwrap().span, 0..1);
-            assert_eq!(runs[1].is_some(), other.cwr);
+            let aggregates = on.add(Time(9), &other);
+            assert_eq!(aggregates[0].as_ref().unwrap().span, 0..1);
+            assert_eq!(aggregates[1].is_some(), other.cwr);
         }
         let mut on = Coalescer { timestamps: false, ..coalescer(44) };
         assert_eq!(spans(&mut on, &[full(0), Arrival { stamp: 8, ..full(1) }]), [vec![], vec![]]);

@@ -1,4 +1,4 @@
-//! What a connection is given.
+//! The configuration of a connection.
 
 use crate::handshake::Handshake;
 use crate::tcp_bpf::TcpBpf;
@@ -12,7 +12,7 @@ pub struct SenderConfig {
     pub packet_bytes: u32,
     /// Bytes that the sender's own link adds to each packet.
     pub overhead_bytes: u32,
-    /// That link is its host's interface: [`crate::Sender::leave_host`] is called.
+    /// That link is its host's interface: [`crate::Sender::on_tx_completion`] is called.
     pub has_interface: bool,
     /// What was set of it while it was set up; none: nothing.
     pub tcp_bpf: Option<TcpBpf>,

@@ -1,4 +1,4 @@
-//! How long an acknowledgement may wait, and when none may.
+//! Delayed acknowledgements: how long one may wait, and when none may.
 //!
 //! Acknowledgements that wait save packets; those sent at once let a sender start or
 //! start again quickly. A quota of quick acknowledgements covers the latter, a timeout
@@ -161,7 +161,7 @@ impl DelayedAck {
     }
 
     /// Lets the next acknowledgements wait again.
-    pub const fn calm(&mut self) {
+    pub const fn leave_quick_mode(&mut self) {
         self.quick = 0;
     }
 

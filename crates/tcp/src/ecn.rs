@@ -21,7 +21,7 @@ pub struct EcnSender {
 struct Counted {
     reader: MarkReader,
     /// What the next one says.
-    told: MarkCounts,
+    counts: MarkCounts,
 }
 
 impl EcnSender {
@@ -31,8 +31,8 @@ impl EcnSender {
         let negotiated = stack.ecn != Ecn::Off;
         let marks_all = algorithm.algorithm().flags.contains(&Need::Ecn) || stack.accecn;
         let counted = stack.accecn.then(|| {
-            let (reader, told) = (MarkReader::new(mss_bytes), MarkCounts::default());
-            Box::new(Counted { reader, told })
+            let (reader, counts) = (MarkReader::new(mss_bytes), MarkCounts::default());
+            Box::new(Counted { reader, counts })
         });
         Self { negotiated, marks_all, reduced: false, counted }
     }
@@ -44,9 +44,9 @@ impl EcnSender {
     }
 
     /// The next acknowledgement says this of marks.
-    pub fn take(&mut self, told: MarkCounts) {
+    pub fn take(&mut self, counts: MarkCounts) {
         if let Some(counted) = &mut self.counted {
-            counted.told = told;
+            counted.counts = counts;
         }
     }
 
@@ -60,7 +60,7 @@ impl EcnSender {
             None => 0,
             // One that delivers nothing may be older than others. Its counts are in the next.
             Some(_) if delivered_segs == 0 => 0,
-            Some(counted) => counted.reader.read(counted.told, delivered_segs),
+            Some(counted) => counted.reader.read(counted.counts, delivered_segs),
         }
     }
 

@@ -1,9 +1,9 @@
-//! How a receiver reports congestion marks to its sender.
+//! The receiver's reports of congestion marks to its sender.
 
 use dumbbell_network::{Span, Time};
 
 use crate::accecn::{MarkCounter, MarkCounts};
-use crate::arrival::Run;
+use crate::arrival::Aggregate;
 use crate::stack::{Ecn, Stack};
 
 /// What the acknowledgements to come say of marks: the ECN-Echo, or counts.
@@ -42,8 +42,8 @@ impl EcnEcho {
     }
 
     /// What the acknowledgement says that now leaves, with SACK blocks of so many bytes.
-    pub fn told(&mut self, sack_bytes: u16) -> MarkCounts {
-        self.counter.as_mut().map_or_else(MarkCounts::default, |counter| counter.told(sack_bytes))
+    pub fn report(&mut self, sack_bytes: u16) -> MarkCounts {
+        self.counter.as_mut().map_or_else(MarkCounts::default, |counter| counter.report(sack_bytes))
     }
 
     /// A packet without data has arrived, marked.
@@ -67,10 +67,10 @@ impl EcnEcho {
     }
 
     /// Takes segments with one mark.
-    pub fn on_run(&mut self, now: Time, run: &Run) -> Echo {
+    pub fn on_aggregate(&mut self, now: Time, aggregate: &Aggregate) -> Echo {
         match &mut self.counter {
-            None => self.on_data(run.ce, run.cwr),
-            Some(counter) => Echo { at_once: counter.on_data(now, run), begins: false },
+            None => self.on_data(aggregate.ce, aggregate.cwr),
+            Some(counter) => Echo { at_once: counter.on_data(now, aggregate), begins: false },
         }
     }
 

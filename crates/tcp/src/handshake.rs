@@ -1,4 +1,4 @@
-//! How a connection is made: SYN, SYN-ACK and their timeouts.
+//! Handshakes: SYN, SYN-ACK and their timeouts.
 //!
 //! Either end sends its packet again when nothing has come for the initial timeout, and then
 //! waits twice as long each time (RFC 6298, sections 2 and 5.5). A SYN carries the clock of its
@@ -7,7 +7,7 @@
 use dumbbell_network::{Ecn, Span, Time};
 
 use crate::arrival::clock;
-use crate::rtt::rtt_of_echo;
+use crate::round_trip::rtt_of_echo;
 use crate::stack::{RtoRule, Stack};
 use crate::tick::Tick;
 
@@ -15,7 +15,7 @@ use crate::tick::Tick;
 const TIMEOUT_AFTER_LOSS: Span = Span::from_millis(3_000);
 /// Options that only these packets have: segment size and window scale, ...
 const OPTION_BYTES: u16 = 8;
-/// ... and SACK permitted, which timestamps leave room for.
+/// ... and SACK permitted, which timestamps leave space for.
 const SACK_BYTES: u16 = 4;
 /// No timeout is shorter than the clock of a host.
 const TIMEOUT_MIN: Span = Span::from_millis(1);

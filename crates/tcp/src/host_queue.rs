@@ -1,6 +1,6 @@
-//! What a flow has waiting in its own host (TCP small queues).
+//! The segments that wait in the flow's own host (TCP small queues).
 //!
-//! The flow hands over chunks; the owner of the host's interface says when each packet of them
+//! The flow hands over chunks; the owner of the host's interface reports when each packet of them
 //! leaves: in advance where the interface is first in, first out, else once it leaves.
 
 use std::collections::VecDeque;

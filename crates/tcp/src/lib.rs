@@ -1,8 +1,7 @@
 //! The modelled TCP endpoint: sender and receiver as pure state machines.
 //!
-//! Time comes in as an argument, segments and acknowledgements go in and out by
-//! value. Sequence numbers count segments; a stack profile says which kernel's habits
-//! the endpoint has.
+//! Time comes in as an argument, segments and acknowledgements go in and out by value. Sequence
+//! numbers count segments; a stack profile selects the habits of a kernel.
 
 #![forbid(unsafe_code)]
 
@@ -32,6 +31,7 @@ mod recent_min;
 mod recovery;
 mod reordering;
 mod ring;
+mod round_trip;
 mod rtt;
 mod scoreboard;
 mod sender;
@@ -48,7 +48,7 @@ pub use ack::{Ack, SACK_BYTES_MAX, SackBlocks};
 pub use arrival::{Arrival, clock};
 pub use config::SenderConfig;
 pub use handshake::{Accepter, Handshake, Opener, syn_bytes};
-pub use rack::Moment;
+pub use rack::LossContext;
 pub use reader::Reading;
 pub use receiver::Receiver;
 pub use reordering::Reordering;

@@ -45,7 +45,7 @@ pub type Transmission = (Order, Time);
 
 /// What an acknowledgement is judged by beyond itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub struct LossContext {
     /// The time.
     pub now: Time,
     /// Smallest round-trip time.
@@ -59,7 +59,7 @@ pub struct Moment {
     pub echo: Option<u32>,
 }
 
-impl Moment {
+impl LossContext {
     /// Whether losses are being repaired.
     pub const fn is_repairing(&self) -> bool {
         matches!(self.state, CaState::Recovery | CaState::Loss)
@@ -128,11 +128,16 @@ impl Rack {
     }
 
     /// A segment was delivered whose last transmission was `transmission`.
-    pub fn on_delivery(&mut self, moment: &Moment, transmission: Transmission, was_resent: bool) {
-        let rtt = moment.now.since(transmission.1);
+    pub fn on_delivery(
+        &mut self,
+        context: &LossContext,
+        transmission: Transmission,
+        was_resent: bool,
+    ) {
+        let rtt = context.now.since(transmission.1);
         // An earlier transmission was delivered (RFC 8985, section 6.2, step 2).
-        let too_soon = rtt < moment.min_rtt;
-        let caused_earlier = moment.echo.is_some_and(|echo| echo < clock(transmission.1));
+        let too_soon = rtt < context.min_rtt;
+        let caused_earlier = context.echo.is_some_and(|echo| echo < clock(transmission.1));
         if was_resent && (too_soon || caused_earlier) {
             return;
         }
@@ -162,28 +167,28 @@ impl Rack {
 
     /// How long after it was sent a segment that was overtaken is overdue.
     #[must_use]
-    pub fn patience(&self, moment: &Moment, signs: Signs) -> Span {
+    pub fn patience(&self, context: &LossContext, signs: Signs) -> Span {
         let window = match self.window {
-            ReorderingWindow::Fixed => Self::fixed(moment, signs),
-            ReorderingWindow::Adaptive => self.adaptive(moment, signs),
+            ReorderingWindow::Fixed => Self::fixed(context, signs),
+            ReorderingWindow::Adaptive => self.adaptive(context, signs),
         };
         Span(self.rtt.0 + window.0)
     }
 
-    fn fixed(moment: &Moment, signs: Signs) -> Span {
+    fn fixed(context: &LossContext, signs: Signs) -> Span {
         // Until a first loss is known, the wider window guards against taking reordering for one.
         let wide = signs.reordering_seen || !signs.any_lost;
-        if wide { Span(moment.min_rtt.0 / 4).max(FIXED_WINDOW) } else { FIXED_WINDOW }
+        if wide { Span(context.min_rtt.0 / 4).max(FIXED_WINDOW) } else { FIXED_WINDOW }
     }
 
-    fn adaptive(&self, moment: &Moment, signs: Signs) -> Span {
+    fn adaptive(&self, context: &LossContext, signs: Signs) -> Span {
         // Where the path keeps the order, three SACKed segments speak for a loss, and waiting gains
         // nothing (tcp_rack_reo_wnd).
-        if !signs.reordering_seen && (moment.is_repairing() || signs.many_sacked) {
+        if !signs.reordering_seen && (context.is_repairing() || signs.many_sacked) {
             return Span::ZERO;
         }
         // The SRTT is the bound (RFC 8985, section 6.2, step 4): a longer wait only delays repairs.
-        Span(moment.min_rtt.0 / 4 * self.steps).min(moment.srtt)
+        Span(context.min_rtt.0 / 4 * self.steps).min(context.srtt)
     }
 }
 
@@ -193,8 +198,8 @@ mod tests {
 
     const NO_SIGNS: Signs = Signs { reordering_seen: false, many_sacked: false, any_lost: false };
 
-    fn moment(now_ms: u64) -> Moment {
-        Moment {
+    fn context(now_ms: u64) -> LossContext {
+        LossContext {
             now: Time::ZERO + Span::from_millis(now_ms),
             min_rtt: Span::from_millis(40),
             srtt: Span::from_millis(60),
@@ -203,19 +208,19 @@ mod tests {
         }
     }
 
-    fn after(rack: &Rack, moment: &Moment, signs: Signs) -> u64 {
-        rack.patience(moment, signs).as_micros()
+    fn after(rack: &Rack, context: &LossContext, signs: Signs) -> u64 {
+        rack.patience(context, signs).as_micros()
     }
 
     #[test]
     fn the_adaptive_window_is_a_quarter_unless_a_loss_is_plain() {
         let mut rack = Rack::new(ReorderingWindow::Adaptive);
-        rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
-        let repairing = Moment { state: CaState::Recovery, ..moment(50) };
+        rack.on_delivery(&context(50), (Order::of_new(3), Time::ZERO), false);
+        let repairing = LossContext { state: CaState::Recovery, ..context(50) };
         let plain = Signs { many_sacked: true, ..NO_SIGNS };
         let reordered = Signs { reordering_seen: true, ..plain };
-        assert_eq!(after(&rack, &moment(50), NO_SIGNS), 60_000);
-        assert_eq!(after(&rack, &moment(50), plain), 50_000);
+        assert_eq!(after(&rack, &context(50), NO_SIGNS), 60_000);
+        assert_eq!(after(&rack, &context(50), plain), 50_000);
         assert_eq!(after(&rack, &repairing, NO_SIGNS), 50_000);
         assert_eq!(after(&rack, &repairing, reordered), 60_000);
     }
@@ -223,37 +228,37 @@ mod tests {
     #[test]
     fn a_needless_retransmission_widens_the_window_once_for_each_round_trip() {
         let mut rack = Rack::new(ReorderingWindow::Adaptive);
-        rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
+        rack.on_delivery(&context(50), (Order::of_new(3), Time::ZERO), false);
         rack.on_duplicate(10, 20);
         rack.on_duplicate(19, 30);
-        assert_eq!(after(&rack, &moment(50), NO_SIGNS), 70_000);
+        assert_eq!(after(&rack, &context(50), NO_SIGNS), 70_000);
         (20..30).for_each(|una| rack.on_duplicate(una * 10, una * 10 + 10));
-        assert_eq!(after(&rack, &moment(50), NO_SIGNS), 110_000, "never more than the SRTT");
+        assert_eq!(after(&rack, &context(50), NO_SIGNS), 110_000, "never more than the SRTT");
         (0..15).for_each(|_| rack.on_recovery_end());
-        assert_eq!(after(&rack, &moment(50), NO_SIGNS), 110_000);
+        assert_eq!(after(&rack, &context(50), NO_SIGNS), 110_000);
         rack.on_recovery_end();
-        assert_eq!(after(&rack, &moment(50), NO_SIGNS), 60_000);
+        assert_eq!(after(&rack, &context(50), NO_SIGNS), 60_000);
     }
 
     #[test]
     fn the_fixed_window_is_a_millisecond_once_losses_are_known() {
         let mut rack = Rack::new(ReorderingWindow::Fixed);
-        rack.on_delivery(&moment(50), (Order::of_new(3), Time::ZERO), false);
+        rack.on_delivery(&context(50), (Order::of_new(3), Time::ZERO), false);
         let lost = Signs { any_lost: true, ..NO_SIGNS };
-        assert_eq!(after(&rack, &moment(50), NO_SIGNS), 60_000);
-        assert_eq!(after(&rack, &moment(50), lost), 51_000);
+        assert_eq!(after(&rack, &context(50), NO_SIGNS), 60_000);
+        assert_eq!(after(&rack, &context(50), lost), 51_000);
         let reordered = Signs { reordering_seen: true, ..lost };
-        assert_eq!(after(&rack, &moment(50), reordered), 60_000);
+        assert_eq!(after(&rack, &context(50), reordered), 60_000);
     }
 
     #[test]
     fn the_rtt_is_of_what_was_delivered_last_even_if_that_was_sent_before() {
         let mut rack = Rack::new(ReorderingWindow::Adaptive);
         let again = (Order::of_retransmission(9, 0), Time::ZERO + Span::from_millis(600));
-        rack.on_delivery(&moment(900), again, true);
-        rack.on_delivery(&moment(900), (Order::of_new(3), Time::ZERO), false);
+        rack.on_delivery(&context(900), again, true);
+        rack.on_delivery(&context(900), (Order::of_new(3), Time::ZERO), false);
         assert_eq!(rack.latest(), Some(again));
-        assert_eq!(after(&rack, &moment(900), NO_SIGNS), 910_000);
+        assert_eq!(after(&rack, &context(900), NO_SIGNS), 910_000);
     }
 
     #[test]
@@ -261,15 +266,15 @@ mod tests {
         let mut rack = Rack::new(ReorderingWindow::Adaptive);
         let sent = Time::ZERO + Span::from_millis(30);
         let again = (Order::of_retransmission(9, 0), sent);
-        rack.on_delivery(&moment(50), again, true);
+        rack.on_delivery(&context(50), again, true);
         assert_eq!(rack.latest(), None);
-        let of_original = Moment { echo: Some(clock(sent) - 1), ..moment(80) };
+        let of_original = LossContext { echo: Some(clock(sent) - 1), ..context(80) };
         rack.on_delivery(&of_original, again, true);
         assert_eq!(rack.latest(), None);
-        rack.on_delivery(&moment(80), again, true);
-        rack.on_delivery(&moment(90), (Order::of_new(8), Time::ZERO), false);
+        rack.on_delivery(&context(80), again, true);
+        rack.on_delivery(&context(90), (Order::of_new(8), Time::ZERO), false);
         assert_eq!(rack.latest(), Some(again), "only what was sent later replaces it");
-        rack.on_delivery(&moment(90), (Order::of_new(9), sent), false);
+        rack.on_delivery(&context(90), (Order::of_new(9), sent), false);
         assert_eq!(rack.latest(), Some((Order::of_new(9), sent)));
     }
 }

@@ -39,7 +39,7 @@ struct Sent {
     is_short: bool,
 }
 
-/// The application has nothing to send although the window has room.
+/// The application has nothing to send although the window has space.
 pub fn mark_app_limited(conn: &mut Conn, in_flight_segs: u32) {
     // 0 would mean that the application is not the limit, and the count wraps at 2^32.
     conn.app_limited_segs = (conn.delivered_segs as u32).wrapping_add(in_flight_segs).max(1);
@@ -114,9 +114,8 @@ impl RateSampler {
             is_short: false,
         };
         for segment in segments {
-            let is_short = self
-                .short_every_segs
-                .is_some_and(|every| (segment + 1).is_multiple_of(every.get()));
+            let is_short =
+                self.short_every_segs.is_some_and(|every| (segment + 1) % every.get() == 0);
             *self.sent.get_mut(segment) = Sent { is_short, ..sent };
         }
     }

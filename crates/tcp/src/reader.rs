@@ -1,5 +1,5 @@
 //! An application that lags: it reads in blocks and works on each, and what it has not read takes
-//! room in the buffer.
+//! space in the buffer.
 //!
 //! A sender may then be stopped by the window that its receiver offers, and acknowledgements come
 //! with reads.
@@ -44,7 +44,7 @@ impl Reading {
     }
 }
 
-/// The application, and what its buffer has room for.
+/// The application, and what its buffer has space for.
 #[derive(Clone, Debug)]
 pub struct Reader {
     block_bytes: u64,
@@ -130,12 +130,12 @@ impl Reader {
     }
 
     /// Whether more than half of the buffer is taken.
-    pub const fn is_short_of_room(&self, next: u64, buffer: Buffer) -> bool {
+    pub const fn is_short_of_space(&self, next: u64, buffer: Buffer) -> bool {
         // There Linux stops acknowledging quickly (__tcp_select_window).
-        2 * self.room(next, buffer) < buffer.whole
+        2 * self.space(next, buffer) < buffer.whole
     }
 
-    /// Whether data has taken no room that reads have not given back: only then does Linux
+    /// Whether data has taken no space that reads have not given back: only then does Linux
     /// acknowledge it before the application reads.
     pub fn may_acknowledge(&self, next: u64, buffer: Buffer) -> bool {
         // The second condition of __tcp_ack_snd_check: the window has not become smaller.
@@ -164,16 +164,16 @@ impl Reader {
         self.edge.saturating_sub(next)
     }
 
-    /// Segments for which there is room; one of which a part is read still takes it.
-    pub const fn room(&self, next: u64, buffer: Buffer) -> u64 {
+    /// Segments for which there is space; one of which a part is read still takes it.
+    pub const fn space(&self, next: u64, buffer: Buffer) -> u64 {
         let unread = next - self.read_bytes / self.mss_bytes;
         buffer.whole.saturating_sub(unread + buffer.above)
     }
 
     /// The window to offer, if nothing had been offered before.
     fn selected(&self, next: u64, buffer: Buffer) -> u64 {
-        let room = self.room(next, buffer);
-        let is_worth_it = room >= (buffer.whole / SMALLEST_PART).max(1);
-        if is_worth_it { room.min(buffer.offered) } else { 0 }
+        let space = self.space(next, buffer);
+        let is_worth_it = space >= (buffer.whole / SMALLEST_PART).max(1);
+        if is_worth_it { space.min(buffer.offered) } else { 0 }
     }
 }

@@ -85,9 +85,9 @@ impl Reassembly {
         if let Some(duplicate) = duplicate {
             blocks.report_duplicate(duplicate);
         }
-        let room = count_max - blocks.len();
+        let space = count_max - blocks.len();
         // The duplicate takes the place of the oldest block (RFC 2883, section 4).
-        self.recent.iter().take(room).for_each(|block| blocks.push(block.clone()));
+        self.recent.iter().take(space).for_each(|block| blocks.push(block.clone()));
         blocks
     }
 }

@@ -1,12 +1,11 @@
-//! How Linux raises the window that a receiver offers.
+//! The growth of the window that a receiver offers, as in Linux.
 //!
-//! Each segment raises it by two, up to what the buffer allows; and each that does is
-//! acknowledged at once. The buffer itself grows with what arrives within a round trip
-//! (dynamic right-sizing), so that a window which doubles never has to wait: in slow start most
-//! segments are acknowledged one by one. A buffer of one size from the start is
-//! what an application asked for.
+//! Each segment raises it by two, up to what the buffer allows; and each that does is acknowledged
+//! at once. The buffer itself grows with what arrives within a round trip (dynamic right-sizing),
+//! so that a window which doubles never has to wait: in slow start most segments are acknowledged
+//! one by one. A buffer of one size from the start is the request of an application.
 //!
-//! The window says here which segments raise it. It limits a sender only if the application lags
+//! The window reports here which segments raise it. It limits a sender only if the application lags
 //! ([`crate::reader`]).
 
 use dumbbell_network::{Span, Time};
@@ -21,7 +20,7 @@ const HALF: (u64, u64) = (1, 2);
 const OF_FULL_SEGMENTS: (u64, u64) = (5, 8);
 /// What Linux expects of the first round trip.
 const FIRST_ROUND_SEGS: u64 = 10;
-/// Room beyond twice what arrived in a round trip.
+/// Space beyond twice what arrived in a round trip.
 const SPARE_SEGS: u64 = 16;
 /// After so many round trips without a larger buffer it has the size that it needs.
 const ROUNDS_WITHOUT_GROWTH: u32 = 4;
@@ -33,7 +32,7 @@ pub struct ReceiveWindow {
     allowed: u64,
     /// What the largest buffer allows.
     most: u64,
-    /// What the buffer has room for, whatever the window may be, and the largest.
+    /// What the buffer has space for, whatever the window may be, and the largest.
     whole: u64,
     whole_most: u64,
     /// Most that has arrived within a round trip, and what has arrived in this one.
@@ -97,13 +96,13 @@ impl ReceiveWindow {
         self.raise_within(segs, u64::MAX)
     }
 
-    /// As [`Self::raise`], where the buffer has room for no more than so many.
-    pub const fn raise_within(&mut self, segs: u64, room: u64) -> bool {
+    /// As [`Self::raise`], where the buffer has space for no more than so many.
+    pub const fn raise_within(&mut self, segs: u64, space: u64) -> bool {
         let before = self.offered;
         // Two for each segment, so that the window keeps up with a sender in slow start
         // (tcp_grow_window).
         let raised = before + 2 * segs;
-        let most = if room < self.allowed { room } else { self.allowed };
+        let most = if space < self.allowed { space } else { self.allowed };
         self.offered = if raised < most { raised } else { most };
         if self.offered <= before {
             self.offered = before;
@@ -116,7 +115,7 @@ impl ReceiveWindow {
         self.offered
     }
 
-    /// Segments that the buffer has room for.
+    /// Segments that the buffer has space for.
     pub const fn whole(&self) -> u64 {
         self.whole
     }
@@ -135,7 +134,7 @@ impl ReceiveWindow {
             return;
         }
         // tcp_rcv_space_adjust: a sender in slow start sends twice as much in the next round trip.
-        // The second term reserves room for growth that is faster still.
+        // The second term reserves space for growth that is faster still.
         let twice = 2 * arrived + SPARE_SEGS;
         let more = 2 * twice * (arrived - self.round_most) / self.round_most;
         self.round_most = arrived;

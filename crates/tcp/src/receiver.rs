@@ -1,6 +1,6 @@
 //! The receiving end: what has arrived, and when to say so.
 //!
-//! Nearly all data comes in order and says nothing else; [`Receiver::on_data`] alone deals with
+//! Nearly all data comes in order and reports nothing else; [`Receiver::on_data`] alone deals with
 //! that (header prediction), behind receive offload, too. Everything else takes the slow path:
 //! receive offload, ECN, reassembly, and only then the question whether the acknowledgement may
 //! wait.
@@ -16,7 +16,7 @@ use dumbbell_network::{Span, Time};
 use self::push::WindowPush;
 use crate::accecn::MarkCounts;
 use crate::ack::{Ack, SACK_BLOCKS_MAX, SackBlocks};
-use crate::arrival::{Arrival, Run};
+use crate::arrival::{Aggregate, Arrival};
 use crate::coalesce::Coalescer;
 use crate::compression::SackCompression;
 use crate::delayed_ack::DelayedAck;
@@ -198,9 +198,9 @@ impl Receiver {
     fn gather_predicted(&mut self, now: Time, stamp: u32, pushed: bool) -> Option<Ack> {
         let number = self.expected - 1;
         let arrival = Arrival { number, stamp, ce: false, cwr: false, full: true, pushed };
-        let run = self.slow.coalescer.join(now, &arrival);
+        let aggregate = self.slow.coalescer.join(now, &arrival);
         self.run_due = self.slow.coalescer.due();
-        self.receive_predicted(now, run?.stamp, pushed)
+        self.receive_predicted(now, aggregate?.stamp, pushed)
     }
 
     /// TCP takes all that was expected.
@@ -276,9 +276,9 @@ impl Receiver {
     /// Receive offload hands on what it holds, or the application reads.
     fn hand_on(&mut self, now: Time) {
         if self.slow.coalescer.due() <= now
-            && let Some(run) = self.slow.coalescer.take()
+            && let Some(aggregate) = self.slow.coalescer.take()
         {
-            self.receive(now, &run);
+            self.receive(now, &aggregate);
         }
         if self.slow.reader_due() <= now {
             self.read(now);
@@ -286,7 +286,7 @@ impl Receiver {
     }
 
     /// A lagging application reads: what that acknowledges, and whether it must say that there is
-    /// room again.
+    /// space again.
     fn read(&mut self, now: Time) {
         let is_full_waiting = self.is_full_waiting();
         let slow = &mut *self.slow;
@@ -344,39 +344,39 @@ impl Receiver {
             number < self.next || slow.reassembly.contains(number) || slow.coalescer.holds(number);
         self.received_segs += u64::from(!known);
         if slow.coalescer.is_on() {
-            for run in slow.coalescer.add(now, arrival).into_iter().flatten() {
-                self.receive(now, &run);
+            for aggregate in slow.coalescer.add(now, arrival).into_iter().flatten() {
+                self.receive(now, &aggregate);
             }
         } else {
-            self.receive(now, &Run::of(arrival));
+            self.receive(now, &Aggregate::of(arrival));
         }
         self.settle();
         self.give_next()
     }
 
     /// Works through what receive offload hands on.
-    fn receive(&mut self, now: Time, run: &Run) {
-        if self.slow.ecn.separates(run.ce) && self.is_waiting() {
+    fn receive(&mut self, now: Time, aggregate: &Aggregate) {
+        if self.slow.ecn.separates(aggregate.ce) && self.is_waiting() {
             self.send(None);
         }
-        let echo = self.slow.ecn.on_run(now, run);
+        let echo = self.slow.ecn.on_aggregate(now, aggregate);
         if echo.begins {
             // The sender is about to reduce its window, and few segments may follow
             // (__tcp_ecn_check_ce).
             self.delay.hurry(QUICK_ACKS_AT_MARK);
         }
-        let duplicate = self.duplicate(run);
+        let duplicate = self.duplicate(aggregate);
         if duplicate.is_some() {
             // A segment that arrives twice hints at lost ACKs (tcp_data_queue enters quick mode).
             self.delay.hurry(u32::MAX);
         }
         // Data that is old as a whole is acknowledged at once (RFC 9293, section 3.10.7.4).
-        let may_wait = if run.span.end <= self.next {
+        let may_wait = if aggregate.span.end <= self.next {
             None
-        } else if run.span.start <= self.next {
-            self.receive_in_order(now, run)
+        } else if aggregate.span.start <= self.next {
+            self.receive_in_order(now, aggregate)
         } else {
-            self.receive_out_of_order(run)
+            self.receive_out_of_order(aggregate)
         };
         match may_wait {
             Some(wait) if !echo.at_once && duplicate.is_none() => {
@@ -386,9 +386,9 @@ impl Receiver {
         }
     }
 
-    /// What of a run had arrived before: the first piece of it.
-    fn duplicate(&self, run: &Run) -> Option<Range<u64>> {
-        let span = run.span.clone();
+    /// What of an aggregate had arrived before: the first piece of it.
+    fn duplicate(&self, aggregate: &Aggregate) -> Option<Range<u64>> {
+        let span = aggregate.span.clone();
         if span.start < self.next {
             return Some(span.start..span.end.min(self.next));
         }
@@ -396,23 +396,23 @@ impl Receiver {
     }
 
     /// Takes data that moves the cumulative acknowledgement; how long that may wait.
-    fn receive_in_order(&mut self, now: Time, run: &Run) -> Option<Span> {
-        self.note_stamp(run.span.start, run.stamp);
+    fn receive_in_order(&mut self, now: Time, aggregate: &Aggregate) -> Option<Span> {
+        self.note_stamp(aggregate.span.start, aggregate.stamp);
         let slow = &mut *self.slow;
         let fills_hole = !slow.reassembly.is_empty();
-        self.next = slow.reassembly.advance(run.span.end);
-        if run.pushed {
+        self.next = slow.reassembly.advance(aggregate.span.end);
+        if aggregate.pushed {
             self.push.restart(self.next, slow.window.offered());
         }
         self.push.pass(self.next, slow.window.offered());
-        slow.short_waiting += u64::from(!run.full);
+        slow.short_waiting += u64::from(!aggregate.full);
         slow.compression.on_advance();
         self.delay.on_data(now);
-        let segs = run.span.end - run.span.start;
+        let segs = aggregate.span.end - aggregate.span.start;
         let (raises, is_read) = match &mut slow.reader {
-            None => (slow.window.on_data(now, segs), run.pushed),
+            None => (slow.window.on_data(now, segs), aggregate.pushed),
             Some(reader) => {
-                reader.on_data(now, run.pushed || !run.full);
+                reader.on_data(now, aggregate.pushed || !aggregate.full);
                 (slow.raises_window(self.next, segs), false)
             }
         };
@@ -425,14 +425,14 @@ impl Receiver {
     }
 
     /// Takes data above a hole; how long its acknowledgement may wait. What is held back goes
-    /// first where there would be no room to report it later.
-    fn receive_out_of_order(&mut self, run: &Run) -> Option<Span> {
-        if self.slow.compression.is_holding() && self.slow.reassembly.displaces(&run.span) {
+    /// first where there would be no space to report it later.
+    fn receive_out_of_order(&mut self, aggregate: &Aggregate) -> Option<Span> {
+        if self.slow.compression.is_holding() && self.slow.reassembly.displaces(&aggregate.span) {
             self.send(None);
         }
         let slow = &mut *self.slow;
-        slow.reassembly.insert(run.span.clone());
-        if slow.raises_window(self.next, run.span.end - run.span.start) {
+        slow.reassembly.insert(aggregate.span.clone());
+        if slow.raises_window(self.next, aggregate.span.end - aggregate.span.start) {
             self.delay.quicken();
         }
         let held = !self.delay.is_quick() && slow.compression.hold();
@@ -447,15 +447,15 @@ impl Receiver {
     }
 
     /// Whether so much waits that it is acknowledged at once. Where the application lags, its next
-    /// read does that, unless there is as much room as before.
+    /// read does that, unless there is as much space as before.
     fn is_ack_due(&mut self) -> bool {
         if !self.is_full_waiting() {
             return false;
         }
         let Some(reader) = &self.slow.reader else { return true };
         let buffer = self.slow.buffer();
-        if reader.is_short_of_room(self.next, buffer) {
-            self.delay.calm();
+        if reader.is_short_of_space(self.next, buffer) {
+            self.delay.leave_quick_mode();
         }
         reader.may_acknowledge(self.next, buffer)
     }
@@ -490,7 +490,7 @@ impl Receiver {
         let blocks = slow.reassembly.blocks(duplicate, slow.blocks_max);
         let ack = Ack { ece: slow.ecn.ece(), has_blocks: !blocks.is_empty(), ..ack };
         let offers = slow.offer(ack.cumulative);
-        let aside = Aside { offers, marks: slow.ecn.told(blocks.option_bytes()) };
+        let aside = Aside { offers, marks: slow.ecn.report(blocks.option_bytes()) };
         if slow.ready.is_none() {
             (slow.ready, slow.blocks, slow.aside) = (Some(ack), blocks, aside);
         } else {
@@ -524,9 +524,9 @@ impl Receiver {
         let slow = &*self.slow;
         self.run_due = slow.coalescer.due().min(slow.reader_due());
         let held = slow.coalescer.held();
-        self.expected = held.map_or(self.next, |run| run.span.end);
+        self.expected = held.map_or(self.next, |aggregate| aggregate.span.end);
         self.needs_slow_path = slow.is_only_way
-            || held.is_some_and(|run| run.span.start != self.next || run.ce)
+            || held.is_some_and(|aggregate| aggregate.span.start != self.next || aggregate.ce)
             || !slow.window.is_settled()
             || slow.ecn.ece()
             || slow.short_waiting > 0
@@ -536,8 +536,8 @@ impl Receiver {
 
 impl SlowPath {
     fn new(stack: &Stack, rtt: Span) -> Self {
-        // Timestamps take the room of the fourth block (RFC 2018, section 3).
-        let room = SACK_BLOCKS_MAX - usize::from(stack.timestamps);
+        // Timestamps take the space of the fourth block (RFC 2018, section 3).
+        let space = SACK_BLOCKS_MAX - usize::from(stack.timestamps);
         Self {
             ecn: EcnEcho::new(stack.ecn),
             coalescer: Coalescer::new(stack),
@@ -546,7 +546,7 @@ impl SlowPath {
             reassembly: Reassembly::new(),
             reader: None,
             short_waiting: 0,
-            blocks_max: if stack.sack { room } else { 0 },
+            blocks_max: if stack.sack { space } else { 0 },
             reports_duplicates: stack.sack && stack.dsack,
             is_only_way: false,
             ready: None,
@@ -571,11 +571,11 @@ impl SlowPath {
     fn raises_window(&mut self, next: u64, segs: u64) -> bool {
         match &self.reader {
             None => self.window.raise(segs),
-            Some(reader) => self.window.raise_within(segs, reader.room(next, self.buffer())),
+            Some(reader) => self.window.raise_within(segs, reader.space(next, self.buffer())),
         }
     }
 
-    /// Whether a read has left so much room that the sender should know.
+    /// Whether a read has left so much space that the sender should know.
     fn opens_window(&self, next: u64) -> bool {
         let buffer = self.buffer();
         self.reader.as_ref().is_some_and(|reader| reader.opens_window(next, buffer))

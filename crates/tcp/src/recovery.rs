@@ -1,4 +1,4 @@
-//! How the window falls from its old value to ssthresh during recovery.
+//! The fall of the window from its old value to ssthresh during recovery.
 
 use crate::stack::Reduction;
 

@@ -1,4 +1,4 @@
-//! How far the path has been seen to change the order of segments.
+//! The degree of reordering that the path has shown.
 //!
 //! A segment that was sent once and arrives after later ones was overtaken, not
 //! lost. The degree is how many later ones it may take before a loss is inferred

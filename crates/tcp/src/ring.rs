@@ -9,7 +9,7 @@ pub struct SegmentRing<T> {
 }
 
 impl<T: Copy + Default> SegmentRing<T> {
-    /// A ring with room for a small window.
+    /// A ring with space for a small window.
     #[must_use]
     pub fn new() -> Self {
         let slots = vec![T::default(); 64];
@@ -30,7 +30,7 @@ impl<T: Copy + Default> SegmentRing<T> {
         &mut self.slots[(segment & self.mask) as usize]
     }
 
-    /// Makes room for every segment of `first..end`, which includes the whole window.
+    /// Makes space for every segment of `first..end`, which includes the whole window.
     #[inline]
     pub fn reserve(&mut self, first: u64, end: u64) {
         if end - first > self.slots.len() as u64 {

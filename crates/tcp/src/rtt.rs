@@ -6,9 +6,9 @@
 
 use dumbbell_network::{Span, Time};
 
-use crate::arrival::clock;
 use crate::handshake::Handshake;
 use crate::recent_min::RecentMin;
+use crate::round_trip::rtt_us;
 use crate::stack::{RtoRule, Stack};
 use crate::tick::Tick;
 
@@ -51,20 +51,6 @@ pub struct RttSummary {
 
 /// Granularity G of the clock in RFC 6298, in microseconds.
 const CLOCK_US: u64 = 1_000;
-/// What algorithms have for a round-trip time are 32 bits with a sign: 36 minutes.
-pub const RTT_US_MAX: u64 = i32::MAX as u64;
-
-/// A round-trip time in microseconds.
-#[inline]
-pub fn rtt_us(rtt: Span) -> u32 {
-    rtt.as_micros().min(RTT_US_MAX) as u32
-}
-
-/// The round-trip time by an echoed timestamp, in microseconds.
-pub fn rtt_of_echo(now: Time, echo: u32) -> u32 {
-    // An answer within the same millisecond counts as one (tcp_rtt_tsopt_us).
-    clock(now).wrapping_sub(echo).clamp(1, RTT_US_MAX as u32 / 1_000) * 1_000
-}
 
 impl RttEstimator {
     /// An estimator that has the handshake's sample, taken at `now`; the statistics leave

@@ -1,11 +1,10 @@
 //! The sender's book of its window: what is sent, SACKed, lost and sent again.
 //!
-//! Segments between `una` and `next` are outstanding. Loss is inferred from what was
-//! delivered above or sent later, and first transmissions are sent in order, so the
-//! segments whose first transmission was taken for lost are always those below one
-//! mark, `lost_below`, that are not SACKed. Only segments that were sent again need
-//! marks of their own, and they lie below `marked_below`; a window without loss is two
-//! numbers and the times at which its segments were sent.
+//! Segments between `una` and `next` are outstanding. Loss is inferred from what was delivered
+//! above or sent later, and first transmissions are sent in order. So the segments whose first
+//! transmission was taken for lost are always those below one mark, `lost_below`, without a SACK.
+//! Only segments that were sent again need separate marks, and they are below `marked_below`. A
+//! window without loss is two numbers and the times at which its segments were sent.
 
 mod inference;
 
@@ -15,18 +14,25 @@ use std::ops::Range;
 use dumbbell_network::Time;
 
 use crate::ack::{Ack, SackBlocks};
-use crate::rack::{Moment, Order, Rack, ReorderingWindow, Transmission};
+use crate::rack::{LossContext, Order, Rack, ReorderingWindow, Transmission};
 use crate::ranges::RangeSet;
 use crate::reordering::Reordering;
 use crate::ring::SegmentRing;
 use crate::stack::{LossDetection, Stack};
 
-pub use inference::NewLosses;
-
 /// A retransmission is outstanding.
 const RESENT: u8 = 1;
 /// The segment was sent again at some time, so its round trip is ambiguous.
 const EVER_RESENT: u8 = 2;
+
+/// Losses newly found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NewLosses {
+    /// Transmissions taken for lost.
+    pub segs: u64,
+    /// Some of them were retransmissions.
+    pub any_resent: bool,
+}
 
 /// The window of one sender.
 ///
@@ -62,7 +68,7 @@ pub struct Scoreboard {
     resend_again: VecDeque<u64>,
     /// Outstanding retransmissions in the order of transmission, with some that arrived.
     resent: VecDeque<Resent>,
-    /// NewLosses found since [`Self::infer_losses`] was last asked.
+    /// Losses found since [`Self::infer_losses`] was last asked.
     found: NewLosses,
     /// When segments that were overtaken will be overdue.
     recheck: Time,
@@ -367,21 +373,26 @@ impl Scoreboard {
     ///
     /// # Panics
     /// If it acknowledges what was never sent.
-    pub fn acknowledge(&mut self, moment: &Moment, ack: &Ack, blocks: &SackBlocks) -> Delivery {
+    pub fn acknowledge(
+        &mut self,
+        context: &LossContext,
+        ack: &Ack,
+        blocks: &SackBlocks,
+    ) -> Delivery {
         if !self.predicts_nothing {
             if let Some(delivery) = self.acknowledge_in_order(*ack) {
                 return delivery;
             }
         }
         if self.counts_duplicate_acks() {
-            return self.acknowledge_counting(moment, ack.cumulative);
+            return self.acknowledge_counting(context, ack.cumulative);
         }
-        self.acknowledge_selectively(moment, ack.cumulative, blocks)
+        self.acknowledge_selectively(context, ack.cumulative, blocks)
     }
 
     fn acknowledge_selectively(
         &mut self,
-        moment: &Moment,
+        context: &LossContext,
         cumulative: u64,
         blocks: &SackBlocks,
     ) -> Delivery {
@@ -396,7 +407,7 @@ impl Scoreboard {
             let block = block.start.max(una)..block.end;
             assert!(block.end <= self.next, "{blocks:?} beyond {}", self.next);
             let before = by_sack.segs;
-            self.arrive(&Moment { echo: None, ..*moment }, block.clone(), &mut by_sack);
+            self.arrive(&LossContext { echo: None, ..*context }, block.clone(), &mut by_sack);
             if by_sack.segs > before {
                 self.sacked_segs += by_sack.segs - before;
                 self.sacked.insert(block);
@@ -408,7 +419,7 @@ impl Scoreboard {
         // After what is SACKed, as in Linux: the round-trip time that counts is that of the last.
         let delivery = if una > old_una {
             let mut by_cumulative = Arrived::default();
-            self.arrive(moment, old_una..una, &mut by_cumulative);
+            self.arrive(context, old_una..una, &mut by_cumulative);
             self.advance(una);
             self.delivery(&by_cumulative, &by_sack, una - old_una)
         } else {
@@ -425,7 +436,7 @@ impl Scoreboard {
 
     /// Without SACK: each duplicate ACK says that one segment above has arrived, and
     /// an advance that all but the first of what it covers may have done so before.
-    fn acknowledge_counting(&mut self, moment: &Moment, cumulative: u64) -> Delivery {
+    fn acknowledge_counting(&mut self, context: &LossContext, cumulative: u64) -> Delivery {
         if cumulative <= self.una {
             let is_duplicate = cumulative == self.una && self.outstanding_segs() > 0;
             let before = self.sacked_segs;
@@ -435,7 +446,7 @@ impl Scoreboard {
         }
         let old_una = self.una;
         let mut arrived = Arrived::default();
-        self.arrive(moment, old_una..cumulative, &mut arrived);
+        self.arrive(context, old_una..cumulative, &mut arrived);
         self.advance(cumulative);
         let counted = self.sacked_segs;
         // One segment filled the hole, the others had caused duplicates (tcp_remove_reno_sacks).
@@ -480,7 +491,7 @@ impl Scoreboard {
     }
 
     /// Books the segments of `span` that were not known to have arrived.
-    fn arrive(&mut self, moment: &Moment, span: Range<u64>, arrived: &mut Arrived) {
+    fn arrive(&mut self, context: &LossContext, span: Range<u64>, arrived: &mut Arrived) {
         let mut from = span.start;
         while from < span.end
             && let Some(gap) = self.sacked.first_gap(from..span.end)
@@ -489,17 +500,17 @@ impl Scoreboard {
             arrived.segs += gap.end - gap.start;
             let marked_end = self.marked_below.clamp(gap.start, gap.end);
             for segment in gap.start..marked_end {
-                self.arrive_marked(moment, segment, arrived);
+                self.arrive_marked(context, segment, arrived);
             }
             if marked_end < gap.end {
                 arrived.note(marked_end, gap.end - 1);
-                self.arrive_last(moment, gap.end - 1, false, arrived);
+                self.arrive_last(context, gap.end - 1, false, arrived);
             }
         }
     }
 
     /// Books the arrival of a segment that may be lost or sent again.
-    fn arrive_marked(&mut self, moment: &Moment, segment: u64, arrived: &mut Arrived) {
+    fn arrive_marked(&mut self, context: &LossContext, segment: u64, arrived: &mut Arrived) {
         let marks = self.marks.get(segment);
         let is_outstanding = marks & RESENT != 0;
         if segment < self.lost_below {
@@ -521,13 +532,13 @@ impl Scoreboard {
         } else {
             arrived.note(segment, segment);
         }
-        self.arrive_last(moment, segment, was_resent, arrived);
+        self.arrive_last(context, segment, was_resent, arrived);
     }
 
     /// Notes the last sent of some segments that arrived.
     fn arrive_last(
         &mut self,
-        moment: &Moment,
+        context: &LossContext,
         segment: u64,
         was_resent: bool,
         arrived: &mut Arrived,
@@ -535,7 +546,7 @@ impl Scoreboard {
         let transmission = self.last_transmission(segment);
         arrived.newest = arrived.newest.max(Some((transmission, segment)));
         if let Some(rack) = &mut self.rack {
-            rack.on_delivery(moment, transmission, was_resent);
+            rack.on_delivery(context, transmission, was_resent);
         }
     }
 

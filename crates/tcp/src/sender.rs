@@ -249,8 +249,8 @@ impl Sender {
 
     /// The next acknowledgement says this of marks; to be called before [`Self::on_ack`], where the
     /// stack counts them.
-    pub fn take_marks(&mut self, told: MarkCounts) {
-        self.ecn.take(told);
+    pub fn take_marks(&mut self, counts: MarkCounts) {
+        self.ecn.take(counts);
     }
 
     /// When [`Self::on_timer`] wants to be called, if nothing else happens.
@@ -270,8 +270,8 @@ impl Sender {
     /// The next `segs` segments of those sent leave their host until `at`, or are given up there
     /// then. Gives whether [`Self::deadline`] may be another.
     #[inline]
-    pub fn leave_host(&mut self, segs: u32, at: Time) -> bool {
-        self.shaper.leave_host(segs, at)
+    pub fn on_tx_completion(&mut self, segs: u32, at: Time) -> bool {
+        self.shaper.on_tx_completion(segs, at)
     }
 
     /// Counts since the connection began.

@@ -5,7 +5,7 @@
 use dumbbell_algorithm::{CaState, Conn};
 use dumbbell_network::Time;
 
-use crate::chunks::{Room, expects_ack, goal_segs};
+use crate::chunks::{Space, expects_ack, goal_segs};
 use crate::config::SenderConfig;
 use crate::host_queue::HostQueue;
 use crate::pacing::{Pacer, stack_rate};
@@ -38,7 +38,7 @@ pub struct Shaper {
     ends_chunk: bool,
     last_ack: Time,
     wake: Time,
-    /// Segments that the host's queue has room for.
+    /// Segments that the host's queue has space for.
     host_room_segs: u32,
     /// It had none for the last that was to leave.
     is_refused: bool,
@@ -54,7 +54,7 @@ const fn paced_bytes(stack: &Stack, config: &SenderConfig, algorithm_sets_rate: 
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// How much may be sent.
-    pub room: Room,
+    pub space: Space,
     /// The smaller one of both windows, in segments.
     pub whole_segs: u64,
     /// Most segments that may leave now.
@@ -74,7 +74,7 @@ pub enum Departure {
     Wait,
     /// The next waits for an ACK that lets a larger chunk go.
     Gather,
-    /// The queue of the host has no room.
+    /// The queue of the host has no space.
     Refused,
 }
 
@@ -140,12 +140,12 @@ impl Shaper {
         self.is_refused = false;
     }
 
-    /// The host's queue has room for so many segments; `u32::MAX`: for any.
-    pub const fn set_host_room(&mut self, segs: u32) {
+    /// The host's queue has space for so many segments; `u32::MAX`: for any.
+    pub const fn set_host_space(&mut self, segs: u32) {
         self.host_room_segs = segs;
     }
 
-    /// Whether the host's queue has room for a segment; if not, that is a refusal.
+    /// Whether the host's queue has space for a segment; if not, that is a refusal.
     pub const fn fits_host(&mut self) -> bool {
         self.is_refused = self.host_room_segs == 0;
         !self.is_refused
@@ -161,7 +161,7 @@ impl Shaper {
         self.wake = time;
     }
 
-    /// Whether it wants to know what leaves the host: [`Self::leave_host`].
+    /// Whether it wants to know what leaves the host: [`Self::on_tx_completion`].
     pub const fn watches_host(&self) -> bool {
         self.queue.is_some()
     }
@@ -169,7 +169,7 @@ impl Shaper {
     /// The next segments that were handed over leave the host until `at`, or are given up there;
     /// gives whether a segment waits for that.
     #[inline]
-    pub fn leave_host(&mut self, segs: u32, at: Time) -> bool {
+    pub fn on_tx_completion(&mut self, segs: u32, at: Time) -> bool {
         let Some(queue) = &mut self.queue else { return false };
         queue.leave(segs, at);
         let Some(limit) = self.waits_for else { return false };
@@ -248,7 +248,7 @@ impl Shaper {
             if self.waits_for_more(now, conn, request, goal_segs) {
                 return Departure::Gather;
             }
-            request.room.chunk_segs(goal_segs, conn.cwnd_segs)
+            request.space.chunk_segs(goal_segs, conn.cwnd_segs)
         };
         let Some(chunks) = self.chunks_for_host(now, conn, segs, request.is_retransmission) else {
             return Departure::Wait;
@@ -289,7 +289,7 @@ impl Shaper {
     fn waits_for_more(&self, now: Time, conn: &Conn, request: Request, goal_segs: u64) -> bool {
         // Repairs never wait for more (tcp_tso_should_defer).
         matches!(conn.state, CaState::Open | CaState::Disorder | CaState::Cwr)
-            && request.room.is_too_small(goal_segs, request.whole_segs)
+            && request.space.is_too_small(goal_segs, request.whole_segs)
             && expects_ack(conn, self.last_ack, now)
     }
 
@@ -357,8 +357,8 @@ mod tests {
 
     /// What is to leave of so many segments, from a host that lets 6000 bytes of a flow wait.
     fn admitted(shaper: &mut Shaper, segs: u32, is_retransmission: bool) -> Departure {
-        let room = Room { window_segs: 100, receiver_segs: 100, data_segs: 100 };
-        let request = Request { room, whole_segs: 100, segs, is_retransmission, sent_segs: 1_000 };
+        let space = Space { window_segs: 100, receiver_segs: 100, data_segs: 100 };
+        let request = Request { space, whole_segs: 100, segs, is_retransmission, sent_segs: 1_000 };
         shaper.admit(Time(1_000), &Conn::default(), request)
     }
 
@@ -382,7 +382,7 @@ mod tests {
         assert_eq!(admitted(&mut shaper, 3, false), Departure::Now(3));
         assert_eq!(admitted(&mut shaper, 9, false), Departure::Now(2));
         assert_eq!(admitted(&mut shaper, 9, false), Departure::Wait);
-        assert!(shaper.leave_host(1, Time(2_000)));
+        assert!(shaper.on_tx_completion(1, Time(2_000)));
         assert_eq!(shaper.wake(), Time(2_000));
     }
 
@@ -396,10 +396,10 @@ mod tests {
     #[test]
     fn a_host_with_too_little_room_takes_a_part_and_refuses_the_rest() {
         let mut shaper = shaper();
-        shaper.set_host_room(2);
+        shaper.set_host_space(2);
         assert_eq!(admitted(&mut shaper, 9, false), Departure::Now(2));
         assert!(!shaper.is_refused());
-        shaper.set_host_room(0);
+        shaper.set_host_space(0);
         assert_eq!(admitted(&mut shaper, 9, false), Departure::Refused);
         assert!(shaper.is_refused());
         shaper.forget_wait();

@@ -64,7 +64,7 @@ pub struct Stack {
     /// Echoed timestamps tell the round-trip time of what was sent again (RFC 7323,
     /// section 4), where the segments carry them.
     pub rtt_from_timestamps: bool,
-    /// The algorithm is told of acknowledgements that only SACK, and the round-trip times of
+    /// The algorithm hears of acknowledgements that only SACK, and the round-trip times of
     /// echoed timestamps, as in Linux since 4.2.
     pub tells_of_all_acks: bool,
     /// The algorithm's `in_ack_event` comes before its `pkts_acked`, as in Linux until 6.15;
@@ -137,7 +137,7 @@ pub struct Stack {
     pub sack: bool,
     /// They also report what has arrived twice (RFC 2883).
     pub dsack: bool,
-    /// Segments carry timestamps (RFC 7323), which leave room for three blocks of four.
+    /// Segments carry timestamps (RFC 7323), which leave space for three blocks of four.
     pub timestamps: bool,
     /// Explicit congestion notification, and how it is echoed.
     pub ecn: Ecn,
@@ -186,7 +186,7 @@ pub enum Ecn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccEcnOption {
-    /// All of them with room for it, and segments too.
+    /// All of them with space for it, and segments too.
     Always,
     /// Those after a mark or a change, and three in a round trip.
     Changes,

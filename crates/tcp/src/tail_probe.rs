@@ -152,7 +152,7 @@ impl TailProbe {
         self.deadline = time;
     }
 
-    /// Takes the plan back.
+    /// Cancels the probe.
     #[inline]
     pub fn cancel(&mut self) {
         self.deadline = Time::NEVER;

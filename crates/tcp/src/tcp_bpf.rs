@@ -35,7 +35,7 @@ pub struct TcpBpf {
 /// How many segments may be outstanding, whatever the window says.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// As the receiver has room for.
+    /// As the receiver has space for.
     pub receiver_segs: u64,
     /// As the sender's buffer holds.
     pub sender_segs: u64,

@@ -1,4 +1,4 @@
-//! Whether a reduction of the window proved spurious.
+//! Proofs that a reduction of the window was spurious.
 //!
 //! Two proofs are known: an acknowledgement that echoes a timestamp older than the
 //! first retransmission (Eifel, RFC 3522), and a report that every retransmission

@@ -1,7 +1,7 @@
-//! How much of the window is used, and what becomes of a window that is not.
+//! The use of the window, and the validation of a window that is not used.
 //!
-//! Growth is earned only by a window that limited sending (RFC 7661, section 4.2); a
-//! window that has not been used for long says nothing about the path any more.
+//! Growth is earned only by a window that limited sending (RFC 7661, section 4.2); a window that
+//! has not been used for long is no evidence about the path any more.
 
 use dumbbell_algorithm::{CaState, Conn, SSTHRESH_INFINITE};
 use dumbbell_network::{Span, Time};
@@ -12,7 +12,7 @@ pub struct WindowUsage {
     limited: bool,
     outstanding_max: u64,
     round_ends: u64,
-    /// Segments sent by the connection when last found with room.
+    /// Segments sent by the connection when last found with space.
     sent_segs: u64,
     /// When the window was last the limit, adapted to its use, or about to grow.
     room_since: Time,
@@ -43,15 +43,15 @@ impl WindowUsage {
     /// Something else stopped the transmission. The fullest moment of a round trip
     /// counts for all of it. Gives whether anything had been sent since the last time.
     #[inline]
-    pub fn note_room(&mut self, now: Time, sent: Transmitted) -> bool {
+    pub fn note_space(&mut self, now: Time, sent: Transmitted) -> bool {
         if self.sent_segs == sent.sent_segs {
             return false;
         }
-        self.note_new_room(now, sent);
+        self.note_new_space(now, sent);
         true
     }
 
-    fn note_new_room(&mut self, now: Time, sent: Transmitted) {
+    fn note_new_space(&mut self, now: Time, sent: Transmitted) {
         self.sent_segs = sent.sent_segs;
         let outstanding = sent.next - sent.una;
         let new_round = sent.una >= self.round_ends;
@@ -148,9 +148,9 @@ mod tests {
     fn a_full_window_counts_until_its_round_trip_is_over() {
         let mut usage = WindowUsage::default();
         usage.note_full(10);
-        usage.note_room(Time(0), sent(5, 12));
+        usage.note_space(Time(0), sent(5, 12));
         assert!(usage.is_limited(10, || false));
-        usage.note_room(Time(0), sent(10, 14));
+        usage.note_space(Time(0), sent(10, 14));
         assert!(!usage.is_limited(10, || false));
     }
 
@@ -158,20 +158,20 @@ mod tests {
     fn nothing_sent_says_nothing() {
         let mut usage = WindowUsage::default();
         usage.note_full(10);
-        assert!(usage.note_room(Time(0), sent(0, 10)));
-        assert!(!usage.note_room(Time(0), sent(10, 10)));
+        assert!(usage.note_space(Time(0), sent(0, 10)));
+        assert!(!usage.note_space(Time(0), sent(10, 10)));
         assert!(usage.is_limited(10, || false));
     }
 
     #[test]
     fn slow_start_needs_only_half_of_the_window() {
         let mut usage = WindowUsage::default();
-        usage.note_room(Time(0), sent(0, 6));
+        usage.note_space(Time(0), sent(0, 6));
         assert!(usage.is_limited(11, || true));
         assert!(!usage.is_limited(12, || true));
         assert!(!usage.is_limited(11, || false));
         // The busiest moment of the round trip counts.
-        usage.note_room(Time(0), sent(4, 7));
+        usage.note_space(Time(0), sent(4, 7));
         assert!(usage.is_limited(11, || true));
     }
 
@@ -179,7 +179,7 @@ mod tests {
     fn a_window_unused_for_a_timeout_falls_halfway_to_its_use() {
         let mut usage = WindowUsage::default();
         usage.note_full(100);
-        usage.note_room(Time(0), sent(100, 120));
+        usage.note_space(Time(0), sent(100, 120));
         let timeout = Span(200);
         assert_eq!(usage.unused_for(timeout, Time(100), false, 40), None);
         usage.note_growth(Time(100));

@@ -1,5 +1,5 @@
-//! What the flows of a scenario choose: algorithms with their parameters, and stacks. Each
-//! choice is set up once, however many flows share it.
+//! Choices of the flows of a scenario: algorithms with their parameters, and stacks. Each choice is
+//! set up once, however many flows share it.
 
 use dumbbell_algorithm::{Algorithm, Algorithms, Need};
 use dumbbell_network::{AckFilter, Discipline, LinkConfig};

@@ -1,7 +1,7 @@
 //! Chunks of segmentation offload, cut into the packets that a network card would send.
 //!
 //! The kernel puts a header before each chunk (`struct virtio_net_hdr`; Virtual I/O Device 1.2,
-//! section 5.1.6), and the chunk is what the kernel's own software would cut: the headers of
+//! section 5.1.6). The kernel's own software would cut the chunk in the same way. The headers of
 //! its packets differ in lengths, in the sequence number and its like, in checksums, and in the
 //! flags of the first and the last.
 

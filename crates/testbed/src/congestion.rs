@@ -1,4 +1,4 @@
-//! What controls the congestion of a run's flows: our builds, or the kernel's own modules.
+//! The congestion control of a run's flows: our builds, or the kernel's own modules.
 
 use std::fs;
 use std::os::fd::BorrowedFd;

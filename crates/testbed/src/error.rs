@@ -1,4 +1,4 @@
-//! Why a run on the testbed gave no output.
+//! Errors of a run on the testbed.
 
 use dumbbell_algorithm::complaint::Complaint;
 use dumbbell_record::Full;

@@ -1,9 +1,11 @@
-//! What this machine can do of what the testbed needs; finding out leaves nothing behind.
+//! Facts about this machine that the testbed needs; the checks leave nothing behind.
 
 mod probe;
 mod read;
 
 use serde::Serialize;
+
+use read::Found;
 
 /// What a machine can do.
 #[derive(Debug, Serialize)]
@@ -32,9 +34,6 @@ pub struct Fact {
     /// What to do about it; none: nothing need be done.
     pub remedy: Option<&'static str>,
 }
-
-/// Whether something is there; what was found, either way.
-type Found = Result<String, String>;
 
 /// Looks at this machine.
 #[must_use]

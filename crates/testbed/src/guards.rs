@@ -1,4 +1,4 @@
-//! A run that the machine could not carry says nothing: it is marked invalid, with reasons.
+//! A run that the machine could not carry is no evidence: it is marked invalid, with reasons.
 
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,4 +1,4 @@
-//! Flows are told by their ports: both ends of a flow use the same number.
+//! Ports identify flows: both ends of a flow use the same number.
 
 const FIRST: u16 = 1_024;
 

@@ -1,4 +1,4 @@
-//! Who computes where: the emulator has a processor of its own.
+//! Placement on processors: the emulator has one alone.
 
 use std::fs;
 

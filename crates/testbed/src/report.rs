@@ -1,5 +1,4 @@
-//! What a run comes to: everything that emulator, applications and kernel saw, as one
-//! output.
+//! The result of a run: everything that emulator, applications and kernel saw, as one output.
 
 use std::fs;
 

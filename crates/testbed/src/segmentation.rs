@@ -1,9 +1,8 @@
 //! Segmentation in the kernel: without it TCP hands its device packet after packet.
 //!
-//! A device that cannot cut chunks itself gets them cut by the kernel, just before it sends
-//! them. TCP would then still work in chunks of up to 64 KiB, hold data back until there is
-//! enough for one, and send bursts. It cannot be told not to, only that a chunk has one
-//! segment.
+//! A device that cannot cut chunks itself gets them cut by the kernel, just before it sends them.
+//! TCP would then still work in chunks of up to 64 KiB, hold data back until there is enough for
+//! one, and send bursts. It has no switch for that, but a chunk can have one segment.
 
 use std::io;
 

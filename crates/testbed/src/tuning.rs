@@ -1,4 +1,4 @@
-//! A stack profile on the kernel at hand: what it can be told, and what it cannot do.
+//! A stack profile on the present kernel: its settings, and what the kernel cannot do.
 
 use std::num::NonZeroU64;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How large windows may get, and what buffers and applications have for that.
+//! The largest windows, and the sizes of buffers and backlogs that allow them.
 //!
 //! A Linux receiver acknowledges every segment as long as the window that it offers grows
 //! towards its buffer's size. So a buffer is as large as the scenario needs, with room to

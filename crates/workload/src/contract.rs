@@ -1,4 +1,4 @@
-//! What the front end and the engines hand each other, as JSON Schema.
+//! The contract between the front end and the engines, as JSON Schema.
 
 use dumbbell_record::Summary;
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
-//! What makes it doubtful that a run tells of its algorithms: its bottleneck was in a host, a flow
-//! was locked out, or who was dropped rested on the phase of packets.
+//! Doubts whether a run shows its algorithms: its bottleneck was in a host, a flow was locked out,
+//! or the phase of packets decided the drops.
 //!
-//! None of this makes a run invalid: it is what the scenario says, and hosts that are exactly as
-//! fast as their network do behave so. It may be far from what was meant.
+//! None of this makes a run invalid: it is true to the scenario, and hosts that are exactly as fast
+//! as their network do behave so. It may be far from what was meant.
 
 use dumbbell_network::{Drops, LinkConfig, LinkCounters, LinkId, Network, RateConfig, Span};
 use dumbbell_record::{Cause, Doubt, FlowSummary};

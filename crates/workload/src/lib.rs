@@ -1,4 +1,4 @@
-//! What runs over a network: the resolved scenario, common to all engines.
+//! The resolved scenario, common to all engines.
 //!
 //! "Resolved" means that nothing is left to interpret: quantities are integers in
 //! base units, queues are sized, random start times are drawn. The front end writes

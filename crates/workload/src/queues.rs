@@ -1,4 +1,4 @@
-//! What links counted, as the record has it.
+//! The counters of links, in the form of the record.
 
 use dumbbell_network::{LinkCounters, Span, Time};
 use dumbbell_record::{QueueSample, QueueSummary};

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::{env, fs};
 
-use super::OwnError;
+use super::error::OwnError;
 use crate::complaint::of_compiler;
 use crate::ffi::INTERFACE;
 use crate::programs::{Ended, limit_memory, output_of};

@@ -1,12 +1,12 @@
-//! What can be told of an algorithm from its compiled code.
+//! Facts about an algorithm that its compiled code shows.
 
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
-use super::OwnError;
 use super::compiler::{PATIENCE, Sources};
+use super::error::OwnError;
 use crate::complaint::is_of_floats;
 use crate::ffi::{self, STATE_BYTES};
 

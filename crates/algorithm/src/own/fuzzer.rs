@@ -1,4 +1,4 @@
-//! Random calls on algorithms, made by a program of their own (`fuzz.c`).
+//! Random calls on algorithms, made by a separate program (`fuzz.c`).
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::OwnError;
 use super::compiler::Sources;
+use super::error::OwnError;
 use crate::programs::Ended;
 
 const PROGRAM: &str = include_str!("../fuzz.c");

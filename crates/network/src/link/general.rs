@@ -1,9 +1,9 @@
 //! A link that decides on arrival, whatever its rate, its queue management and its impairments.
 
-use super::entrance::Entrance;
-use super::exit::Exit;
+use super::egress::Egress;
+use super::ingress::Ingress;
 use super::meter::{Meter, Waiting};
-use super::{DropCause, Passage};
+use super::outcome::{DropCause, LinkOutcome};
 use crate::drops::Refusal;
 use crate::held::Held;
 use crate::link_config::LinkConfig;
@@ -22,10 +22,10 @@ const TYPICAL_BYTES: u32 = 1_500;
 pub struct GeneralLink {
     pub(super) meter: Meter,
     overhead_bytes: u32,
-    entrance: Option<Box<Entrance>>,
+    ingress: Option<Box<Ingress>>,
     admission: Admission,
     transmitter: Transmitter,
-    exit: Exit,
+    egress: Egress,
     /// To the memory that it shares with other links, if it does.
     port: Option<Port>,
     held: Option<Box<Held>>,
@@ -49,10 +49,10 @@ impl GeneralLink {
         Self {
             meter,
             overhead_bytes,
-            entrance: Entrance::new(config, false, &random),
+            ingress: Ingress::new(config, false, &random),
             admission: admission.expect("a discipline schedules or admits"),
             transmitter: Transmitter::new(config.rate.as_ref()),
-            exit: Exit::new(config, false, &random),
+            egress: Egress::new(config, false, &random),
             port,
             held: Held::new(config.holds).map(Box::new),
         }
@@ -63,20 +63,20 @@ impl GeneralLink {
     }
 
     /// Takes a packet at `now`, which never goes back between calls.
-    pub fn arrive(&mut self, now: Time, packet: Packet) -> Passage {
+    pub fn arrive(&mut self, now: Time, packet: Packet) -> LinkOutcome {
         if now > self.meter.next_sample {
             self.meter.sample_before(now, Waiting::default());
         }
         self.meter.arrived_packets += 1;
         let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
-        let Some(entrance) = &mut self.entrance else {
+        let Some(ingress) = &mut self.ingress else {
             return self.join(now, now, packet, wire_bytes);
         };
-        match entrance.pass(now, packet, wire_bytes) {
+        match ingress.pass(now, packet, wire_bytes) {
             Ok(ready) => self.join(now, ready, packet, wire_bytes),
             Err(cause) => {
                 self.meter.count_loss(cause);
-                Passage::Lost(cause)
+                LinkOutcome::Lost(cause)
             }
         }
     }
@@ -84,56 +84,56 @@ impl GeneralLink {
     /// Whether the packet that has just arrived comes twice; the copy then joins by
     /// [`Self::join_again`].
     pub fn duplicate(&mut self) -> bool {
-        let happens = self.entrance.as_mut().is_some_and(|entrance| entrance.duplicate());
+        let happens = self.ingress.as_mut().is_some_and(|ingress| ingress.duplicate());
         self.meter.duplicated_packets += u64::from(happens);
         happens
     }
 
     /// The copy of a packet that has just arrived.
-    pub fn join_again(&mut self, now: Time, packet: Packet) -> Passage {
+    pub fn join_again(&mut self, now: Time, packet: Packet) -> LinkOutcome {
         let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
         self.join(now, now, packet, wire_bytes)
     }
 
     /// Whether packets may come twice.
     pub fn duplicates(&self) -> bool {
-        self.entrance.as_ref().is_some_and(|entrance| entrance.duplicates())
+        self.ingress.as_ref().is_some_and(|ingress| ingress.duplicates())
     }
 
     /// Whether late packets are overtaken.
     pub(super) const fn reorders(&self) -> bool {
-        self.exit.reorders()
+        self.egress.reorders()
     }
 
     pub(super) fn free_at(&self) -> Time {
         self.transmitter.free_at()
     }
 
-    /// How many packets of `bytes` the queue has room for at `now`, which never goes back.
-    pub(super) fn room(&mut self, now: Time, bytes: u16) -> u32 {
-        let held = self.held.as_mut().map_or(u32::MAX, |held| held.room(now, 0));
+    /// How many packets of `bytes` the queue has space for at `now`, which never goes back.
+    pub(super) fn space(&mut self, now: Time, bytes: u16) -> u32 {
+        let held = self.held.as_mut().map_or(u32::MAX, |held| held.space(now, 0));
         let Some(limit) = self.admission.limit() else { return held };
         let occupancy = &mut self.meter.occupancy;
         occupancy.depart(now);
         let wire_bytes = u32::from(bytes) + self.overhead_bytes;
-        limit.room(occupancy.packets(), occupancy.waiting_bytes(), wire_bytes).min(held)
+        limit.space(occupancy.packets(), occupancy.waiting_bytes(), wire_bytes).min(held)
     }
 
-    /// Whether there is room for so many packets only.
+    /// Whether there is space for so many packets only.
     pub(super) const fn is_limited(&self) -> bool {
         self.admission.limit().is_some() || self.held.is_some()
     }
 
-    fn join(&mut self, now: Time, ready: Time, packet: Packet, wire_bytes: u32) -> Passage {
-        if self.held.as_mut().is_some_and(|held| held.room(now, 0) == 0) {
+    fn join(&mut self, now: Time, ready: Time, packet: Packet, wire_bytes: u32) -> LinkOutcome {
+        if self.held.as_mut().is_some_and(|held| held.space(now, 0) == 0) {
             self.meter.turn_away(now, packet.flow(), None);
-            return Passage::Lost(DropCause::Overflow);
+            return LinkOutcome::Lost(DropCause::Overflow);
         }
         let verdict = self.admit(now, packet, wire_bytes);
         if verdict == Verdict::Drop {
             let refusal = self.refusal();
             self.meter.turn_away(now, packet.flow(), refusal);
-            return Passage::Lost(DropCause::Overflow);
+            return LinkOutcome::Lost(DropCause::Overflow);
         }
         // The transmitter counts from `ready`, after jitter; the wait counts from the arrival.
         let (start, end) = self.transmitter.send(ready, wire_bytes);
@@ -145,16 +145,16 @@ impl GeneralLink {
         if let Some(delays) = &mut self.meter.delays {
             delays.record(start, waited, packet);
         }
-        let at = self.exit.far_end(end);
+        let at = self.egress.far_end(end);
         if let Some(held) = &mut self.held {
             held.hold(at);
         }
         if verdict == Verdict::Accept {
-            return Passage::Leaves(at);
+            return LinkOutcome::Leaves(at);
         }
         // A packet that came with a mark is not one of this queue's marks.
         self.meter.marked_packets += u64::from(packet.ecn() != Ecn::Ce);
-        Passage::Marked(at)
+        LinkOutcome::Marked(at)
     }
 
     fn admit(&mut self, now: Time, packet: Packet, wire_bytes: u32) -> Verdict {

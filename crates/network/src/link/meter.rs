@@ -1,6 +1,6 @@
-//! What a link counts, and keeps of it at regular times.
+//! The counters of a link, and their samples.
 
-use super::DropCause;
+use super::outcome::DropCause;
 use crate::delay_histograms::QueueDelays;
 use crate::drops::{Drops, Refusal};
 use crate::occupancy::Occupancy;
@@ -89,7 +89,7 @@ impl Meter {
         }
     }
 
-    /// A packet went no further than the entrance.
+    /// A packet went no further than the ingress.
     #[cold]
     pub const fn count_loss(&mut self, cause: DropCause) {
         match cause {

@@ -1,16 +1,17 @@
 //! One link: loss, a queue, a transmitter and a delay.
 //!
 //! There are three types. A [`PlainLink`] is first in, first out at a constant rate, by its
-//! discipline or by what comes to it ([`Traffic`]); the bottleneck of nearly every study is one. A
+//! discipline or by its packets ([`Traffic`]); the bottleneck of nearly every study is one. A
 //! [`GeneralLink`] decides on arrival, too, whatever its rate, its queue management and its
 //! impairments. Both know a packet's departure the moment it arrives, so they need no events (a
 //! virtual queue). A [`ScheduledLink`] picks its next packet only when the transmitter is free, and
 //! must be asked then.
 
-mod entrance;
-mod exit;
+mod egress;
 mod general;
+mod ingress;
 mod meter;
+mod outcome;
 mod plain;
 mod plain_train;
 mod scheduled;
@@ -29,28 +30,9 @@ use self::general::GeneralLink;
 use self::meter::Meter;
 
 pub use self::meter::LinkCounters;
+pub use self::outcome::{DropCause, LinkOutcome};
 pub(crate) use self::plain::PlainLink;
 pub(crate) use self::scheduled::ScheduledLink;
-
-/// Why a packet went no further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DropCause {
-    /// The queue had no room or decided against the packet, or a policer did.
-    Overflow,
-    /// The link's random or scripted loss.
-    Random,
-}
-
-/// What a link that decides on arrival says of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passage {
-    /// It will be at the far end then.
-    Leaves(Time),
-    /// The same, but it has been marked.
-    Marked(Time),
-    /// It goes no further.
-    Lost(DropCause),
-}
 
 /// A link at work.
 #[derive(Debug)]
@@ -164,7 +146,7 @@ impl Link {
         }
     }
 
-    /// Whether it refuses packets for which its queue has no room, rather than others.
+    /// Whether it refuses packets for which its queue has no space, rather than others.
     #[must_use]
     pub fn has_tail_drop(&self) -> bool {
         match self {
@@ -175,12 +157,12 @@ impl Link {
         }
     }
 
-    /// How many packets of `bytes` its queue has room for at `now`, which never goes back.
+    /// How many packets of `bytes` its queue has space for at `now`, which never goes back.
     #[inline]
-    pub fn room(&mut self, now: Time, bytes: u16) -> u32 {
+    pub fn space(&mut self, now: Time, bytes: u16) -> u32 {
         match self {
-            Self::Plain(link) => link.room(now, bytes),
-            Self::General(link) => link.room(now, bytes),
+            Self::Plain(link) => link.space(now, bytes),
+            Self::General(link) => link.space(now, bytes),
             Self::Scheduled(_) => u32::MAX,
         }
     }

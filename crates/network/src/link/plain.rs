@@ -1,9 +1,9 @@
 //! The common link: first in, first out, at a constant rate or none.
 
-use super::DropCause;
-use super::entrance::{losses, only_loses};
-use super::exit;
+use super::egress;
+use super::ingress::{losses, only_loses};
 use super::meter::{Meter, Waiting};
+use super::outcome::DropCause;
 use crate::delays::Jitter;
 use crate::drops::Refusal;
 use crate::link_config::LinkConfig;
@@ -12,7 +12,7 @@ use crate::packet::{Ecn, Packet};
 use crate::queue::{Discipline, Limit};
 use crate::random::Random;
 use crate::serializer::Serializer;
-use crate::traffic::{Fifo, Traffic};
+use crate::traffic::{FifoLimits, Traffic};
 use crate::transmitter::RateConfig;
 use crate::units::{Span, Time};
 
@@ -45,14 +45,14 @@ impl PlainLink {
             Some(RateConfig::Constant(rate)) => Some(Serializer::new(*rate)),
             Some(_) => return None,
         };
-        let Fifo { limit, threshold } = match &config.queue.discipline {
-            Discipline::Fifo {} => Fifo { limit: config.queue.limit, threshold: None },
+        let FifoLimits { limit, threshold } = match &config.queue.discipline {
+            Discipline::Fifo {} => FifoLimits { limit: config.queue.limit, threshold: None },
             _ => {
                 meter.counts_as_scheduler = true;
                 traffic.fifo(config)?
             }
         };
-        let (delay, jitter) = exit::plain(config, &random)?;
+        let (delay, jitter) = egress::plain(config, &random)?;
         (only_loses(config) && config.holds.is_none()).then(|| Self {
             meter,
             serializer,
@@ -93,7 +93,7 @@ impl PlainLink {
                     occupancy.depart_all();
                 } else {
                     occupancy.depart(now);
-                    if !has_room(self.limit, occupancy, wire_bytes) {
+                    if !has_space(self.limit, occupancy, wire_bytes) {
                         return self.refuse(now, *packet);
                     }
                 }
@@ -148,7 +148,7 @@ impl PlainLink {
     #[inline(always)]
     pub fn holds(&self, packets: u32) -> bool {
         match self.limit {
-            // Departures only make room, so a stale count can refuse wrongly but never accept
+            // Departures only make space, so a stale count can refuse wrongly but never accept
             // wrongly.
             Some(Limit::Packets(limit)) if self.serializer.is_some() => {
                 u64::from(self.meter.occupancy.packets()) + u64::from(packets) <= u64::from(limit)
@@ -158,12 +158,12 @@ impl PlainLink {
     }
 
     /// How many packets of `bytes` the queue takes at `now`, which never goes back.
-    pub fn room(&mut self, now: Time, bytes: u16) -> u32 {
+    pub fn space(&mut self, now: Time, bytes: u16) -> u32 {
         let Some(limit) = self.limit.filter(|_| self.serializer.is_some()) else { return u32::MAX };
         let occupancy = &mut self.meter.occupancy;
         occupancy.depart(now);
         let wire_bytes = u32::from(bytes) + self.overhead_bytes;
-        limit.room(occupancy.packets(), occupancy.waiting_bytes(), wire_bytes)
+        limit.space(occupancy.packets(), occupancy.waiting_bytes(), wire_bytes)
     }
 
     /// When it has sent everything that it took; zero without a rate.
@@ -173,9 +173,9 @@ impl PlainLink {
     }
 }
 
-/// Whether a packet finds room behind others. The packet being sent does not count.
+/// Whether a packet finds space behind others. The packet being sent does not count.
 #[inline(always)]
-fn has_room(
+fn has_space(
     limit: Option<Limit>,
     occupancy: &crate::occupancy::Occupancy,
     wire_bytes: u32,

@@ -25,22 +25,22 @@ impl PlainLink {
 
     /// Whether it is certain that the next `packets` are not lost.
     #[inline]
-    pub(crate) fn spares(&self, packets: u32) -> bool {
-        self.losses.as_ref().is_none_or(|losses| losses.spares(u64::from(packets)))
+    pub(crate) fn can_skip(&self, packets: u32) -> bool {
+        self.losses.as_ref().is_none_or(|losses| losses.can_skip(u64::from(packets)))
     }
 
-    /// Counts packets which [`Self::spares`].
+    /// Counts packets which [`Self::can_skip`].
     #[inline]
-    pub(crate) fn spare(&mut self, packets: u32) {
+    pub(crate) fn skip(&mut self, packets: u32) {
         self.meter.arrived_packets += u64::from(packets);
         if let Some(losses) = &mut self.losses {
-            losses.spare(u64::from(packets));
+            losses.skip(u64::from(packets));
         }
     }
 
-    /// Whether `count` packets that come at `now` have room.
+    /// Whether `count` packets that come at `now` have space.
     #[inline]
-    pub(crate) fn has_room(&mut self, now: Time, count: u32) -> bool {
+    pub(crate) fn has_space(&mut self, now: Time, count: u32) -> bool {
         if now > self.meter.next_sample {
             self.meter.sample_before(now, Waiting::default());
         }
@@ -57,7 +57,7 @@ impl PlainLink {
         }
     }
 
-    /// Sends packets of `bytes` that come at `now`, were spared and have room; `leaves` is called
+    /// Sends packets of `bytes` that come at `now`, were skippable and have space; `leaves` is called
     /// with the time at which each is at the far end.
     #[inline(always)]
     pub(crate) fn pass_train(
@@ -70,7 +70,7 @@ impl PlainLink {
         let Self { serializer: Some(serializer), meter, delay, .. } = self else { return };
         let wire_bytes = u32::from(bytes) + self.overhead_bytes;
         let mut waited = Span::ZERO;
-        serializer.send_run(now, wire_bytes, count, |start, end| {
+        serializer.send_train(now, wire_bytes, count, |start, end| {
             // Summed for all and booked once: the integral of the queue needs the sum only.
             waited = waited + start.since(now);
             meter.occupancy.add(end, wire_bytes);

@@ -1,9 +1,9 @@
 //! A link that picks its next packet when its transmitter is free.
 
-use super::DropCause;
-use super::entrance::Entrance;
-use super::exit::Exit;
+use super::egress::Egress;
+use super::ingress::Ingress;
 use super::meter::{LinkCounters, Meter, Waiting};
+use super::outcome::DropCause;
 use crate::drops::Refusal;
 use crate::held::Held;
 use crate::link_config::LinkConfig;
@@ -11,7 +11,7 @@ use crate::memory::Port;
 use crate::packet::Packet;
 use crate::queue::{AnyScheduler, Queued, Scheduler};
 use crate::random::Random;
-use crate::transmitter::{Shaped, Transmitter};
+use crate::transmitter::{LinkShaper, Transmitter};
 use crate::units::{Span, Time};
 
 /// No packet has more on the wire.
@@ -25,8 +25,8 @@ pub struct ScheduledLink {
     packets_max: u32,
     scheduler: AnyScheduler,
     transmitter: Transmitter,
-    exit: Exit,
-    entrance: Option<Box<Entrance>>,
+    egress: Egress,
+    ingress: Option<Box<Ingress>>,
     held: Option<Box<Held>>,
     /// What the scheduler refused, pushed out or gave up, until it is asked for.
     given_up: Vec<Packet>,
@@ -53,15 +53,15 @@ impl ScheduledLink {
         let transmitter = Transmitter::new(config.rate.as_ref());
         let transmitter = match config.queue.discipline.shaper() {
             Some(shaper) => {
-                Transmitter::Shaped(Box::new(Shaped::new(shaper, overhead_bytes, transmitter)))
+                Transmitter::shaped(LinkShaper::new(shaper, overhead_bytes), transmitter)
             }
             None => transmitter,
         };
-        let entrance = Entrance::new(config, true, &random);
-        // One flow behind a constant rate leaves nothing to choose, and with room for all nothing
+        let ingress = Ingress::new(config, true, &random);
+        // One flow behind a constant rate leaves nothing to choose, and with space for all nothing
         // to drop. Samples, memory and limits would need to see the queue, though.
         let serves_one_flow = !config.sampled
-            && entrance.is_none()
+            && ingress.is_none()
             && port.is_none()
             && config.holds.is_none()
             && matches!(transmitter, Transmitter::Constant(_))
@@ -73,9 +73,9 @@ impl ScheduledLink {
             packets_max: 0,
             scheduler,
             transmitter,
-            exit: Exit::new(config, true, &random),
+            egress: Egress::new(config, true, &random),
             held: Held::new(config.holds).map(Box::new),
-            entrance,
+            ingress,
             given_up: Vec::new(),
             serves_one_flow,
             port,
@@ -107,7 +107,7 @@ impl ScheduledLink {
         self.meter.occupancy.depart(now);
         let (start, end) = self.transmitter.send(now, wire_bytes);
         self.meter.occupancy.join(start.since(now), end, wire_bytes);
-        Some(self.exit.far_end(end))
+        Some(self.egress.far_end(end))
     }
 
     /// When the packet has left that was the last to join, if that is known.
@@ -126,8 +126,8 @@ impl ScheduledLink {
         }
         self.meter.arrived_packets += 1;
         let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
-        if let Some(entrance) = &mut self.entrance {
-            if let Err(cause) = entrance.pass(now, packet, wire_bytes) {
+        if let Some(ingress) = &mut self.ingress {
+            if let Err(cause) = ingress.pass(now, packet, wire_bytes) {
                 self.meter.count_loss(cause);
                 return Err(cause);
             }
@@ -139,7 +139,7 @@ impl ScheduledLink {
     /// Whether the packet that has just arrived comes twice; the copy then joins by
     /// [`Self::join_again`].
     pub fn duplicate(&mut self) -> bool {
-        let happens = self.entrance.as_mut().is_some_and(|entrance| entrance.duplicate());
+        let happens = self.ingress.as_mut().is_some_and(|ingress| ingress.duplicate());
         self.meter.duplicated_packets += u64::from(happens);
         happens
     }
@@ -153,18 +153,18 @@ impl ScheduledLink {
     /// Whether packets may come twice.
     #[inline]
     pub fn duplicates(&self) -> bool {
-        self.entrance.as_ref().is_some_and(|entrance| entrance.duplicates())
+        self.ingress.as_ref().is_some_and(|ingress| ingress.duplicates())
     }
 
     /// Whether late packets are overtaken.
     pub(super) const fn reorders(&self) -> bool {
-        self.exit.reorders()
+        self.egress.reorders()
     }
 
     #[inline]
     fn enqueue(&mut self, now: Time, packet: Packet, wire_bytes: u32) {
         let waiting = self.scheduler.packets();
-        if self.held.as_mut().is_some_and(|held| held.room(now, waiting) == 0) {
+        if self.held.as_mut().is_some_and(|held| held.space(now, waiting) == 0) {
             self.meter.occupancy.depart(now);
             // Given up like what the scheduler refuses: netem's limit counts queue and delay
             // together.
@@ -186,7 +186,7 @@ impl ScheduledLink {
     fn enqueue_in_shared_memory(&mut self, now: Time, queued: Queued) {
         let Self { scheduler, transmitter, port, .. } = self;
         let Some(port) = port else { return };
-        // A packet that is sent at once needs no room in the queue.
+        // A packet that is sent at once needs no space in the queue.
         let is_idle = scheduler.packets() == 0 && transmitter.begins(now) == now;
         let queue_bytes = scheduler.bytes_with(queued.packet);
         if !is_idle && !port.takes(now, queue_bytes, queued.wire_bytes) {
@@ -224,7 +224,7 @@ impl ScheduledLink {
         if let Some(delays) = &mut self.meter.delays {
             delays.record(start, waited, packet);
         }
-        let at = self.exit.far_end(end);
+        let at = self.egress.far_end(end);
         if let Some(held) = &mut self.held {
             held.hold(at);
         }

@@ -1,9 +1,39 @@
 //! Loss in bursts: a good and a bad state, which change with packets or with time.
 
-use super::{BurstsConfig, GilbertElliottConfig};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use crate::chance::Chance;
 use crate::random::Random;
 use crate::units::{Span, Time};
+
+/// Probabilities of the Gilbert-Elliott model, each for one packet.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GilbertElliottConfig {
+    /// Probability of a change from good to bad after a packet.
+    pub to_bad: f64,
+    /// Probability of a change from bad to good after a packet.
+    pub to_good: f64,
+    /// Probability of a loss in the good state.
+    pub loss_good: f64,
+    /// Probability of a loss in the bad state.
+    pub loss_bad: f64,
+}
+
+/// The Gilbert-Elliott model in time.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BurstsConfig {
+    /// Mean time in the good state, in ns.
+    pub mean_good_ns: Span,
+    /// Mean time in the bad state, in ns.
+    pub mean_bad_ns: Span,
+    /// Probability of a loss in the good state.
+    pub loss_good: f64,
+    /// Probability of a loss in the bad state.
+    pub loss_bad: f64,
+}
 
 /// The Gilbert-Elliott model; it begins in the good state. A packet meets the state
 /// that it finds, and the state may turn after it.

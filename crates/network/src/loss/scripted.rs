@@ -1,7 +1,21 @@
 //! Loss of named packets.
 
-use super::ScriptedDrop;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use crate::packet::{Direction, Packet};
+
+/// A data packet that is to be lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedDrop {
+    /// Index of the flow.
+    pub flow: u32,
+    /// Number of the segment.
+    pub number: u64,
+    /// Number of its passages that fail, the first ones.
+    pub times: u32,
+}
 
 /// Loss of named data packets.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use crate::route::{Arrival, LinkId};
 use crate::routing::{HopKind, NextHop};
 use crate::units::{Span, Time};
 
-/// So few packets are merged one by one: a run has its own cost.
+/// So few packets are merged one by one: a burst has its own cost.
 const MERGED_ONE_BY_ONE: u32 = 2;
 
 /// A host's own link, as far as departures are known on arrival.
@@ -62,18 +62,18 @@ impl Network {
             return None;
         }
         let NextHop { target, delay, rank, kind } = to_queue;
-        let onward = Onward { delay, rank, queue: target as usize };
-        let is_merged = kind == HopKind::Queue && !self.is_group(onward.queue);
+        let next = NextQueue { delay, rank, queue: target as usize };
+        let is_merged = kind == HopKind::Queue && !self.is_process(next.queue);
         match &self.links[link] {
             Link::Plain(_) if is_merged => {
-                self.merge_burst(at, first, packets, (link, onward), plain, departs)
+                self.merge_burst(at, first, packets, (link, next), plain, departs)
             }
             Link::Scheduled(scheduled) if !scheduled.serves_one_flow() => {
                 let (sent, more) = self.schedule_burst(at, first, packets, link);
                 Some((sent, if more { Outcome::Several } else { Outcome::UnderWay }))
             }
             Link::Scheduled(_) if is_merged => {
-                self.merge_burst(at, first, packets, (link, onward), scheduled, departs)
+                self.merge_burst(at, first, packets, (link, next), scheduled, departs)
             }
             _ => None,
         }
@@ -87,7 +87,7 @@ impl Network {
         at: Time,
         first: Packet,
         packets: u32,
-        (link, Onward { delay, rank, queue: source }): (LinkId, Onward),
+        (link, NextQueue { delay, rank, queue: source }): (LinkId, NextQueue),
         host_link: impl FnOnce(&mut Link) -> &mut L,
         mut departs: impl FnMut(Time),
     ) -> Option<(u32, Outcome)> {
@@ -103,7 +103,7 @@ impl Network {
                     departs(host_link.departed());
                     let (time, packet) = (leaves + delay, passing.advanced());
                     if packets > MERGED_ONE_BY_ONE {
-                        queue.push_of_run(time, packet);
+                        queue.push_of_burst(time, packet);
                     } else {
                         queue.push(time, packet, rank, rank_of);
                     }
@@ -113,12 +113,12 @@ impl Network {
                     sent += 1;
                     break;
                 }
-                // This packet was not taken, so the caller sends it again by the general way.
+                // This packet was not taken, so the caller sends it again by the general path.
                 Err(None) => break,
             }
             (packet, sent) = (packet.following(1), sent + 1);
         }
-        queue.end_run(rank, rank_of);
+        queue.end_burst(rank, rank_of);
         let next = queue.next_time();
         if next < before {
             events.set(source, if next > *end { Time::NEVER } else { next });
@@ -127,9 +127,9 @@ impl Network {
     }
 }
 
-/// The way from a host's own link to the merge queue behind it.
+/// The path from a host's own link to the merge queue behind it.
 #[derive(Clone, Copy)]
-struct Onward {
+struct NextQueue {
     delay: Span,
     rank: u32,
     queue: usize,

@@ -23,9 +23,9 @@ impl Network {
             if time > now || time == Time::NEVER {
                 return None;
             }
-            if source < self.groups.len() {
+            if source < self.processes.len() {
                 let arrival = self.queues[source].pop().expect("what its event is for");
-                self.plan_group(source);
+                self.schedule_process(source);
                 return Some(Outcome::Delivered(arrival));
             }
             let outcome = if source >= self.queues.len() {

@@ -79,7 +79,7 @@ impl Network {
             return self.join_with_losses(time, packet, link, arrived);
         }
         if self.events.get(service) == Time::NEVER {
-            self.plan_service(link, time);
+            self.schedule_service(link, time);
         }
         Outcome::UnderWay
     }
@@ -143,7 +143,7 @@ impl Network {
     fn queued(&mut self, now: Time, link: LinkId) -> Outcome {
         let service = self.service_of[link] as usize;
         if self.events.get(service) == Time::NEVER {
-            self.plan_service(link, now);
+            self.schedule_service(link, now);
         }
         self.give_up(now, link, true)
     }
@@ -171,7 +171,7 @@ impl Network {
     }
 
     #[inline]
-    fn plan_service(&mut self, link: LinkId, now: Time) {
+    fn schedule_service(&mut self, link: LinkId, now: Time) {
         let next = self.scheduled_link(link).next_service(now);
         let next = if next > self.end { Time::NEVER } else { next };
         self.events.set(self.service_of[link] as usize, next);

@@ -1,9 +1,10 @@
 //! The disciplines that decide when a packet arrives and keep the order.
 
+use super::Manage;
+use super::backlog::{Backlog, Verdict};
 use super::config::QueueConfig;
-use super::inventory::{Discipline, Example, Manager};
+use super::inventory::{Discipline, Manager};
 use super::limit::Limit;
-use super::{Backlog, Manage, Verdict};
 use crate::packet::Packet;
 use crate::random::Random;
 use crate::units::{Span, Time};
@@ -13,9 +14,9 @@ use crate::units::{Span, Time};
 pub enum Admission {
     /// Takes everything.
     Unlimited,
-    /// Takes what finds room.
+    /// Takes what finds space.
     Limited(Limit),
-    /// Takes what finds room and its manager lets in.
+    /// Takes what finds space and its manager lets in.
     Managed(Option<Limit>, Manager),
 }
 
@@ -31,7 +32,7 @@ impl Admission {
         Some(Self::Managed(config.limit, manager))
     }
 
-    /// The room of the queue, if that is limited.
+    /// The space of the queue, if that is limited.
     #[must_use]
     pub const fn limit(&self) -> Option<Limit> {
         match self {
@@ -68,16 +69,6 @@ impl Admission {
         }
     }
 }
-
-/// Queues without any manager that tests try.
-pub(super) const FIFO_EXAMPLES: &[Example] = &[
-    Example {
-        name: "first in, first out",
-        queue: r#"{"limit":{"packets":20},"discipline":{"kind":"fifo"}}"#,
-    },
-    Example { name: "bytes", queue: r#"{"limit":{"bytes":30000},"discipline":{"kind":"fifo"}}"# },
-    Example { name: "no limit", queue: r#"{"limit":null,"discipline":{"kind":"fifo"}}"# },
-];
 
 #[cfg(test)]
 mod tests {

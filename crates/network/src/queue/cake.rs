@@ -10,9 +10,8 @@ use serde::Deserialize;
 
 use super::cake_flows::{FlowTable, Isolation};
 use super::codel::{self, CoDelConfig, Law};
-use super::inventory::Example;
 use super::limit::Limit;
-use super::{Parameters, Queued, Scheduled, Scheduler};
+use super::{Example, Parameters, Queued, Scheduled, Scheduler};
 use crate::check::{Check, not_zero, require, within};
 use crate::packet::Packet;
 use crate::random::Random;
@@ -116,7 +115,7 @@ struct Control {
 }
 
 /// A probability of drops, whether or not packets are ECN-capable: it rises as long as the queue
-/// has no room, and falls while it is empty.
+/// has no space, and falls while it is empty.
 #[derive(Clone, Copy, Debug, Default)]
 struct Blue {
     probability: f64,
@@ -289,7 +288,7 @@ mod tests {
         assert_eq!(numbers(&mut *queue), [4]);
         // Duplicates, echoes, what has blocks, data, and other flows' stay.
         let echo = ack(3).with_flags(Flags::ECE);
-        let blocks = ack(3).with_flags(Flags::PARKED);
+        let blocks = ack(3).with_flags(Flags::OUT_OF_BAND);
         put(&mut *queue, 0, [ack(3), ack(3), echo, blocks, packet(7, 2), packet(8, 1)]);
         assert_eq!(put(&mut *queue, 0, [ack(3), ack(2)]), 0);
         assert_eq!(queue.packets(), 8);

@@ -1,17 +1,16 @@
 //! Classes of packets that share a transmitter: in turns by weight, or by precedence.
 //!
-//! A switch with a queue for ECN-capable packets beside that of all others keeps DCTCP from
-//! being starved by senders that fill the queue, and from starving them (Brakmo's tests,
-//! algorithms.md, 9.1). The round robin is by bytes (Shreedhar and Varghese, SIGCOMM 1995), the
-//! mark DCTCP's (RFC 8257, section 3.1).
+//! A switch with separate queues for ECN-capable packets and for all others keeps DCTCP from being
+//! starved by senders that fill the queue, and from starving them (Brakmo's tests, algorithms.md,
+//! 9.1). The round robin is by bytes (Shreedhar and Varghese, SIGCOMM 1995), the mark DCTCP's (RFC
+//! 8257, section 3.1).
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::inventory::Example;
 use super::limit::Limit;
 use super::pool::{List, Pool};
-use super::{Parameters, Queued, Scheduled, Scheduler};
+use super::{Example, Parameters, Queued, Scheduled, Scheduler};
 use crate::check::{Check, not_zero, require, within};
 use crate::packet::{Ecn, Packet};
 use crate::random::Random;
@@ -155,7 +154,7 @@ pub struct Classes {
     /// Whose turn it is, where they take turns.
     turn: usize,
     pool: Pool,
-    /// Room of each class.
+    /// Space of each class.
     limit: Option<Limit>,
     marked: u64,
 }
@@ -168,7 +167,7 @@ struct Class {
 }
 
 impl Classes {
-    /// Empty classes, with room for `limit` in each.
+    /// Empty classes, with space for `limit` in each.
     #[must_use]
     pub fn new(config: &ClassesConfig, limit: Option<Limit>) -> Self {
         Self {

@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::inventory::Example;
 use super::limit::Limit;
 use super::pool::{List, Pool};
-use super::{Parameters, Queued, Scheduled, Scheduler};
+use super::{Example, Parameters, Queued, Scheduled, Scheduler};
 use crate::check::{Check, not_zero, require};
 use crate::packet::{Ecn, Packet};
 use crate::random::Random;
@@ -390,7 +389,7 @@ mod tests {
         // than an interval later: 100 ms / sqrt(count - 1).
         let gap = (100.0 / ((before - 1) as f64).sqrt()).ceil() as u64;
         assert!(again[1] - again[0] <= gap, "{again:?} {gap}");
-        // After 16 intervals of calm it starts again.
+        // After 16 intervals without a queue it starts again.
         serve(&mut *queue, 1_500, 5_000, 0);
         let anew = serve(&mut *queue, 5_000, 6_000, 50);
         assert_eq!(anew[1] - anew[0], 100);

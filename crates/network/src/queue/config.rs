@@ -33,7 +33,7 @@ impl QueueConfig {
 
 #[cfg(test)]
 mod tests {
-    use super::super::inventory::Example;
+    use super::super::Example;
     use super::*;
 
     fn parse(queue: &str) -> Result<QueueConfig, serde_json::Error> {

@@ -9,11 +9,10 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::inventory::Example;
 use super::limit::Limit;
 use super::pie::{check_controller, first_after};
 use super::pool::{List, Pool};
-use super::{Parameters, Queued, Scheduled, Scheduler};
+use super::{Example, Parameters, Queued, Scheduled, Scheduler};
 use crate::check::{Check, not_zero, probability};
 use crate::packet::{Ecn, Packet};
 use crate::random::Random;

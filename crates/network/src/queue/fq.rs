@@ -1,19 +1,18 @@
 //! Flow queues without hashing (Linux's `fq`, tc-fq(8), but for its pacing: here the
 //! senders pace).
 //!
-//! Every flow and direction has a queue of its own. A flow that is new goes before the
-//! old ones and begins with a larger credit, so that a short transfer or the first
-//! window of a long one leaves in one go.
+//! Every flow and direction has a separate queue. A flow that is new goes before the old ones and
+//! begins with a larger credit, so that a short transfer or the first window of a long one leaves
+//! in one go.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::inventory::Example;
 use super::limit::Limit;
 use super::pool::{List, Pool};
 use super::rotation::Rotation;
 use super::sparse::Sparse;
-use super::{Parameters, Queued, Scheduled, Scheduler};
+use super::{Example, Parameters, Queued, Scheduled, Scheduler};
 use crate::check::{Check, not_zero};
 use crate::packet::Packet;
 use crate::random::Random;
@@ -90,7 +89,7 @@ impl Fq {
         }
     }
 
-    /// Whether there is room for a packet of a flow of which so many wait.
+    /// Whether there is space for a packet of a flow of which so many wait.
     fn takes(&self, of_flow: u32, wire_bytes: u32) -> bool {
         let (packets, bytes) = (self.pool.packets() + 1, self.pool.bytes() + u64::from(wire_bytes));
         let fits = packets == 1 || self.limit.is_none_or(|limit| limit.holds(packets, bytes));

@@ -5,9 +5,8 @@ use serde::Deserialize;
 
 use super::codel::{CoDelConfig, Control, Law};
 use super::flow_queues::{self, FlowQueues};
-use super::inventory::Example;
 use super::limit::Limit;
-use super::{Parameters, Queued, Scheduled, Scheduler};
+use super::{Example, Parameters, Queued, Scheduled, Scheduler};
 use crate::check::Check;
 use crate::packet::Packet;
 use crate::random::Random;
@@ -62,7 +61,7 @@ impl Parameters for FqCoDelConfig {
     }
 }
 
-/// At most so many packets go at once when there is no room (section 4.1).
+/// At most so many packets go at once when there is no space (section 4.1).
 const OVERFLOW_PACKETS_MAX: u32 = 64;
 
 impl Scheduled for FqCoDelConfig {
@@ -87,7 +86,7 @@ pub struct FqCoDel {
 }
 
 impl FqCoDel {
-    /// Makes room at the head of the queue with the most bytes: half of its packets, up
+    /// Makes space at the head of the queue with the most bytes: half of its packets, up
     /// to a number that pays for the search (section 4.1).
     #[cold]
     fn overflow(&mut self, dropped: &mut Vec<Packet>) {
@@ -105,7 +104,7 @@ impl Scheduler for FqCoDel {
     fn enqueue(&mut self, _now: Time, queued: Queued, dropped: &mut Vec<Packet>) {
         let number = self.flows.number_of(queued.packet);
         self.law.sees(queued.wire_bytes);
-        // It joins even if there is no room: the fattest queue pays for it, which may be another.
+        // It joins even if there is no space: the fattest queue pays for it, which may be another.
         self.flows.push(number, queued);
         if let Some(limit) = self.limit {
             while self.packets() > 1 && !limit.holds(self.packets(), self.bytes()) {

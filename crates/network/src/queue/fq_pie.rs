@@ -7,10 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::flow_queues::{self, FlowQueues};
-use super::inventory::Example;
 use super::limit::Limit;
 use super::pie::{self, PieConfig, first_after};
-use super::{Parameters, Queued, Scheduled, Scheduler, Verdict};
+use super::{Example, Parameters, Queued, Scheduled, Scheduler, Verdict};
 use crate::check::{Check, probability};
 use crate::packet::{Ecn, Packet};
 use crate::random::Random;
@@ -120,13 +119,13 @@ impl FqPie {
         }
     }
 
-    /// Whether there is room for a packet.
+    /// Whether there is space for a packet.
     fn takes(&self, wire_bytes: u32) -> bool {
         let (packets, bytes) = (self.packets() + 1, self.bytes() + u64::from(wire_bytes));
         packets == 1 || self.limit.is_none_or(|limit| limit.holds(packets, bytes))
     }
 
-    /// What becomes of a packet that finds room, by the law of its queue.
+    /// What becomes of a packet that finds space, by the law of its queue.
     fn verdict(&mut self, now: Time, number: usize, packet: Packet) -> Verdict {
         let list = self.flows.entry(number).list;
         let delay = waited(now, self.flows.pool().oldest(&list));

@@ -1,12 +1,10 @@
 //! The inventory: all queue disciplines, a line each.
 //!
-//! What holds for each of them, such as reading and checking its parameters and making it,
-//! follows from its line.
+//! All else follows from that line, such as reading and checking the parameters.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::admission;
 use super::cake::CakeConfig;
 use super::classes::ClassesConfig;
 use super::codel::CoDelConfig;
@@ -17,21 +15,24 @@ use super::fq_pie::FqPieConfig;
 use super::pie::PieConfig;
 use super::red::RedConfig;
 use super::step::StepConfig;
-use super::{Backlog, Limit, Manage, Managed, Parameters, Queued, Scheduled, Scheduler, Verdict};
+use super::{
+    Backlog, Example, Limit, Manage, Managed, Parameters, Queued, Scheduled, Scheduler, Verdict,
+};
 use crate::check::Check;
 use crate::packet::Packet;
 use crate::random::Random;
 use crate::transmitter::ShaperConfig;
 use crate::units::{Span, Time};
 
-/// A queue that tests try, for each discipline at least one.
-#[derive(Clone, Copy, Debug)]
-pub struct Example {
-    /// What is special about it.
-    pub name: &'static str,
-    /// The queue as a scenario has it, in JSON.
-    pub queue: &'static str,
-}
+/// Queues without any manager that tests try.
+const FIFO_EXAMPLES: &[Example] = &[
+    Example {
+        name: "first in, first out",
+        queue: r#"{"limit":{"packets":20},"discipline":{"kind":"fifo"}}"#,
+    },
+    Example { name: "bytes", queue: r#"{"limit":{"bytes":30000},"discipline":{"kind":"fifo"}}"# },
+    Example { name: "no limit", queue: r#"{"limit":null,"discipline":{"kind":"fifo"}}"# },
+];
 
 macro_rules! disciplines {
     (
@@ -62,7 +63,7 @@ macro_rules! disciplines {
             #[must_use]
             pub fn examples() -> Vec<Example> {
                 let of_each: &[&[Example]] = &[
-                    admission::FIFO_EXAMPLES,
+                    FIFO_EXAMPLES,
                     $(<$manager_config>::EXAMPLES,)*
                     $(<$scheduler_config>::EXAMPLES,)*
                 ];

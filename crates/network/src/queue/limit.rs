@@ -1,9 +1,9 @@
-//! How much a queue holds, the packet being sent not counted.
+//! Limits of a queue. The packet being sent does not count.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Backlog;
+use super::backlog::Backlog;
 
 /// An amount of packets or of bytes: the room of a queue, or a threshold in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -34,7 +34,7 @@ impl Limit {
     /// wait; an idle transmitter takes any.
     #[inline]
     #[must_use]
-    pub const fn room(self, packets: u32, waiting_bytes: u64, wire_bytes: u32) -> u32 {
+    pub const fn space(self, packets: u32, waiting_bytes: u64, wire_bytes: u32) -> u32 {
         match self {
             // One more than the limit, since the packet being sent is among `packets`.
             Self::Packets(limit) => limit.saturating_add(1).saturating_sub(packets),

@@ -5,6 +5,7 @@
 //! transmitter is free, and so must be asked then.
 
 mod admission;
+mod backlog;
 mod cake;
 mod cake_flows;
 mod classes;
@@ -29,60 +30,18 @@ mod step;
 mod testing;
 
 pub use admission::Admission;
+pub use backlog::{Backlog, Verdict};
 pub use cake::AckFilter;
 pub use classes::{ClassOf, ClassesConfig};
 pub use config::QueueConfig;
-pub use inventory::{AnyScheduler, Discipline, Example};
+pub use inventory::{AnyScheduler, Discipline};
 pub use limit::Limit;
 
 use crate::check::Check;
-use crate::packet::{Ecn, Packet};
+use crate::packet::Packet;
 use crate::random::Random;
 use crate::transmitter::ShaperConfig;
 use crate::units::{Span, Time};
-
-/// What a packet finds on arrival at a first-in, first-out queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Backlog {
-    /// Packets waiting or being sent.
-    pub packets: u32,
-    /// Bytes on the wire waiting or being sent.
-    pub bytes: u64,
-    /// Size on the wire of the packet being sent; 0 if there is none.
-    pub sending_bytes: u32,
-    /// How long the packet will wait for the transmitter.
-    pub wait: Span,
-    /// How long the transmitter has had nothing to send.
-    pub idle: Span,
-}
-
-impl Backlog {
-    /// Bytes on the wire behind the packet being sent.
-    #[inline]
-    #[must_use]
-    pub const fn waiting_bytes(&self) -> u64 {
-        self.bytes - self.sending_bytes as u64
-    }
-}
-
-/// What becomes of an arriving packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It joins the queue.
-    Accept,
-    /// It joins the queue and is marked; only said of ECN-capable packets.
-    Mark,
-    /// It is refused.
-    Drop,
-}
-
-impl Verdict {
-    /// Congestion is to be signalled: by a mark where the packet can carry one, else by loss.
-    #[inline]
-    fn of_congestion(packet: Packet, ecn: bool) -> Self {
-        if ecn && packet.ecn() != Ecn::NotEct { Self::Mark } else { Self::Drop }
-    }
-}
 
 /// A packet in a scheduler's queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -93,6 +52,15 @@ pub struct Queued {
     pub wire_bytes: u32,
     /// When it joined.
     pub since: Time,
+}
+
+/// A queue that tests try, for each discipline at least one.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// What is special about it.
+    pub name: &'static str,
+    /// The queue as a scenario has it, in JSON.
+    pub queue: &'static str,
 }
 
 /// The parameters of a discipline, as a scenario states them.
@@ -154,7 +122,7 @@ pub trait Scheduler: Send + std::fmt::Debug {
     fn packets(&self) -> u32;
     /// Bytes on the wire in the queue.
     fn bytes(&self) -> u64;
-    /// Bytes on the wire in that of its queues which a packet would join, as far as each has room
+    /// Bytes on the wire in that of its queues which a packet would join, as far as each has space
     /// of its own.
     fn bytes_with(&self, _packet: Packet) -> u64 {
         self.bytes()
@@ -170,7 +138,7 @@ pub trait Scheduler: Send + std::fmt::Debug {
         false
     }
 
-    /// Whether there is always room for so much, and [`Self::passes`] may say yes.
+    /// Whether there is always space for so much, and [`Self::passes`] may say yes.
     fn holds(&self, _packets: u32, _bytes: u64) -> bool {
         false
     }

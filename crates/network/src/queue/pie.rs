@@ -7,8 +7,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::inventory::Example;
-use super::{Backlog, Manage, Managed, Parameters, Verdict};
+use super::{Backlog, Example, Manage, Managed, Parameters, Verdict};
 use crate::check::{Check, not_zero, positive, require};
 use crate::packet::Packet;
 use crate::random::Random;
@@ -308,7 +307,7 @@ mod tests {
             times.filter(|&at| queue.offer(at, packet(0, 0)) == Verdict::Drop).count()
         };
         assert_eq!(burst(&mut queue, 0, 150 * MS), 0);
-        // It drains, calm returns, and the next one passes as well.
+        // The queue drains, its delay is small again, and the next one passes as well.
         assert_eq!(burst(&mut queue, 5_000 * MS, 150 * MS), 0);
         // One of a second does not.
         assert!(burst(&mut queue, 10_000 * MS, 1_000 * MS) > 50);

@@ -1,4 +1,4 @@
-//! What holds for every discipline, whatever comes.
+//! Properties of every discipline under any traffic.
 
 use proptest::prelude::*;
 

@@ -4,8 +4,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::inventory::Example;
-use super::{Backlog, Manage, Managed, Parameters, Verdict};
+use super::{Backlog, Example, Manage, Managed, Parameters, Verdict};
 use crate::check::{Check, positive, require};
 use crate::packet::Packet;
 use crate::random::{Random, WHOLE};

@@ -3,9 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::inventory::Example;
 use super::limit::Limit;
-use super::{Backlog, Manage, Managed, Parameters, Verdict};
+use super::{Backlog, Example, Manage, Managed, Parameters, Verdict};
 use crate::check::Check;
 use crate::packet::{Ecn, Packet};
 use crate::random::Random;

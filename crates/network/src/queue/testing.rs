@@ -1,4 +1,4 @@
-//! What the tests of disciplines share: queues from JSON and a link in small.
+//! Shared parts of the tests of disciplines: queues from JSON and a link in small.
 
 use std::collections::VecDeque;
 

@@ -5,11 +5,13 @@ use std::num::NonZeroU32;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::BYTE;
 use crate::check::{Check, not_zero, require, within};
 use crate::policer::check_burst;
 use crate::schedule::Steps;
 use crate::units::{Rate, Span, Time};
+
+/// Eight bits a byte in units of one bit per second times one nanosecond.
+pub(super) const BYTE: u64 = 8 * 1_000_000_000;
 
 /// The rate of a link.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]

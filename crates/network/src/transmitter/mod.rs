@@ -9,8 +9,8 @@ mod stepped;
 mod token_bucket;
 mod trace;
 
-pub use config::{RateConfig, TokenBucketConfig, TraceConfig};
-pub use shaped::{Shaped, ShaperConfig};
+pub use config::RateConfig;
+pub use shaped::{LinkShaper, ShaperConfig};
 pub use stepped::Stepped;
 pub use token_bucket::TokenBucket;
 pub use trace::Trace;
@@ -19,9 +19,6 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use crate::serializer::Serializer;
 use crate::units::{Rate, Span, Time};
-
-/// Eight bits a byte in units of one bit per second times one nanosecond.
-const BYTE: u64 = 8 * 1_000_000_000;
 
 /// Of a byte.
 const BITS: NonZeroU64 = NonZeroU64::new(8).expect("above zero");
@@ -40,12 +37,18 @@ pub enum Transmitter {
     /// A token bucket that delays.
     TokenBucket(TokenBucket),
     /// A shaper in front of another one.
-    Shaped(Box<Shaped>),
+    Shaped(Box<(LinkShaper, Transmitter)>),
     /// So many packets a second, each taken as one byte.
     Packets(Serializer),
 }
 
 impl Transmitter {
+    /// A shaper in front of a transmitter.
+    #[must_use]
+    pub fn shaped(shaper: LinkShaper, behind: Self) -> Self {
+        Self::Shaped(Box::new((shaper, behind)))
+    }
+
     /// An idle transmitter.
     #[must_use]
     pub fn new(config: Option<&RateConfig>) -> Self {
@@ -77,7 +80,12 @@ impl Transmitter {
             Self::Stepped(stepped) => stepped.send(ready, wire_bytes),
             Self::Trace(trace) => trace.send(ready, wire_bytes),
             Self::TokenBucket(bucket) => bucket.send(ready, wire_bytes),
-            Self::Shaped(shaped) => shaped.send(ready, wire_bytes),
+            Self::Shaped(shaped) => {
+                let (shaper, behind) = &mut **shaped;
+                let (start, end) = behind.send(shaper.earliest(ready), wire_bytes);
+                shaper.note_sent(start, wire_bytes);
+                (start, end)
+            }
             Self::Packets(serializer) => serializer.send(ready, 1),
         }
     }
@@ -112,7 +120,7 @@ impl Transmitter {
             Self::Stepped(stepped) => stepped.begins(ready),
             Self::Trace(trace) => trace.begins(ready),
             Self::TokenBucket(bucket) => bucket.begins(ready),
-            Self::Shaped(shaped) => shaped.begins(ready),
+            Self::Shaped(shaped) => shaped.1.begins(shaped.0.earliest(ready)),
         }
     }
 

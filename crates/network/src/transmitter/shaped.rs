@@ -1,13 +1,12 @@
 //! A shaper in front of another transmitter: it sends no earlier than a slower link further on
 //! could, whose framing it knows.
 //!
-//! A virtual clock goes on by the time of each packet at the shaper's rate, and no burst saves up
+//! A virtual clock advances by the time of each packet at the shaper's rate, and no burst saves up
 //! (Høiland-Jørgensen, Täht and Morton 2018, section III.A).
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::Transmitter;
 use crate::check::{Check, require};
 use crate::serializer::Serializer;
 use crate::units::{Rate, Time};
@@ -69,38 +68,35 @@ impl ShaperConfig {
 
 /// A shaper at work.
 #[derive(Clone, Debug)]
-pub struct Shaped {
+pub struct LinkShaper {
     config: ShaperConfig,
     /// Bytes that the link adds to each packet.
     link_bytes: u32,
     clock: Serializer,
-    behind: Transmitter,
 }
 
-impl Shaped {
-    /// An idle shaper in front of a transmitter.
-    pub const fn new(config: ShaperConfig, link_bytes: u32, behind: Transmitter) -> Self {
-        Self { config, link_bytes, clock: Serializer::new(config.rate_bps), behind }
+impl LinkShaper {
+    /// An idle shaper.
+    pub const fn new(config: ShaperConfig, link_bytes: u32) -> Self {
+        Self { config, link_bytes, clock: Serializer::new(config.rate_bps) }
     }
 
-    /// See [`super::Transmitter::send`].
-    pub fn send(&mut self, ready: Time, wire_bytes: u32) -> (Time, Time) {
-        let (start, end) = self.behind.send(ready.max(self.clock.free_at()), wire_bytes);
+    /// When a packet that is there at `ready` may be sent at the earliest.
+    pub fn earliest(&self, ready: Time) -> Time {
+        ready.max(self.clock.free_at())
+    }
+
+    /// A packet is sent from `start` on.
+    pub fn note_sent(&mut self, start: Time, wire_bytes: u32) {
         // From the actual start: time in which the link behind was busy is not saved for a burst.
         self.clock.send(start, self.config.bytes(wire_bytes, self.link_bytes));
-        (start, end)
-    }
-
-    /// See [`super::Transmitter::begins`].
-    pub fn begins(&self, ready: Time) -> Time {
-        self.behind.begins(ready.max(self.clock.free_at()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transmitter::RateConfig;
+    use crate::transmitter::{RateConfig, Transmitter};
 
     fn config(more: &str) -> ShaperConfig {
         let json = format!(r#"{{"rate_bps":12000000,{more}}}"#);
@@ -126,7 +122,8 @@ mod tests {
     fn packets_leave_at_the_shapers_rate_and_save_nothing_up() {
         let link: RateConfig = serde_json::from_str(r#"{"constant":120000000}"#).unwrap();
         let plain = config(r#""overhead_bytes":null,"mpu_bytes":0,"framing":"none""#);
-        let mut shaped = Shaped::new(plain, 0, Transmitter::new(Some(&link)));
+        let mut shaped =
+            Transmitter::shaped(LinkShaper::new(plain, 0), Transmitter::new(Some(&link)));
         let mut send = |at: u64| {
             let (start, end) = shaped.send(Time(at * 1_000), 1_500);
             (start.as_micros(), end.as_micros(), shaped.begins(Time::ZERO).as_micros())

@@ -3,7 +3,7 @@
 //! It sends the integral of its rate, exactly: within a step the remainder of a
 //! nanosecond is carried as it is at a constant rate, and a packet may span steps.
 
-use super::BYTE;
+use super::config::BYTE;
 use crate::schedule::Steps;
 use crate::units::{Span, Time};
 

@@ -1,6 +1,6 @@
 //! A token bucket that delays what exceeds it.
 
-use super::TokenBucketConfig;
+use super::config::TokenBucketConfig;
 use crate::bucket::Bucket;
 use crate::serializer::Serializer;
 use crate::units::Time;

@@ -5,7 +5,7 @@
 //! packets share one, a large packet takes several, and what finds nothing to carry is
 //! lost.
 
-use super::TraceConfig;
+use super::config::TraceConfig;
 use crate::units::Time;
 
 /// A transmitter at work.

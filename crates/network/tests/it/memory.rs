@@ -117,16 +117,16 @@ fn delivered(mut network: Network, sent: &[Sent], drive: Drive) -> Vec<u64> {
         }
         return times;
     }
-    // The senders of each group, and what they still have to send, the next last.
-    let groups: Vec<Vec<usize>> = network.groups().map(<[usize]>::to_vec).collect();
+    // The senders of each process, and what they still have to send, the next last.
+    let processes: Vec<Vec<usize>> = network.processes().map(<[usize]>::to_vec).collect();
     let mut to_send: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (number, &(_, flow, _)) in sent.iter().enumerate().rev() {
-        let group = groups.iter().position(|routes| routes.contains(&(2 * flow + 1))).unwrap();
-        to_send.entry(group).or_default().push(number);
+        let process = processes.iter().position(|routes| routes.contains(&(2 * flow + 1))).unwrap();
+        to_send.entry(process).or_default().push(number);
     }
     let due = |numbers: &Vec<usize>| numbers.last().map_or(Time::NEVER, |&next| Time(sent[next].0));
-    for (&group, numbers) in &to_send {
-        network.set_timer(group, due(numbers));
+    for (&process, numbers) in &to_send {
+        network.set_timer(process, due(numbers));
     }
     loop {
         match network.next_event() {
@@ -137,12 +137,12 @@ fn delivered(mut network: Network, sent: &[Sent], drive: Drive) -> Vec<u64> {
             }
             Event::Outcome(outcome) => meet(outcome),
             Event::Service(link, time) => meet(network.serve(time, link)),
-            Event::Timer(group, time) => {
-                let numbers = to_send.get_mut(&group).unwrap();
+            Event::Timer(process, time) => {
+                let numbers = to_send.get_mut(&process).unwrap();
                 let number = numbers.pop().unwrap();
                 let next = due(numbers);
                 meet(network.send(time, packet(number)));
-                network.set_timer(group, next);
+                network.set_timer(process, next);
             }
         }
     }

@@ -1,35 +1,18 @@
-//! Many paths in one process, step by step, over several threads if wanted.
+//! Many paths in one process, step by step, over one thread or several.
 
 use std::thread;
 
 use dumbbell_record::Output;
 
-use super::dials::Refused;
 use super::observing::FIELDS;
-use super::{Environment, Progress, Terms};
-use crate::Error;
+use super::terms::{StepError, Terms};
+use super::{Environment, Progress};
 
 /// Paths that have the same terms.
 #[derive(Debug)]
 pub struct Batch {
     terms: Terms,
     paths: Vec<Option<Environment>>,
-}
-
-/// Why a path has taken no step.
-#[derive(Debug)]
-pub enum StepError {
-    /// A learner's action cannot be one.
-    Action {
-        /// Which of the learners.
-        learner: usize,
-        /// The number that is wrong.
-        refused: Refused,
-    },
-    /// Its episode is over, or has not begun.
-    IsOver,
-    /// It cannot go on.
-    Run(Error),
 }
 
 /// Where a batch writes what its learners see: a row for each path.
@@ -181,7 +164,7 @@ impl Environment {
             let (values, all) = self.seen(learner);
             measured.copy_from_slice(all);
             for value in values {
-                *observations.next().expect("room for every observation") = value;
+                *observations.next().expect("space for every observation") = value;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What a learner measures in one step: differences of what its sender counts.
+//! Measurements of a learner in one step: differences of what its sender counts.
 
 use dumbbell_network::Span;
 use dumbbell_tcp::RttSummary;

@@ -1,10 +1,10 @@
-//! Observations as a learner gets them: some of what was measured, of several steps, in units of
-//! the path if wanted.
+//! Observations as a learner gets them: some of what was measured, of several steps, in absolute
+//! units or in those of the path.
 
 use std::collections::VecDeque;
 
-use super::Terms;
 use super::observing::{FIELDS, Observation};
+use super::terms::Terms;
 
 /// Beyond this, a number in units of the path says no more.
 pub const SCALED_MAX: f64 = 100.0;
@@ -73,7 +73,7 @@ impl View {
     }
 }
 
-/// The payload of a usual segment, in which the product of rate and RTT is counted.
+/// The payload of a typical segment, in which the product of rate and RTT is counted.
 const SEGMENT_BYTES: f64 = 1448.0;
 
 /// A number in units of another; 0 as long as that is not known.

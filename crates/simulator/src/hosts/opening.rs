@@ -1,7 +1,7 @@
-//! Handshakes: SYN, SYN-ACK and the ACK of that, as packets of their own.
+//! Handshakes: SYN, SYN-ACK and the ACK of that, as separate packets.
 //!
 //! The lower half of a SYN's number is its sender's clock, that of a SYN-ACK the clock that it
-//! echoes; the note says which of the three it is.
+//! echoes; the note names which of the three it is.
 
 use dumbbell_capture::Handshake as Step;
 use dumbbell_network::{Direction, Ecn, Flags, Network, Packet, Time};
@@ -127,7 +127,7 @@ impl AllHosts {
         self.send_step(now, index, Step::Ack, (0, received), network);
         if let Some(handshake) = handshake {
             self.connection_begins(now, index, handshake, network);
-            self.plan_sender(index, network);
+            self.schedule_sender(index, network);
         }
     }
 

@@ -5,7 +5,7 @@ use dumbbell_tcp::{Ack, clock};
 
 use super::AllHosts;
 use crate::flow::{Connection, Ends, FlowState, receiver_of};
-use crate::parked::More;
+use crate::side_table::More;
 use crate::wire::{arrival_of, plain_packet, stamp_of};
 
 impl AllHosts {
@@ -76,7 +76,7 @@ impl AllHosts {
         if let Some(ack) = ack {
             self.send_acks(now, index, ack, network);
         }
-        self.plan_receiver(index, network);
+        self.schedule_receiver(index, network);
     }
 
     /// Sends an acknowledgement and those that go with it.
@@ -92,7 +92,7 @@ impl AllHosts {
             let more = More { stamp, window, marks };
             let bytes = connection.ack_bytes;
             let packet = self
-                .parked
+                .side_table
                 .packet_of(index as u32, bytes, ack, more, blocks)
                 .with_ecn(connection.answering);
             let packet = match &mut self.capture {
@@ -123,7 +123,7 @@ impl AllHosts {
 
     /// Makes sure that a receiver is not late for what it wants.
     #[inline]
-    pub(super) fn plan_receiver(&mut self, index: usize, network: &mut Network) {
+    pub(super) fn schedule_receiver(&mut self, index: usize, network: &mut Network) {
         if let Some(Connection { receiver, .. }) = self.flows[index].connection() {
             self.timers.at_latest(receiver_of(index), receiver.due(), network);
         }

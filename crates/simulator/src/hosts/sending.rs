@@ -2,13 +2,13 @@
 
 use dumbbell_network::{Arrival, Direction, Flags, LinkId, Network, Outcome, Packet, Time};
 use dumbbell_record::{EventKind, Request};
-use dumbbell_tcp::{Burst, clock};
+use dumbbell_tcp::Burst;
 
 use super::AllHosts;
 use crate::app::Message;
 use crate::flow::{Connection, Ends, FlowState, FullHost, sender_of};
-use crate::parked::FetchedAck;
-use crate::wire::ack_of;
+use crate::side_table::FetchedAck;
+use crate::wire::{ack_of, note_of};
 
 impl AllHosts {
     /// Takes an acknowledgement that reaches its sender, and sends what it lets go.
@@ -21,7 +21,7 @@ impl AllHosts {
             Some(None) => self.transmit(time, index, network),
             Some(Some(burst)) => self.send_fast(time, index, burst, network),
         }
-        self.plan_sender(index, network);
+        self.schedule_sender(index, network);
     }
 
     /// Takes an acknowledgement on the fast path, and gives what it lets go if that certainly
@@ -58,7 +58,7 @@ impl AllHosts {
             self.completed(time, index, message, network);
         }
         self.transmit_slowly(time, index, network);
-        self.plan_sender(index, network);
+        self.schedule_sender(index, network);
     }
 
     /// Takes an acknowledgement that is as expected (header prediction); false: it is not.
@@ -87,8 +87,8 @@ impl AllHosts {
         let Ends::Tcp(connection) = &mut flow.ends else { unreachable!("an ACK of no connection") };
         let sender = &mut connection.sender;
         let mut window = None;
-        let (ack, blocks) = if packet.has(Flags::PARKED) {
-            let FetchedAck { ack, blocks, more } = self.parked.fetch(packet);
+        let (ack, blocks) = if packet.has(Flags::OUT_OF_BAND) {
+            let FetchedAck { ack, blocks, more } = self.side_table.fetch(packet);
             if let Some(capture) = &self.capture {
                 capture.assert_sent_with(packet, blocks);
             }
@@ -101,7 +101,7 @@ impl AllHosts {
             }
             (ack, blocks)
         } else {
-            (ack_of(packet, now), &self.parked.none)
+            (ack_of(packet, now), &self.side_table.none)
         };
         let mut observer = self.recorder.observer(now, packet.flow(), sender.next_new_segment());
         let says_more = ack.has_blocks || ack.ece;
@@ -149,7 +149,7 @@ impl AllHosts {
         for index in flows {
             if let Ends::Tcp(connection) = &mut self.flows[index].ends {
                 connection.app.ask(begins);
-                self.plan_sender(index, network);
+                self.schedule_sender(index, network);
             }
         }
     }
@@ -182,8 +182,8 @@ impl AllHosts {
             };
             let sender = &mut connection.sender;
             if let Some(FullHost { link, .. }) = full_host {
-                // Again for each burst, as the one before took some of the room.
-                sender.set_host_room(network.room(*link, now, spec.packet_bytes));
+                // Again for each burst, as the one before took some of the space.
+                sender.set_host_space(network.space(*link, now, spec.packet_bytes));
             }
             let Some(burst) = sender.next_burst(now) else {
                 if sender.is_refused() {
@@ -240,7 +240,7 @@ impl AllHosts {
         let first = Packet::new(index as u32, Direction::Forward, spec.packet_bytes, burst.first)
             .with_ecn(ecn)
             .with_note(note_of(now));
-        self.send_run(now, first, burst.segs, interface, network);
+        self.send_consecutive(now, first, burst.segs, interface, network);
     }
 
     /// Sends segments that may say more than their numbers.
@@ -288,7 +288,7 @@ impl AllHosts {
             let says_more = is_last || burst.cwr && is_first;
             if has_runs && !says_more {
                 let packets = burst.segs - place - u32::from(last_says_more);
-                self.send_run(now, packet, packets, interface, network);
+                self.send_consecutive(now, packet, packets, interface, network);
                 place += packets;
             } else {
                 self.send_data(now, packet, network);
@@ -314,7 +314,7 @@ impl AllHosts {
     /// Sends packets with consecutive numbers that say nothing else; `interface` is that of their
     /// host, where their sender follows them there.
     #[inline(always)]
-    fn send_run(
+    fn send_consecutive(
         &mut self,
         now: Time,
         mut next: Packet,
@@ -364,7 +364,7 @@ impl AllHosts {
                 self.send_chunk(now, next, left, link, network)
             } else {
                 let departs = |at| {
-                    sender.leave_host(1, at);
+                    sender.on_tx_completion(1, at);
                 };
                 match network.send_burst(now, next, left, departs) {
                     Some((sent, outcome)) => {
@@ -424,12 +424,12 @@ impl AllHosts {
         {
             // A packet that its own interface refuses has not joined, so `departs_by` is not its
             // time: that comes with the loss.
-            connection.sender.leave_host(sent - u32::from(is_last_lost), departs);
+            connection.sender.on_tx_completion(sent - u32::from(is_last_lost), departs);
         }
     }
 
     /// Says to a sender that a packet leaves the interface of its host, or is lost there.
-    pub fn departs(&mut self, arrival: Arrival, link: LinkId, network: &mut Network) {
+    pub fn on_tx_completion(&mut self, arrival: Arrival, link: LinkId, network: &mut Network) {
         let Arrival { time, packet } = arrival;
         let index = packet.flow() as usize;
         let flow = &mut self.flows[index];
@@ -440,22 +440,16 @@ impl AllHosts {
             return;
         }
         if let Ends::Tcp(connection) = &mut flow.ends
-            && connection.sender.leave_host(1, time)
+            && connection.sender.on_tx_completion(1, time)
         {
-            self.plan_sender(index, network);
+            self.schedule_sender(index, network);
         }
     }
 
     /// Makes sure that a sender is not late for what it wants.
     #[inline]
-    pub(super) fn plan_sender(&mut self, index: usize, network: &mut Network) {
+    pub(super) fn schedule_sender(&mut self, index: usize, network: &mut Network) {
         let due = self.flows[index].sender_due();
         self.timers.at_latest(sender_of(index), due, network);
     }
-}
-
-/// The timestamp of a segment that is sent at `now`, as far as a packet has room for it.
-#[inline]
-pub(super) const fn note_of(now: Time) -> u32 {
-    clock(now) & (Packet::NOTES - 1)
 }

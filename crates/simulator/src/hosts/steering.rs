@@ -31,12 +31,12 @@ impl AllHosts {
         (cwnd_segs, rate_bytes_per_s): (u32, u64),
         network: &mut Network,
     ) {
-        let now = network.at_alarm(self.timers.group_of(sender_of(index)), alarm);
+        let now = network.at_alarm(self.timers.process_of(sender_of(index)), alarm);
         let Some(connection) = self.flows[index].connection_mut() else { return };
         let Connection { sender, .. } = connection;
         if sender.steer(now, cwnd_segs, rate_bytes_per_s) {
             self.transmit_slowly(now, index, network);
-            self.plan_sender(index, network);
+            self.schedule_sender(index, network);
         }
     }
 }

@@ -1,27 +1,18 @@
 //! Trains: acknowledgements of bulk data that come one after the other over direct paths, let
 //! new segments go, and are answered, while nothing else happens in between.
 //!
-//! All that happens is what [`AllHosts::receive`] would do; what is left out is looking at
-//! every step for what else might happen. Whatever was not predicted ends the train.
+//! All that happens is what [`AllHosts::receive`] would do; what is left out is looking at every
+//! step for what else might happen. Anything that was not predicted ends the train.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dumbbell_network::{Arrival, DirectPath, GroupId, Network, Time, Train};
+use dumbbell_network::{Arrival, Network, Time, Train};
 use dumbbell_tcp::{Burst, clock};
 
 use super::AllHosts;
 use crate::flow::{Connection, Ends, FlowState, receiver_of, sender_of};
 use crate::timers::Timers;
 use crate::wire::plain_packet;
-
-/// The direct paths of all connections whose acknowledgements reach a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SharedPaths {
-    data: DirectPath,
-    acks: DirectPath,
-    /// The group of the receivers.
-    receivers: GroupId,
-}
 
 /// Why a train ended.
 enum End {
@@ -37,36 +28,6 @@ enum End {
     Plan { flow: usize },
 }
 
-impl SharedPaths {
-    /// Those of each group, where all its connections have the same.
-    pub fn of_groups(flows: &[FlowState], timers: &Timers, network: &Network) -> Vec<Option<Self>> {
-        let of_group = |(group, routes): (GroupId, &[usize])| {
-            let mut all = routes.iter().map(|&route| {
-                let is_sender = route == sender_of(route / 2);
-                is_sender.then(|| Self::of(&flows[route / 2], route / 2, group, timers, network))?
-            });
-            let first = all.next()??;
-            all.all(|paths| paths == Some(first)).then_some(first)
-        };
-        network.groups().enumerate().map(of_group).collect()
-    }
-
-    fn of(
-        flow: &FlowState,
-        index: usize,
-        group: GroupId,
-        timers: &Timers,
-        network: &Network,
-    ) -> Option<Self> {
-        let data = network.direct_path(receiver_of(index)).filter(DirectPath::ends_at_host)?;
-        let acks = network.direct_path(sender_of(index)).filter(|path| !path.ends_at_host())?;
-        let reaches = network.group_behind(&acks) == Some(group);
-        let fits = reaches && !data.meets(&acks) && !flow.needs_packets();
-        let receivers = timers.group_of(receiver_of(index));
-        fits.then_some(Self { data, acks, receivers })
-    }
-}
-
 impl AllHosts {
     /// Whether there may be trains at all.
     pub fn has_trains(&self) -> bool {
@@ -76,15 +37,16 @@ impl AllHosts {
     /// Works through what comes next as long as it was predicted; gives whether anything was.
     #[inline]
     pub fn take_train(&mut self, network: &mut Network) -> bool {
-        let Some((group, packet)) = network.next_arrival() else { return false };
-        let Some(paths) = &self.shared_paths[group] else { return false };
+        let Some((process, packet)) = network.next_arrival() else { return false };
+        let Some(paths) = &self.shared_paths[process] else { return false };
         match &self.flows[packet.flow() as usize].ends {
             Ends::Tcp(connection) if connection.expects(packet) => {}
             _ => return false,
         }
         // The train must stop before any other event, a timer of the senders, and the end of the
         // run.
-        let until = network.undisputed(group).min(self.timers.wakes(group)).min(paths.data.last());
+        let until =
+            network.undisputed(process).min(self.timers.wakes(process)).min(paths.data.last());
         // Receivers have their own time, and their timers bound what may reach them in one go.
         let wakes = self.timers.wakes(paths.receivers);
         let received = network.end().min(paths.acks.last());
@@ -96,7 +58,7 @@ impl AllHosts {
             &mut train,
             (until, wakes, received),
         );
-        network.end_train(group);
+        network.end_train(process);
         let flow = match end {
             End::Stopped { worked } => return worked,
             End::Behind { first } => {
@@ -112,11 +74,11 @@ impl AllHosts {
                 flow
             }
             End::Plan { flow } => {
-                self.plan_receiver(flow, network);
+                self.schedule_receiver(flow, network);
                 flow
             }
         };
-        self.plan_sender(flow, network);
+        self.schedule_sender(flow, network);
         true
     }
 }
@@ -148,7 +110,7 @@ fn work_through(
         }
         let Connection { sender, receiver, app, .. } = &mut **connection;
         worked = true;
-        // Only now: an acknowledgement that was not expected must remain for the general way.
+        // Only now: an acknowledgement that was not expected must remain for the general path.
         train.skip();
         sender.on_fast_ack(now, packet.number());
         let Some(burst) = sender.next_fast_burst(now) else { return End::Ask { flow, now } };

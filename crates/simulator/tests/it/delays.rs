@@ -44,7 +44,7 @@ fn datagrams_that_overfill_a_queue_wait_for_all_of_it() {
     let service = 1_500 * 8 * SECOND / 10_000_000;
     let waits = counts(&output, 0, 0);
     assert_eq!(waits.values().sum::<u64>(), output.summary.queues[0].departed_packets + 1);
-    // Two arrive while one is sent. The one that finds room comes when another begins to be
+    // Two arrive while one is sent. The one that finds space comes when another begins to be
     // sent, or in the middle of that: it waits for 40 or 39.5 others.
     let last = *waits.keys().last().unwrap();
     assert_near(last, 40 * service);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const MS: u64 = 1_000_000;
 
-/// Flows on a link of 10 Mbit/s and 40 ms with room for a bandwidth-delay product.
+/// Flows on a link of 10 Mbit/s and 40 ms with space for a bandwidth-delay product.
 fn scenario(flows: &[Value]) -> Scenario {
     let link = |name: &str, packets: u32, loss: &Value| {
         json!({

@@ -139,7 +139,7 @@ fn bbr3_goes_through_its_modes() {
     });
 }
 
-/// After the first cut there is suddenly room for much more: the curve is concave for K less the
+/// After the first cut there is suddenly space for much more: the curve is concave for K less the
 /// round trip by which CUBIC looks ahead, and convex from then on.
 #[test]
 fn cubic_is_concave_before_the_plateau_and_convex_behind_it() {

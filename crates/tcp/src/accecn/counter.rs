@@ -6,7 +6,7 @@ use super::{
     ACE_CYCLE, BYTES_CYCLE, ByteCounts, MarkCounts, OPTION_BYTES, OPTIONS_BYTES_MAX,
     PACKETS_AT_START, SHORT_OPTION_BYTES,
 };
-use crate::arrival::Run;
+use crate::arrival::Aggregate;
 use crate::stack::{AccEcnOption, Ecn, Stack};
 
 /// Marks that have arrived are acknowledged as soon as there are so many (RFC 9768, section
@@ -39,7 +39,7 @@ pub struct MarkCounter {
     mss_bytes: u64,
     /// Payload of a segment that is not full.
     short_bytes: u64,
-    /// Room that other options than SACK leave.
+    /// Space that other options than SACK leave.
     room_bytes: u16,
     option: Schedule,
 }
@@ -93,30 +93,31 @@ impl MarkCounter {
 
     /// Takes segments of one mark; gives whether their acknowledgement may not wait. It may not
     /// when a mark follows none or the other way round, as in Linux, nor when marks add up.
-    pub fn on_data(&mut self, now: Time, run: &Run) -> bool {
-        let segs = run.span.end - run.span.start;
-        let last_bytes = if run.full { self.mss_bytes } else { self.short_bytes };
-        // Only the last segment of a run may be short: receive offload ends a run there.
+    pub fn on_data(&mut self, now: Time, aggregate: &Aggregate) -> bool {
+        let segs = aggregate.span.end - aggregate.span.start;
+        let last_bytes = if aggregate.full { self.mss_bytes } else { self.short_bytes };
+        // Only the last segment of an aggregate may be short: receive offload ends an aggregate there.
         let bytes = (segs - 1) * self.mss_bytes + last_bytes;
-        let changes = self.latest.is_some_and(|latest| latest != run.ce) || self.is_first_mark(run);
-        if run.ce {
+        let changes = self.latest.is_some_and(|latest| latest != aggregate.ce)
+            || self.is_first_mark(aggregate);
+        if aggregate.ce {
             self.packets += segs;
             self.pending += segs;
             self.marked_bytes += bytes;
         } else {
             self.unmarked_bytes += bytes;
         }
-        self.latest = Some(run.ce);
-        self.option.on_data(now, bytes, changes || run.ce);
+        self.latest = Some(aggregate.ce);
+        self.option.on_data(now, bytes, changes || aggregate.ce);
         changes || self.pending >= MARKS_PENDING_MAX
     }
 
-    fn is_first_mark(&self, run: &Run) -> bool {
-        self.latest.is_none() && run.ce
+    fn is_first_mark(&self, aggregate: &Aggregate) -> bool {
+        self.latest.is_none() && aggregate.ce
     }
 
     /// What the acknowledgement says that now leaves, with SACK blocks of so many bytes.
-    pub fn told(&mut self, sack_bytes: u16) -> MarkCounts {
+    pub fn report(&mut self, sack_bytes: u16) -> MarkCounts {
         self.pending = 0;
         let room_bytes = self.room_bytes.saturating_sub(sack_bytes);
         // SACK goes first: losses are worth more than marks (RFC 9768, section 3.2.3.3).
@@ -174,17 +175,17 @@ mod tests {
         MarkCounter::new(&stack, 1_000, 100, Span::from_millis(30))
     }
 
-    fn run(segs: u64, ce: bool) -> Run {
-        Run { span: 0..segs, stamp: 0, ce, cwr: false, full: true, pushed: false }
+    fn aggregate(segs: u64, ce: bool) -> Aggregate {
+        Aggregate { span: 0..segs, stamp: 0, ce, cwr: false, full: true, pushed: false }
     }
 
     #[test]
     fn a_change_and_every_second_mark_may_not_wait() {
         let mut counter = counter(AccEcnOption::Always);
         let mut take = |ce| {
-            let at_once = counter.on_data(Time(1), &run(1, ce));
+            let at_once = counter.on_data(Time(1), &aggregate(1, ce));
             if at_once {
-                counter.told(0);
+                counter.report(0);
             }
             at_once
         };
@@ -192,26 +193,26 @@ mod tests {
         let at_once = [false, false, true, false, true, false, true, false, true];
         assert_eq!(marks.map(&mut take), at_once);
         let mut first = super::tests::counter(AccEcnOption::Always);
-        assert!(first.on_data(Time(1), &run(1, true)), "no packet before it was marked");
+        assert!(first.on_data(Time(1), &aggregate(1, true)), "no packet before it was marked");
     }
 
     #[test]
     fn packets_count_from_five_and_bytes_by_their_mark() {
         let mut counter = counter(AccEcnOption::Always);
-        assert_eq!(counter.told(0).ace, 5);
-        counter.on_data(Time(1), &run(3, false));
-        counter.on_data(Time(1), &Run { full: false, ..run(4, true) });
-        let told = counter.told(0);
+        assert_eq!(counter.report(0).ace, 5);
+        counter.on_data(Time(1), &aggregate(3, false));
+        counter.on_data(Time(1), &Aggregate { full: false, ..aggregate(4, true) });
+        let counts = counter.report(0);
         let bytes = ByteCounts { ect0: 3_001, ce: 3_100, ect1: 1, is_short: false };
-        assert_eq!(told, MarkCounts { ace: 1, option: Some(bytes) });
+        assert_eq!(counts, MarkCounts { ace: 1, option: Some(bytes) });
         counter.on_marked_control();
-        assert_eq!(counter.told(0).ace, 2);
+        assert_eq!(counter.report(0).ace, 2);
     }
 
     #[test]
     fn sack_blocks_leave_room_for_less() {
         let mut counter = counter(AccEcnOption::Always);
-        let sizes = [0, 12, 20, 28].map(|sack| counter.told(sack).option_bytes());
+        let sizes = [0, 12, 20, 28].map(|sack| counter.report(sack).option_bytes());
         assert_eq!(sizes, [12, 12, 8, 0]);
     }
 
@@ -219,8 +220,8 @@ mod tests {
     fn the_option_goes_twice_after_a_change_and_three_times_a_round() {
         let mut counter = counter(AccEcnOption::Changes);
         let mut goes = |at_ms: u64, ce| {
-            counter.on_data(Time::ZERO + Span::from_millis(at_ms), &run(1, ce));
-            counter.told(0).option.is_some()
+            counter.on_data(Time::ZERO + Span::from_millis(at_ms), &aggregate(1, ce));
+            counter.report(0).option.is_some()
         };
         assert!(goes(1, false) && goes(1, false), "the first two test the path");
         assert_eq!(
@@ -229,7 +230,7 @@ mod tests {
         );
         assert_eq!([true, false, false, false].map(|ce| goes(22, ce)), [true, true, true, false]);
         let mut never = super::tests::counter(AccEcnOption::Never);
-        never.on_data(Time(1), &run(1, true));
-        assert_eq!(never.told(0), MarkCounts { ace: 6, option: None });
+        never.on_data(Time(1), &aggregate(1, true));
+        assert_eq!(never.report(0), MarkCounts { ace: 6, option: None });
     }
 }

@@ -47,12 +47,12 @@ impl MarkReader {
     /// Without an option the sender assumes the most that was delivered (RFC 9768, section
     /// 3.2.2.5.2 and appendix A.2), unless the latest option reported no mark. A change would then
     /// have brought another option, which the next one makes up for if it got lost.
-    pub fn read(&mut self, told: MarkCounts, delivered_segs: u64) -> u64 {
+    pub fn read(&mut self, counts: MarkCounts, delivered_segs: u64) -> u64 {
         let known = self.packets % ACE_CYCLE;
-        let least = (u64::from(told.ace) + ACE_CYCLE - known) % ACE_CYCLE;
+        let least = (u64::from(counts.ace) + ACE_CYCLE - known) % ACE_CYCLE;
         let most_of = |segs: u64| least + segs.saturating_sub(least) / ACE_CYCLE * ACE_CYCLE;
         self.delivered_segs += delivered_segs;
-        let marked = match (told.option, self.latest) {
+        let marked = match (counts.option, self.latest) {
             (None, Latest::Unmarked) => least,
             (None, Latest::Unclear) => most_of(delivered_segs),
             (Some(bytes), _) => {
@@ -67,7 +67,7 @@ impl MarkReader {
         };
         self.packets += marked;
         self.counted += marked;
-        if told.option.is_some() {
+        if counts.option.is_some() {
             (self.delivered_segs, self.counted) = (0, 0);
         }
         marked
@@ -88,7 +88,7 @@ mod tests {
 
     const MSS: u32 = 1_000;
 
-    fn told(packets: u64, bytes: Option<u64>) -> MarkCounts {
+    fn report(packets: u64, bytes: Option<u64>) -> MarkCounts {
         let option = bytes.map(|bytes| ByteCounts {
             ect0: 1,
             ce: (bytes % u64::from(BYTES_CYCLE)) as u32,
@@ -101,47 +101,47 @@ mod tests {
     #[test]
     fn fewer_than_eight_are_told_by_the_field_alone() {
         let mut reader = MarkReader::new(MSS);
-        assert_eq!(reader.read(told(0, None), 2), 0);
-        assert_eq!(reader.read(told(2, None), 2), 2);
-        assert_eq!(reader.read(told(9, None), 7), 7);
+        assert_eq!(reader.read(report(0, None), 2), 0);
+        assert_eq!(reader.read(report(2, None), 2), 2);
+        assert_eq!(reader.read(report(9, None), 7), 7);
         // More than was delivered: marks of packets without data.
-        assert_eq!(reader.read(told(14, None), 1), 5);
+        assert_eq!(reader.read(report(14, None), 1), 5);
     }
 
     #[test]
     fn a_field_that_may_have_gone_round_is_taken_for_the_worst_without_an_option() {
         // The example of appendix A.2: an increase of 2 with 10 delivered is one of 10.
         for (marks, delivered, read) in [(2, 9, 2), (2, 10, 10), (0, 8, 8), (3, 44, 43)] {
-            assert_eq!(MarkReader::new(MSS).read(told(marks, None), delivered), read);
+            assert_eq!(MarkReader::new(MSS).read(report(marks, None), delivered), read);
         }
     }
 
     #[test]
     fn the_option_tells_how_often_it_went_round() {
         for (marks, delivered) in [(0, 44), (2, 44), (10, 44), (43, 44), (8, 8)] {
-            let told = told(marks, Some(marks * u64::from(MSS)));
-            assert_eq!(MarkReader::new(MSS).read(told, delivered), marks);
+            let counts = report(marks, Some(marks * u64::from(MSS)));
+            assert_eq!(MarkReader::new(MSS).read(counts, delivered), marks);
         }
     }
 
     #[test]
     fn an_option_may_be_left_out_while_nothing_is_marked() {
         let mut reader = MarkReader::new(MSS);
-        assert_eq!(reader.read(told(0, Some(0)), 10), 0);
-        assert_eq!(reader.read(told(0, None), 20), 0);
+        assert_eq!(reader.read(report(0, Some(0)), 10), 0);
+        assert_eq!(reader.read(report(0, None), 20), 0);
         // The acknowledgement after nine marks is lost: the field alone shows one of them.
-        assert_eq!(reader.read(told(9, None), 20), 1);
-        assert_eq!(reader.read(told(10, Some(10_000)), 2), 9);
+        assert_eq!(reader.read(report(9, None), 20), 1);
+        assert_eq!(reader.read(report(10, Some(10_000)), 2), 9);
         // Now the latest said that there are marks.
-        assert_eq!(reader.read(told(10, None), 16), 16);
+        assert_eq!(reader.read(report(10, None), 16), 16);
     }
 
     #[test]
     fn what_was_counted_without_an_option_is_not_counted_again_with_one() {
         let mut reader = MarkReader::new(MSS);
-        assert_eq!(reader.read(told(3, None), 5), 3);
-        assert_eq!(reader.read(told(5, Some(5_000)), 12), 2);
-        assert_eq!(reader.read(told(15, Some(15_000)), 12), 10);
+        assert_eq!(reader.read(report(3, None), 5), 3);
+        assert_eq!(reader.read(report(5, Some(5_000)), 12), 2);
+        assert_eq!(reader.read(report(15, Some(15_000)), 12), 10);
     }
 
     /// Lets packets arrive, each marked or not, and its acknowledgement lost or not; gives what was
@@ -155,7 +155,7 @@ mod tests {
             delivered += 1;
             if !is_lost {
                 let option = has_options.then_some(marks * u64::from(MSS));
-                counted += reader.read(told(marks, option), delivered);
+                counted += reader.read(report(marks, option), delivered);
                 delivered = 0;
                 found.push((marks, counted));
             }

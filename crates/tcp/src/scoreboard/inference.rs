@@ -1,38 +1,29 @@
-//! What is lost, judged by what has arrived.
+//! Losses, inferred from what has arrived.
 
 use dumbbell_algorithm::CaState;
 use dumbbell_network::Time;
 
-use super::{EVER_RESENT, RESENT, Resent, Scoreboard};
-use crate::rack::{Moment, Order, Signs, Transmission};
+use super::{EVER_RESENT, NewLosses, RESENT, Resent, Scoreboard};
+use crate::rack::{LossContext, Order, Signs, Transmission};
 use crate::stack::LossDetection;
-
-/// NewLosses newly found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NewLosses {
-    /// Transmissions taken for lost.
-    pub segs: u64,
-    /// Some of them were retransmissions.
-    pub any_resent: bool,
-}
 
 impl Scoreboard {
     /// Infers losses from what has arrived; gives what was found since the last call.
-    pub fn infer_losses(&mut self, moment: &Moment) -> NewLosses {
+    pub fn infer_losses(&mut self, context: &LossContext) -> NewLosses {
         self.recheck = Time::NEVER;
         if self.counts_duplicate_acks() {
             // In a recovery partial acknowledgements find the next loss instead (RFC 6582, section
             // 3.2).
-            if self.sacked_segs >= self.reordering.degree_segs() && !moment.is_repairing() {
+            if self.sacked_segs >= self.reordering.degree_segs() && !context.is_repairing() {
                 self.lose_first();
             }
         } else if let Some(top) = self.sacked.end() {
             self.lose_below(self.overtaken_below(top));
-            if self.judges_resent_by_order(moment) {
+            if self.judges_resent_by_order(context) {
                 self.lose_overtaken(top);
             }
         }
-        self.lose_overdue(moment);
+        self.lose_overdue(context);
         std::mem::take(&mut self.found)
     }
 
@@ -93,9 +84,9 @@ impl Scoreboard {
     /// Whether a retransmission is lost once anything first sent after it has arrived. Linux with
     /// FACK asks for no margin, but leaves to the timeout what a timeout sent again and what is
     /// lost after reordering was seen (tcp_mark_lost_retrans, 2.6.26 to 4.3).
-    fn judges_resent_by_order(&self, moment: &Moment) -> bool {
+    fn judges_resent_by_order(&self, context: &LossContext) -> bool {
         match self.detection {
-            LossDetection::Fack => moment.state != CaState::Loss && !self.reordering.is_seen(),
+            LossDetection::Fack => context.state != CaState::Loss && !self.reordering.is_seen(),
             LossDetection::Sacked => true,
             LossDetection::FackRack | LossDetection::Rack | LossDetection::NewReno => false,
         }
@@ -128,7 +119,7 @@ impl Scoreboard {
     }
 
     /// RACK (RFC 8985, section 6.2, step 5).
-    fn lose_overdue(&mut self, moment: &Moment) {
+    fn lose_overdue(&mut self, context: &LossContext) {
         let Some(rack) = &self.rack else { return };
         let signs = Signs {
             reordering_seen: self.reordering.is_seen(),
@@ -136,10 +127,10 @@ impl Scoreboard {
             any_lost: self.lost_segs > 0,
         };
         let Some(latest) = rack.latest() else { return };
-        let patience = rack.patience(moment, signs);
+        let patience = rack.patience(context, signs);
         let judge = |transmission: Transmission| match transmission {
             transmission if transmission >= latest => Lateness::NotOvertaken,
-            (_, sent) if moment.now.since(sent) >= patience => Lateness::Lost,
+            (_, sent) if context.now.since(sent) >= patience => Lateness::Lost,
             _ => Lateness::Waits,
         };
         let (mark, original_waits) = self.overdue_below(judge);

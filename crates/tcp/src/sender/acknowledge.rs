@@ -5,17 +5,17 @@ use dumbbell_network::{Span, Time};
 
 use super::{Observer, Sender};
 use crate::ack::{Ack, SackBlocks};
-use crate::rack::Moment;
+use crate::rack::LossContext;
 use crate::rate::Acknowledged;
 use crate::recovery::Progress;
-use crate::rtt::{rtt_of_echo, rtt_us};
+use crate::round_trip::{rtt_of_echo, rtt_us};
 use crate::scoreboard::{Delivery, NewLosses};
 use crate::stack::Growth;
 use crate::tail_probe;
 
 /// An acknowledgement once the scoreboard has read it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct News {
+pub(super) struct AckEvent {
     pub now: Time,
     pub delivery: Delivery,
     /// The receiver saw a congestion mark.
@@ -24,7 +24,7 @@ pub(super) struct News {
     pub echo: Option<u32>,
 }
 
-impl News {
+impl AckEvent {
     pub const fn advanced(&self) -> bool {
         self.delivery.advanced_segs > 0
     }
@@ -169,8 +169,8 @@ impl Sender {
         // Before the scoreboard reads the ACK: rate samples carry the flight from before it.
         let prior_in_flight_segs = self.in_flight();
         let echo = (self.stack.timestamps && ack.echo > 0).then_some(ack.echo);
-        let moment = Moment { echo, ..self.moment(now) };
-        let delivery = self.board.acknowledge(&moment, &ack, blocks);
+        let context = LossContext { echo, ..self.context(now) };
+        let delivery = self.board.acknowledge(&context, &ack, blocks);
         let marked_segs = self.ecn.marked_segs(ack.ece, delivery.delivered_segs);
         let ece = self.ecn.tells_of_marks(ack.ece, marked_segs);
         self.look(now);
@@ -191,7 +191,7 @@ impl Sender {
             NewLosses::default()
         } else {
             let blocks = ack.has_blocks.then_some(blocks);
-            self.take_news(&News { now, delivery, ece, echo }, blocks, observer)
+            self.take_event(&AckEvent { now, delivery, ece, echo }, blocks, observer)
         };
         if delivery.advanced_segs > 0 {
             self.timeouts_in_row = 0;
@@ -210,11 +210,11 @@ impl Sender {
         self.settle();
     }
 
-    /// What losses are judged by at this moment.
+    /// What losses are judged by at this context.
     #[inline]
-    pub(crate) fn moment(&self, now: Time) -> Moment {
+    pub(crate) fn context(&self, now: Time) -> LossContext {
         let span = |us: u32| Span::from_micros(u64::from(us));
-        Moment {
+        LossContext {
             now,
             min_rtt: span(self.rtt.min_us()),
             srtt: span(self.rtt.srtt_us()),
@@ -276,9 +276,9 @@ impl Sender {
     }
 
     /// Lets the congestion state follow; gives the losses found.
-    fn take_news(
+    fn take_event(
         &mut self,
-        news: &News,
+        event: &AckEvent,
         blocks: Option<&SackBlocks>,
         observer: &mut impl Observer,
     ) -> NewLosses {
@@ -288,18 +288,18 @@ impl Sender {
             self.board.on_duplicate();
             // From before this acknowledgement: a duplicate below that is of data which was
             // acknowledged earlier.
-            let una = self.board.una() - news.delivery.advanced_segs;
+            let una = self.board.una() - event.delivery.advanced_segs;
             self.undo.on_duplicate(duplicate, una, self.counters.retransmitted_segs);
         }
         let repaired = self.tail_probe.on_ack(tail_probe::Reply {
             una: self.board.una(),
             duplicate: duplicate.is_some(),
-            is_repeated: news.delivery.delivered_segs == 0,
+            is_repeated: event.delivery.delivered_segs == 0,
         });
         if repaired {
             self.reduce_for_probe(observer);
         }
-        let losses = self.update_state(news, observer);
+        let losses = self.update_state(event, observer);
         self.conn.in_flight_segs = self.in_flight();
         losses
     }

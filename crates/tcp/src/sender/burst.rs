@@ -1,4 +1,4 @@
-//! What a sender hands to the network.
+//! Bursts that a sender hands to the network.
 
 /// Segments to put on the wire, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

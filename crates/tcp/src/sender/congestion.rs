@@ -3,7 +3,7 @@
 use dumbbell_algorithm::{CaState, CwndEvent, SSTHRESH_INFINITE};
 use dumbbell_network::{Span, Time};
 
-use super::acknowledge::News;
+use super::acknowledge::AckEvent;
 use super::{Congestion, Observer, Sender};
 use crate::frto::{self, Frto};
 use crate::recovery::Recovery;
@@ -20,22 +20,26 @@ const LOCAL_RETRY_MAX: Span = Span::from_millis(500);
 
 impl Sender {
     /// Lets the state follow an acknowledgement; gives the losses found.
-    pub(super) fn update_state(&mut self, news: &News, observer: &mut impl Observer) -> NewLosses {
-        if news.ece {
+    pub(super) fn update_state(
+        &mut self,
+        event: &AckEvent,
+        observer: &mut impl Observer,
+    ) -> NewLosses {
+        if event.ece {
             // A mark is congestion even if no segment was lost (tcp_fastretrans_alert clears
             // prior_ssthresh).
             self.undo.forbid();
         }
         if self.state() == CaState::Loss {
-            self.judge_timeout(news, observer);
+            self.judge_timeout(event, observer);
         }
         if self.is_over() {
-            self.finish(news, observer);
+            self.finish(event, observer);
         }
         match self.state() {
-            CaState::Recovery => self.go_on_repairing(news, observer),
-            CaState::Loss => self.infer_losses(news.now),
-            _ => self.watch(news, observer),
+            CaState::Recovery => self.go_on_repairing(event, observer),
+            CaState::Loss => self.infer_losses(event.now),
+            _ => self.look_for_losses(event, observer),
         }
     }
 
@@ -52,12 +56,12 @@ impl Sender {
         }
     }
 
-    fn finish(&mut self, news: &News, observer: &mut impl Observer) {
+    fn finish(&mut self, event: &AckEvent, observer: &mut impl Observer) {
         self.frto = Frto::Idle;
         if self.state() == CaState::Cwr {
             self.end_reduction();
             self.set_state(CaState::Open);
-        } else if self.is_spurious(news) {
+        } else if self.is_spurious(event) {
             let was_reducing = self.recovery.is_some();
             self.take_back(observer);
             self.set_state(CaState::Open);
@@ -74,37 +78,37 @@ impl Sender {
     }
 
     /// Whether an acknowledgement proves that the reduction was needless.
-    fn is_spurious(&self, news: &News) -> bool {
+    fn is_spurious(&self, event: &AckEvent) -> bool {
         self.stack.undo
             && self.undo.prior_ssthresh().is_some()
-            && (self.undo.is_proved_by_echo(news.echo) || self.undo.is_proved_by_duplicates())
+            && (self.undo.is_proved_by_echo(event.echo) || self.undo.is_proved_by_duplicates())
     }
 
-    fn go_on_repairing(&mut self, news: &News, observer: &mut impl Observer) -> NewLosses {
-        if news.advanced() && self.is_spurious(news) {
-            self.board.on_late(news.delivery.advanced_segs);
+    fn go_on_repairing(&mut self, event: &AckEvent, observer: &mut impl Observer) -> NewLosses {
+        if event.advanced() && self.is_spurious(event) {
+            self.board.on_late(event.delivery.advanced_segs);
             // The rest is late too; what was sent again must leave the network first.
             if self.board.resent_segs() == 0 {
                 self.board.lose_nothing();
-                self.reopen(news, observer);
+                self.reopen(event, observer);
             }
             return NewLosses::default();
         }
         if self.is_disproved_by_duplicates() {
-            self.reopen(news, observer);
+            self.reopen(event, observer);
             return NewLosses::default();
         }
-        if news.advanced() && self.board.counts_duplicate_acks() {
+        if event.advanced() && self.board.counts_duplicate_acks() {
             // A partial acknowledgement: the next hole is lost as well (RFC 6582, section 3.2).
             self.board.lose_first();
         }
-        self.infer_losses(news.now)
+        self.infer_losses(event.now)
     }
 
     /// Ends a recovery that proved spurious.
-    fn reopen(&mut self, news: &News, observer: &mut impl Observer) {
+    fn reopen(&mut self, event: &AckEvent, observer: &mut impl Observer) {
         self.take_back(observer);
-        self.try_open(news, observer);
+        self.try_open(event, observer);
         observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
     }
 
@@ -116,15 +120,15 @@ impl Sender {
     }
 
     /// Was the last timeout spurious?
-    fn judge_timeout(&mut self, news: &News, observer: &mut impl Observer) {
+    fn judge_timeout(&mut self, event: &AckEvent, observer: &mut impl Observer) {
         let has_new_data = self.has_new_data() && self.board.una() < self.high_seq;
         let step = self.frto.judge(frto::LossAck {
-            original: news.delivery.original,
+            original: event.delivery.original,
             high_seq: self.high_seq,
-            advanced: news.advanced(),
+            advanced: event.advanced(),
             has_new_data,
         });
-        let proved = news.advanced() && self.is_spurious(news);
+        let proved = event.advanced() && self.is_spurious(event);
         if proved || step == frto::Step::Spurious {
             self.frto = Frto::Idle;
             self.board.lose_nothing();
@@ -139,29 +143,29 @@ impl Sender {
     }
 
     /// Looks out for the first loss.
-    fn watch(&mut self, news: &News, observer: &mut impl Observer) -> NewLosses {
+    fn look_for_losses(&mut self, event: &AckEvent, observer: &mut impl Observer) -> NewLosses {
         // Linux takes a finished reduction back if D-SACKs disprove it later (tcp_try_undo_dsack).
         if self.state() != CaState::Cwr && self.is_disproved_by_duplicates() {
             self.take_back(observer);
         }
-        let losses = self.infer_losses(news.now);
+        let losses = self.infer_losses(event.now);
         if self.board.lost_segs() > 0 {
-            self.enter_recovery(news.ece, observer);
+            self.enter_recovery(event.ece, observer);
         } else {
             if self.may_retransmit_early() {
-                self.reorder_deadline = news.now + self.early_delay();
+                self.reorder_deadline = event.now + self.early_delay();
             }
-            self.try_open(news, observer);
+            self.try_open(event, observer);
         }
         losses
     }
 
     /// Open if nothing is amiss, CWR if the network says so.
-    fn try_open(&mut self, news: &News, observer: &mut impl Observer) {
+    fn try_open(&mut self, event: &AckEvent, observer: &mut impl Observer) {
         if self.state() == CaState::Cwr {
             return;
         }
-        if news.ece {
+        if event.ece {
             self.conn.is_marked = 1;
             self.enter_cwr(observer);
             self.conn.is_marked = 0;
@@ -197,7 +201,7 @@ impl Sender {
     }
 
     pub(super) fn infer_losses(&mut self, now: Time) -> NewLosses {
-        let losses = self.board.infer_losses(&self.moment(now));
+        let losses = self.board.infer_losses(&self.context(now));
         self.conn.lost_segs += losses.segs;
         let recheck = self.board.recheck();
         self.reorder_deadline =

@@ -43,7 +43,7 @@ mod tests {
     use crate::rate::RateSampler;
     use crate::sender::{Burst, Congestion, Observer};
     use crate::stack::{PROFILES, Stack};
-    use crate::{Ack, Arrival, Moment, Receiver, SackBlocks};
+    use crate::{Ack, Arrival, LossContext, Receiver, SackBlocks};
 
     struct Silent;
 
@@ -190,8 +190,8 @@ mod tests {
         for cumulative in [4, 6, 8, 10] {
             sender.on_ack(Time(20_000_000), ack(cumulative), &SackBlocks::default(), &mut Silent);
         }
-        let moment = Moment { echo: None, ..sender.moment(Time(20_000_000)) };
-        sender.board.acknowledge(&moment, &ack(12), &SackBlocks::default());
+        let context = LossContext { echo: None, ..sender.context(Time(20_000_000)) };
+        sender.board.acknowledge(&context, &ack(12), &SackBlocks::default());
         sender.conn.delivered_segs += 2;
         if let Some(rates) = &mut sender.rates {
             rates.on_delivered(11);

@@ -1,12 +1,11 @@
-//! What leaves and when: what the windows, the data and the shaper let go, and why nothing more
-//! does.
+//! Sending: the segments that windows, data and shaper release, and why no more are released.
 
 use dumbbell_algorithm::{CaState, CwndEvent};
 use dumbbell_network::Time;
 
 use super::{Burst, Sender};
 use crate::arrival::clock;
-use crate::chunks::Room;
+use crate::chunks::Space;
 use crate::rate;
 use crate::shaping::{Departure, Request};
 use crate::usage::{Transmitted, restart_after_idle, validate};
@@ -61,7 +60,7 @@ impl Sender {
         }
         // Whatever comes next, new or not, waits for pacing.
         if in_flight > 0 && self.has_new_data() && self.shaper.is_early(now, &self.conn, false) {
-            self.note_room(now);
+            self.note_space(now);
             return None;
         }
         let lost = self.next_repair();
@@ -87,13 +86,13 @@ impl Sender {
         Some(self.send_new(now, segs))
     }
 
-    /// The host's queue has room for so many segments, as of now.
+    /// The host's queue has space for so many segments, as of now.
     #[inline]
-    pub const fn set_host_room(&mut self, segs: u32) {
-        self.shaper.set_host_room(segs);
+    pub const fn set_host_space(&mut self, segs: u32) {
+        self.shaper.set_host_space(segs);
     }
 
-    /// Whether the last [`Self::next_burst`] gave nothing for lack of that room; then
+    /// Whether the last [`Self::next_burst`] gave nothing for lack of that space; then
     /// [`Self::on_refusal`] is to follow.
     #[inline]
     #[must_use]
@@ -186,7 +185,7 @@ impl Sender {
         }
     }
 
-    /// There is new data that buffers have room for.
+    /// There is new data that buffers have space for.
     #[inline]
     pub(super) fn has_new_data(&self) -> bool {
         self.board.next() < self.sendable_end()
@@ -218,7 +217,7 @@ impl Sender {
         self.end.min(self.board.una() + self.outstanding_max_segs)
     }
 
-    /// The first segment that the application has no data for, or no room.
+    /// The first segment that the application has no data for, or no space.
     fn written_end(&self) -> u64 {
         self.end.min(self.board.una() + self.limits.sender_segs)
     }
@@ -240,7 +239,7 @@ impl Sender {
         }
         let is_early = self.shaper.is_early(now, &self.conn, false);
         if is_early {
-            self.note_room(now);
+            self.note_space(now);
         }
         is_early
     }
@@ -251,10 +250,10 @@ impl Sender {
         self.usage.note_full(self.board.next());
     }
 
-    /// There is nothing to send, or a buffer has no room for it.
+    /// There is nothing to send, or a buffer has no space for it.
     #[inline(never)]
     fn note_no_data(&mut self, now: Time, in_flight: u32) {
-        self.note_room(now);
+        self.note_space(now);
         if self.board.next() < self.written_end() {
             return self.persist(now);
         }
@@ -267,10 +266,10 @@ impl Sender {
 
     /// Something else than the window stopped the transmission.
     #[inline]
-    fn note_room(&mut self, now: Time) {
+    fn note_space(&mut self, now: Time) {
         let (una, next) = (self.board.una(), self.board.next());
         let sent = Transmitted { una, next, sent_segs: self.counters.sent_segs };
-        if self.usage.note_room(now, sent) && self.stack.window_validation {
+        if self.usage.note_space(now, sent) && self.stack.window_validation {
             self.validate_window(now);
         }
     }
@@ -317,17 +316,17 @@ impl Sender {
         segs: u32,
     ) -> Option<u32> {
         if self.shaper.is_early(now, &self.conn, is_retransmission) {
-            self.note_room(now);
+            self.note_space(now);
             return None;
         }
         let (next, cwnd) = (self.board.next(), u64::from(self.conn.cwnd_segs));
-        let room = Room {
+        let space = Space {
             window_segs: cwnd - u64::from(in_flight),
             receiver_segs: (self.board.una() + self.limits.receiver_segs).saturating_sub(next),
             data_segs: self.written_end().saturating_sub(next),
         };
         let request = Request {
-            room,
+            space,
             whole_segs: cwnd.min(self.limits.receiver_segs),
             segs,
             is_retransmission,
@@ -335,8 +334,8 @@ impl Sender {
         };
         match self.shaper.admit(now, &self.conn, request) {
             Departure::Now(segs) => return Some(segs),
-            Departure::Gather if room.is_window_limited() => self.note_full(),
-            Departure::Wait | Departure::Gather | Departure::Refused => self.note_room(now),
+            Departure::Gather if space.is_window_limited() => self.note_full(),
+            Departure::Wait | Departure::Gather | Departure::Refused => self.note_space(now),
         }
         None
     }

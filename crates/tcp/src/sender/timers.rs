@@ -1,4 +1,4 @@
-//! What happens because time passes: timeouts, probes, and losses that are overdue.
+//! Actions that are due by time: timeouts, probes, and losses that are overdue.
 
 use dumbbell_algorithm::{CaState, CwndEvent};
 use dumbbell_network::Time;

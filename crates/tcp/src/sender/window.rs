@@ -6,7 +6,7 @@ use super::Sender;
 
 impl Sender {
     /// An acknowledgement of all below `cumulative`, which has just been worked through, offers
-    /// room for so many segments.
+    /// space for so many segments.
     pub fn take_window(&mut self, cumulative: u64, segs: u64) {
         // An older ACK must not change the window (RFC 9293, section 3.10.7.4, by SND.WL2).
         if cumulative < self.board.una() {

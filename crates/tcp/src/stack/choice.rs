@@ -1,4 +1,4 @@
-//! How a scenario chooses a stack: a profile's name, and single switches set otherwise.
+//! The choice of a stack in a scenario: a profile's name, and single switches set otherwise.
 
 use dumbbell_network::Span;
 use schemars::JsonSchema;

@@ -23,11 +23,11 @@ pub struct Profile {
     pub stack: fn() -> Stack,
 }
 
-/// The queue discipline of a host's network cards unless it is told otherwise.
+/// The queue discipline of a host's network cards by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostDiscipline {
-    /// `pfifo_fast`, the kernel's own default: first in, first out, with room for the 1000 packets
+    /// `pfifo_fast`, the kernel's own default: first in, first out, with space for the 1000 packets
     /// of an Ethernet card's `txqueuelen`.
     Fifo,
     /// What systemd has set since its version 217 of 2014.

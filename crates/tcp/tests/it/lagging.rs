@@ -13,7 +13,7 @@ struct Acks {
     given: Vec<(u64, u64, u64)>,
 }
 
-/// Its buffer has room for 80 segments, and its application reads `block_segs` each millisecond.
+/// Its buffer has space for 80 segments, and its application reads `block_segs` each millisecond.
 fn lagging(block_segs: u32) -> Acks {
     let linux_6 = PROFILES.iter().find(|profile| profile.name == "linux-6").expect("linux-6");
     let stack = Stack {
@@ -77,7 +77,7 @@ fn acknowledgements_come_with_reads_once_the_window_cannot_grow() {
     let gaps: Vec<_> = pairs.map(|pair| (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1)).collect();
     // Ten segments arrive in the millisecond from one read to the next.
     assert!(gaps.len() >= 4 && gaps.iter().all(|gap| *gap == (1_000, 10)), "{acks:?}");
-    // All is read each time. The window grows when data arrives, which takes room itself.
+    // All is read each time. The window grows when data arrives, which takes space itself.
     assert!(acks.iter().all(|&(_, _, window)| window == 79), "{acks:?}");
 }
 

@@ -326,7 +326,7 @@ fn a_held_duplicate_goes_before_a_block_that_would_displace_what_it_reports() {
     assert_eq!(at_once(&mut receiver, 1..2), [true]);
     assert_eq!(at_once(&mut receiver, 3..4), [true]);
     assert_eq!(at_once(&mut receiver, 5..6), [true]);
-    assert_eq!(at_once(&mut receiver, 7..8), [false], "there is room for a fourth block");
+    assert_eq!(at_once(&mut receiver, 7..8), [false], "there is space for a fourth block");
     assert_eq!(at_once(&mut receiver, 9..10), [true], "of the fourth block, not of the fifth");
     assert_eq!(receiver.blocks().as_slice(), [7..8, 5..6, 3..4]);
     assert_eq!(at_once(&mut receiver, 10..11), [false], "it extends a block");

@@ -203,8 +203,8 @@ impl Bench {
     }
 
     fn check_blocks(&self, ack: Ack, blocks: &SackBlocks) {
-        let room = if self.stack.timestamps { 3 } else { 4 };
-        assert!(blocks.len() <= if self.stack.sack { room } else { 0 });
+        let space = if self.stack.timestamps { 3 } else { 4 };
+        assert!(blocks.len() <= if self.stack.sack { space } else { 0 });
         let mut seen = BTreeSet::new();
         for block in blocks.as_slice() {
             assert!(block.start > ack.cumulative && block.start < block.end, "{ack:?} {blocks:?}");
@@ -234,7 +234,7 @@ impl Bench {
         let Some((ack, blocks)) = last else { return };
         assert_eq!(ack.cumulative, self.next);
         if self.stack.sack && !in_order {
-            // Or it waits, and what waited before it was sent to make room.
+            // Or it waits, and what waited before it was sent to make space.
             let waits = may_wait && self.receiver.deadline().is_some();
             let comes_first = blocks.as_slice()[0].contains(&number);
             assert!(comes_first || waits, "the latest comes first: {blocks:?}");

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dumbbell_algorithm::CaState;
 use dumbbell_network::{Span, Time};
-use dumbbell_tcp::{Ack, LossDetection, Moment, PROFILES, SackBlocks, Scoreboard, Stack};
+use dumbbell_tcp::{Ack, LossContext, LossDetection, PROFILES, SackBlocks, Scoreboard, Stack};
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,8 +36,8 @@ struct Model {
 const MIN_RTT: Span = Span::from_millis(10);
 const SRTT: Span = Span::from_millis(15);
 
-fn moment(now: Time, state: CaState) -> Moment {
-    Moment { now, min_rtt: MIN_RTT, srtt: SRTT, state, echo: None }
+fn context(now: Time, state: CaState) -> LossContext {
+    LossContext { now, min_rtt: MIN_RTT, srtt: SRTT, state, echo: None }
 }
 
 impl Model {
@@ -129,10 +129,10 @@ impl Model {
         }
     }
 
-    fn infer(&mut self, moment: &Moment) {
+    fn infer(&mut self, context: &LossContext) {
         let counting = self.reordered || self.detection == LossDetection::Sacked;
         let by_order = match self.detection {
-            LossDetection::Fack => moment.state != CaState::Loss && !self.reordered,
+            LossDetection::Fack => context.state != CaState::Loss && !self.reordered,
             detection => detection == LossDetection::Sacked,
         };
         if let (Some(top), true) = (self.top(), self.detection != LossDetection::Rack) {
@@ -149,16 +149,16 @@ impl Model {
                 flags.resent &= !by_order || top <= flags.sent_before;
             }
         }
-        self.infer_by_time(moment);
+        self.infer_by_time(context);
     }
 
-    fn infer_by_time(&mut self, moment: &Moment) {
+    fn infer_by_time(&mut self, context: &LossContext) {
         let Some((latest, rtt)) = self.latest else { return };
         let [sacked, lost, ..] = self.counts();
         let quarter = Span(MIN_RTT.0 / 4);
         let window = match self.detection {
             LossDetection::Rack if self.reordered => quarter,
-            LossDetection::Rack if moment.is_repairing() || sacked >= self.degree => Span::ZERO,
+            LossDetection::Rack if context.is_repairing() || sacked >= self.degree => Span::ZERO,
             LossDetection::Rack => quarter,
             LossDetection::FackRack if self.reordered || lost == 0 => quarter,
             LossDetection::FackRack => Span::from_millis(1),
@@ -168,7 +168,7 @@ impl Model {
         for segment in self.missing().into_iter().rev() {
             let flags = self.flags(segment);
             let overtaken = flags.serial < latest;
-            let lost = overtaken && moment.now.since(flags.last_sent).0 >= rtt.0 + window.0;
+            let lost = overtaken && context.now.since(flags.last_sent).0 >= rtt.0 + window.0;
             successor_lost |= lost;
             flags.original_lost |= successor_lost;
             flags.resent &= !lost;
@@ -243,9 +243,9 @@ impl Pair {
             Operation::Acknowledge(by, blocks) => self.acknowledge(by, &blocks),
             Operation::Wait(state) => {
                 self.tick(1_500_000);
-                let moment = moment(self.now, state);
-                self.board.infer_losses(&moment);
-                self.model.infer(&moment);
+                let context = context(self.now, state);
+                self.board.infer_losses(&context);
+                self.model.infer(&context);
                 assert!(self.board.recheck() > self.now);
             }
             Operation::LoseAll => {
@@ -288,9 +288,9 @@ impl Pair {
         }
         self.tick(700_000);
         let ack = Ack { cumulative, has_blocks: !blocks.is_empty(), ..Ack::default() };
-        let moment = moment(self.now, CaState::Open);
+        let context = context(self.now, CaState::Open);
         let before = self.model.count(|flags| flags.arrived) + self.model.una;
-        let delivery = self.board.acknowledge(&moment, &ack, &blocks);
+        let delivery = self.board.acknowledge(&context, &ack, &blocks);
         self.model.acknowledge(self.now, cumulative, &ranges);
         let after = self.model.count(|flags| flags.arrived) + self.model.una;
         assert_eq!(delivery.delivered_segs, after - before);
@@ -364,7 +364,7 @@ fn what_a_duplicate_ack_stands_for_is_no_arrival() {
     for (cumulative, newest) in [(2, Some(1)), (2, None), (2, None), (6, Some(5))] {
         let ack = Ack { cumulative, ..Ack::default() };
         let delivery =
-            board.acknowledge(&moment(Time(90), CaState::Open), &ack, &SackBlocks::default());
+            board.acknowledge(&context(Time(90), CaState::Open), &ack, &SackBlocks::default());
         assert!(delivery.delivered_segs > 0);
         assert_eq!(delivery.newest, newest);
     }
@@ -384,9 +384,9 @@ fn an_ack_that_advances_and_sacks_judges_by_what_it_acknowledges() {
         let mut blocks = SackBlocks::default();
         blocks.push(sacked);
         let ack = Ack { cumulative: 1, has_blocks: true, ..Ack::default() };
-        let moment = moment(sent(at_us), CaState::Open);
-        board.acknowledge(&moment, &ack, &blocks);
-        board.infer_losses(&moment).segs
+        let context = context(sent(at_us), CaState::Open);
+        board.acknowledge(&context, &ack, &blocks);
+        board.infer_losses(&context).segs
     };
     assert_eq!(acknowledge(20_000, 2..3), 0, "as old as what was acknowledged");
     assert_eq!(acknowledge(20_100, 2..4), 1, "older by more than a quarter of the smallest RTT");

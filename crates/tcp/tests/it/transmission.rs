@@ -88,7 +88,7 @@ impl Bench {
         self.sent.push(self.now);
         self.pushed.push(segment.pushed);
         let left = self.host.as_mut().map_or(self.now, |host| host.send(self.now, PACKET_BYTES).1);
-        self.sender.leave_host(1, left);
+        self.sender.on_tx_completion(1, left);
         let (start, end) = self.bottleneck.send(left, PACKET_BYTES);
         self.queue_max = self.queue_max.max(start.since(left));
         self.acks.push_back((end + self.rtt, segment.number + 1));

@@ -1,4 +1,4 @@
-//! What the emulator must know of a packet, from its headers.
+//! The facts about a packet that the emulator reads in its headers.
 
 use dumbbell_network::Ecn;
 

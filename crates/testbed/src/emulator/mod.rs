@@ -1,10 +1,9 @@
 //! The emulator: the simulator's network in real time, between the devices of all hosts.
 //!
-//! It never sleeps during a run, because waking up takes longer than a packet may be late.
-//! A packet is stamped when it is taken from its host's device, after everything that was
-//! due before, so the network sees what the simulator's would; only the delivery can be
-//! late, and by how much is measured for every packet. While the emulator is held up, the
-//! network's time stands still.
+//! It never sleeps during a run, because waking up takes longer than a packet may be late. A packet
+//! is stamped when it is taken from its host's device, after everything that was due before, so the
+//! network sees what the simulator's would. Only the delivery can be late. That lateness is
+//! measured for every packet. While the emulator is stalled, the network's time stops.
 
 mod greetings;
 mod headers;

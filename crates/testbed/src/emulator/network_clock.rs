@@ -1,10 +1,9 @@
-//! The network's time: it stands still while the emulator is held up.
+//! The network's time, which stops while the emulator is stalled.
 //!
-//! Whatever takes the emulator's processor away for a while also stops the hosts, whose
-//! packets it hands over. Were the clock to go on meanwhile, everything that was due would
-//! be delivered at once, and senders would answer with bursts that overflow queues. So what
-//! is held up goes on where it was, as late as it was held up; how long that was in all is
-//! a guard of the run.
+//! Anything that takes the emulator's processor away also stops the hosts, whose packets it hands
+//! over. If the clock continued meanwhile, everything that was due would be delivered at once, and
+//! senders would answer with bursts that overflow queues. So delayed work continues where it was,
+//! later by the length of the stall. The sum of all stalls is a guard of the run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

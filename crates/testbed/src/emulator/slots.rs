@@ -1,4 +1,4 @@
-//! Where packets are while they are in the network.
+//! Slots for packets while they are in the network.
 
 use dumbbell_network::Time;
 

@@ -1,4 +1,4 @@
-//! What the emulator sees of a flow.
+//! The emulator's view of a flow.
 
 use dumbbell_network::{Ecn, OneWay, Packet, Time};
 use dumbbell_record::DatagramSample;

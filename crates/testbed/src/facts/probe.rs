@@ -1,8 +1,8 @@
-//! What can only be found out by trying.
+//! Facts that only a trial can show.
 
 use libbpf_rs::{MapType, ProgramType, set_print};
 
-use super::Found;
+use super::read::Found;
 use crate::kernel::Compiler;
 use crate::namespace::Namespace;
 use crate::tun::Tun;

@@ -1,9 +1,7 @@
-//! What the kernel tells about itself in files.
+//! Facts that the kernel reports in files.
 
 use std::fs;
 use std::thread::available_parallelism;
-
-use super::Found;
 
 /// The capabilities that the testbed uses, with their bits.
 const CAPABILITIES: [(&str, u32); 4] =
@@ -14,6 +12,9 @@ const OWN_ALGORITHMS: [&str; 3] = ["reno", "cubic", "bbr"];
 /// A path of 1 Gbit/s and 160 ms with a queue of its own size, eight times over for the
 /// overhead of buffers and for other flows.
 const TCP_BYTES_MIN: u64 = 8 * 40_000_000;
+
+/// Whether something is there; what was found, either way.
+pub(super) type Found = Result<String, String>;
 
 const STOLEN_PERMILLE_MAX: u64 = 10;
 

@@ -11,12 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use dumbbell_algorithm::complaint::of_compiler;
-use dumbbell_algorithm::programs::{Ended, limit_memory, output_of};
+use dumbbell_algorithm::programs::{Ended, NEVER, limit_memory, output_of};
 use dumbbell_algorithm::scratch::Scratch;
 use dumbbell_algorithm::{Algorithm, INTERFACE, registry};
 
 use super::object::Object;
-use crate::NEVER;
 use crate::error::Error;
 
 /// What programs may include beside the interface.

@@ -1,5 +1,5 @@
-//! What libbpf says while it works. It says so to one function for the whole process,
-//! on the thread that called it.
+//! The messages of libbpf. It sends them to one function for the whole process, on the thread that
+//! called it.
 
 use std::cell::RefCell;
 

@@ -1,5 +1,5 @@
-//! Algorithms in the kernel: compiled for BPF, registered as `tcp_congestion_ops`, and
-//! held to what the same source does natively.
+//! Algorithms in the kernel: compiled for BPF, registered as `tcp_congestion_ops`, and compared
+//! with the native build of the same source.
 
 mod compile;
 mod complaint;

@@ -1,4 +1,4 @@
-//! An algorithm in the kernel whose hooks are called as the caller says, without a socket.
+//! An algorithm in the kernel whose hooks a caller calls without a socket.
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
-//! What a callback in the kernel saw and did: `struct cc_record` of `bpf/adapter.h`.
+//! The input and output of a callback in the kernel: `struct cc_record` of `bpf/adapter.h`.
 
-use dumbbell_algorithm::call::{self, Call, Outcome, Told};
+use dumbbell_algorithm::call::{self, Call, HookInput, Outcome};
 use dumbbell_algorithm::{AckSample, CaState, Conn, RateSample, STATE_BYTES};
 
 /// The hooks of `tcp_congestion_ops` that algorithms have, in the order of their numbers.
@@ -126,15 +126,15 @@ impl Record {
     /// The call that it records; none, if its hook takes no such argument.
     pub(super) fn call(&self) -> Option<Call> {
         let told = match (self.hook, self.argument) {
-            (Hook::Init, _) => Told::Init,
-            (Hook::Ssthresh, _) => Told::Ssthresh,
-            (Hook::UndoCwnd, _) => Told::UndoCwnd,
-            (Hook::CongAvoid, Argument::Number(segs)) => Told::CongAvoid(segs),
-            (Hook::InAckEvent, Argument::Number(flags)) => Told::InAckEvent(flags),
-            (Hook::CwndEvent, Argument::Number(event)) => Told::CwndEvent(event),
-            (Hook::SetState, Argument::Number(state)) => Told::SetState(state),
-            (Hook::PktsAcked, Argument::Ack(sample)) => Told::PktsAcked(sample),
-            (Hook::CongControl, Argument::Rate(sample)) => Told::CongControl(sample),
+            (Hook::Init, _) => HookInput::Init,
+            (Hook::Ssthresh, _) => HookInput::Ssthresh,
+            (Hook::UndoCwnd, _) => HookInput::UndoCwnd,
+            (Hook::CongAvoid, Argument::Number(segs)) => HookInput::CongAvoid(segs),
+            (Hook::InAckEvent, Argument::Number(flags)) => HookInput::InAckEvent(flags),
+            (Hook::CwndEvent, Argument::Number(event)) => HookInput::CwndEvent(event),
+            (Hook::SetState, Argument::Number(state)) => HookInput::SetState(state),
+            (Hook::PktsAcked, Argument::Ack(sample)) => HookInput::PktsAcked(sample),
+            (Hook::CongControl, Argument::Rate(sample)) => HookInput::CongControl(sample),
             _ => return None,
         };
         Some(Call { told, before: self.before.as_called() })
@@ -174,33 +174,33 @@ pub(super) fn to_bytes(call: &Call) -> [u8; Record::BYTES] {
     call.before.state.iter().for_each(|word| bytes.u64(*word));
     let argument_at = bytes.0.len();
     match &call.told {
-        Told::Init | Told::Ssthresh | Told::UndoCwnd => {}
-        Told::CongAvoid(number)
-        | Told::CwndEvent(number)
-        | Told::SetState(number)
-        | Told::InAckEvent(number) => bytes.u32(*number),
-        Told::PktsAcked(sample) => {
+        HookInput::Init | HookInput::Ssthresh | HookInput::UndoCwnd => {}
+        HookInput::CongAvoid(number)
+        | HookInput::CwndEvent(number)
+        | HookInput::SetState(number)
+        | HookInput::InAckEvent(number) => bytes.u32(*number),
+        HookInput::PktsAcked(sample) => {
             bytes.u32(sample.pkts_acked);
             bytes.u32(sample.rtt_us as u32);
             bytes.u32(sample.in_flight_bytes);
         }
-        Told::CongControl(sample) => bytes.rate_sample(sample),
+        HookInput::CongControl(sample) => bytes.rate_sample(sample),
     }
     bytes.0.resize(argument_at + ARGUMENT_BYTES + MEMORY_BYTES, 0);
     bytes.0.try_into().expect("as long as a record")
 }
 
-const fn hook_of(told: &Told) -> Hook {
+const fn hook_of(told: &HookInput) -> Hook {
     match told {
-        Told::Init => Hook::Init,
-        Told::Ssthresh => Hook::Ssthresh,
-        Told::CongAvoid(_) => Hook::CongAvoid,
-        Told::PktsAcked(_) => Hook::PktsAcked,
-        Told::CwndEvent(_) => Hook::CwndEvent,
-        Told::SetState(_) => Hook::SetState,
-        Told::InAckEvent(_) => Hook::InAckEvent,
-        Told::UndoCwnd => Hook::UndoCwnd,
-        Told::CongControl(_) => Hook::CongControl,
+        HookInput::Init => Hook::Init,
+        HookInput::Ssthresh => Hook::Ssthresh,
+        HookInput::CongAvoid(_) => Hook::CongAvoid,
+        HookInput::PktsAcked(_) => Hook::PktsAcked,
+        HookInput::CwndEvent(_) => Hook::CwndEvent,
+        HookInput::SetState(_) => Hook::SetState,
+        HookInput::InAckEvent(_) => Hook::InAckEvent,
+        HookInput::UndoCwnd => Hook::UndoCwnd,
+        HookInput::CongControl(_) => Hook::CongControl,
     }
 }
 
@@ -452,15 +452,15 @@ mod tests {
             reserved: [0; 2],
         };
         for told in [
-            Told::Init,
-            Told::Ssthresh,
-            Told::CongAvoid(3),
-            Told::PktsAcked(ack),
-            Told::CwndEvent(2),
-            Told::SetState(4),
-            Told::InAckEvent(5),
-            Told::UndoCwnd,
-            Told::CongControl(rate),
+            HookInput::Init,
+            HookInput::Ssthresh,
+            HookInput::CongAvoid(3),
+            HookInput::PktsAcked(ack),
+            HookInput::CwndEvent(2),
+            HookInput::SetState(4),
+            HookInput::InAckEvent(5),
+            HookInput::UndoCwnd,
+            HookInput::CongControl(rate),
         ] {
             let call = Call { told, before: memory() };
             assert_eq!(Record::read(&to_bytes(&call)).unwrap().call(), Some(call));

@@ -1,4 +1,4 @@
-//! What wakes the applications' thread when something is due, and sees when that came late.
+//! The alarm that wakes the applications' thread when something is due, and measures its lateness.
 
 use std::time::Duration;
 

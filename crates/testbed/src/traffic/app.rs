@@ -1,4 +1,4 @@
-//! What the application at the sending end of a connection wants to send, and when.
+//! The application at the sending end of a connection: its data, and when it sends them.
 
 use dumbbell_network::{Random, Time};
 use dumbbell_workload::{Bursts, Demand, Pace, Pauses, Requests};

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind};
 use dumbbell_network::Time;
 use dumbbell_workload::Datagrams;
 
+use crate::traffic::output::{DatagramCount, FlowEnd};
 use crate::traffic::sockets::Ends;
-use crate::traffic::{DatagramCount, FlowEnd};
 
 /// Both ends of a flow of datagrams.
 #[derive(Debug)]

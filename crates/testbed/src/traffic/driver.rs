@@ -15,9 +15,11 @@ use crate::error::Error;
 use crate::processors::Processors;
 use crate::traffic::alarm::Alarm;
 use crate::traffic::flow::{Carrier, Common, End, FlowState};
+use crate::traffic::output::{DatagramCount, TrafficOutput};
+use crate::traffic::progress::Progress;
 use crate::traffic::recorder::Recorder;
-use crate::traffic::stream::Progress;
-use crate::traffic::{Connection, DatagramCount, Plan, TrafficOutput, sockets};
+use crate::traffic::setup::{Connection, Plan};
+use crate::traffic::sockets;
 
 /// How often it looks whether the run was cancelled.
 const PATIENCE_MS: u16 = 50;

@@ -10,11 +10,13 @@ use dumbbell_workload::{Datagrams, Flow, Queries, Transport};
 use crate::error::Error;
 use crate::traffic::app::{App, random_of};
 use crate::traffic::datagrams::DatagramEnds;
+use crate::traffic::output::{DatagramCount, FlowEnd};
+use crate::traffic::progress::Progress;
 use crate::traffic::recorder::Recorder;
+use crate::traffic::setup::{Connection, Look};
 use crate::traffic::sockets::{Ends, failed};
-use crate::traffic::stream::{CHUNK_BYTES, Progress, Stream};
+use crate::traffic::stream::{CHUNK_BYTES, Stream};
 use crate::traffic::tcp_info::Moment;
-use crate::traffic::{Connection, DatagramCount, FlowEnd, Look};
 
 /// A flow and its sockets.
 #[derive(Debug)]

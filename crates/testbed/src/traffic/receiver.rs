@@ -8,7 +8,7 @@ use dumbbell_network::{Span, Time};
 use dumbbell_tcp::Reading;
 use socket2::Socket;
 
-use crate::traffic::stream::{Progress, TURN};
+use crate::traffic::progress::{Progress, TURN};
 use crate::traffic::{options, sockets};
 
 // Linux acknowledges every second segment at once as long as less waits to be read than its

@@ -7,8 +7,8 @@ use dumbbell_record::{
     Event, EventKind, FlowSample, Internal, ModeChange, RecordConfig, Request, RowLimits, Rows,
 };
 
-use crate::traffic::Report;
 use crate::traffic::app::Message;
+use crate::traffic::output::Report;
 use crate::traffic::tcp_info::{Moment, TcpInfo};
 
 /// The tables of a run while it goes on.
@@ -93,7 +93,7 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::traffic::Seen;
+    use crate::traffic::output::Seen;
 
     #[test]
     fn internal_values_are_kept_where_they_are_asked_for_and_known() {

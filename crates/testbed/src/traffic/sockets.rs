@@ -14,7 +14,8 @@ use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::ports::port_of_flow;
 use crate::traffic::app::message_bytes;
-use crate::traffic::{Connection, options};
+use crate::traffic::options;
+use crate::traffic::setup::Connection;
 
 const SENDERS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const RECEIVERS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);

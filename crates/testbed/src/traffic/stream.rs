@@ -8,13 +8,13 @@ use dumbbell_workload::Tcp;
 use socket2::Socket;
 
 use crate::traffic::app::{App, message_bytes};
+use crate::traffic::options;
+use crate::traffic::progress::{Progress, TURN};
 use crate::traffic::receiver::Receiver;
+use crate::traffic::setup::SocketTuning;
 use crate::traffic::sockets::{self, Ends};
 use crate::traffic::tcp_info::TcpInfo;
-use crate::traffic::{SocketTuning, options};
 
-/// Reads and writes of one turn, so that a fast connection leaves time for others.
-pub const TURN: usize = 8;
 /// What is handed over in one call: meanwhile no packet gets through to the socket.
 pub const CHUNK_BYTES: usize = 64 << 10;
 
@@ -35,15 +35,6 @@ pub struct Stream {
     flows: u32,
     mss_bytes: u32,
     write_bytes: usize,
-}
-
-/// Whether there may be more to do at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// The kernel will tell when there is.
-    Done,
-    /// The turn was over.
-    More,
 }
 
 impl Stream {

@@ -1,8 +1,8 @@
-//! What the kernel tells of a connection, and how it reads in the record's terms.
+//! The kernel's report of a connection, translated to the terms of the record.
 
 use dumbbell_record::FlowSample;
 
-use crate::traffic::{FlowEnd, Limits, Seen};
+use crate::traffic::output::{FlowEnd, Limits, Seen};
 
 /// Marks a value that does not exist yet.
 const NONE_U32: u32 = u32::MAX;

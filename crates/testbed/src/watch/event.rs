@@ -1,4 +1,4 @@
-//! What happened to a window, as the kernel tells: the mirror of `struct event` (`bpf/watch.c`).
+//! Changes of a window, as the kernel reports them: the mirror of `struct event` (`bpf/watch.c`).
 
 /// Something that happened to the window of a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What is kept of each socket: the mirror of `struct cc_flow` (`bpf/flow.h`).
+//! The kernel's record of each socket: the mirror of `struct cc_flow` (`bpf/flow.h`).
 
 use dumbbell_algorithm::{CaState, Conn};
 

@@ -1,4 +1,4 @@
-//! What the kernel's TCP does with the sockets of a run, and TCP-BPF.
+//! Observation of the kernel's TCP on the sockets of a run, and TCP-BPF.
 //!
 //! Works with every congestion control, the kernel's own modules included. Three BPF
 //! programs (`bpf/watch.c`) see the sockets of this process's cgroup, and leave those

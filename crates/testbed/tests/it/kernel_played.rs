@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use dumbbell_algorithm::call::{Call, Memory, Outcome, Told};
+use dumbbell_algorithm::call::{Call, HookInput, Memory, Outcome};
 use dumbbell_algorithm::{ACK_WIN_UPDATE, AckSample, Algorithm, Conn, RateSample, find, registry};
 use dumbbell_testbed::NEVER;
 use dumbbell_testbed::kernel::{Played, compile_for_calls};
@@ -10,7 +10,7 @@ use dumbbell_testbed::kernel::{Played, compile_for_calls};
 use crate::kernel::flows::is_root;
 
 /// Every hook, in an order in which a stack may call them.
-fn told() -> [Told; 9] {
+fn told() -> [HookInput; 9] {
     let sample = RateSample {
         prior_delivered_segs: 20,
         interval_us: 25_000,
@@ -21,15 +21,15 @@ fn told() -> [Told; 9] {
         ..RateSample::default()
     };
     [
-        Told::Init,
-        Told::InAckEvent(ACK_WIN_UPDATE),
-        Told::PktsAcked(AckSample { pkts_acked: 2, rtt_us: 24_000, in_flight_bytes: 14_480 }),
-        Told::CongAvoid(2),
-        Told::CongControl(sample),
-        Told::Ssthresh,
-        Told::SetState(3),
-        Told::CwndEvent(2),
-        Told::UndoCwnd,
+        HookInput::Init,
+        HookInput::InAckEvent(ACK_WIN_UPDATE),
+        HookInput::PktsAcked(AckSample { pkts_acked: 2, rtt_us: 24_000, in_flight_bytes: 14_480 }),
+        HookInput::CongAvoid(2),
+        HookInput::CongControl(sample),
+        HookInput::Ssthresh,
+        HookInput::SetState(3),
+        HookInput::CwndEvent(2),
+        HookInput::UndoCwnd,
     ]
 }
 
@@ -82,7 +82,7 @@ fn it_has_the_parameters_that_it_was_loaded_with() {
     let before = Memory { conn: marked, state: [0; 13] };
     for (kept, answer) in [(0, 50), (819, 79)] {
         let outcome: Outcome =
-            played(reno, &[kept]).call(&Call { told: Told::Ssthresh, before }).unwrap();
+            played(reno, &[kept]).call(&Call { told: HookInput::Ssthresh, before }).unwrap();
         assert_eq!(outcome, Outcome { answer, after: before });
     }
 }

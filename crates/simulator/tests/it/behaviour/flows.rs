@@ -229,7 +229,7 @@ fn moments() -> Value {
     resolve(&short)
 }
 
-/// A host whose queue has no room for all that its flows send.
+/// A host whose queue has no space for all that its flows send.
 fn full_host(profile: &str, switches: &Value) -> Value {
     let requests = json!({"requests": {"bytes": 60_000, "pause_ns": 250 * MILLISECOND}});
     let flows = vec![

@@ -47,7 +47,7 @@ pub fn drive(links: &Value, digest: &mut Sha256) {
     for link in 0..links.len() {
         let (last, samples) = network.counters(link);
         for counters in samples.iter().chain([&last]) {
-            let told = [
+            let reported = [
                 counters.arrived_packets,
                 counters.duplicated_packets,
                 counters.dropped_packets,
@@ -59,7 +59,7 @@ pub fn drive(links: &Value, digest: &mut Sha256) {
                 counters.backlog_bytes,
                 counters.backlog_packets_max.into(),
             ];
-            told.iter().for_each(|count| digest.update(count.to_le_bytes()));
+            reported.iter().for_each(|count| digest.update(count.to_le_bytes()));
             digest.update(counters.waiting_byte_ns.to_le_bytes());
         }
     }

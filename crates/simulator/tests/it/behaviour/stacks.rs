@@ -100,7 +100,7 @@ fn under(profile: &str, switches: &Value) -> Value {
     whole["links"][0]["duplicate"] = json!(0.001);
     let option = switches.get("accecn_option").unwrap_or(&json!("always")).clone();
     if switches["accecn"] == json!(true) && option == json!("always") {
-        // The option takes room in each segment.
+        // The option takes space in each segment.
         for flow in whole["flows"].as_array_mut().expect("flows") {
             flow["header_bytes"] = json!(52 + 12);
         }

@@ -1,4 +1,4 @@
-//! Impairments behind the transmitter.
+//! Egress impairments: what happens to packets behind the transmitter.
 
 use crate::delays::{Batch, Delays, Jitter, Reorder};
 use crate::link_config::LinkConfig;
@@ -17,7 +17,7 @@ pub(super) const UNIFORM: u64 = 3;
 
 /// What happens to packets behind the transmitter.
 #[derive(Debug)]
-pub(super) enum Exit {
+pub(super) enum Egress {
     /// A constant delay, and processing jitter if there is any.
     Plain(Span, Option<Jitter>),
     /// Anything else.
@@ -51,7 +51,7 @@ pub(super) fn plain(
     is_plain.then(|| (config.delay.0[0].1, jitter()))
 }
 
-impl Exit {
+impl Egress {
     /// What happens behind a transmitter that picks packets, if it is `scheduled`; else what varies
     /// in order does so before the queue.
     pub fn new(config: &LinkConfig, scheduled: bool, random: impl Fn(u64) -> Random) -> Self {
@@ -76,7 +76,7 @@ impl Exit {
 
     /// Whether late packets are overtaken.
     pub const fn reorders(&self) -> bool {
-        matches!(self, Self::General(exit) if exit.overtakes)
+        matches!(self, Self::General(egress) if egress.overtakes)
     }
 
     /// When a packet that leaves the transmitter at `end` is at the far end.
@@ -85,7 +85,7 @@ impl Exit {
         match self {
             Self::Plain(delay, None) => end + *delay,
             Self::Plain(delay, Some(jitter)) => jitter.ready(end + *delay),
-            Self::General(exit) => exit.far_end(end),
+            Self::General(egress) => egress.far_end(end),
         }
     }
 }

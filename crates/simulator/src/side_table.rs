@@ -1,6 +1,6 @@
-//! What acknowledgements say that their packets have no room for.
+//! The side table: parts of acknowledgements for which their packets have no space.
 //!
-//! Few carry SACK blocks: those are parked, and the note of the packet names the place. So
+//! Few carry SACK blocks: those are in a side table, and the note of the packet names the place. So
 //! are those whose sender wants the receiver's timestamp or its window too, or that count marks.
 
 use std::collections::VecDeque;
@@ -10,10 +10,10 @@ use dumbbell_tcp::{Ack, MarkCounts, SackBlocks};
 
 use crate::wire::plain_packet;
 
-/// What acknowledgements now in the network say that their packets have no room for.
+/// What acknowledgements now in the network say that their packets have no space for.
 #[derive(Debug, Default)]
-pub struct ParkedAcks {
-    places: Vec<Parked>,
+pub struct SideTable {
+    places: Vec<Entry>,
     /// Taken in turns, so that those under way lie in the order of their packets.
     free: VecDeque<u32>,
     /// What an acknowledgement without blocks has.
@@ -21,7 +21,7 @@ pub struct ParkedAcks {
 }
 
 #[derive(Debug, Default)]
-struct Parked {
+struct Entry {
     ack: Ack,
     blocks: SackBlocks,
     more: More,
@@ -41,7 +41,7 @@ pub struct More {
     pub marks: Option<MarkCounts>,
 }
 
-/// An acknowledgement that was parked.
+/// An acknowledgement from the side table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchedAck<'a> {
     pub ack: Ack,
@@ -49,7 +49,7 @@ pub struct FetchedAck<'a> {
     pub more: More,
 }
 
-impl ParkedAcks {
+impl SideTable {
     /// The packet of an acknowledgement whose IP header and beyond takes `header_bytes`, without
     /// the options that not each has.
     #[inline]
@@ -65,41 +65,41 @@ impl ParkedAcks {
             return plain_packet(flow, header_bytes, ack);
         }
         let place = self.free_place();
-        let parked = &mut self.places[place as usize];
-        parked.blocks = if ack.has_blocks { blocks.clone() } else { SackBlocks::default() };
-        (parked.flow, parked.ack, parked.more, parked.packets) = (flow, ack, more, 1);
+        let entry = &mut self.places[place as usize];
+        entry.blocks = if ack.has_blocks { blocks.clone() } else { SackBlocks::default() };
+        (entry.flow, entry.ack, entry.more, entry.packets) = (flow, ack, more, 1);
         let marks_bytes = more.marks.map_or(0, |marks| marks.option_bytes());
-        let bytes = header_bytes + parked.blocks.option_bytes() + marks_bytes;
+        let bytes = header_bytes + entry.blocks.option_bytes() + marks_bytes;
         Packet::new(flow, Direction::Reverse, bytes, ack.cumulative)
-            .with_flags(Flags::ECE.when(ack.ece).and(Flags::PARKED))
+            .with_flags(Flags::ECE.when(ack.ece).and(Flags::OUT_OF_BAND))
             .with_note(place)
     }
 
     /// The acknowledgement of a packet that names a place, which is free from then on.
     #[inline]
     pub fn fetch(&mut self, packet: Packet) -> FetchedAck<'_> {
-        let parked = self.held(packet);
-        parked.packets -= 1;
-        if parked.packets == 0 {
+        let entry = self.entry(packet);
+        entry.packets -= 1;
+        if entry.packets == 0 {
             // The place keeps its content until it is taken again, so what is given here is still
             // there.
             self.free.push_back(packet.note());
         }
-        let Parked { ack, blocks, more, .. } = &self.places[packet.note() as usize];
+        let Entry { ack, blocks, more, .. } = &self.places[packet.note() as usize];
         FetchedAck { ack: *ack, blocks, more: *more }
     }
 
-    /// A packet is lost, and with it what was parked.
+    /// A packet is lost, and with it its entry.
     pub fn forget(&mut self, packet: Packet) {
-        if packet.has(Flags::PARKED) {
+        if packet.has(Flags::OUT_OF_BAND) {
             self.fetch(packet);
         }
     }
 
     /// There is one more packet like this.
     pub fn share(&mut self, packet: Packet) {
-        if packet.has(Flags::PARKED) {
-            self.held(packet).packets += 1;
+        if packet.has(Flags::OUT_OF_BAND) {
+            self.entry(packet).packets += 1;
         }
     }
 
@@ -107,11 +107,11 @@ impl ParkedAcks {
     ///
     /// # Panics
     /// If it is not kept for this packet: another acknowledgement would get its blocks.
-    fn held(&mut self, packet: Packet) -> &mut Parked {
-        let parked = &mut self.places[packet.note() as usize];
-        let is_its_own = (parked.flow, parked.ack.cumulative) == (packet.flow(), packet.number());
-        assert!(parked.packets > 0 && is_its_own, "{packet:?} names the place of {parked:?}");
-        parked
+    fn entry(&mut self, packet: Packet) -> &mut Entry {
+        let entry = &mut self.places[packet.note() as usize];
+        let is_its_own = (entry.flow, entry.ack.cumulative) == (packet.flow(), packet.number());
+        assert!(entry.packets > 0 && is_its_own, "{packet:?} names the place of {entry:?}");
+        entry
     }
 
     #[inline]
@@ -119,7 +119,7 @@ impl ParkedAcks {
         self.free.pop_front().unwrap_or_else(|| {
             let place = u32::try_from(self.places.len()).unwrap_or(Packet::NOTES);
             assert!(place < Packet::NOTES, "too many acknowledgements under way");
-            self.places.push(Parked::default());
+            self.places.push(Entry::default());
             place
         })
     }
@@ -145,42 +145,42 @@ mod tests {
 
     #[test]
     fn acknowledgements_come_back_in_any_order_and_places_are_used_again() {
-        let mut parked = ParkedAcks::default();
+        let mut table = SideTable::default();
         let acks = [(1, 5), (2, 9), (3, 4)];
         let packets = acks.map(|(cumulative, first)| {
-            parked.packet_of(0, 52, ack(cumulative, true), NONE, &blocks(first))
+            table.packet_of(0, 52, ack(cumulative, true), NONE, &blocks(first))
         });
         assert_eq!(packets[0].bytes(), 52 + 12);
-        parked.share(packets[2]);
+        table.share(packets[2]);
         for index in [2, 0, 1, 2] {
             let (cumulative, first) = acks[index];
             let ack = ack(cumulative, true);
             let expected = FetchedAck { ack, blocks: &blocks(first), more: NONE };
-            assert_eq!(parked.fetch(packets[index]), expected);
+            assert_eq!(table.fetch(packets[index]), expected);
         }
-        parked.packet_of(0, 52, ack(8, true), NONE, &blocks(1));
-        assert_eq!(parked.places.len(), 3);
+        table.packet_of(0, 52, ack(8, true), NONE, &blocks(1));
+        assert_eq!(table.places.len(), 3);
     }
 
     #[test]
     fn acknowledgements_whose_sender_wants_more_carry_it() {
-        let mut parked = ParkedAcks::default();
+        let mut table = SideTable::default();
         let stamped = More { stamp: Some(12), ..NONE };
         let offering = More { window: Some(0), ..NONE };
-        let plain = parked.packet_of(0, 52, ack(1, false), stamped, &blocks(9));
-        assert!(plain.has(Flags::PARKED));
+        let plain = table.packet_of(0, 52, ack(1, false), stamped, &blocks(9));
+        assert!(plain.has(Flags::OUT_OF_BAND));
         assert_eq!(plain.bytes(), 52, "both timestamps have always been in the header");
         let option = Some(ByteCounts { ect0: 1, ce: 0, ect1: 1, is_short: true });
         let counting = More { marks: Some(MarkCounts { ace: 5, option }), ..NONE };
-        let counted = parked.packet_of(0, 52, ack(6, true), counting, &blocks(9));
+        let counted = table.packet_of(0, 52, ack(6, true), counting, &blocks(9));
         assert_eq!(counted.bytes(), 52 + 12 + 8);
-        assert_eq!(parked.fetch(counted).more, counting);
-        let with_blocks = parked.packet_of(0, 52, ack(2, true), offering, &blocks(9));
+        assert_eq!(table.fetch(counted).more, counting);
+        let with_blocks = table.packet_of(0, 52, ack(2, true), offering, &blocks(9));
         let expected = FetchedAck { ack: ack(2, true), blocks: &blocks(9), more: offering };
-        assert_eq!(parked.fetch(with_blocks), expected);
+        assert_eq!(table.fetch(with_blocks), expected);
         let blocks = SackBlocks::default();
         let expected = FetchedAck { ack: ack(1, false), blocks: &blocks, more: stamped };
-        assert_eq!(parked.fetch(plain), expected);
+        assert_eq!(table.fetch(plain), expected);
     }
     /// What happens to packets under way: one more is sent or, of those that there are, one
     /// comes twice, is lost or arrives.
@@ -211,30 +211,30 @@ mod tests {
         fn every_copy_brings_what_its_acknowledgement_was_sent_with(
             steps in prop::collection::vec(any_step(), 1..300),
         ) {
-            let mut parked = ParkedAcks::default();
+            let mut table = SideTable::default();
             let mut under_way: Vec<(Packet, Ack, SackBlocks, More)> = Vec::new();
             for step in steps {
                 match step {
                     Step::Send { flow, cumulative, blocks: first, more } => {
                         let ack = ack(cumulative, first > 0);
                         let blocks = if first > 0 { blocks(first) } else { SackBlocks::default() };
-                        let packet = parked.packet_of(flow, 52, ack, more, &blocks);
+                        let packet = table.packet_of(flow, 52, ack, more, &blocks);
                         under_way.push((packet, ack, blocks, more));
                     }
                     Step::Double(index) if !under_way.is_empty() => {
                         let twice = index.get(&under_way).clone();
-                        parked.share(twice.0);
+                        table.share(twice.0);
                         under_way.push(twice);
                     }
                     Step::Lose(index) if !under_way.is_empty() => {
-                        parked.forget(under_way.swap_remove(index.index(under_way.len())).0);
+                        table.forget(under_way.swap_remove(index.index(under_way.len())).0);
                     }
                     Step::Arrive(index) if !under_way.is_empty() => {
                         let arrives = under_way.swap_remove(index.index(under_way.len()));
                         let (packet, ack, blocks, more) = &arrives;
                         let sent = FetchedAck { ack: *ack, blocks, more: *more };
-                        if packet.has(Flags::PARKED) {
-                            prop_assert_eq!(parked.fetch(*packet), sent);
+                        if packet.has(Flags::OUT_OF_BAND) {
+                            prop_assert_eq!(table.fetch(*packet), sent);
                         } else {
                             prop_assert_eq!(sent.more, NONE);
                             prop_assert_eq!(sent.blocks, &SackBlocks::default());
@@ -242,8 +242,8 @@ mod tests {
                     }
                     _ => {}
                 }
-                let held = under_way.iter().filter(|packet| packet.0.has(Flags::PARKED)).count();
-                let shared: u32 = parked.places.iter().map(|place| place.packets).sum();
+                let held = under_way.iter().filter(|packet| packet.0.has(Flags::OUT_OF_BAND)).count();
+                let shared: u32 = table.places.iter().map(|place| place.packets).sum();
                 prop_assert_eq!(shared as usize, held);
             }
         }
@@ -252,15 +252,15 @@ mod tests {
     #[test]
     fn a_place_that_is_free_or_another_s_is_never_read() {
         for (reused, doubles) in [(false, false), (false, true), (true, false), (true, true)] {
-            let mut parked = ParkedAcks::default();
-            let gone = parked.packet_of(0, 52, ack(5, true), NONE, &blocks(9));
-            parked.forget(gone);
+            let mut table = SideTable::default();
+            let gone = table.packet_of(0, 52, ack(5, true), NONE, &blocks(9));
+            table.forget(gone);
             if reused {
-                parked.packet_of(1, 52, ack(5, true), NONE, &blocks(7));
+                table.packet_of(1, 52, ack(5, true), NONE, &blocks(7));
             }
             let reads = std::panic::AssertUnwindSafe(|| match doubles {
-                true => parked.share(gone),
-                false => parked.forget(gone),
+                true => table.share(gone),
+                false => table.forget(gone),
             });
             std::panic::catch_unwind(reads).expect_err("nothing is kept for this packet");
         }

@@ -1,7 +1,7 @@
-//! Impairments before the queue.
+//! Ingress impairments: what happens to packets before the queue.
 
-use super::DropCause;
-use super::exit::{UNIFORM, VARIATION};
+use super::egress::{UNIFORM, VARIATION};
+use super::outcome::DropCause;
 use crate::chance::Chance;
 use crate::delays::Jitter;
 use crate::link_config::LinkConfig;
@@ -14,7 +14,7 @@ use crate::variation::Variation;
 
 /// What happens to packets before the queue.
 #[derive(Debug)]
-pub(super) struct Entrance {
+pub(super) struct Ingress {
     policer: Option<Policer>,
     losses: LossModels,
     duplicate: Option<Chance>,
@@ -37,7 +37,7 @@ pub(super) fn only_loses(config: &LinkConfig) -> bool {
         && config.variation.is_none()
 }
 
-impl Entrance {
+impl Ingress {
     /// None if nothing happens there; nothing varies before a queue that is `scheduled`.
     pub fn new(
         config: &LinkConfig,

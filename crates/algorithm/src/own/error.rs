@@ -1,0 +1,36 @@
+//! Errors of a user's algorithm.
+
+use thiserror::Error;
+
+use crate::complaint::Complaint;
+
+/// Why a user's algorithm cannot be had.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum OwnError {
+    /// Its file is at fault.
+    #[error("{0}")]
+    File(Complaint),
+    /// The machine cannot do it.
+    #[error("{what}: {cause}; {remedy}")]
+    Machine {
+        /// What was to be done.
+        what: String,
+        /// What the system said.
+        cause: String,
+        /// The way out.
+        remedy: String,
+    },
+    /// Nobody wants it any more.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl OwnError {
+    pub(super) fn file(shown: &str, line: Option<u32>, cause: String) -> Self {
+        Self::File(Complaint { file: shown.to_owned(), line, cause })
+    }
+
+    pub(super) fn machine(what: &str, cause: &impl ToString, remedy: &str) -> Self {
+        Self::Machine { what: what.to_owned(), cause: cause.to_string(), remedy: remedy.to_owned() }
+    }
+}

@@ -1,0 +1,55 @@
+//! The exceptions that the engine raises, and which error becomes which.
+
+use dumbbell_algorithm::complaint::Complaint;
+use dumbbell_algorithm::own::OwnError;
+use dumbbell_simulator::Error;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::prelude::*;
+
+create_exception!(
+    _core,
+    ScenarioError,
+    PyValueError,
+    "A scenario that cannot be run: (key, problem)."
+);
+create_exception!(
+    _core,
+    AlgorithmError,
+    PyValueError,
+    "A user's algorithm that cannot be used: (file, line or None, cause)."
+);
+create_exception!(
+    _core,
+    ActionError,
+    PyValueError,
+    "A number that no action has: (place, learner, which of its numbers, value)."
+);
+create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
+create_exception!(_core, GivenUp, PyException, "A run that nothing can make valid: why.");
+create_exception!(_core, TestbedError, PyException, "The testbed cannot do it here: what to do.");
+
+/// The exception of a run that gave no output.
+pub(crate) fn not_run(error: Error) -> PyErr {
+    match error {
+        Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
+        Error::Cancelled => Cancelled::new_err(()),
+    }
+}
+
+/// Calls are written by this package, never by users.
+pub(crate) fn not_read(error: serde_json::Error) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+pub(crate) fn not_usable(error: OwnError) -> PyErr {
+    match error {
+        OwnError::File(Complaint { file, line, cause }) => {
+            AlgorithmError::new_err((file, line, cause))
+        }
+        OwnError::Cancelled => Cancelled::new_err(()),
+        OwnError::Machine { .. } => {
+            AlgorithmError::new_err((None::<String>, None::<u32>, error.to_string()))
+        }
+    }
+}
