@@ -140,6 +140,12 @@ def of_head_comment(file: Path, name: str) -> Iterator[Sentence]:
         yield from sentences(part[0], name, 3 + text.count("\n", 0, part.start()))
 
 
+def of_rust(file: Path, name: str) -> Iterator[Sentence]:
+    """Yield the sentences of the comment at the head of a Rust file, which is Markdown."""
+    head = re.match(r"(?://!.*\n)*", file.read_text())
+    yield from of_markdown(re.sub(r"(?m)^//! ?", "", head[0] if head else ""), name)
+
+
 def documents() -> dict[str, list[Sentence]]:
     """Return the sentences of each document, or of each group of files."""
     read: dict[str, list[Sentence]] = {}
@@ -151,6 +157,9 @@ def documents() -> dict[str, list[Sentence]]:
             read[name] = list(of_markdown(file.read_text(), name))
     for file in sorted(ROOT.glob("algorithms/*.c")):
         read.setdefault("algorithms", []).extend(of_head_comment(file, f"algorithms/{file.name}"))
+    for file in sorted(ROOT.glob("crates/*/src/**/*.rs")):
+        name = str(file.relative_to(ROOT))
+        read.setdefault("crates (head comments)", []).extend(of_rust(file, name))
     for folder in ("python/dumbbell", "tests", "tools"):
         for file in sorted(ROOT.glob(f"{folder}/**/*.py")):
             for kind, sentence in of_python(file, str(file.relative_to(ROOT))):

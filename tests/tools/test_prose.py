@@ -79,6 +79,16 @@ def test_a_head_comment_yields_prose_without_equations(tmp_path: Path) -> None:
     assert found == [("A law.", 3), ("More of it.", 7)]
 
 
+def test_the_head_comment_of_a_rust_file_is_markdown(tmp_path: Path) -> None:
+    file = tmp_path / "a.rs"
+    file.write_text(
+        "//! A [`Link`] sends. It has\n//! a queue.\n//!\n//! ```text\n//! a picture\n//! ```\n\n"
+        "/// What a field holds.\nstruct Link;\n"
+    )
+    found = [each.text for each in prose.of_rust(file, "a.rs")]
+    assert found == ["A [`x`] sends.", "It has a queue."]
+
+
 def test_a_document_fails_only_above_its_goal_and_its_baseline() -> None:
     read = list(prose.sentences("What is stored is a run. It ends.", "a.md", 7))
     assert prose.measures(read)["clauses"] == 50
