@@ -86,7 +86,7 @@ def test_the_head_comment_of_a_rust_file_is_markdown(tmp_path: Path) -> None:
         "/// What a field holds.\nstruct Link;\n"
     )
     found = [each.text for each in prose.of_rust(file, "a.rs")]
-    assert found == ["A [`x`] sends.", "It has a queue."]
+    assert found == snapshot(["A [`x`] sends.", "It has a queue."])
 
 
 def test_a_document_fails_only_above_its_goal_and_its_baseline() -> None:
