@@ -20,8 +20,8 @@ pub struct RateSampler {
     first_sent: Time,
     /// When anything was last delivered.
     delivered_at: Time,
-    /// The latest sent of the segments that this ACK delivered.
-    newest: Option<Sent>,
+    /// The latest sent of the segments that this ACK delivered, and its number.
+    newest: Option<(u64, Sent)>,
     /// One of so many segments is below full size, the last of them; none: each is full.
     short_every_segs: Option<NonZeroU64>,
     #[cfg(test)]
@@ -36,7 +36,6 @@ struct Sent {
     delivered_at: Time,
     delivered_segs: u64,
     is_app_limited: bool,
-    is_short: bool,
 }
 
 /// The application has nothing to send although the window has space.
@@ -111,24 +110,21 @@ impl RateSampler {
             delivered_at: self.delivered_at,
             delivered_segs: conn.delivered_segs,
             is_app_limited: conn.app_limited_segs > 0,
-            is_short: false,
         };
         for segment in segments {
-            let is_short =
-                self.short_every_segs.is_some_and(|every| (segment + 1) % every.get() == 0);
-            *self.sent.get_mut(segment) = Sent { is_short, ..sent };
+            *self.sent.get_mut(segment) = sent;
         }
     }
 
     /// Notes the latest sent of the segments that an ACK newly delivered, which is sampled.
     #[inline]
     pub fn on_delivered(&mut self, newest: u64) {
-        self.newest = Some(self.sent.get(newest));
+        self.newest = Some((newest, self.sent.get(newest)));
     }
 
     /// Segments delivered while the sampled segment was in flight, itself included.
     pub fn delivered_in_flight(&self, delivered_segs: u64) -> Option<u64> {
-        self.newest.map(|newest| delivered_segs - newest.delivered_segs)
+        self.newest.map(|(_, newest)| delivered_segs - newest.delivered_segs)
     }
 
     /// The sample of an ACK, after all that it delivered has been noted.
@@ -143,12 +139,12 @@ impl RateSampler {
             prior_in_flight_segs: ack.prior_in_flight_segs,
             ..RateSample::default()
         };
-        if let Some(newest) = self.newest.take() {
+        if let Some((number, newest)) = self.newest.take() {
             self.measure(now, conn, newest, &mut sample);
             // A receiver that waits for two full segments may have kept the ACK of a lone short one
             // (FLAG_ACK_MAYBE_DELAYED of tcp_clean_rtx_queue).
             let is_alone = sample.delivered_segs == 1 && ack.delivered_segs == 1;
-            sample.is_ack_delayed = u8::from(is_alone && newest.is_short);
+            sample.is_ack_delayed = u8::from(is_alone && self.is_short(number));
         }
         if ack.delivered_segs > 0 {
             self.delivered_at = now;
@@ -156,6 +152,10 @@ impl RateSampler {
         #[cfg(test)]
         (self.latest = Some(sample));
         sample
+    }
+
+    fn is_short(&self, segment: u64) -> bool {
+        self.short_every_segs.is_some_and(|every| (segment + 1) % every.get() == 0)
     }
 
     fn measure(&mut self, now: Time, conn: &Conn, newest: Sent, sample: &mut RateSample) {
