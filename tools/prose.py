@@ -42,6 +42,12 @@ DIALECT: Final = {
 _DIALECT: Final = re.compile(rf"\b(?:{'|'.join(DIALECT)})\b", re.IGNORECASE)
 _WORD: Final = re.compile(r"[A-Za-z][\w'’-]*|`[^`]*`|(?P<number>\d[\w.,%]*)")
 _END: Final = re.compile(r"(?<=[.!?])[)\"”]?\s+(?=[A-Z`\"“(\d])")
+_COMMENT: Final = re.compile(r"(?m)(?:^( *//[/!]?)(?![/!]).*\n?)(?:^\1(?![/!]).*\n?)*")
+"""Comment lines of one kind and indent, one after the other."""
+_RUST_CODE: Final = re.compile(
+    r"(?m)^ *(?:[)}\]].*|.*[{}]|(?:let|return|[\w.:!*&]+(?:\(| [-+*/|&]?= )).*;)$"
+)
+"""A line of code in a comment."""
 _SHORT: Final = re.compile(r"(?:\b(?:e\.g|i\.e|cf|vs|al|Fig|Eq|No|Sec)|\b[A-Z])\.$")
 
 
@@ -140,10 +146,21 @@ def of_head_comment(file: Path, name: str) -> Iterator[Sentence]:
         yield from sentences(part[0], name, 3 + text.count("\n", 0, part.start()))
 
 
-def of_rust(file: Path, name: str) -> Iterator[Sentence]:
-    """Yield the sentences of the comment at the head of a Rust file, which is Markdown."""
-    head = re.match(r"(?://!.*\n)*", file.read_text())
-    yield from of_markdown(re.sub(r"(?m)^//! ?", "", head[0] if head else ""), name)
+def of_rust(file: Path, name: str) -> Iterator[tuple[str, Sentence]]:
+    """Yield the sentences of comments in a Rust file, which are Markdown, each with its kind.
+
+    The kind of a comment at the head of a file is `head`, and `inside` elsewhere. A comment behind
+    code, a `SAFETY:` marker, an address and code are no prose.
+    """
+    text = file.read_text()
+    for found in _COMMENT.finditer(text):
+        line = 1 + text.count("\n", 0, found.start())
+        prose = re.sub(r"(?m)^ *//[/!]? ?(?:SAFETY: )?", "", found[0])
+        if found[1].endswith("//"):
+            prose = _RUST_CODE.sub("", prose)
+        prose = re.sub(r"<?https?://[^\s>)]+>?", "`x`", prose)
+        kind = "head" if line == 1 and found[1] == "//!" else "inside"
+        yield from ((kind, each) for each in of_markdown(prose, name, line))
 
 
 def documents() -> dict[str, list[Sentence]]:
@@ -157,9 +174,14 @@ def documents() -> dict[str, list[Sentence]]:
             read[name] = list(of_markdown(file.read_text(), name))
     for file in sorted(ROOT.glob("algorithms/*.c")):
         read.setdefault("algorithms", []).extend(of_head_comment(file, f"algorithms/{file.name}"))
-    for file in sorted(ROOT.glob("crates/*/src/**/*.rs")):
-        name = str(file.relative_to(ROOT))
-        read.setdefault("crates (head comments)", []).extend(of_rust(file, name))
+    for folder in ("src", "tests", "benches"):
+        for file in sorted(ROOT.glob(f"crates/*/{folder}/**/*.rs")):
+            relative = file.relative_to(ROOT)
+            for kind, sentence in of_rust(file, str(relative)):
+                inside = f"crates/{relative.parts[1]} (comments)"
+                is_room = kind == "head" and folder == "src"
+                group = "crates (head comments)" if is_room else inside
+                read.setdefault(group, []).append(sentence)
     for folder in ("python/dumbbell", "tests", "tools"):
         for file in sorted(ROOT.glob(f"{folder}/**/*.py")):
             for kind, sentence in of_python(file, str(file.relative_to(ROOT))):

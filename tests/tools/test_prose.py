@@ -79,14 +79,40 @@ def test_a_head_comment_yields_prose_without_equations(tmp_path: Path) -> None:
     assert found == [("A law.", 3), ("More of it.", 7)]
 
 
-def test_the_head_comment_of_a_rust_file_is_markdown(tmp_path: Path) -> None:
+def test_comments_of_a_rust_file_are_markdown(tmp_path: Path) -> None:
     file = tmp_path / "a.rs"
     file.write_text(
         "//! A [`Link`] sends. It has\n//! a queue.\n//!\n//! ```text\n//! a picture\n//! ```\n\n"
-        "/// What a field holds.\nstruct Link;\n"
+        "/// What a field holds, in\n/// bytes.\n///\n/// # Errors\n///\n/// A full table.\n"
+        "#[derive(Debug)]\nstruct Link; // behind code\n\n"
+        "mod inner {\n    //! Head of a module.\n\n    /// Doc of it.\n    // Two kinds here.\n"
+        "        // Deeper: another paragraph.\n    //// A rule.\n}\n"
     )
-    found = [each.text for each in prose.of_rust(file, "a.rs")]
-    assert found == snapshot(["A [`x`] sends.", "It has a queue."])
+    found = [(kind, each.text, each.line) for kind, each in prose.of_rust(file, "a.rs")]
+    assert found == snapshot(
+        [
+            ("head", "A [`x`] sends.", 1),
+            ("head", "It has a queue.", 1),
+            ("inside", "What a field holds, in bytes.", 8),
+            ("inside", "A full table.", 13),
+            ("inside", "Head of a module.", 18),
+            ("inside", "Doc of it.", 20),
+            ("inside", "Two kinds here.", 21),
+            ("inside", "Deeper: another paragraph.", 22),
+        ]
+    )
+
+
+def test_markers_code_and_addresses_in_comments_of_rust_are_no_prose(tmp_path: Path) -> None:
+    file = tmp_path / "a.rs"
+    file.write_text(
+        "// SAFETY: the pointer is valid.\n// let mut a = b;\n// if a > b {\n//     a += 1;\n// }\n"
+        "// send(a, b);\n\n// Two times (see https://a.b/c/d);\n// two places.\n"
+        "\n/// Do it:\n///\n/// ```\n/// let a = of_it();\n/// ```\nfn a() {}\n"
+    )
+    assert [each.text for _, each in prose.of_rust(file, "a.rs")] == snapshot(
+        ["the pointer is valid.", "Two times (see `x`); two places.", "Do it:"]
+    )
 
 
 def test_a_document_fails_only_above_its_goal_and_its_baseline() -> None:
