@@ -1,0 +1,163 @@
+"""Variables, parameters, functions and classes are named after what they hold."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ["python/dumbbell", "tools", "benches", "tests"]
+
+VAGUE = {"found", "told", "said", "each", "asked", "own"}
+
+STILL_TO_DO = {
+    "benches",
+    "python/dumbbell/algorithms",
+    "python/dumbbell/api",
+    "python/dumbbell/base",
+    "python/dumbbell/cli",
+    "python/dumbbell/conformance",
+    "python/dumbbell/conformance/expected",
+    "python/dumbbell/engines",
+    "python/dumbbell/experiments",
+    "python/dumbbell/experiments/advise",
+    "python/dumbbell/experiments/cases",
+    "python/dumbbell/experiments/checklist",
+    "python/dumbbell/experiments/compete",
+    "python/dumbbell/experiments/forks",
+    "python/dumbbell/experiments/hunt",
+    "python/dumbbell/experiments/imports",
+    "python/dumbbell/experiments/imports/described",
+    "python/dumbbell/experiments/suites",
+    "python/dumbbell/experiments/tune",
+    "python/dumbbell/experiments/validate",
+    "python/dumbbell/figures",
+    "python/dumbbell/figures/kinds",
+    "python/dumbbell/gym",
+    "python/dumbbell/inference",
+    "python/dumbbell/judging",
+    "python/dumbbell/learning",
+    "python/dumbbell/plan",
+    "python/dumbbell/quantities",
+    "python/dumbbell/reports",
+    "python/dumbbell/results",
+    "python/dumbbell/scenario",
+    "python/dumbbell/scoring",
+    "python/dumbbell/serve",
+    "python/dumbbell/store",
+    "python/dumbbell/study",
+    "python/dumbbell/theory",
+    "tests",
+    "tests/algorithms",
+    "tests/api",
+    "tests/cli",
+    "tests/conformance",
+    "tests/contract",
+    "tests/docs",
+    "tests/engines",
+    "tests/execution",
+    "tests/experiments",
+    "tests/figures",
+    "tests/gym",
+    "tests/hostile",
+    "tests/inference",
+    "tests/judging",
+    "tests/learning",
+    "tests/linux_modules",
+    "tests/plan",
+    "tests/quantities",
+    "tests/reports",
+    "tests/results",
+    "tests/scenario",
+    "tests/scoring",
+    "tests/serve",
+    "tests/store",
+    "tests/study",
+    "tests/theory",
+    "tests/tools",
+    "tools",
+    "tools/artifact",
+    "tools/fidelity",
+    "tools/fidelity/agreement",
+    "tools/fidelity/checks",
+    "tools/fidelity/imported",
+    "tools/hunts",
+    "tools/learner",
+    "tools/reference",
+}
+"""Folders whose own files still have such names. Remove a folder when they have none."""
+
+
+def _bound(node: ast.AST) -> str | None:
+    """Return the name that a node of a syntax tree binds, if it binds one."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+            return name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return name
+        case ast.ClassDef(name=name) | ast.ExceptHandler(name=name):
+            return name
+        case ast.MatchAs(name=name) | ast.MatchStar(name=name) | ast.MatchMapping(rest=name):
+            return name
+        case ast.arg(arg=name) | ast.alias(asname=name):
+            return name
+    return None
+
+
+def _vague(source: str) -> Iterator[tuple[int, str]]:
+    """Yield line and name of each vague name that Python code binds."""
+    for node in ast.walk(ast.parse(source)):
+        name = _bound(node)
+        if name and name.strip("_").lower() in VAGUE:
+            yield getattr(node, "lineno", 0), name
+
+
+def _by_folder() -> dict[str, list[str]]:
+    """Return a message for each vague name, by the folders of the files."""
+    messages: dict[str, list[str]] = {}
+    for file in sorted(file for source in SOURCES for file in (ROOT / source).rglob("*.py")):
+        path = file.relative_to(ROOT)
+        messages.setdefault(str(path.parent), []).extend(
+            f"{path}:{line}: {name} is vague; name it after what it holds"
+            for line, name in sorted(_vague(file.read_text()))
+        )
+    return messages
+
+
+def test_names_are_of_what_they_hold() -> None:
+    new = [
+        message
+        for folder, messages in _by_folder().items()
+        if folder not in STILL_TO_DO
+        for message in messages
+    ]
+    assert not new, "\n".join(new)
+
+
+def test_folders_without_vague_names_are_off_the_list() -> None:
+    messages = _by_folder()
+    done = sorted(folder for folder in STILL_TO_DO if not messages.get(folder))
+    assert not done, f"remove from STILL_TO_DO of {__file__}: {', '.join(done)}"
+
+
+def test_a_vague_name_is_seen_wherever_python_binds_one() -> None:
+    source = (
+        "import os as told\n"
+        "_found = 1\n"
+        "for each in []: pass\n"
+        "[Own for Own in []]\n"
+        "with open('f') as said: pass\n"
+        "try: pass\n"
+        "except OSError as asked: pass\n"
+        "(found := 1)\n"
+        "def told(own, *each, **said): pass\n"
+        "class Found: asked: int\n"
+        "match 1:\n"
+        "    case {'a': found, **told}: pass\n"
+        "    case [each, *own]: pass\n"
+        "    case int() as said: pass\n"
+        "os.found = 1\n"
+        "lambda each: founded + tolds\n"
+        "os.found(told=found.each)\n"
+    )
+    lines = sorted(line for line, _ in _vague(source))
+    assert lines == [1, 2, 3, 4, 5, 7, 8, 9, 9, 9, 9, 10, 10, 12, 12, 13, 13, 14, 15, 16]
