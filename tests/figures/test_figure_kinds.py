@@ -692,10 +692,10 @@ def test_a_ratio_needs_two_series_of_the_axis() -> None:
 
 
 def test_a_figure_says_what_is_seen() -> None:
-    assert drawn(TIMES, points(where={"algorithm": ["reno", "cubic"]})).said == snapshot(
+    assert drawn(TIMES, points(where={"algorithm": ["reno", "cubic"]})).alternative_text == snapshot(
         "Fig. 9. F. fairness (Jain), mean and 95 % interval, by rtt (ms). Standard TCP: 0.515 at 22 and 0.515 at 42; CUBIC: 0.565 at 22 and 0.565 at 42. Mean and 95 % interval of 4 runs per point. Not run yet: rtt 16 ms."
     )
-    assert drawn(COMPETING, ratios()).said == snapshot(
+    assert drawn(COMPETING, ratios()).alternative_text == snapshot(
         "Fig. 9. F. fairness (Jain): Standard TCP / CUBIC, with 95 % interval, by second. 22 ms: 1.952 at same; 42 ms: 0.9905 at same. Ratios of means, Standard TCP / CUBIC, of 5 runs per point. Grey: not decided (1 of 2), as the 95 % interval of the ratio includes 1."
     )
 

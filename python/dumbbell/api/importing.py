@@ -14,7 +14,7 @@ from dumbbell.api.table import Table
 from dumbbell.base.arguments import number, wrong
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments.imports import beside, imported
-from dumbbell.figures.kinds.measured import TOLD, flow_means
+from dumbbell.figures.kinds.measured import COMPARED, flow_means
 from dumbbell.results.plans import Plan
 
 _WHO: Final = {"label": pl.String, "algorithm": pl.String, "limited_by": pl.String}
@@ -63,9 +63,9 @@ class Measurement(Table):
         )
         for flow, spec, limit in flows:
             whole = beside.whole(flow)
-            numbers = (whole.get(name) for name in TOLD)
+            numbers = (whole.get(name) for name in COMPARED)
             rows.append((flow.label, spec.get("algorithm"), limit.kind, *numbers))
-        schema = {**_WHO, **dict.fromkeys(TOLD, pl.Float64)}
+        schema = {**_WHO, **dict.fromkeys(COMPARED, pl.Float64)}
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     def write(self, file: str | Path) -> None:
@@ -94,7 +94,7 @@ class Measurement(Table):
         rows = []
         for flow in self.found.measured.flows:
             whole, simulated = beside.whole(flow), flow_means(flow.label, views)
-            rows += [(flow.label, name, whole.get(name), simulated[name]) for name in TOLD]
+            rows += [(flow.label, name, whole.get(name), simulated[name]) for name in COMPARED]
         schema = {
             "label": pl.String,
             "quantity": pl.String,

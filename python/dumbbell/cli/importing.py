@@ -10,7 +10,7 @@ from dumbbell.cli.output import print_table, say
 from dumbbell.cli.tables import filled, plain, table
 from dumbbell.experiments.imports import beside, imported
 from dumbbell.experiments.imports.described.network import Described
-from dumbbell.figures.kinds.measured import TOLD, cell, flow_means
+from dumbbell.figures.kinds.measured import COMPARED, cell, flow_means
 from dumbbell.results.results import Results
 
 
@@ -39,10 +39,10 @@ class Imported(imported.Imported):
         )
         for note in self.measured.notes:
             say.print(f"  {note}", soft_wrap=True, markup=False)
-        heads = [title for title, _ in TOLD.values()]
+        heads = [title for title, _ in COMPARED.values()]
         flows = table("measured", "algorithm", *heads, right=heads)
         for flow, spec in zip(self.measured.flows, self.scenario["flow"], strict=True):
-            cells = (cell(name, beside.whole(flow).get(name)) for name in TOLD)
+            cells = (cell(name, beside.whole(flow).get(name)) for name in COMPARED)
             flows.add_row(plain(flow.label), plain(spec.get("algorithm", "udp")), *cells)
         print_table(flows)
         print()
@@ -62,7 +62,7 @@ class Imported(imported.Imported):
         for flow in self.measured.flows:
             known, simulated = beside.whole(flow), flow_means(flow.label, views)
             rows = table(flow.label, "measured", "simulated", right=("measured", "simulated"))
-            for name, (title, _) in TOLD.items():
+            for name, (title, _) in COMPARED.items():
                 rows.add_row(title, cell(name, known.get(name)), cell(name, simulated[name]))
             print_table(rows)
             print()

@@ -31,25 +31,25 @@ def of_tables(tables: Sequence[TextTable]) -> Iterator[str]:
     for table in tables[:_PLOTS]:
         name = ": ".join(filter(None, (table.title, table.caption)))
         name += f", by {table.corner}" if table.corner else ""
-        series = [_of_series(table, place) for place in range(len(table.series))]
-        sentences = [each for each in series if each]
-        if sentences:
-            more = len(sentences) - _SERIES
+        texts = [_of_series(table, place) for place in range(len(table.series))]
+        texts = [text for text in texts if text]
+        if texts:
+            more = len(texts) - _SERIES
             rest = f"; and {more} more" if more > 0 else ""
-            yield f"{name}. {'; '.join(sentences[:_SERIES])}{rest}."
+            yield f"{name}. {'; '.join(texts[:_SERIES])}{rest}."
     if len(tables) > _PLOTS:
         yield f"{len(tables) - _PLOTS} more plots."
 
 
 def _of_series(table: TextTable, place: int) -> str:
-    found = [(row.x, row.cells[place]) for row in table.rows if _VALUE.match(row.cells[place])]
-    if not found:
+    points = [(row.x, row.cells[place]) for row in table.rows if _VALUE.match(row.cells[place])]
+    if not points:
         return ""
     what = table.series[place]
-    if len(found) <= _ROWS:
-        return f"{what}: {listing([f'{_short(cell)} at {x}' for x, cell in found])}"
-    (first_x, first), (last_x, last) = found[0], found[-1]
-    least, most = (pick(found, key=_size) for pick in (min, max))
+    if len(points) <= _ROWS:
+        return f"{what}: {listing([f'{_short(cell)} at {x}' for x, cell in points])}"
+    (first_x, first), (last_x, last) = points[0], points[-1]
+    least, most = (pick(points, key=_size) for pick in (min, max))
     ends = f"{_short(first)} at {first_x} to {_short(last)} at {last_x}"
     inner = [
         f"{word} {_short(cell)} at {x}"
@@ -74,13 +74,13 @@ def of_lines(lines: Iterable[tuple[str, pl.DataFrame]]) -> Iterator[str]:
     """Yield a sentence for each plot over time: its axis, and its ``label`` and ``value``."""
     for axis, frame in lines:
         known = frame.drop_nulls("value").filter(pl.col("value").is_finite())
-        found = known.group_by("label", maintain_order=True).agg(
+        ranges = known.group_by("label", maintain_order=True).agg(
             low=pl.col("value").min(), mean=pl.col("value").mean(), high=pl.col("value").max()
         )
-        said = [
+        texts = [
             f"{label} {number(low)} to {number(high)}, mean {number(mean, DIGITS)}"
-            for label, low, mean, high in found.head(_LINES).iter_rows()
+            for label, low, mean, high in ranges.head(_LINES).iter_rows()
         ]
-        more = found.height - _LINES
-        if said:
-            yield f"{axis}: {'; '.join(said)}{f'; and {more} more lines' if more > 0 else ''}."
+        more = ranges.height - _LINES
+        if texts:
+            yield f"{axis}: {'; '.join(texts)}{f'; and {more} more lines' if more > 0 else ''}."

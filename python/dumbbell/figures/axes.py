@@ -65,8 +65,8 @@ def extent(
     values = _shown([line, *columns], log)
     bounds = (axis.low, axis.high, axis.zero if log else None)
     wanted = [bound for bound in bounds if bound is not None]
-    found = [*values, *wanted, *(axis.ticks or ())] or [1.0, 10.0]
-    low, high = min(found), max(found)
+    places = [*values, *wanted, *(axis.ticks or ())] or [1.0, 10.0]
+    low, high = min(places), max(places)
     if log:
         low = low if low == axis.low else 10.0 ** math.floor(math.log10(low) + 1e-9)
         high = high if high == axis.high else 10.0 ** math.ceil(math.log10(high) - 1e-9)

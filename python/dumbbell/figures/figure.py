@@ -83,7 +83,7 @@ class Figure:
     seen: tuple[str, ...] = ()
 
     @property
-    def said(self) -> str:
+    def alternative_text(self) -> str:
         """All of it in words, for those who do not see it: title, what is seen, notes."""
         title = self.spec.title.rstrip(".")
         seen = [*alternative.of_tables(self.tables), *self.seen]

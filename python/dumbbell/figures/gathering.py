@@ -69,11 +69,12 @@ def run_notes(
         yield f"Not run yet: {'these points of ' * bool(spec.where)}the test {spec.test}."
         return
     quick = "quick " * source.quick(spec.test)
-    found = sorted(set(counts))
-    if found == [1]:
+    repetitions = sorted(set(counts))
+    if repetitions == [1]:
         yield f"One {quick}run per point."
-    elif found:
-        number = str(found[0]) if len(found) == 1 else f"{found[0]} to {found[-1]}"
+    elif repetitions:
+        least, most = repetitions[0], repetitions[-1]
+        number = f"{least}" if least == most else f"{least} to {most}"
         yield f"{what} of {number} {quick}runs per point."
     yield from engine_notes(source.engine, source.left_out(spec.test))
     yield from _absent_points(source, spec, runs)

@@ -138,9 +138,9 @@ class GroupDrawing(ABC):
         return pl.lit("")
 
     def _stated_in(self, facet: Facet) -> pl.DataFrame:
-        found = self._spec.stated_at(self.source.test(self._spec.test), facet.value)
-        return found.select(
-            group=labelled(found, self._spec.groups),
+        numbers = self._spec.stated_at(self.source.test(self._spec.test), facet.value)
+        return numbers.select(
+            group=labelled(numbers, self._spec.groups),
             part=self.stated_part(),
             series=pl.col(self._spec.series),
             field="field",
@@ -150,7 +150,7 @@ class GroupDrawing(ABC):
         ).unique(maintain_order=True)
 
     def stated(
-        self, found: pl.DataFrame, y: Callable[[str], alt.Y], within: Sequence[str]
+        self, numbers: pl.DataFrame, y: Callable[[str], alt.Y], within: Sequence[str]
     ) -> list[alt.Chart]:
         """Draw what the authors state; `within` is as of `base`."""
 
@@ -160,7 +160,7 @@ class GroupDrawing(ABC):
             )
             return drawn
 
-        return stated.drawn(found.drop("field"), chart, y, over=True)
+        return stated.drawn(numbers.drop("field"), chart, y, over=True)
 
     def averaged(self, facet: Facet, field: str, part: pl.Expr) -> pl.DataFrame:
         """Return the means of a quantity; `part` is what they are called."""
@@ -200,8 +200,8 @@ class GroupDrawing(ABC):
         ``within`` are the places side by side within a series; the column ``part`` names the place,
         unless there is just one.
         """
-        own = [look.label for look in self.looks.values()]
-        slots = [f"{label}|{name}" for label in own for name in within]
+        labels = [look.label for look in self.looks.values()]
+        slots = [f"{label}|{name}" for label in labels for name in within]
         name = pl.col("part") if len(within) > 1 else pl.lit(within[0])
         placed = marks.labelled(frame, self.looks).with_columns(
             slot=pl.format("{}|{}", "label", name)
@@ -236,12 +236,12 @@ class GroupDrawing(ABC):
         return marks.tooltip(title, ("label:N", "series"), ("group:N", self.title), *parts)
 
     def _notes(self) -> Iterator[str]:
-        found = self.all
-        what = means.what(found["runs"])
-        yield from run_notes(self.source, self._spec, self.runs, found["runs"], what)
+        averages = self.all
+        what = means.what(averages["runs"])
+        yield from run_notes(self.source, self._spec, self.runs, averages["runs"], what)
         yield from self.notes()
         yield from self._spec.stated_notes()
-        zeros = found.filter(pl.col("mean") <= 0)["group"].unique(maintain_order=True).to_list()
+        zeros = averages.filter(pl.col("mean") <= 0)["group"].unique(maintain_order=True).to_list()
         if self.y.scale == "log" and zeros:
             yield f"Nothing is drawn where the mean is 0: {listing(zeros)}."
         if self._spec.missing is not None:

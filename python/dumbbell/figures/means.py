@@ -31,8 +31,8 @@ def averaged(runs: pl.DataFrame, places: Mapping[str, pl.Expr], field: str) -> p
     than two values, between 0 and 1 for a share.
     """
     placed = runs.select(**places, value=pl.col(field))
-    found = tables.aggregate(placed, list(places), "value", share=units.is_share(field))
-    return found.select(*places, pl.lit(field).alias("quantity"), *_STATISTICS)
+    averages = tables.aggregate(placed, list(places), "value", share=units.is_share(field))
+    return averages.select(*places, pl.lit(field).alias("quantity"), *_STATISTICS)
 
 
 def what(counts: Iterable[int]) -> str:
@@ -42,10 +42,10 @@ def what(counts: Iterable[int]) -> str:
 
 def dot_notes(counts: Iterable[int], *, always: bool = False) -> Iterator[str]:
     """Say what small dots are, if there are any; `always`: not only where runs are few."""
-    found = set(counts)
-    if max(found, default=1) > 1 and (always or found & {2, 3}):
+    repetitions = set(counts)
+    if max(repetitions, default=1) > 1 and (always or repetitions & {2, 3}):
         yield "Small dots are single runs."
-    if found & {2, 3} and max(found) >= INTERVAL_RUNS:
+    if repetitions & {2, 3} and max(repetitions) >= INTERVAL_RUNS:
         yield "Means of fewer than four runs have no interval."
 
 
@@ -59,9 +59,9 @@ def few(
     runs: pl.DataFrame, places: Mapping[str, pl.Expr], axis: Coordinate, field: str | None = None
 ) -> pl.DataFrame:
     """Return the single runs, as `single` does, of places that have two or three."""
-    found = single(runs, places, axis, field)
+    single_runs = single(runs, places, axis, field)
     count = pl.len().over(list(places)) if places else pl.len()
-    return found.filter(count.is_between(2, INTERVAL_RUNS - 1))
+    return single_runs.filter(count.is_between(2, INTERVAL_RUNS - 1))
 
 
 def interval_of(field: str, mean: float | None, low: float | None, high: float | None) -> str:
@@ -81,7 +81,7 @@ def worded(means: pl.DataFrame, title: str, places: Mapping[str, str]) -> pl.Dat
         shown=pl.Series([_shown(row) for row in rows], dtype=pl.String),
         interval=pl.Series([_interval(row) for row in rows], dtype=pl.String),
         counted=pl.Series([_counted(row) for row in rows], dtype=pl.String),
-        said=pl.Series([_said(row, title, places) for row in rows], dtype=pl.String),
+        said=pl.Series([_description(row, title, places) for row in rows], dtype=pl.String),
     )
 
 
@@ -101,7 +101,7 @@ def _counted(row: Mapping[str, Any]) -> str:
     return f"{row['n']} of {row['runs']}" if row["n"] < row["runs"] else str(row["n"])
 
 
-def _said(row: Mapping[str, Any], title: str, places: Mapping[str, str]) -> str:
+def _description(row: Mapping[str, Any], title: str, places: Mapping[str, str]) -> str:
     where = [
         f"{words} {place}".strip()
         for column, words in places.items()

@@ -84,7 +84,7 @@ class Stated(Spec):
                 return f"{number(low, 4)} to {number(high, 4)}" if low != high else number(low, 4)
 
     @property
-    def said(self) -> str:
+    def citation(self) -> str:
         """The number with who states it, and where."""
         return f"{WHO}: {self.label or self.words} ({self.source})"
 
@@ -103,14 +103,14 @@ class StatedFigure(TestFigure):
     def uses(self) -> Iterator[Use]:
         """Yield every name that it refers to, but that of its section."""
         yield from super().uses()
-        for key, each in numbered("authors", self.authors):
-            yield Use(f"{key}.where", What.POINTS, (each.where, self.where), self.test)
+        for key, stated in numbered("authors", self.authors):
+            yield Use(f"{key}.where", What.POINTS, (stated.where, self.where), self.test)
 
     @model_validator(mode="after")
     def _fields_are_shown(self) -> Self:
-        for key, each in numbered("authors", self.authors):
-            if each.field is not None and each.field not in self._stated_fields:
-                raise unknown("quantity of the figure", each.field, self._stated_fields).at(
+        for key, stated in numbered("authors", self.authors):
+            if stated.field is not None and stated.field not in self._stated_fields:
+                raise unknown("quantity of the figure", stated.field, self._stated_fields).at(
                     key=f"{key}.field"
                 )
         return self
@@ -118,12 +118,12 @@ class StatedFigure(TestFigure):
     def stated_of(self, point: Selection) -> list[Stated]:
         """Return the numbers of a plot, given by the value of its facet's axis."""
         return [
-            each
-            for each in self.authors
+            stated
+            for stated in self.authors
             if all(
-                grid.matches({axis: str(value)}, {axis: each.where[axis]})
+                grid.matches({axis: str(value)}, {axis: stated.where[axis]})
                 for axis, value in point.items()
-                if axis in each.where
+                if axis in stated.where
             )
         ]
 
@@ -142,9 +142,12 @@ class StatedFigure(TestFigure):
                 _numbers_at(points.head(0), None, None, first, ""),
                 *(
                     _numbers_at(
-                        grid.select(points, each.where), *each.ends, each.field or first, each.said
+                        grid.select(points, stated.where),
+                        *stated.ends,
+                        stated.field or first,
+                        stated.citation,
                     )
-                    for each in self.authors
+                    for stated in self.authors
                 ),
             ]
         )
@@ -152,7 +155,7 @@ class StatedFigure(TestFigure):
     def stated_notes(self) -> Iterator[str]:
         """Say what hollow marks mean."""
         if self.authors:
-            open_ended = any(None in each.ends for each in self.authors)
+            open_ended = any(None in stated.ends for stated in self.authors)
             arrows = "; ↑ at least, ↓ at most" * open_ended
             yield f"Large hollow marks: what the authors state{arrows}."
 
@@ -160,8 +163,8 @@ class StatedFigure(TestFigure):
         """Yield a table of the numbers, if there are any."""
         if self.authors:
             rows = tuple(
-                TextRow(_where(each), (each.label or each.words, each.source))
-                for each in self.authors
+                TextRow(_where(stated), (stated.label or stated.words, stated.source))
+                for stated in self.authors
             )
             yield TextTable("", f"What {WHO} state", "where", ("number", "in"), rows)
 
@@ -250,9 +253,9 @@ def drawn(
         rule = chart(between).mark_rule(strokeDash=[3, 2], aria=False, **offset)
         layers.insert(0, rule.encode(y=y("low"), y2="high:Q"))
     for arrow, away in (("↑", -_ARROW_PX), ("↓", _ARROW_PX)):
-        found = ends.filter(pl.col("arrow") == arrow)
-        if not found.is_empty():
-            text = chart(found).mark_text(text=arrow, dy=away, fontSize=_ARROW_PX, aria=False)
+        open_ends = ends.filter(pl.col("arrow") == arrow)
+        if not open_ends.is_empty():
+            text = chart(open_ends).mark_text(text=arrow, dy=away, fontSize=_ARROW_PX, aria=False)
             layers.append(text.encode(y=y("y")))
     return layers
 

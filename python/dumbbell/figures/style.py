@@ -57,7 +57,7 @@ def looks(values: Iterable[str]) -> dict[str, Look]:
     chosen: dict[str, Look] = {}
     spare = _spare_looks()
     ordered = list(dict.fromkeys(values))
-    for value in sorted(ordered, key=lambda each: ("@" in each, each)):
+    for value in sorted(ordered, key=lambda name: ("@" in name, name)):
         known = LOOKS.get(value.partition("@")[0])
         label = label_of(value)
         if any(label == other.label for other in chosen.values()):

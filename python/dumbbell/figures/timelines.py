@@ -37,7 +37,7 @@ class Level:
     """A value that is worth a dashed line, and its description."""
 
     value: float
-    said: str
+    description: str
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ def draw(rows: Sequence[Row]) -> alt.VConcatChart:
     shown = [
         row.lines["label"].unique(maintain_order=True) for row in rows if row.lines is not None
     ]
-    labels = list(dict.fromkeys(label for found in shown for label in found))
+    labels = list(dict.fromkeys(label for row_labels in shown for label in row_labels))
     scale = alt.Scale(domain=labels, range=flow_colours(_algorithms(rows, labels)))
-    several = any(len(found) > 1 for found in shown)
+    several = any(len(row_labels) > 1 for row_labels in shown)
     height = _HEIGHT if len(rows) <= _MANY_ROWS else _LOW_HEIGHT
     charts = [
         _plot(row, scale, position, _legend() if several else None).properties(
@@ -103,8 +103,8 @@ def draw(rows: Sequence[Row]) -> alt.VConcatChart:
 def _algorithms(rows: Sequence[Row], labels: Sequence[str]) -> Iterator[str | None]:
     """Yield the algorithm that a label has in all rows; None: it has none, or several."""
     for label in labels:
-        found = {row.algorithms.get(label) for row in rows if row.lines is not None}
-        yield found.pop() if len(found) == 1 else None
+        algorithms = {row.algorithms.get(label) for row in rows if row.lines is not None}
+        yield algorithms.pop() if len(algorithms) == 1 else None
 
 
 def _plot(
@@ -163,7 +163,10 @@ def _levels(row: Row, lines: pl.DataFrame) -> list[alt.Chart]:
     if not row.levels:
         return []
     data = pl.DataFrame(
-        {"value": [x.value for x in row.levels], "said": [x.said for x in row.levels]}
+        {
+            "value": [level.value for level in row.levels],
+            "said": [level.description for level in row.levels],
+        }
     )
     chart: alt.Chart = (
         alt.Chart(inline(data))

@@ -8,23 +8,23 @@ from dumbbell.quantities.registry import Quantity, quantities
 
 def is_share(field: str) -> bool:
     """Return True if a column is a quantity that is never below 0 nor above 1."""
-    found = _quantity(field)
-    return found is not None and found.is_share
+    quantity = _quantity(field)
+    return quantity is not None and quantity.is_share
 
 
 def is_percent(field: str) -> bool:
     """Return True if a column is a quantity that people see in per cent."""
-    found = _quantity(field)
-    return found is not None and found.percent
+    quantity = _quantity(field)
+    return quantity is not None and quantity.percent
 
 
 def shown(field: str, *values: float | None) -> tuple[list[float | None], str]:
     """Return values of a column as people see them, and the unit behind them."""
-    found = _quantity(field)
-    if found is None or not found.percent:
+    quantity = _quantity(field)
+    if quantity is None or not quantity.percent:
         return list(values), ""
-    scaled = [None if value is None else value * found.shown_scale for value in values]
-    return scaled, f" {found.shown_unit}"
+    scaled = [None if value is None else value * quantity.shown_scale for value in values]
+    return scaled, f" {quantity.shown_unit}"
 
 
 def _quantity(field: str) -> Quantity | None:

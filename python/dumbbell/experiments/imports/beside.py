@@ -10,7 +10,7 @@ from typing import Any, Final
 import polars as pl
 
 from dumbbell.experiments.imports.measurement import MeasuredFlow, Measurement
-from dumbbell.figures.kinds.measured import TOLD
+from dumbbell.figures.kinds.measured import COMPARED
 from dumbbell.results import experiments
 
 _SAMPLES_MAX: Final = 600
@@ -38,7 +38,7 @@ def experiment(
 
 def whole(flow: MeasuredFlow) -> dict[str, float]:
     """Return the values of a flow over its whole time, as far as they are known."""
-    values = {name: getattr(flow, name) for name in TOLD}
+    values = {name: getattr(flow, name) for name in COMPARED}
     return {name: value for name, value in values.items() if value is not None}
 
 

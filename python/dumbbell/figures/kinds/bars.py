@@ -127,10 +127,10 @@ class _Drawing(GroupDrawing):
         return [(part.field, part.label) for part in self.spec.parts] or [(self.y.field, "")]
 
     def means(self, facet: Facet) -> pl.DataFrame:
-        found = [self.averaged(facet, field, pl.lit(label)) for field, label in self._parts]
+        frames = [self.averaged(facet, field, pl.lit(label)) for field, label in self._parts]
         if self.second is not None:
-            found.append(self.averaged(facet, self.second.field, pl.lit("")))
-        return pl.concat(found)
+            frames.append(self.averaged(facet, self.second.field, pl.lit("")))
+        return pl.concat(frames)
 
     def titles(self) -> Mapping[str, str]:
         fields = [part.field for part in self.spec.parts] or [self.y.field]
@@ -153,14 +153,16 @@ class _Drawing(GroupDrawing):
     def _few(self, pane: GroupPane) -> pl.DataFrame:
         """Return the single runs of bars that have few, at their heights."""
         runs = pane.facet.runs
-        found = pl.concat(
+        single_runs = pl.concat(
             [
                 means.few(runs, self.places(runs, pl.lit(label)), self.y, field)
                 for field, label in self._parts
             ]
         )
         bars = self._stacked(pane.means, 0.0).select("group", "series", "part", "bottom")
-        placed = found.join(bars, on=["group", "series", "part"], how="left", maintain_order="left")
+        placed = single_runs.join(
+            bars, on=["group", "series", "part"], how="left", maintain_order="left"
+        )
         return placed.with_columns(pl.col("value") + pl.col("bottom")).drop("bottom")
 
     def layers(self, pane: GroupPane) -> alt.LayerChart | alt.FacetChart:
@@ -232,11 +234,11 @@ class _Drawing(GroupDrawing):
         if self.second is None:
             return bars
         second = self.second
-        found = means.drawn(self.all.filter(pl.col("quantity") == second.field))
+        averages = means.drawn(self.all.filter(pl.col("quantity") == second.field))
         of_second = pl.col("field") == second.field
-        stated_too = stated.values(each.stated.filter(of_second) for each in self.panes)
-        ends = [found["low"], found["high"]]
-        span = axes.extent(second, [found["mean"], *stated_too], ends)
+        stated_too = stated.values(plot.stated.filter(of_second) for plot in self.panes)
+        ends = [averages["low"], averages["high"]]
+        span = axes.extent(second, [averages["mean"], *stated_too], ends)
         shown = pane.means.filter(pl.col("quantity") == self.second.field)
         worded = means.drawn(self.worded(shown, str(self.second.title))).with_columns(
             part=pl.lit(_SECOND)
@@ -264,13 +266,13 @@ class _Drawing(GroupDrawing):
         )
         return both
 
-    def _stacked(self, found: pl.DataFrame, foot: float) -> pl.DataFrame:
+    def _stacked(self, frame: pl.DataFrame, foot: float) -> pl.DataFrame:
         """Place parts on each other, or all on the foot: ``bottom``, ``top``, ``low``, ``high``."""
-        found = means.drawn(found)
+        frame = means.drawn(frame)
         if self.second is not None:
-            found = found.filter(pl.col("quantity") != self.second.field)
+            frame = frame.filter(pl.col("quantity") != self.second.field)
         if self.spec.beside or len(self.spec.parts) < 2:
-            return found.with_columns(bottom=pl.lit(foot), top=pl.col("mean"))
+            return frame.with_columns(bottom=pl.lit(foot), top=pl.col("mean"))
         top = pl.col("mean").cum_sum().over("group", "series")
-        placed = found.with_columns(bottom=top - pl.col("mean"), top=top)
+        placed = frame.with_columns(bottom=top - pl.col("mean"), top=top)
         return placed.with_columns(pl.col("low", "high") + pl.col("bottom"))

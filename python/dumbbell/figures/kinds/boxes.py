@@ -118,12 +118,14 @@ def _pane(source: Source, spec: BoxesFigure, value: str | None) -> _Pane:
     schema = {"series": pl.String, **numbers, "samples": pl.Int64, "runs": pl.Int64}
     axes_of = dict.fromkeys(source.test(spec.test).axes, pl.String)
     title = "" if value is None else label_of(value)
-    said = spec.stated_at(source.test(spec.test), value)
+    stated_numbers = spec.stated_at(source.test(spec.test), value)
     return _Pane(
         title,
         pl.DataFrame(rows, schema=schema),
         pl.DataFrame(points, schema=axes_of),
-        said.select("low", "high", "said", series=spec.series).unique(maintain_order=True),
+        stated_numbers.select("low", "high", "said", series=spec.series).unique(
+            maintain_order=True
+        ),
     )
 
 
@@ -139,11 +141,11 @@ def _samples(
 
 
 def _quantiles(samples: Values) -> dict[str, float | int | None]:
-    found = {
+    quantiles = {
         name: float(np.quantile(samples, share)) if samples.size else None
         for name, share in _QUANTILES.items()
     }
-    return {**found, "samples": samples.size}
+    return {**quantiles, "samples": samples.size}
 
 
 def _table(pane: _Pane, spec: BoxesFigure, y: Coordinate) -> TextTable:
@@ -186,7 +188,7 @@ def _chart(y: Coordinate, panes: Sequence[_Pane], looks: Mapping[str, Look]) -> 
 def _layers(pane: _Pane, y: Coordinate, looks: Mapping[str, Look], at: _At) -> list[alt.Chart]:
     """Return whiskers, boxes and medians of a plot; the boxes say their numbers."""
     boxes = marks.labelled(pane.boxes, looks).drop("series")
-    descriptions = [_said(row, str(y.title)) for row in boxes.iter_rows(named=True)]
+    descriptions = [_description(row, str(y.title)) for row in boxes.iter_rows(named=True)]
     scale = alt.Scale(type="band", domain=[look.label for look in looks.values()])
     x = alt.X("label:N", title=None, sort=None, scale=scale, axis=alt.Axis(labelAngle=0))
     colour = marks.colour(looks, legend=None)
@@ -229,6 +231,6 @@ def _layers(pane: _Pane, y: Coordinate, looks: Mapping[str, Look], at: _At) -> l
     ]
 
 
-def _said(row: Mapping[str, Any], title: str) -> str:
+def _description(row: Mapping[str, Any], title: str) -> str:
     quantiles = ", ".join(f"{name} {number(row[name], 4)}" for name in _QUANTILES)
     return f"{row['label']}: {title} {quantiles}; {row['samples']} samples of {row['runs']} runs"

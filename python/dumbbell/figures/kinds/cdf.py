@@ -31,7 +31,7 @@ _RANKS: Final = np.concatenate([np.linspace(0, 0.99, 199), np.linspace(0.9905, 1
 _SHOWN_SHARE: Final = 0.995
 """The values beyond are few and far away."""
 
-_TOLD: Final = (0.5, 0.9, 0.95, 0.99)
+_TABLE_SHARES: Final = (0.5, 0.9, 0.95, 0.99)
 _PANES: Final = {
     "rtt": "round-trip time (ms)",
     "queueing": "queueing delay (ms)",
@@ -63,15 +63,15 @@ class CdfFigure(TestFigure):
     def draw(self, source: Views) -> Figure:
         """Draw the figure with whatever runs there are."""
         colouring = Colouring.of(source, self, self.series)
-        found: dict[tuple[str, str], list[_Delays]] = {}
+        by_line: dict[tuple[str, str], list[_Delays]] = {}
         for point, view in source.views(self.test, self.where):
             for pane, line, delays in _of_run(
                 view, None if self.series is None else point[self.series]
             ):
                 if delays[0].size:
-                    found.setdefault((pane, line), []).append(delays)
-        curves = [_Curve.of(pane, line, parts) for (pane, line), parts in found.items()]
-        curves.sort(key=lambda each: list(_PANES).index(each.pane))
+                    by_line.setdefault((pane, line), []).append(delays)
+        curves = [_Curve.of(pane, line, parts) for (pane, line), parts in by_line.items()]
+        curves.sort(key=lambda curve: list(_PANES).index(curve.pane))
         frame = pl.concat([_NOTHING, *(curve.frame() for curve in curves)])
         tables = [_table(pane, curves, colouring) for pane in _PANES if _of(pane, curves)]
         notes = (
@@ -220,8 +220,8 @@ def _chart(frame: pl.DataFrame, colouring: Colouring) -> alt.ConcatChart:
             )
             .properties(**_SIZE)
         )
-    found: alt.ConcatChart = alt.concat(*(plots or [marks.nothing(**_SIZE)]), columns=2)
-    return found
+    chart: alt.ConcatChart = alt.concat(*(plots or [marks.nothing(**_SIZE)]), columns=2)
+    return chart
 
 
 def _scale(pane: str, low: float, high: float) -> alt.Scale:
@@ -237,9 +237,9 @@ def _table(pane: str, curves: list[_Curve], colouring: Colouring) -> TextTable:
     rows = tuple(
         TextRow(
             colouring.label(curve.line),
-            tuple(number(curve.percentile(share), 4) for share in _TOLD),
+            tuple(number(curve.percentile(share), 4) for share in _TABLE_SHARES),
         )
         for curve in _of(pane, curves)
     )
-    heads = tuple(f"{100 * share:g} %" for share in _TOLD)
+    heads = tuple(f"{100 * share:g} %" for share in _TABLE_SHARES)
     return TextTable(_PANES[pane], "percentiles", "", heads, rows)

@@ -65,18 +65,18 @@ class HeatmapFigure(TestFigure):
         title = source.title(self.test, self.quantity)
         if quantity.shown_scale != 1:
             title += f" ({quantity.shown_unit})"
-        ends = self.ends or _ends([found["mean"] for _, found in panes], quantity)
-        plots = [_plot(facet.title, found, values, self, ends) for facet, found in panes]
+        ends = self.ends or _ends([averages["mean"] for _, averages in panes], quantity)
+        plots = [_plot(facet.title, averages, values, self, ends) for facet, averages in panes]
         chart = alt.concat(*plots, columns=cells.COLUMNS, spacing=26).resolve_scale(color="shared")
-        counts = [count for _, found in panes for count in found["runs"]]
+        counts = [count for _, averages in panes for count in averages["runs"]]
         notes = list(run_notes(source, self, runs, counts, f"Cells are means of {title}"))
-        if any(found["is_best"].any() for _, found in panes):
+        if any(averages["is_best"].any() for _, averages in panes):
             notes.append("Outlined: the best at this point; its interval overlaps with no other's.")
         elif quantity.best is not None and len(panes) > 1 and not runs.is_empty():
             notes.append("None is the best anywhere: intervals overlap, or nothing competes.")
-        tables = [self._table(facet.title, found, values, title) for facet, found in panes]
+        tables = [self._table(facet.title, averages, values, title) for facet, averages in panes]
         numbers = means.numbers(
-            ((facet.title, found) for facet, found in panes),
+            ((facet.title, averages) for facet, averages in panes),
             self.facet,
             {"x": self.x, "y": self.y},
         )
@@ -88,10 +88,10 @@ class HeatmapFigure(TestFigure):
         return means.averaged(scaled, places, self.quantity)
 
     def _table(
-        self, name: str, found: pl.DataFrame, values: Mapping[str, Sequence[str]], title: str
+        self, name: str, averages: pl.DataFrame, values: Mapping[str, Sequence[str]], title: str
     ) -> TextTable:
         return means.text_table(
-            found,
+            averages,
             (name, title),
             ("y", self.y, {value: label_of(value) for value in values[self.y]}),
             ("x", {value: label_of(value) for value in values[self.x]}),
@@ -103,14 +103,16 @@ def _with_best(
 ) -> list[tuple[Facet, pl.DataFrame]]:
     """Add ``is_best``: whether a cell is the best of those at its point in all plots."""
     if quantity.best is None or not panes:
-        return [(facet, found.with_columns(is_best=pl.lit(value=False))) for facet, found in panes]
-    together = pl.concat([found for _, found in panes])
+        return [
+            (facet, averages.with_columns(is_best=pl.lit(value=False))) for facet, averages in panes
+        ]
+    together = pl.concat([averages for _, averages in panes])
     is_best = tables.decided_best(together, ["x", "y"], highest=quantity.best is Best.HIGHEST)
     marked, start = together.with_columns(is_best=is_best), 0
     parts = []
-    for facet, found in panes:
-        parts.append((facet, marked.slice(start, found.height)))
-        start += found.height
+    for facet, averages in panes:
+        parts.append((facet, marked.slice(start, averages.height)))
+        start += averages.height
     return parts
 
 
@@ -125,7 +127,7 @@ def _ends(means: Sequence[pl.Series], quantity: Quantity | Derived) -> tuple[flo
 
 def _plot(
     name: str,
-    found: pl.DataFrame,
+    averages: pl.DataFrame,
     values: Mapping[str, Sequence[str]],
     spec: HeatmapFigure,
     ends: tuple[float, float],
@@ -133,12 +135,12 @@ def _plot(
     xs, ys = (list(values[axis]) for axis in (spec.x, spec.y))
     low, high = ends
     tooltip = [*cells.tooltip(values), alt.Tooltip("mean:Q", title=spec.quantity, format=".4~g")]
-    shown = found.select(
+    shown = averages.select(
         "x",
         "y",
         "mean",
         "is_best",
-        text=pl.Series([cells.text(mean) for mean in found["mean"]], dtype=pl.String),
+        text=pl.Series([cells.text(mean) for mean in averages["mean"]], dtype=pl.String),
         is_light=pl.col("mean") >= low + _LIGHT_FROM * (high - low),
     )
     base = alt.Chart(inline(shown)).encode(**cells.places(xs, ys, (spec.x, spec.y)))

@@ -140,15 +140,15 @@ class HistoriesFigure(BaseFigure):
 
     @model_validator(mode="after")
     def _stated_of_what_is_shown(self) -> Self:
-        shown = [each.quantity for each in self.quantities]
-        for key, each in numbered("authors", self.authors):
-            if each.field is not None and each.field not in shown:
-                raise unknown("quantity of the figure", each.field, shown).at(key=f"{key}.field")
-            if not any(_meets(panel, each) for panel in self.panels):
+        names = [shown.quantity for shown in self.quantities]
+        for key, stated in numbered("authors", self.authors):
+            if stated.field is not None and stated.field not in names:
+                raise unknown("quantity of the figure", stated.field, names).at(key=f"{key}.field")
+            if not any(_meets(panel, stated) for panel in self.panels):
                 raise InputError(
                     "chooses no panel of the figure",
                     key=f"{key}.where",
-                    value=dict(each.where),
+                    value=dict(stated.where),
                     valid="; ".join(str(dict(panel.where)) for panel in self.panels),
                 )
         return self
@@ -157,10 +157,10 @@ class HistoriesFigure(BaseFigure):
         """Return what the authors state of a quantity of a panel's run."""
         first = self.quantities[0].quantity
         return tuple(
-            Level(end, each.said)
-            for each in self.authors
-            if (each.field or first) == quantity and _meets(panel, each)
-            for end in dict.fromkeys(each.ends)
+            Level(end, stated.citation)
+            for stated in self.authors
+            if (stated.field or first) == quantity and _meets(panel, stated)
+            for end in dict.fromkeys(stated.ends)
             if end is not None
         )
 
@@ -183,7 +183,7 @@ class HistoriesFigure(BaseFigure):
         if run is not None and self.marks is not None:
             resent = series.resent(run, panel.start_s, panel.end_s)
         for place, shown in enumerate(self.quantities):
-            found = series.named(shown.quantity)
+            kind = series.named(shown.quantity)
             lines = None
             if run is not None:
                 lines = series.drawn(run, shown.quantity, panel.start_s, panel.end_s)
@@ -194,8 +194,8 @@ class HistoriesFigure(BaseFigure):
                 algorithms={} if run is None else bands.choices(run, together=False),
                 start_s=panel.start_s or 0.0,
                 end_s=panel.end_s or end_s or 1.0,
-                from_zero=found.from_zero,
-                joined=found.joined,
+                from_zero=kind.from_zero,
+                joined=kind.joined,
                 resent=resent,
                 levels=self._levels(panel, shown.quantity),
             )
@@ -206,8 +206,8 @@ class HistoriesFigure(BaseFigure):
             yield "Quick runs." if len(self.panels) > 1 else "A quick run."
         if self.marks is not None:
             yield "Red lines: something was sent again."
-        for each in self.authors:
-            yield f"Dashed: {each.said}."
+        for stated in self.authors:
+            yield f"Dashed: {stated.citation}."
         for panel in self.panels:
             picked = panel.picked(source)
             if panel.most is not None and picked.amount is not None:

@@ -28,7 +28,7 @@ _MEASURED: Final = "measured"
 _SIMULATED: Final = "simulated"
 _PANES: Final = {"goodput_mbit_per_s": "goodput (Mbit/s)", "rtt_ms": "RTT (ms)"}
 
-TOLD: Final = {
+COMPARED: Final = {
     "goodput_mbit_per_s": ("goodput (Mbit/s)", 1.0),
     "rtt_min_ms": ("shortest RTT (ms)", 1.0),
     "rtt_mean_ms": ("mean RTT (ms)", 1.0),
@@ -67,9 +67,9 @@ class MeasuredLine(Spec):
                     valid="one for each of time_s",
                 )
         for name in self.whole:
-            if name not in TOLD:
+            if name not in COMPARED:
                 raise InputError(
-                    "is not known of both", key="whole", value=name, valid=", ".join(TOLD)
+                    "is not known of both", key="whole", value=name, valid=", ".join(COMPARED)
                 )
         return self
 
@@ -102,14 +102,14 @@ class MeasuredFigure(TestFigure):
 
 def flow_means(label: str, views: Sequence[RunView]) -> dict[str, float | None]:
     """Return the means of a flow of this label over simulated runs."""
-    found: dict[str, list[float]] = {name: [] for name in TOLD}
+    by_name: dict[str, list[float]] = {name: [] for name in COMPARED}
     for view in views:
         numbers = [flow.number for flow in view.flows if flow.label == label]
-        for name in TOLD if numbers else ():
+        for name in COMPARED if numbers else ():
             reference = f"{name}[{numbers[0]}]@run"
             value = taking.of_run(view.run, [reference])[reference]
-            found[name] += [] if value is None else [value]
-    return {name: sum(values) / len(values) if values else None for name, values in found.items()}
+            by_name[name] += [] if value is None else [value]
+    return {name: sum(values) / len(values) if values else None for name, values in by_name.items()}
 
 
 _LINES: Final = {
@@ -159,7 +159,7 @@ def _runs(views: Sequence[RunView]) -> str:
 
 def _table(line: MeasuredLine, simulated: Mapping[str, float | None]) -> TextTable:
     rows = []
-    for name, (title, _) in TOLD.items():
+    for name, (title, _) in COMPARED.items():
         pair = (line.whole.get(name), simulated[name])
         shown = (cell(name, value) for value in pair)
         rows.append(TextRow(title, (*shown, _difference(*pair))))
@@ -168,8 +168,8 @@ def _table(line: MeasuredLine, simulated: Mapping[str, float | None]) -> TextTab
 
 
 def cell(name: str, value: float | None) -> str:
-    """Return a quantity of `TOLD` as readers see it."""
-    return number(None if value is None else value * TOLD[name][1], 4)
+    """Return a quantity of `COMPARED` as readers see it."""
+    return number(None if value is None else value * COMPARED[name][1], 4)
 
 
 def _difference(measured: float | None, simulated: float | None) -> str:

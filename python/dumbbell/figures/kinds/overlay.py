@@ -66,12 +66,12 @@ class OverlayFigure(TestFigure):
         by_algorithm = self.series is None and self.colours == "algorithms"
         colouring = Colouring.of(source, self, self.series, by_algorithm=by_algorithm)
         there, runs = _chosen(source, self)
-        spans = max(40, _SPANS_OF_ALL // max(1, sum(len(each.drawn) for each in runs)))
+        spans = max(40, _SPANS_OF_ALL // max(1, sum(len(drawn.bundles) for drawn in runs)))
         plots = list(_plots(runs, self.quantities, spans))
-        happened = _happened([each for each in runs if each.repetition == 0])
+        happened = _happened([drawn for drawn in runs if drawn.repetition == 0])
         notes = _notes(there, runs, plots)
         notes += list(engine_notes(source.engine, source.left_out(self.test)))
-        end_s = max((each.run.summary.duration_ns for each in runs), default=1) / NS_PER_S
+        end_s = max((drawn.run.summary.duration_ns for drawn in runs), default=1) / NS_PER_S
         chart = _chart(plots, happened, colouring, end_s)
         tables = [plot.lines.with_columns(quantity=pl.lit(plot.axis)) for plot in plots]
         seen = alternative.of_lines(
@@ -91,7 +91,7 @@ class _Drawn:
         The run, and its number among those of its grid point, from 0.
     value
         Its value of the axis with the colours; None: flows or algorithms have the colours.
-    drawn
+    bundles
         The flows, and bands of equal flows.
     colours
         Owner of the colour of each label: a flow, a band, or an algorithm.
@@ -100,7 +100,7 @@ class _Drawn:
     run: Run
     value: str | None
     repetition: int
-    drawn: tuple[Bundle, ...]
+    bundles: tuple[Bundle, ...]
     colours: Mapping[str, str]
 
     def of(self, label: pl.Expr) -> pl.Expr:
@@ -114,7 +114,7 @@ def _chosen(source: Views, spec: OverlayFigure) -> tuple[int, list[_Drawn]]:
     Of many flows in a run, some are drawn that are spread evenly over the others.
     """
     counted: dict[tuple[str, ...], int] = {}
-    found: list[_Drawn] = []
+    runs: list[_Drawn] = []
     for axes, view in source.views(spec.test, spec.where):
         point = tuple(axes.values())
         repetition = counted[point] = counted.get(point, -1) + 1
@@ -124,17 +124,17 @@ def _chosen(source: Views, spec: OverlayFigure) -> tuple[int, list[_Drawn]]:
         if spec.colours == "algorithms":
             colours = {flow.label: facts.choice(flow.first) for flow in view.flows}
             colours |= {bundle.name: facts.choice(bundle.flows[0].first) for bundle in bundles}
-        found.append(_Drawn(view.run, value, repetition, bundles, colours))
-    if not found:
+        runs.append(_Drawn(view.run, value, repetition, bundles, colours))
+    if not runs:
         return 0, []
     points = len(counted)
     room = max(1, _LINES_MAX // points)
     chosen = []
-    for each in found:
-        drawn = _spread(each.drawn, room)
-        if (each.repetition + 1) * max(1, len(drawn)) <= room or each.repetition == 0:
-            chosen.append(replace(each, drawn=drawn))
-    return len(found), chosen
+    for run in runs:
+        bundles = _spread(run.bundles, room)
+        if (run.repetition + 1) * max(1, len(bundles)) <= room or run.repetition == 0:
+            chosen.append(replace(run, bundles=bundles))
+    return len(runs), chosen
 
 
 def _spread(flows: tuple[Any, ...], most: int) -> tuple[Any, ...]:
@@ -175,57 +175,57 @@ class _Plot:
 def _plots(runs: Sequence[_Drawn], quantities: Sequence[Shown], spans: int) -> Iterator[_Plot]:
     """Yield the plots that have lines; one of what a changing bottleneck carried comes first."""
     capacity = _capacity(runs, spans)
-    behind = _GOODPUT if all(len(_connections(each)) == 1 for each in runs) else _CARRIED
+    behind = _GOODPUT if all(len(_connections(drawn)) == 1 for drawn in runs) else _CARRIED
     if capacity is not None and behind == _CARRIED:
         quantities = (Shown(quantity=_CARRIED), *quantities)
     for shown in quantities:
         kind = series.named(shown.quantity)
         lines = _lines(runs, shown.quantity, spans)
         if not lines.is_empty():
-            dots = kind.per_count is None and any(bands.is_coarse(each.run) for each in runs)
+            dots = kind.per_count is None and any(bands.is_coarse(drawn.run) for drawn in runs)
             back = capacity if shown.quantity == behind else None
             yield _Plot(shown.axis, lines, kind.joined, dots, back)
 
 
 def _connections(drawn: _Drawn) -> list[int]:
-    return [number for bundle in drawn.drawn for number in bundle.connections]
+    return [number for bundle in drawn.bundles for number in bundle.connections]
 
 
 def _capacity(runs: Sequence[_Drawn], spans: int) -> pl.DataFrame | None:
     """Return the rate of the bottleneck of all runs; None where it is constant or differs."""
-    found = [list(bands.capacity(each.run, spans)) for each in runs]
-    if not found or not found[0] or any(each != found[0] for each in found):
+    rates = [list(bands.capacity(drawn.run, spans)) for drawn in runs]
+    if not rates or not rates[0] or any(rates_of_run != rates[0] for rates_of_run in rates):
         return None
-    return pl.DataFrame(found[0], schema=("time_s", "value"), orient="row")
+    return pl.DataFrame(rates[0], schema=("time_s", "value"), orient="row")
 
 
 def _lines(runs: Sequence[_Drawn], quantity: str, spans: int) -> pl.DataFrame:
     """Return the lines of a plot, as `_Plot` has them."""
     parts = []
     of_flows = series.named(quantity).of_flows
-    for each in runs:
-        alone = [bundle for bundle in each.drawn if not bundle.is_band]
+    for drawn in runs:
+        alone = [bundle for bundle in drawn.bundles if not bundle.is_band]
         numbers = [number for bundle in alone for number in bundle.connections]
-        taken = series.drawn(each.run, quantity, flows=numbers, spans=spans)
-        found = [taken.select(pl.all(), low=pl.lit(None), high=pl.lit(None))]
-        found += [
-            bands.take(each.run, quantity, bundle.connections, spans).select(
+        taken = series.drawn(drawn.run, quantity, flows=numbers, spans=spans)
+        frames = [taken.select(pl.all(), low=pl.lit(None), high=pl.lit(None))]
+        frames += [
+            bands.take(drawn.run, quantity, bundle.connections, spans).select(
                 "time_s", "low", "high", label=pl.lit(bundle.name), value="mean"
             )
-            for bundle in each.drawn
+            for bundle in drawn.bundles
             if bundle.is_band and of_flows
         ]
         parts += [
             part.select(
-                of=each.of(_whose(of_flows)),
+                of=drawn.of(_whose(of_flows)),
                 flow="label",
-                run=pl.lit(each.repetition + 1),
+                run=pl.lit(drawn.repetition + 1),
                 time_s="time_s",
                 value="value",
                 low=pl.col("low").cast(pl.Float64),
                 high=pl.col("high").cast(pl.Float64),
             )
-            for part in found
+            for part in frames
         ]
     return pl.concat([_NO_LINES, *parts])
 
@@ -251,13 +251,13 @@ def _happened(runs: Sequence[_Drawn]) -> pl.DataFrame:
     """Return what happened in first runs, and when: ``of``, ``what``, ``time_s`` and ``times``."""
     empty = {"of": pl.String, "what": pl.String, "time_s": pl.Float64, "times": pl.Float64}
     parts = [
-        occasions.take(each.run, _WIDTH // 2).select(
-            of=each.of(pl.col("label")),
+        occasions.take(drawn.run, _WIDTH // 2).select(
+            of=drawn.of(pl.col("label")),
             what="what",
             time_s="time_s",
             times="times",
         )
-        for each in runs
+        for drawn in runs
     ]
     return pl.concat([pl.DataFrame(schema=empty), *parts])
 
@@ -266,19 +266,19 @@ def _notes(there: int, runs: Sequence[_Drawn], plots: Sequence[_Plot]) -> list[s
     if not runs:
         return ["Not run yet."]
     notes = []
-    repetitions = max(each.repetition for each in runs) + 1
+    repetitions = max(drawn.repetition for drawn in runs) + 1
     if repetitions > 1:
         notes.append(f"Strong: first runs; pale: the same again, {repetitions - 1} times.")
     if len(runs) < there:
         notes.append(f"{len(runs)} of {there} runs are drawn.")
-    drawn, there_are = len(runs[0].drawn), len(bands.bundles(runs[0].run))
-    if drawn < there_are:
-        notes.append(f"{drawn} of {there_are} flows are drawn.")
-    if any(bundle.is_band for each in runs for bundle in each.drawn):
+    lines, flows = len(runs[0].bundles), len(bands.bundles(runs[0].run))
+    if lines < flows:
+        notes.append(f"{lines} of {flows} flows are drawn.")
+    if any(bundle.is_band for drawn in runs for bundle in drawn.bundles):
         notes.append("Bands: from the least to the most of equal flows; lines are their means.")
     notes += ["Grey: what the bottleneck can carry." for plot in plots if plot.capacity is not None]
     if any(plot.dots for plot in plots):
-        apart = max(bands.round_trips_apart(each.run) for each in runs)
+        apart = max(bands.round_trips_apart(drawn.run) for drawn in runs)
         notes.append(f"Dots: samples are up to {apart:.0f} round trips apart.")
     return notes
 
@@ -421,11 +421,11 @@ def _strip(
     names += sorted(there_are - set(names))
     is_one = len(names) == 1
     kind = happened["what"]
-    found = happened.with_columns(label=label, what=kind if is_one else label + ": " + kind)
+    labelled = happened.with_columns(label=label, what=kind if is_one else label + ": " + kind)
     order = [kind if is_one else f"{name}: {kind}" for name in names for kind in occasions.KINDS]
-    there = set(found["what"])
+    there = set(labelled["what"])
     kinds = [row for row in order if row in there][:_ROWS_MAX]
-    data = found.filter(pl.col("what").is_in(kinds)).drop("of")
+    data = labelled.filter(pl.col("what").is_in(kinds)).drop("of")
     chart: alt.Chart = (
         alt.Chart(inline(data))
         .mark_tick(thickness=1, size=_STRIP - 4, opacity=1, clip=True)

@@ -96,7 +96,9 @@ class PointsFigure(StatedFigure):
 
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""
-        needed = [name for each in self.overlays for name in curves.curve(each.theory).columns]
+        needed = [
+            name for overlay in self.overlays for name in curves.curve(overlay.theory).columns
+        ]
         runs = runs_of(source, self, needed)
         test = source.test(self.test)
         return _Drawing(
@@ -124,9 +126,9 @@ class _Pane:
 
 def _pane(facet: Facet, spec: PointsFigure, test: Test) -> _Pane:
     places = {"series": pl.col(spec.series), "x": pl.col(spec.x.field)}
-    found = means.averaged(facet.runs, places, spec.y.field)
+    averages = means.averaged(facet.runs, places, spec.y.field)
     runs = means.few(facet.runs, places, spec.y)
-    return _Pane(facet.title, found, runs, _curves(facet.runs, spec), _stated(facet, spec, test))
+    return _Pane(facet.title, averages, runs, _curves(facet.runs, spec), _stated(facet, spec, test))
 
 
 def _stated(facet: Facet, spec: PointsFigure, test: Test) -> pl.DataFrame:
@@ -158,8 +160,8 @@ class _Drawing:
 
     def figure(self, source: Source, runs: pl.DataFrame) -> Figure:
         columns = {"series": self.spec.series, "x": self.spec.x.field}
-        found = ((pane.title, pane.means) for pane in self.panes)
-        numbers = means.numbers(found, self.spec.facet, columns)
+        frames = ((pane.title, pane.means) for pane in self.panes)
+        numbers = means.numbers(frames, self.spec.facet, columns)
         tables = [*map(self._table, self.panes), *self.spec.stated_table()]
         return assembled(self.spec, self._chart(), self._notes(source, runs), tables, numbers)
 
@@ -174,22 +176,24 @@ class _Drawing:
     @cached_property
     def _up(self) -> axes.Extent:
         theory = [pane.curves["y"] for pane in self.panes]
-        found = means.drawn(self._all)
-        ends = [found["low"], found["high"], *(pane.runs["value"] for pane in self.panes)]
+        averages = means.drawn(self._all)
+        ends = [averages["low"], averages["high"], *(pane.runs["value"] for pane in self.panes)]
         numbers = stated.values(pane.stated for pane in self.panes)
-        return axes.extent(self.y, [found["mean"], *theory, *numbers], ends, self.spec.reference)
+        return axes.extent(self.y, [averages["mean"], *theory, *numbers], ends, self.spec.reference)
 
     def _notes(self, source: Source, runs: pl.DataFrame) -> Iterator[str]:
-        found = self._all
-        yield from run_notes(source, self.spec, runs, found["runs"], means.what(found["runs"]))
-        yield from means.dot_notes(found["runs"])
-        if means.cut(means.drawn(found), self._up):
+        averages = self._all
+        yield from run_notes(
+            source, self.spec, runs, averages["runs"], means.what(averages["runs"])
+        )
+        yield from means.dot_notes(averages["runs"])
+        if means.cut(means.drawn(averages), self._up):
             yield means.CUT
         yield from self.spec.stated_notes()
-        if self.y.scale == "log" and (found["mean"].fill_null(1) <= 0).any():
+        if self.y.scale == "log" and (averages["mean"].fill_null(1) <= 0).any():
             yield "Hollow on the lower edge: 0."
         lacking = self.spec.missing
-        if lacking is not None and (found["n"] < found["runs"]).any():
+        if lacking is not None and (averages["n"] < averages["runs"]).any():
             hollow = "Small hollow" if self.spec.authors else "Hollow"
             yield (
                 f"{hollow} marks average the runs with a value, as others {lacking}; "
@@ -246,8 +250,10 @@ class _Drawing:
 
         Where means lie on the same spot, their intervals would overlap otherwise.
         """
-        for own, moved in self._apart(base):
-            yield marks.intervals(own, xOffset=moved).encode(y=self._vertical("low"), y2="high:Q")
+        for series_chart, moved in self._apart(base):
+            yield marks.intervals(series_chart, xOffset=moved).encode(
+                y=self._vertical("low"), y2="high:Q"
+            )
 
     def _dots(self, pane: _Pane, picked: alt.Parameter) -> Iterator[alt.Chart]:
         """Draw the single runs of places that have few, where their interval would be."""
@@ -261,8 +267,8 @@ class _Drawing:
             color=marks.colour(self.looks, self.spec.series),
             opacity=marks.faded(picked),
         )
-        for own, moved in self._apart(base):
-            yield marks.dots(own, xOffset=moved).encode(y=self._vertical("value"))
+        for series_chart, moved in self._apart(base):
+            yield marks.dots(series_chart, xOffset=moved).encode(y=self._vertical("value"))
 
     def _apart(self, base: alt.Chart) -> Iterator[tuple[alt.Chart, float]]:
         """Yield the part of a chart that each series is, and by how many pixels it is moved."""
@@ -309,12 +315,14 @@ class _Drawing:
             )
             return drawn
 
-        found = stated.drawn(pane.stated, chart, self._vertical)
+        layers = stated.drawn(pane.stated, chart, self._vertical)
         shape = marks.shape(self.looks, self.spec.series)
-        return [each.encode(shape=shape) if each.mark.type == "point" else each for each in found]
+        return [
+            layer.encode(shape=shape) if layer.mark.type == "point" else layer for layer in layers
+        ]
 
     def _theory(self, pane: _Pane) -> list[alt.Chart]:
-        names = list(dict.fromkeys(name for each in self.panes for name in each.curves["theory"]))
+        names = list(dict.fromkeys(name for plot in self.panes for name in plot.curves["theory"]))
         if not names:
             return []
         colours = {series: look.colour for series, look in self.looks.items()}

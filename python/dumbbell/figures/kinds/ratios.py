@@ -84,14 +84,14 @@ class RatiosFigure(TestFigure):
         runs = runs_of(source, self).filter(pl.col(self.series).is_in([self.first, self.second]))
         values = {axis: values_of(test, axis, self) for axis in (self.x, self.y)}
         panes = [(facet, self._ratios(facet, values)) for facet in facets(test, self, runs)]
-        found = pl.concat([pl.DataFrame(schema=_SCHEMA), *(frame for _, frame in panes)])
-        reach = _reach(found["ratio"])
+        ratios = pl.concat([pl.DataFrame(schema=_SCHEMA), *(frame for _, frame in panes)])
+        reach = _reach(ratios["ratio"])
         plots = [self._plot(facet.title, frame, values, reach, source) for facet, frame in panes]
         chart = alt.concat(*plots, columns=cells.COLUMNS, spacing=26).resolve_scale(color="shared")
         title = f"{source.title(self.test, self.quantity)}: {self._name}"
-        counts = [*found["runs"], *found["runs_of_second"]]
+        counts = [*ratios["runs"], *ratios["runs_of_second"]]
         notes = list(run_notes(source, self, runs, counts, f"Ratios of means, {self._name},"))
-        notes += _grey(found)
+        notes += _grey(ratios)
         tables = [self._table(facet.title, frame, values, title) for facet, frame in panes]
         numbers = pl.concat(
             frame.select(
@@ -126,21 +126,21 @@ class RatiosFigure(TestFigure):
     def _plot(
         self,
         name: str,
-        found: pl.DataFrame,
+        ratios: pl.DataFrame,
         values: Mapping[str, Sequence[str]],
         reach: float,
         source: Source,
     ) -> alt.LayerChart | alt.FacetChart:
         xs, ys = values[self.x], values[self.y]
         depth = pl.col("ratio").log().abs() / math.log(reach)
-        shown = found.select(
+        shown = ratios.select(
             "x",
             "y",
             "decided",
             shown=pl.col("ratio").clip(1 / reach, reach),
-            text=pl.Series([cells.text(ratio) for ratio in found["ratio"]], dtype=pl.String),
+            text=pl.Series([cells.text(ratio) for ratio in ratios["ratio"]], dtype=pl.String),
             interval=pl.Series(
-                [_interval(row) for row in found.iter_rows(named=True)], dtype=pl.String
+                [_interval(row) for row in ratios.iter_rows(named=True)], dtype=pl.String
             ),
             is_dark=pl.col("decided") & (depth >= _DARK_FROM),
         )
@@ -172,11 +172,11 @@ class RatiosFigure(TestFigure):
         ).properties(title=name, **cells.size(xs, ys))
 
     def _table(
-        self, name: str, found: pl.DataFrame, values: Mapping[str, Sequence[str]], title: str
+        self, name: str, ratios: pl.DataFrame, values: Mapping[str, Sequence[str]], title: str
     ) -> TextTable:
         texts = {
             (row["x"], row["y"]): f"{number(row['ratio'], DIGITS)} ({_interval(row)})"
-            for row in found.iter_rows(named=True)
+            for row in ratios.iter_rows(named=True)
         }
         rows = tuple(
             TextRow(label_of(y), tuple(texts.get((x, y), "–") for x in values[self.x]))
@@ -209,9 +209,9 @@ def _interval(row: Mapping[str, float | None]) -> str:
     return f"{number(row['low'])} to {number(row['high'])}"
 
 
-def _grey(found: pl.DataFrame) -> Iterator[str]:
+def _grey(ratios: pl.DataFrame) -> Iterator[str]:
     """Say how many ratios are not decided, if any."""
-    count = found.height - int(found["decided"].sum())
+    count = ratios.height - int(ratios["decided"].sum())
     if count:
-        many = f"{count} of {found.height}"
+        many = f"{count} of {ratios.height}"
         yield f"Grey: not decided ({many}), as the 95 % interval of the ratio includes 1."

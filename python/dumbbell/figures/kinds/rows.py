@@ -54,8 +54,8 @@ class RowsFigure(StatedFigure):
         panes = [_pane(facet, self) for facet in facets(test, self, runs)]
         drawing = _Drawing(self, x, rows, panes)
         notes, tables = drawing.notes(source, runs), map(drawing.table, panes)
-        found = ((pane.title, pane.means) for pane in panes)
-        numbers = means.numbers(found, self.facet, {"row": self.rows})
+        frames = ((pane.title, pane.means) for pane in panes)
+        numbers = means.numbers(frames, self.facet, {"row": self.rows})
         return assembled(self, drawing.chart(), notes, tables, numbers)
 
 
@@ -71,10 +71,10 @@ class _Pane:
 
 def _pane(facet: Facet, spec: RowsFigure) -> _Pane:
     places = {"row": labelled(facet.runs, spec.rows)}
-    found = means.averaged(facet.runs, places, spec.x.field)
+    averages = means.averaged(facet.runs, places, spec.x.field)
     runs = means.single(facet.runs, places, spec.x)
     point = {} if spec.facet is None or facet.value is None else {spec.facet: facet.value}
-    return _Pane(facet.title, found, runs, tuple(spec.stated_of(point)))
+    return _Pane(facet.title, averages, runs, tuple(spec.stated_of(point)))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class _Drawing:
 
     def table(self, pane: _Pane) -> TextTable:
         """Return a line per row, with what was stated in the caption."""
-        numbers = "; ".join(each.said for each in pane.stated)
+        numbers = "; ".join(stated.citation for stated in pane.stated)
         title = f"{self.x.title}" + (f" ({numbers})" if numbers else "")
         return means.text_table(
             pane.means,
@@ -113,10 +113,10 @@ class _Drawing:
         )
 
     def _span(self, pane: _Pane) -> axes.Extent:
-        ends = [end for each in pane.stated for end in each.ends if end is not None]
-        found = means.drawn(pane.means)
-        values = [found["mean"], pane.runs["value"], pl.Series(ends, dtype=pl.Float64)]
-        return axes.extent(self.x, values, [found["low"], found["high"]])
+        ends = [end for stated in pane.stated for end in stated.ends if end is not None]
+        averages = means.drawn(pane.means)
+        values = [averages["mean"], pane.runs["value"], pl.Series(ends, dtype=pl.Float64)]
+        return axes.extent(self.x, values, [averages["low"], averages["high"]])
 
     def _plot(self, pane: _Pane, *, first: bool) -> alt.LayerChart | alt.FacetChart:
         span = self._span(pane)
@@ -135,7 +135,7 @@ class _Drawing:
         table = means.drawn(worded).drop("quantity")
         base = alt.Chart(inline(means.on_scale(table, span))).encode(y=y)
         layers = alt.layer(
-            *(_stated(each, x) for each in pane.stated),
+            *(_stated(stated, x) for stated in pane.stated),
             marks.intervals(base, color=INK).encode(x=x("low"), x2="high:Q"),
             marks.dots(alt.Chart(inline(pane.runs))).encode(x=x("value"), y=y),
             base.mark_point(filled=True, size=70, color=INK, opacity=1).encode(
@@ -144,7 +144,7 @@ class _Drawing:
         )
         title = alt.TitleParams(
             pane.title,
-            subtitle=[each.said for each in pane.stated],
+            subtitle=[stated.citation for stated in pane.stated],
             subtitleColor=_STATED if pane.stated else FAINT,
             fontSize=12.5,
         )
@@ -158,14 +158,14 @@ def _stated(stated: Stated, x: Callable[[str], alt.X]) -> alt.Chart:
         data = inline(pl.DataFrame({"from": [low], "to": [high]}))
         band: alt.Chart = (
             alt.Chart(data)
-            .mark_rect(color=_STATED, opacity=0.25, stroke=_STATED, description=stated.said)
+            .mark_rect(color=_STATED, opacity=0.25, stroke=_STATED, description=stated.citation)
             .encode(x=x("from"), x2="to:Q")
         )
         return band
     data = inline(pl.DataFrame({"from": [low if low is not None else high]}))
     line: alt.Chart = (
         alt.Chart(data)
-        .mark_rule(color=_STATED, strokeWidth=2, description=stated.said)
+        .mark_rule(color=_STATED, strokeWidth=2, description=stated.citation)
         .encode(x=x("from"))
     )
     return line

@@ -38,8 +38,8 @@ class _Drawing(GroupDrawing):
     def __init__(self, spec: ScatterFigure, source: Source) -> None:
         self.spec = spec
         super().__init__(spec, source)
-        found = means.drawn(self.all)
-        ends = [found["low"], found["high"]]
+        averages = means.drawn(self.all)
+        ends = [averages["low"], averages["high"]]
         values = [self.all["mean"], *(self._runs(pane)["value"] for pane in self.panes)]
         numbers = stated.values(pane.stated for pane in self.panes)
         self.extent = axes.extent(self.y, [*values, *numbers], ends, spec.reference)

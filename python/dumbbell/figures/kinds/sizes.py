@@ -56,17 +56,21 @@ class SizesFigure(TestFigure):
         parts = [pl.DataFrame(schema=_SCHEMA)]
         for axes, view in source.views(self.test, self.where):
             parts += _of_run(view, None if self.series is None else axes[self.series])
-        found = pl.concat(parts)
-        lines = _lines(found)
-        if found.is_empty():
+        completions = pl.concat(parts)
+        lines = _lines(completions)
+        if completions.is_empty():
             notes = ["Not run yet, or nothing ended."]
         else:
-            notes = [_LINES_SAID] if _has_lines(lines) else []
-            if found.height > _DOTS_MAX:
-                notes.append(f"{_DOTS_MAX:,} of {found.height:,} are drawn as dots.")
+            notes = [_LINES_NOTE] if _has_lines(lines) else []
+            if completions.height > _DOTS_MAX:
+                notes.append(f"{_DOTS_MAX:,} of {completions.height:,} are drawn as dots.")
         notes += list(engine_notes(source.engine, source.left_out(self.test)))
         return assembled(
-            self, _chart(found, lines, colouring), notes, list(_tables(lines, colouring)), found
+            self,
+            _chart(completions, lines, colouring),
+            notes,
+            list(_tables(lines, colouring)),
+            completions,
         )
 
 
@@ -80,11 +84,11 @@ def _of_run(view: RunView, value: str | None) -> Iterator[pl.DataFrame]:
         yield took.select(pl.lit(value or names[flows[0].label]).alias("of"), *list(_SCHEMA)[1:])
 
 
-def _lines(found: pl.DataFrame) -> pl.DataFrame:
+def _lines(completions: pl.DataFrame) -> pl.DataFrame:
     """Return percentiles of what lies in a part of a decade, at the middle of its sizes."""
     part = (pl.col("bytes").log10() * _PARTS_OF_DECADE).round(9).ceil().cast(pl.Int64) - 1
     rows = []
-    for (of, place), group in found.group_by("of", part.alias("part"), maintain_order=True):
+    for (of, place), group in completions.group_by("of", part.alias("part"), maintain_order=True):
         assert isinstance(place, int)
         for per_mille, name in _PER_MILLE.items():
             values = [percentile(group[pane].to_numpy(), per_mille) for pane in _PANES]
@@ -102,7 +106,7 @@ _LINES: Final = {
 }
 
 
-_LINES_SAID: Final = "Lines: 50 %, and dashed 99 %, of half a decade of sizes with enough of them."
+_LINES_NOTE: Final = "Lines: 50 %, and dashed 99 %, of half a decade of sizes with enough of them."
 
 
 def _has_lines(lines: pl.DataFrame) -> bool:
@@ -115,13 +119,15 @@ def _edge(place: float) -> float:
     return float(10 ** (place / _PARTS_OF_DECADE))
 
 
-def _chart(found: pl.DataFrame, lines: pl.DataFrame, colouring: Colouring) -> alt.HConcatChart:
-    if found.is_empty():
+def _chart(
+    completions: pl.DataFrame, lines: pl.DataFrame, colouring: Colouring
+) -> alt.HConcatChart:
+    if completions.is_empty():
         return alt.hconcat(marks.nothing(**_SIZE))
     colour = alt.Color(
-        "label:N", scale=colouring.scale(found["of"].unique(maintain_order=True)), title=None
+        "label:N", scale=colouring.scale(completions["of"].unique(maintain_order=True)), title=None
     )
-    kept = found.sort("bytes").gather_every(-(-found.height // _DOTS_MAX))
+    kept = completions.sort("bytes").gather_every(-(-completions.height // _DOTS_MAX))
     dots = inline(_labelled(kept, colouring))
     curves = inline(_labelled(lines.drop("part"), colouring)) if _has_lines(lines) else None
     charts = [_pane(dots, curves, pane, colour) for pane in _PANES]

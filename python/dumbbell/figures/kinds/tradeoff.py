@@ -50,7 +50,7 @@ class TradeoffFigure(TestFigure):
 
     def draw(self, source: Source) -> Figure:
         """Draw the figure with whatever runs there are."""
-        x, y = (each.titled(source, self.test) for each in (self.x, self.y))
+        x, y = (axis.titled(source, self.test) for axis in (self.x, self.y))
         titled = self.model_copy(update={"x": x, "y": y})
         runs = runs_of(source, self)
         looks = style.looks(values_of(source.test(self.test), self.series, self))
@@ -126,8 +126,8 @@ def _chart(
 ) -> alt.HConcatChart:
     x, y = spec.x, spec.y
     spans = {
-        axis: axes.extent(_near(found, single[axis]), [single[axis]])
-        for axis, found in (("x", x), ("y", y))
+        axis: axes.extent(_near(coordinate, single[axis]), [single[axis]])
+        for axis, coordinate in (("x", x), ("y", y))
     }
 
     def across(column: str) -> alt.X:
