@@ -30,8 +30,6 @@ STILL_TO_DO = {
     "python/dumbbell/experiments/suites",
     "python/dumbbell/experiments/tune",
     "python/dumbbell/experiments/validate",
-    "python/dumbbell/figures",
-    "python/dumbbell/figures/kinds",
     "python/dumbbell/gym",
     "python/dumbbell/inference",
     "python/dumbbell/judging",

@@ -692,7 +692,9 @@ def test_a_ratio_needs_two_series_of_the_axis() -> None:
 
 
 def test_a_figure_says_what_is_seen() -> None:
-    assert drawn(TIMES, points(where={"algorithm": ["reno", "cubic"]})).alternative_text == snapshot(
+    assert drawn(
+        TIMES, points(where={"algorithm": ["reno", "cubic"]})
+    ).alternative_text == snapshot(
         "Fig. 9. F. fairness (Jain), mean and 95 % interval, by rtt (ms). Standard TCP: 0.515 at 22 and 0.515 at 42; CUBIC: 0.565 at 22 and 0.565 at 42. Mean and 95 % interval of 4 runs per point. Not run yet: rtt 16 ms."
     )
     assert drawn(COMPETING, ratios()).alternative_text == snapshot(
