@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,10 @@ def test_what_is_drawn_spans_what_it_is_said_to() -> None:
     assert all(case.packets >= 8 for case in MANY)
     assert 0.3 < sum(case.loss > 0 for case in MANY) / len(MANY) < 0.5
     assert any(any(case.requests) for case in MANY)
+    readers = [reader for case in MANY for reader in case.readers]
+    assert 0.1 < sum(reader is not None for reader in readers) / len(readers) < 0.3
+    several = [case for case in MANY if len(case.algorithms) > 1]
+    assert 0.4 < sum(case.handshake for case in several) / len(several) < 0.6
 
 
 @pytest.mark.parametrize("case", MANY[:60], ids=lambda case: case.name)
@@ -46,6 +51,11 @@ def test_every_drawn_scenario_is_one(case: DrawnCase) -> None:
     resolved = case.resolve(1)
     assert resolved.scenario.duration_ns == case.seconds * 10**9
     assert len(resolved.scenario.flows) == len(case.algorithms)
+    flows = [flow["transport"]["tcp"] for flow in json.loads(resolved.json)["flows"]]
+    lagging = [reader is not None for reader in case.readers]
+    assert ["reading" in flow for flow in flows] == lagging
+    late = [case.handshake and number > 0 for number in range(len(flows))]
+    assert ["handshake" in flow["stack"]["switches"] for flow in flows] == late
 
 
 def judged(count: int, off: float) -> Agreement:
@@ -82,7 +92,7 @@ def test_equal_engines_miss_no_goal(tmp_path: Path) -> None:
     text = page.page(Found(found, None, (), found, 1))
     drawn = line(text, "by the seed 1")
     assert drawn == snapshot(
-        "4 scenarios drawn by the seed 1, another one each time: rates of 2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their product (of 8 packets at least). Queues are FIFO, RED, CoDel, FQ-CoDel, PIE, FQ-PIE or DualPI2, and losses up to 0.5 %. One to three flows have any algorithms, and some send requests. Bands are narrower here. The goal is the share of scenarios in which the engines agree, by the intervals."
+        "4 scenarios drawn by the seed 1, another one each time: rates of 2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their product (of 8 packets at least). Queues are FIFO, RED, CoDel, FQ-CoDel, PIE, FQ-PIE or DualPI2, and losses up to 0.5 %. One to three flows have any algorithms. Some send requests, and some have receiving applications that read at a rate. In half of the scenarios of several flows the handshakes of later flows wait in the queue. Bands are narrower here. The goal is the share of scenarios in which the engines agree, by the intervals."
     )
     none = judging.measure([], kernel, simulator, store)
     alone = page.page(Found(none, None, (), found, 1))

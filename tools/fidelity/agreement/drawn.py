@@ -42,7 +42,35 @@ COUNTED: Final = 0.5
 START_S: Final = 2.0
 """Later flows start within this time."""
 
+HANDSHAKE: Final = 0.5
+"""Share of scenarios of several flows in which a later flow's handshake waits in the queue."""
+
 REQUEST_BYTES: Final = (10_000, 100_000, 1_000_000)
+
+LAGGING: Final = 0.2
+"""Share of bulk flows whose receiving application reads at a rate."""
+
+READ_SHARES: Final = (0.3, 1.5)
+"""That rate as a multiple of the flow's equal share of the link, drawn evenly in logarithms."""
+
+READ_KIB: Final = (16, 128)
+"""Most that an application reads at once."""
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A receiving application that lags.
+
+    Attributes
+    ----------
+    rate_mbit
+        What it reads on average at most.
+    block_kib
+        What it reads at once at most.
+    """
+
+    rate_mbit: float
+    block_kib: int
 
 
 @dataclass(frozen=True)
@@ -61,6 +89,10 @@ class DrawnCase(Case):
         Bytes of the requests of each flow; 0: it sends without end.
     counts
         True if the ACKs of flows that need marks count them (Accurate ECN).
+    readers
+        The receiving application of each flow; None: it reads at once.
+    handshake
+        True if the handshakes of later flows wait in the queue.
     """
 
     algorithms: tuple[Algorithm, ...]
@@ -71,20 +103,32 @@ class DrawnCase(Case):
     loss: float
     requests: tuple[int, ...]
     counts: bool
+    readers: tuple[Reader | None, ...]
+    handshake: bool
     seconds: int = SECONDS
 
     @property
     def name(self) -> str:
         """Algorithms and path, in words; as good as unique."""
-        flows = " + ".join(
-            f"{each.name} ({size // 1000} kB requests)" if size else each.name
-            for each, size in zip(self.algorithms, self.requests, strict=True)
-        )
+        flows = " + ".join(self._flow_name(number) for number in range(len(self.algorithms)))
         path = f"{self.rate_mbit:g} Mbit/s, {self.rtt_ms:g} ms"
         queue = f"{DISCIPLINES[self.discipline].title} of {self.packets} packets"
         loss = f", loss {self.loss:g}" if self.loss else ""
         counted = ", marks counted" if any(map(self._counts, self.algorithms)) else ""
-        return f"{flows}, {path}, {queue}{loss}{counted}"
+        handshake = ", with handshakes" if self.handshake else ""
+        return f"{flows}, {path}, {queue}{loss}{counted}{handshake}"
+
+    def _flow_name(self, number: int) -> str:
+        name, size, reader = (
+            self.algorithms[number].name,
+            self.requests[number],
+            self.readers[number],
+        )
+        if size:
+            return f"{name} ({size // 1000} kB requests)"
+        if reader is None:
+            return name
+        return f"{name} (reads {reader.block_kib} KiB at {reader.rate_mbit:g} Mbit/s)"
 
     def _counts(self, algorithm: Algorithm) -> bool:
         return self.counts and algorithm.needs_ecn
@@ -93,7 +137,11 @@ class DrawnCase(Case):
         """Return what a flow asks of its stack."""
         # Hosts of the testbed count marks without the option.
         counted = {"accecn": True, "accecn_option": "never"}
-        return super().switches(number) | (counted if self._counts(self.algorithms[number]) else {})
+        return {
+            **super().switches(number),
+            **(counted if self._counts(self.algorithms[number]) else {}),
+            **({"handshake": True} if self.handshake and number else {}),
+        }
 
     @property
     def loses_alike(self) -> bool:
@@ -121,11 +169,15 @@ class DrawnCase(Case):
         return {**queue, "ecn": True} if switch else queue
 
     def flow(self, number: int) -> dict[str, Any]:
-        """Return when a flow starts and what it sends."""
-        found: dict[str, Any] = {"start": between((0.0, START_S))} if number else {}
+        """Return when a flow starts, what it sends and how its receiver reads."""
+        keys: dict[str, Any] = {"start": between((0.0, START_S))} if number else {}
+        reader = self.readers[number]
         if self.requests[number]:
-            found["workload"] = {"kind": "rpc", "bytes": self.requests[number]}
-        return found
+            keys["workload"] = {"kind": "rpc", "bytes": self.requests[number]}
+        elif reader is not None:
+            keys["read_rate"] = f"{reader.rate_mbit:g}mbit"
+            keys["read_bytes"] = f"{reader.block_kib}kib"
+        return keys
 
 
 @dataclass(frozen=True)
@@ -147,6 +199,10 @@ def _draw(random: Random, known: tuple[Algorithm, ...]) -> DrawnCase:
     rate_mbit, rtt_ms = (round(_log_uniform(random, ends), 1) for ends in (RATES_MBIT, RTTS_MS))
     bdp = formulas.bdp_packets(rate_mbit, rtt_ms)
     flows = random.randint(1, FLOWS_MAX)
+    requests = tuple(
+        random.choice(REQUEST_BYTES) if number and random.random() < REQUESTS else 0
+        for number in range(flows)
+    )
     return DrawnCase(
         tuple(random.choice(known) for _ in range(flows)),
         rate_mbit,
@@ -154,12 +210,19 @@ def _draw(random: Random, known: tuple[Algorithm, ...]) -> DrawnCase:
         random.choice(tuple(DISCIPLINES)),
         max(QUEUE_MIN_PACKETS, round(_log_uniform(random, BUFFERS_BDP) * bdp)),
         float(f"{_log_uniform(random, LOSSES):.1g}") if random.random() < LOSSY else 0.0,
-        tuple(
-            random.choice(REQUEST_BYTES) if each and random.random() < REQUESTS else 0
-            for each in range(flows)
-        ),
+        requests,
         random.random() < COUNTED,
+        tuple(None if size else _draw_reader(random, rate_mbit / flows) for size in requests),
+        flows > 1 and random.random() < HANDSHAKE,
     )
+
+
+def _draw_reader(random: Random, share_mbit: float) -> Reader | None:
+    """Draw whether and how an application lags whose flow has `share_mbit` of the link."""
+    if random.random() >= LAGGING:
+        return None
+    rate_mbit = share_mbit * _log_uniform(random, READ_SHARES)
+    return Reader(float(f"{rate_mbit:.3g}"), random.choice(READ_KIB))
 
 
 def _log_uniform(random: Random, ends: tuple[float, float]) -> float:

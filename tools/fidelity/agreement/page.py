@@ -263,9 +263,11 @@ def _drawn(drawn: Agreement, seed: int) -> Iterator[str]:
     yield (
         f"{len(drawn.judged)} scenarios drawn by the seed {seed}, another one each time: rates of "
         "2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their product "
-        f"(of 8 packets at least). Queues are {queues}, and losses up to "
-        "0.5 %. One to three flows have any algorithms, and some send requests. Bands are narrower "
-        "here. The goal is the share of scenarios in which the engines agree, by the intervals."
+        f"(of 8 packets at least). Queues are {queues}, and losses up to 0.5 %. One to three flows "
+        "have any algorithms. Some send requests, and some have receiving applications that read "
+        "at a rate. In half of the scenarios of several flows the handshakes of later flows wait "
+        "in the queue. Bands are narrower here. The goal is the share of scenarios in which the "
+        "engines agree, by the intervals."
     )
     yield markdown.table(SCORE_COLUMNS, [score_cells(each) for each in drawn.scores])
     yield markdown.table(COLUMNS, [cells(each) for each in drawn.judged])
