@@ -11,14 +11,14 @@ use pyo3::prelude::*;
 use crate::errors::{AlgorithmError, not_read, not_usable};
 use crate::runs::{CancelToken, control};
 
-/// Descriptions of all algorithms as a JSON list.
+/// Describe all algorithms as a JSON list.
 #[pyfunction]
 pub(crate) fn algorithms() -> String {
     serde_json::to_string(dumbbell_algorithm::registry()).expect("descriptions are plain values")
 }
 
-/// Compiles and registers a user's algorithm and returns its description as JSON; messages
-/// call its file `shown`.
+/// Compile and register a user's algorithm; return its description as JSON. Messages call its file
+/// `shown`.
 #[pyfunction]
 #[pyo3(signature = (name, code, shown, cancel=None))]
 pub(crate) fn load_algorithm(
@@ -35,20 +35,20 @@ pub(crate) fn load_algorithm(
     Ok(serde_json::to_string(loaded).expect("descriptions are plain values"))
 }
 
-/// Refuses a name that no algorithm of a user's own can have.
+/// Refuse a name that no user-defined algorithm can have.
 #[pyfunction]
 pub(crate) fn check_algorithm_name(name: &str, shown: &str) -> PyResult<()> {
     own::check_name(name, shown).map_err(not_usable)
 }
 
-/// What tells a user's algorithm from another of its name: a hash of its source and of what that
-/// may include.
+/// Hash a user's source and the headers that it may include. The hash distinguishes algorithms of
+/// one name.
 #[pyfunction]
 pub(crate) fn source_hash(code: &str) -> String {
     own::source_hash(code)
 }
 
-/// What an algorithm's compiled code has and needs, as JSON.
+/// Describe what an algorithm's compiled code contains and needs, as JSON.
 #[pyfunction]
 #[pyo3(signature = (name, code, shown, cancel=None))]
 pub(crate) fn examine_algorithm(
@@ -64,7 +64,7 @@ pub(crate) fn examine_algorithm(
     Ok(serde_json::to_string(&found).expect("findings are plain values"))
 }
 
-/// Plays random calls on an algorithm and returns what was found, as a JSON list.
+/// Play random calls on an algorithm and return the findings as a JSON list.
 #[pyfunction]
 #[pyo3(signature = (name, code, cancel=None))]
 pub(crate) fn fuzz_algorithm(
@@ -81,8 +81,9 @@ pub(crate) fn fuzz_algorithm(
     Ok(serde_json::to_string(&found.map_err(not_usable)?).expect("findings are plain values"))
 }
 
-/// Makes one call of a hook of an algorithm, built in or by its source. `values` are those of its
-/// parameters in their order; the call, its outcome and what the algorithm then reports are JSON.
+/// Call a hook of an algorithm once; the algorithm is built in, or `code` is its source. `values`
+/// are those of its parameters in their order. The call is JSON; return the outcome as JSON, and
+/// the values that the algorithm then reports.
 #[pyfunction]
 #[pyo3(signature = (name, code, values, call_json, cancel=None))]
 pub(crate) fn call_algorithm(
@@ -103,7 +104,7 @@ pub(crate) fn call_algorithm(
     Ok((serde_json::to_string(&outcome).expect("outcomes are plain values"), report))
 }
 
-/// An algorithm that is built in, or a user's own, by its source.
+/// Find a built-in algorithm, or load a user's from its source.
 pub(crate) fn found(
     py: Python<'_>,
     name: &str,

@@ -12,13 +12,13 @@ use pyo3::types::PyBytes;
 use crate::errors::Cancelled;
 use crate::runs::{CancelToken, control};
 
-/// Whether a file that begins so is a capture of packets.
+/// Return true if a file that begins so is a packet capture.
 #[pyfunction]
 pub(crate) fn is_capture(start: &[u8]) -> bool {
     dumbbell_capture::is_capture(start)
 }
 
-/// A file of Python: an object whose `read(n)` gives at most n bytes, and none at the end.
+/// A file of Python: an object whose `read(n)` returns at most n bytes, and none at the end.
 struct PythonFile(Py<PyAny>);
 
 impl Read for PythonFile {
@@ -33,7 +33,8 @@ impl Read for PythonFile {
     }
 }
 
-/// What a capture says of its TCP connections as JSON; ValueError says why it is none.
+/// Describe the TCP connections of a capture as JSON; raises ValueError with the reason if it is
+/// not a capture.
 #[pyfunction]
 #[pyo3(signature = (file, step_ns, least_share, cancel=None))]
 pub(crate) fn read_capture(

@@ -20,7 +20,7 @@ pub struct Environments {
 
 #[pymethods]
 impl Environments {
-    /// So many paths with terms that are given as JSON; none of the paths is known yet.
+    /// Make `paths` empty places with terms given as JSON; `put` fills them.
     #[new]
     fn new(terms_json: &str, paths: usize) -> PyResult<Self> {
         let wrong = |key: &str, problem: String| ScenarioError::new_err((key.to_owned(), problem));
@@ -37,7 +37,7 @@ impl Environments {
         })
     }
 
-    /// Puts a resolved scenario, given as JSON, in a place.
+    /// Put a resolved scenario, given as JSON, in a place.
     fn put(&mut self, py: Python<'_>, place: usize, scenario_json: &str) -> PyResult<()> {
         self.check_place(place)?;
         let (scenario, algorithms) = prepared(py, scenario_json, &control(None).cancelled)?;
@@ -46,7 +46,7 @@ impl Environments {
         Ok(())
     }
 
-    /// Begins an episode in a place; the buffers are for its row alone.
+    /// Begin an episode in a place; the buffers are for its row alone.
     fn reset(
         &mut self,
         py: Python<'_>,
@@ -71,7 +71,7 @@ impl Environments {
         copied(py, &measured, numbers)
     }
 
-    /// Lets every path take a step but those whose byte in `skip` is not 0.
+    /// Step every path except those whose byte in `skip` is not 0.
     #[expect(clippy::too_many_arguments, reason = "each is a buffer of its own")]
     fn step(
         &mut self,
@@ -103,13 +103,13 @@ impl Environments {
         copied(py, &progress, &self.progress)
     }
 
-    /// What the run recorded whose episode in a place is over by its time, if there is one.
+    /// Return the recordings of the run in a place if its episode is over by its time; else none.
     fn finish(&mut self, place: usize) -> PyResult<Option<RunOutput>> {
         self.check_place(place)?;
         Ok(self.batch.finish(place).map(RunOutput))
     }
 
-    /// Names, units and meanings of what is measured, as a JSON list.
+    /// List names, units and meanings of the measured quantities, as JSON.
     #[staticmethod]
     fn fields() -> String {
         let fields = FIELDS.map(|field| [field.name, field.unit, field.what]);

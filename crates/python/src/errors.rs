@@ -29,7 +29,7 @@ create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
 create_exception!(_core, GivenUp, PyException, "A run that nothing can make valid: why.");
 create_exception!(_core, TestbedError, PyException, "The testbed cannot do it here: what to do.");
 
-/// The exception of a run that gave no output.
+/// The exception for a run without output.
 pub(crate) fn not_run(error: Error) -> PyErr {
     match error {
         Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
@@ -37,7 +37,7 @@ pub(crate) fn not_run(error: Error) -> PyErr {
     }
 }
 
-/// Calls are written by this package, never by users.
+/// A ValueError: this package writes calls, never users.
 pub(crate) fn not_read(error: serde_json::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 
 use crate::errors::ScenarioError;
 
-/// Refuses a stack (`{"profile", "switches"}` as JSON) that no endpoint could have.
+/// Refuse a stack (`{"profile", "switches"}` as JSON) that no endpoint could have.
 #[pyfunction]
 fn check_stack(stack_json: &str) -> PyResult<()> {
     let stack: StackChoice = serde_json::from_str(stack_json)
@@ -27,7 +27,7 @@ fn check_stack(stack_json: &str) -> PyResult<()> {
     stack.resolve().map(|_| ()).map_err(ScenarioError::new_err)
 }
 
-/// The versions of what is done, under which results are stored, as JSON.
+/// List the versions of the behaviour under which results are stored, as JSON.
 #[pyfunction]
 fn behaviour() -> String {
     let behaviour = dumbbell_simulator::Behaviour::now();

@@ -14,7 +14,7 @@ const REMEDY: &str = if cfg!(target_os = "linux") {
     "a Linux machine"
 };
 
-/// Raises TestbedError: there is no testbed.
+/// Raise TestbedError: there is no testbed.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, options_json, cancel=None))]
 pub(crate) fn testbed_run(
@@ -26,7 +26,7 @@ pub(crate) fn testbed_run(
     Err(absent())
 }
 
-/// Raises TestbedError: there is no testbed.
+/// Raise TestbedError: there is no testbed.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, cancel=None))]
 pub(crate) fn testbed_parity(
@@ -37,7 +37,7 @@ pub(crate) fn testbed_parity(
     Err(absent())
 }
 
-/// Raises TestbedError: there is no testbed.
+/// Raise TestbedError: there is no testbed.
 #[pyfunction]
 #[pyo3(signature = (name, code=None, cancel=None))]
 pub(crate) fn testbed_compile(
@@ -49,7 +49,7 @@ pub(crate) fn testbed_compile(
     Err(absent())
 }
 
-/// Raises TestbedError: there is no testbed.
+/// Raise TestbedError: there is no testbed.
 #[pyfunction]
 #[pyo3(signature = (name, code, values, calls_json, cancel=None))]
 pub(crate) fn testbed_calls(
@@ -63,14 +63,14 @@ pub(crate) fn testbed_calls(
     Err(absent())
 }
 
-/// Raises TestbedError: there is no testbed.
+/// Raise TestbedError: there is no testbed.
 #[pyfunction]
 pub(crate) fn testbed_host_switches(scenario_json: &str) -> PyResult<String> {
     let _ = scenario_json;
     Err(absent())
 }
 
-/// That there is no testbed, as JSON.
+/// Report as JSON that there is no testbed.
 #[pyfunction]
 pub(crate) fn testbed_facts() -> String {
     let build = json!({

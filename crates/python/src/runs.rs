@@ -12,8 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::errors::{Cancelled, ScenarioError, not_run};
 
-/// Cancels the runs that were given it, and tells how far they have come; may be used from any
-/// thread.
+/// Cancels the runs that have it and reports how far they are. Any thread may use it.
 #[pyclass(frozen, module = "dumbbell._core")]
 pub(crate) struct CancelToken(Arc<Control>);
 
@@ -24,7 +23,7 @@ impl CancelToken {
         Self(Arc::default())
     }
 
-    /// How far a simulation has come, in ns of its own time.
+    /// Simulated time that a run has reached, in ns.
     #[getter]
     fn reached_ns(&self) -> u64 {
         self.0.reached_ns.load(Ordering::Relaxed)
@@ -35,7 +34,7 @@ impl CancelToken {
     }
 }
 
-/// What a run recorded.
+/// Recordings of a run.
 #[pyclass(frozen, module = "dumbbell._core")]
 pub(crate) struct RunOutput(pub(crate) Output);
 
@@ -61,14 +60,14 @@ impl RunOutput {
         Ok(tables)
     }
 
-    /// What the sending and what the receiving hosts saw, as pcapng files, if wanted.
+    /// Captures at the sending and at the receiving hosts, as pcapng files; none: not requested.
     #[getter]
     fn captures<'py>(&self, py: Python<'py>) -> Option<[Bound<'py, PyBytes>; 2]> {
         self.0.captures.as_ref().map(|files| files.each_ref().map(|file| PyBytes::new(py, file)))
     }
 }
 
-/// Runs a resolved scenario, given as JSON, without holding the interpreter.
+/// Run a resolved scenario, given as JSON, without holding the interpreter.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, cancel=None))]
 pub(crate) fn simulate(
@@ -83,8 +82,8 @@ pub(crate) fn simulate(
         .map_err(not_run)
 }
 
-/// A scenario and the algorithms that it can name: its sources are compiled and loaded while other
-/// threads go on.
+/// Read a scenario and load the algorithms that it can name. Its sources are compiled and loaded
+/// while other threads run.
 pub(crate) fn prepared(
     py: Python<'_>,
     scenario_json: &str,

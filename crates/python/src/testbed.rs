@@ -10,8 +10,8 @@ use crate::runs::{CancelToken, RunOutput, control, prepared};
 
 pub(crate) const BUILT: bool = true;
 
-/// Runs a resolved scenario, given as JSON, between hosts of this machine's kernel. The
-/// options are `{"kernel_modules": bool, "give_up": bool}`.
+/// Run a resolved scenario, given as JSON, between hosts of this machine's kernel. The options are
+/// `{"kernel_modules": bool, "give_up": bool}`.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, options_json, cancel=None))]
 pub(crate) fn testbed_run(
@@ -29,8 +29,8 @@ pub(crate) fn testbed_run(
         .map_err(raised)
 }
 
-/// Runs a resolved scenario, given as JSON, replays all calls of its algorithms natively,
-/// and returns what that came to as a JSON list.
+/// Run a resolved scenario, given as JSON, and replay all calls of its algorithms natively. Return
+/// the comparisons as a JSON list.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, cancel=None))]
 pub(crate) fn testbed_parity(
@@ -46,8 +46,8 @@ pub(crate) fn testbed_parity(
     Ok(serde_json::to_string(&reports).expect("reports are plain values"))
 }
 
-/// Compiles an algorithm for the kernel, without loading it there: one that is built in, or a
-/// user's own, by its source.
+/// Compile an algorithm for the kernel without loading it there. It is built in, or `code` is its
+/// source.
 #[pyfunction]
 #[pyo3(signature = (name, code=None, cancel=None))]
 pub(crate) fn testbed_compile(
@@ -61,8 +61,8 @@ pub(crate) fn testbed_compile(
     py.detach(|| kernel::compile(algorithm, &control.cancelled)).map(|_| ()).map_err(raised)
 }
 
-/// Makes calls of an algorithm's hooks in the kernel, one after the other; as `call_algorithm`, but
-/// for lists of calls and of outcomes.
+/// Call an algorithm's hooks in the kernel, one after the other. As `call_algorithm`, but for lists
+/// of calls and of outcomes.
 #[pyfunction]
 #[pyo3(signature = (name, code, values, calls_json, cancel=None))]
 pub(crate) fn testbed_calls(
@@ -84,8 +84,8 @@ pub(crate) fn testbed_calls(
     Ok(serde_json::to_string(&outcomes.map_err(raised)?).expect("outcomes are plain values"))
 }
 
-/// The switches that would say of a simulated stack what the testbed's hosts have in a resolved
-/// scenario, which is given as JSON; as JSON.
+/// Return as JSON the switches with which a simulated stack behaves like the testbed's hosts in a
+/// resolved scenario, given as JSON.
 #[pyfunction]
 pub(crate) fn testbed_host_switches(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     let (scenario, algorithms) = prepared(py, scenario_json, &NEVER)?;
@@ -93,7 +93,7 @@ pub(crate) fn testbed_host_switches(py: Python<'_>, scenario_json: &str) -> PyRe
     Ok(serde_json::to_string(&switches).expect("switches are plain values"))
 }
 
-/// What this machine can do of what the testbed needs, as JSON.
+/// Report as JSON which of the testbed's needs this machine meets.
 #[pyfunction]
 pub(crate) fn testbed_facts(py: Python<'_>) -> String {
     let facts = py.detach(dumbbell_testbed::facts);

@@ -48,7 +48,7 @@ pub struct RecordConfig {
 }
 
 impl RecordConfig {
-    /// Whether samples need what algorithms report.
+    /// True if samples need values that algorithms report.
     #[must_use]
     pub const fn samples_reports(&self) -> bool {
         self.algorithm_state || self.modes

@@ -7,7 +7,7 @@ use crate::tables::{
     Requests,
 };
 
-/// What a run recorded.
+/// The recordings of a run.
 #[derive(Debug)]
 pub struct Output {
     /// Totals.
@@ -28,7 +28,7 @@ pub struct Output {
     pub events: Events,
     /// Requests and transfers that were completed.
     pub requests: Requests,
-    /// What the sending and what the receiving hosts saw, as pcapng files, if wanted.
+    /// Captures at the sending and at the receiving hosts, as pcapng files; none: not requested.
     pub captures: Option<[Vec<u8>; 2]>,
 }
 

@@ -4,15 +4,15 @@
 
 use crate::tables::{Event, EventKind, ModeChange, Request};
 
-/// How many rows a run may keep of what happens in it. Each of these tables takes about 2 GB then,
-/// as do the most samples that a scenario may ask for.
+/// Most rows of each table that a run may keep. A full table takes about 2 GB, and so do the most
+/// samples that a scenario may request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowLimits {
     /// Events.
     pub events: usize,
     /// Requests and transfers.
     pub requests: usize,
-    /// Changes of modes, of which each row has many columns.
+    /// Changes of modes. Each of these rows has many columns.
     pub modes: usize,
 }
 
@@ -22,24 +22,24 @@ impl Default for RowLimits {
     }
 }
 
-/// A table would have more rows than a run may keep of it.
+/// A table is full, and a further row came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Full {
-    /// The key of a scenario that says what is kept.
+    /// The key of the scenario that decides what is kept.
     pub key: &'static str,
-    /// What has grown, when, and the way out.
+    /// The table, its limit, the time, and the remedy.
     pub problem: String,
 }
 
-/// A row of a table that a run fills as it goes.
+/// A row of a table that grows during a run.
 pub trait Kept {
-    /// The key of a scenario with which there are fewer.
+    /// The key of the scenario that reduces the number of these rows.
     const KEY: &'static str;
-    /// What there would be more than enough of, and how there are fewer.
+    /// The plural noun for these rows, and the remedy when there are too many.
     const WORDS: (&'static str, &'static str);
-    /// When it was kept, in ns since the run began.
+    /// Time of the row, in ns since the run began.
     fn kept_ns(&self) -> u64;
-    /// What most of them are, if they differ.
+    /// The most frequent kind of row; none if all are of one kind.
     fn most(_: &[Self]) -> Option<String>
     where
         Self: Sized,
@@ -48,24 +48,24 @@ pub trait Kept {
     }
 }
 
-/// Rows so far.
+/// The rows of a table so far.
 #[derive(Clone, Debug)]
 pub struct Rows<R> {
     rows: Vec<R>,
     most: usize,
-    /// When there was one more than there may be.
+    /// Time of the first row for which there was no room, in ns; none: all had room.
     full_ns: Option<u64>,
 }
 
 impl<R: Kept> Rows<R> {
-    /// None, of at most so many.
+    /// An empty table of at most `most` rows.
     #[must_use]
     pub const fn new(most: usize) -> Self {
         Self { rows: Vec::new(), most, full_ns: None }
     }
 
-    /// Keeps a row if there is room; gives whether there was. If not, the run must end: see
-    /// [`Self::check`].
+    /// Keep a row if there is room; return whether there was. If there was none, the run must end:
+    /// see [`Self::check`].
     #[inline]
     pub fn push(&mut self, row: R) -> bool {
         let fits = self.rows.len() < self.most;
@@ -77,10 +77,10 @@ impl<R: Kept> Rows<R> {
         fits
     }
 
-    /// Whether all are there.
+    /// Check that every row had room.
     ///
     /// # Errors
-    /// There was one for which there is no room.
+    /// If a row had no room.
     pub fn check(&self) -> Result<(), Full> {
         let Some(full_ns) = self.full_ns else { return Ok(()) };
         let (what, remedy) = R::WORDS;
@@ -91,13 +91,13 @@ impl<R: Kept> Rows<R> {
         Err(Full { key: R::KEY, problem })
     }
 
-    /// All of them.
+    /// All rows.
     #[must_use]
     pub fn as_slice(&self) -> &[R] {
         &self.rows
     }
 
-    /// All of them.
+    /// All rows.
     #[must_use]
     pub fn into_vec(self) -> Vec<R> {
         self.rows

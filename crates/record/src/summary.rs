@@ -38,7 +38,7 @@ pub enum Cause {
     Host,
     /// A flow met a full queue again and again where another never did.
     LockedOut,
-    /// What was dropped had come at one point of the service of another packet.
+    /// Dropped packets had come at one point of the service of another packet.
     Phase,
 }
 
@@ -139,8 +139,8 @@ pub struct FlowSummary {
     pub spurious_recoveries: u32,
     /// Tail loss probes sent; none: the kernel does not report them.
     pub tail_probes: Option<u32>,
-    /// Segments that the queue of their own host refused, each as often as it did; none: the kernel
-    /// does not report them.
+    /// Segments that their host's own queue refused, counted at each refusal; none: the kernel does
+    /// not report them.
     pub local_drops: Option<u32>,
     /// Smallest round-trip sample in us.
     pub rtt_min_us: Option<u32>,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// A column as it is handed on.
+/// A column of values as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Its name.
@@ -13,7 +13,7 @@ pub struct Column {
     pub bytes: Vec<u8>,
 }
 
-/// What a column means.
+/// Description of a column.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ColumnInfo {
     /// Its name.
@@ -22,13 +22,13 @@ pub struct ColumnInfo {
     pub dtype: &'static str,
     /// Unit of its values; empty for counts and codes.
     pub unit: &'static str,
-    /// What the values say.
+    /// Meaning of the values.
     pub what: &'static str,
 }
 
 /// A table whose columns describe themselves.
 pub trait Table {
-    /// Its name, which is that of its file.
+    /// Its name, which is also its file's.
     const NAME: &'static str;
     /// Its columns.
     const COLUMNS: &'static [ColumnInfo];
@@ -36,7 +36,7 @@ pub trait Table {
     /// Number of rows.
     fn len(&self) -> usize;
 
-    /// Whether there are no rows.
+    /// True if there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -49,7 +49,7 @@ pub trait Table {
 pub trait Cell: Copy {
     /// NumPy's name of the type.
     const DTYPE: &'static str;
-    /// Appends the value's bytes.
+    /// Append the value's bytes.
     fn append(self, bytes: &mut Vec<u8>);
 }
 
@@ -89,7 +89,7 @@ macro_rules! table {
         pub struct $table { $(#[doc = $what] pub $field: Vec<$type>,)+ }
 
         impl $table {
-            /// Appends a row.
+            /// Append a row.
             pub fn push(&mut self, row: $row) {
                 $(self.$field.push(row.$field);)+
             }

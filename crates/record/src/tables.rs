@@ -64,8 +64,7 @@ table! {
 table! {
     /// Internal values of one flow's algorithm at one moment.
     row Internal;
-    /// Samples of internal values; what `info0` to `info3` are is part of the
-    /// algorithm's description.
+    /// Samples of internal values. The algorithm's description defines `info0` to `info3`.
     table Internals named "internals";
     time_ns: u64, "ns", "time since the run began";
     flow: u32, "", "index of the flow";
@@ -78,9 +77,8 @@ table! {
 table! {
     /// One flow's algorithm as it has just entered a mode.
     row ModeChange;
-    /// Changes of the algorithms' modes, the first of each flow when it begins, in order of time;
-    /// the names of the modes, and what `info0` to `info15` are, are part of the algorithm's
-    /// description.
+    /// Changes of the algorithms' modes, in order of time. The first of each flow is when it
+    /// begins. The algorithm's description names the modes and defines `info0` to `info15`.
     table ModeChanges named "modes";
     time_ns: u64, "ns", "time since the run began";
     flow: u32, "", "index of the flow";
@@ -146,8 +144,8 @@ table! {
 }
 
 impl Event {
-    /// Its place in the table. Events of one flow that agree in all of these keep the order in
-    /// which they happened.
+    /// Sort key in the table. Events of one flow with equal keys keep the order in which they
+    /// happened.
     #[must_use]
     pub const fn order(&self) -> (u64, u32, u8, u64) {
         (self.time_ns, self.flow, self.kind, self.segment)
@@ -155,7 +153,7 @@ impl Event {
 }
 
 impl Request {
-    /// Its place in the table.
+    /// Sort key in the table.
     #[must_use]
     pub const fn order(&self) -> (u64, u32, u64) {
         (self.time_ns + self.latency_ns, self.flow, self.number)
@@ -163,7 +161,7 @@ impl Request {
 }
 
 impl ModeChange {
-    /// A row of what an algorithm reports: its mode, and all its values.
+    /// A row of an algorithm's report: its mode and all its values.
     #[must_use]
     pub fn new(time_ns: u64, flow: u32, mode: u8, values: [u32; 16]) -> Self {
         let [info0, info1, info2, info3, info4, info5, info6, info7, rest @ ..] = values;
@@ -204,7 +202,7 @@ pub const NO_FLOW: u32 = u32::MAX;
 pub enum EventKind {
     /// The flow began to send.
     Start,
-    /// The flow was told to stop.
+    /// The flow had to stop.
     Stop,
     /// Its last byte was acknowledged.
     Done,
@@ -214,9 +212,9 @@ pub enum EventKind {
     Timeout,
     /// It is back in the open state.
     Recovered,
-    /// A packet of it was refused by a full queue.
+    /// A full queue dropped one of its packets.
     Drop,
-    /// A packet of it was lost at random.
+    /// One of its packets was lost at random.
     Loss,
     /// It sent a segment again.
     Retransmit,

@@ -9,7 +9,7 @@ use crate::flow::OnOff;
 pub struct Bursts {
     pattern: OnOff,
     random: Random,
-    /// It is a time of sending.
+    /// True in a time of sending.
     pub on: bool,
 }
 
@@ -19,7 +19,7 @@ impl Bursts {
         Self { pattern, random, on: false }
     }
 
-    /// Turns from silence to sending or back; gives for how long.
+    /// Turn from silence to sending or back; return the time until the next turn.
     pub fn turn(&mut self) -> Span {
         self.on = !self.on;
         let mean = Span(if self.on { self.pattern.on_ns } else { self.pattern.off_ns }.get());
@@ -39,7 +39,7 @@ mod tests {
         let mut bursts = Bursts::new(pattern, Random::new(3, 4));
         let total: u64 = (0..100_000).map(|_| bursts.turn().0).sum();
         let measured = total as f64 / 100_000.0 / 1e6;
-        // Four standard errors of an exponential mean.
+        // Four standard errors of the mean of an exponential distribution.
         assert!((measured - 1.0).abs() < 4.0 / 100_000f64.sqrt(), "{measured}");
     }
 }

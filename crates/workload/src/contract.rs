@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Scenario;
 
-/// The schemas of a resolved scenario and of a run's summary, by these names.
+/// Describe the schemas of a resolved scenario and of a run's summary, by these names.
 #[must_use]
 pub fn describe_contract() -> Value {
     fn schema<T: JsonSchema>(settings: SchemaSettings) -> Value {

@@ -5,28 +5,30 @@ use dumbbell_network::{Random, Rate, Span, Stepped, Time};
 use crate::bursts::Bursts;
 use crate::flow::Udp;
 
-/// When a flow sends its datagrams: the first at once, each other as soon as the one before has
-/// taken its time at the flow's rate. Time passes only while the flow sends: what a datagram has
-/// not taken before a silence, it takes after it, so that the rate holds however short bursts are.
-/// A rate may change while a datagram takes its time.
+/// Times at which a flow sends its datagrams. The first leaves at once. Each other leaves as soon
+/// as the one before has taken its time at the flow's rate.
+///
+/// This time passes only while the flow sends. A datagram that a silence interrupts takes the rest
+/// of its time afterwards, so the rate is exact for bursts of any length. The rate may change while
+/// a datagram takes its time.
 #[derive(Debug)]
 pub struct Datagrams {
     rate: Rate,
-    /// Absent where the rate is constant.
+    /// Changes of the rate; none: the rate is constant.
     changes: Option<Stepped>,
     packet_bytes: u16,
     /// Time of the next datagram, and its fraction in units of one over the rate.
     next: Time,
     remainder: u64,
-    /// In silence: how long the flow sends before the next datagram.
+    /// In silence: sending time until the next datagram.
     left: Span,
-    /// None: without a pause.
+    /// None: it sends without pause.
     bursts: Option<Bursts>,
     turns: Time,
 }
 
 impl Datagrams {
-    /// Datagrams of `packet_bytes` from `start` on; lengths of bursts may be drawn.
+    /// Datagrams of `packet_bytes` from `start` on. `random` draws the lengths of random bursts.
     #[must_use]
     pub fn new(udp: &Udp, packet_bytes: u16, start: Time, random: Random) -> Self {
         let mut bursts = udp.on_off.map(|pattern| Bursts::new(pattern, random));
@@ -37,13 +39,13 @@ impl Datagrams {
         Self { rate, changes, packet_bytes, next, remainder: 0, left, bursts, turns }
     }
 
-    /// When [`Self::act`] is to be called.
+    /// Time of the next call of [`Self::act`].
     #[must_use]
     pub fn due(&self) -> Time {
         self.next.min(self.turns)
     }
 
-    /// Does what is due at `now`, which is [`Self::due`]; gives whether to send a datagram.
+    /// Act at `now`, which is [`Self::due`]; return true if a datagram is to be sent.
     pub fn act(&mut self, now: Time) -> bool {
         if self.turns <= now {
             self.turn(now);
@@ -55,7 +57,7 @@ impl Datagrams {
         sends
     }
 
-    /// No datagrams any more.
+    /// Stop for good.
     pub const fn stop(&mut self) {
         (self.next, self.turns) = (Time::NEVER, Time::NEVER);
     }
@@ -135,14 +137,14 @@ mod tests {
         let rate_bps = Rate(NonZeroU64::new(12_000_000).unwrap());
         let udp = Udp { rate_bps, changes_bps: Some(Steps(steps.into())), on_off: None };
         let mut all = Datagrams::new(&udp, 1_500, Time::ZERO, Random::new(1, 1));
-        // The second takes 0.5 ms of the first rate and half of its bits at the second.
+        // The second takes 0.5 ms at the first rate, and half of its bits at the second rate.
         let times = [0.0, 1.0, 2.5, 6.0, 7.0].map(|at| ms(at).0);
         assert_eq!(sent(&mut all, 7_500_000), times);
     }
 
     #[test]
     fn nothing_is_sent_in_silence() {
-        // A datagram each millisecond, for ten of forty.
+        // One datagram each ms, in 10 of 40 ms.
         let mut all = datagrams(12_000_000, 1_500, Some((10_000_000, 30_000_000, false)));
         let bursts = (0..10).map(|number| 5 + number * 1_000_000).collect::<Vec<_>>();
         assert_eq!(sent(&mut all, 40_000_004), bursts);
@@ -161,7 +163,7 @@ mod tests {
         fn the_rate_holds_while_it_sends(
             rate_bps in 1_000_000u64..20_000_000_000,
             bytes in 60u16..9_000,
-            // Of a packet's time, in thousandths.
+            // In thousandths of a packet's time.
             (on, off) in (1u64..5_000, 1u64..5_000),
         ) {
             let packet_ns = f64::from(bytes) * 8e9 / rate_bps as f64;
@@ -179,8 +181,8 @@ mod tests {
         // Bursts and silences of a third of a packet's time on average.
         let mut all = datagrams(12_000_000, 1_500, Some((333_333, 333_333, true)));
         let found = sent(&mut all, 20 * SECOND).len() as f64;
-        // It sends for half of the time. Of 60,000 bursts and silences, all drawn from one
-        // exponential distribution, that half is known to one part in sqrt(60,000); four of them.
+        // It sends half of the time. All 60,000 bursts and silences are from one exponential
+        // distribution, so the standard error of that half is one part in sqrt(60,000). Allow four.
         assert!((found / 10_000.0 - 1.0).abs() < 4.0 / 60_000f64.sqrt(), "{found}");
     }
 }

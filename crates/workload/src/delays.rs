@@ -8,14 +8,15 @@ use dumbbell_record::{DatagramSample, DelayBucket, DelaySummary, NO_FLOW, NO_QUE
 use crate::Scenario;
 
 impl Scenario {
-    /// The periods for each of which delays are counted; a single one unless several are wanted.
+    /// Periods for each of which delays are counted; one period unless the scenario requests
+    /// several.
     #[must_use]
     pub fn delay_periods(&self) -> Periods {
         let length = self.record.delays_ns.map_or(self.duration_ns, |length| Span(length.get()));
         Periods { length, end: Time::ZERO + self.duration_ns }
     }
 
-    /// What is to be kept of the delays in the queue of a sampled link, if that is wanted.
+    /// The histogram of the delays in a sampled link's queue; none unless the scenario requests it.
     #[must_use]
     pub fn queue_delays(&self) -> Option<QueueDelays> {
         let apart: Arc<[bool]> = self.flows.iter().map(|flow| flow.sampled).collect();
@@ -35,8 +36,8 @@ pub fn summarise_delays(counters: OneWayCounters) -> Option<DelaySummary> {
     })
 }
 
-/// A sample of a flow of datagrams which so far has sent so many, and so many bytes in them, has
-/// lost so many and whose receiver has seen this.
+/// A sample of a flow of datagrams: the datagrams and bytes it has sent and those it has lost so
+/// far, and the counters of its receiver.
 #[must_use]
 pub fn datagram_sample(
     time: Time,
@@ -58,12 +59,12 @@ pub fn datagram_sample(
     }
 }
 
-/// Every delay at the sampled link number `queue`, counted.
+/// Histogram of all delays at the sampled link number `queue`.
 pub fn queue_buckets(queue: u32, delays: QueueDelays) -> impl Iterator<Item = DelayBucket> {
     delays.finish().flat_map(move |(flow, counts)| buckets(queue, flow.unwrap_or(NO_FLOW), counts))
 }
 
-/// Every one-way delay of a flow, counted.
+/// Histogram of all one-way delays of a flow.
 pub fn one_way_buckets(flow: u32, one_way: OneWay) -> impl Iterator<Item = DelayBucket> {
     buckets(NO_QUEUE, flow, one_way.finish())
 }

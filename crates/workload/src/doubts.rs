@@ -10,24 +10,25 @@ use dumbbell_record::{Cause, Doubt, FlowSummary};
 use crate::Scenario;
 use crate::flow::{Demand, Flow, Transport};
 
-/// Share of the time for which a host's interface sends that is held back by it, in percent.
+/// A host's interface may be the bottleneck if it sends for at least this share of the time, in
+/// percent.
 const BUSY_PERCENT: u128 = 90;
-/// A flow that has less than this part of an equal share may be locked out, ...
+/// A flow may be locked out if it gets less than this part of its share, ...
 const LOCKED_OUT: u64 = 20;
-/// ... if it was dropped so often, ...
+/// ... has at least this many drops, ...
 const DROPS_MIN: u64 = 5;
-/// ... and so many times as often as the flow that has most.
+/// ... and has at least so many drops for each drop of the flow with most data.
 const DROPS_RATIO: u64 = 50;
-/// After so many occasions of drops a flow shows a phase, ...
+/// A flow may be in phase after at least so many occasions of drops, ...
 const OCCASIONS_MIN: u64 = 8;
-/// ... and has one if on so many of them, in percent, the first came in two of sixteen parts of a
-/// service time.
+/// ... and it is if, at this percentage of them, the first drop came in two of the sixteen parts of
+/// a service time.
 const PHASE_PERCENT: u64 = 90;
-/// Flows that a text names.
+/// Most flows that a text names.
 const NAMED: usize = 3;
 const PACKET_BYTES: u32 = 1_500;
 
-/// What of a scenario a look back needs.
+/// Parts of a scenario that the search for doubts needs.
 #[derive(Clone, Debug)]
 pub struct Outline {
     links: Vec<LinkOutline>,
@@ -45,13 +46,14 @@ struct LinkOutline {
 #[derive(Clone, Debug)]
 struct FlowOutline {
     label: String,
-    /// The links that its data passes.
+    /// Links that its data passes.
     path: Vec<LinkId>,
-    /// What it sends at most, if it sends all the time.
+    /// Rate of a flow that sends all the time, in bits per second: `u64::MAX` for endless TCP;
+    /// none: it does not send all the time.
     wants_bps: Option<u64>,
 }
 
-/// What a link came to.
+/// Counters of a link after the run.
 #[derive(Debug)]
 struct Seen {
     counters: LinkCounters,
@@ -59,7 +61,7 @@ struct Seen {
 }
 
 impl Outline {
-    /// That of a scenario.
+    /// The outline of a scenario.
     #[must_use]
     pub fn of(scenario: &Scenario) -> Self {
         Self {
@@ -68,7 +70,7 @@ impl Outline {
         }
     }
 
-    /// What is doubtful about a run that came to this, after its last packet.
+    /// Find the doubts about a run, after its last packet.
     #[must_use]
     pub fn doubts(&self, flows: &[FlowSummary], network: &mut Network) -> Vec<Doubt> {
         let seen =
@@ -115,7 +117,7 @@ impl FlowOutline {
     }
 }
 
-/// A run that is over.
+/// A finished run.
 struct LookBack<'a> {
     outline: &'a Outline,
     flows: &'a [FlowSummary],
@@ -125,14 +127,14 @@ struct LookBack<'a> {
 }
 
 impl LookBack<'_> {
-    /// The flows whose data passes a link.
+    /// Flows whose data passes a link.
     fn through(&self, link: LinkId) -> impl Iterator<Item = usize> {
         let begin = self.passing.partition_point(|&(other, _)| other < link);
         let end = self.passing.partition_point(|&(other, _)| other <= link);
         self.passing[begin..end].iter().map(|&(_, flow)| flow)
     }
 
-    /// The links that a flow's data passes which are no host's interface.
+    /// Links that a flow's data passes, without hosts' interfaces.
     fn beyond_host(&self, flow: usize) -> impl Iterator<Item = LinkId> {
         let path = self.outline.flows[flow].path.iter().copied();
         path.filter(|&link| !self.outline.links[link].is_interface)
@@ -147,7 +149,7 @@ impl LookBack<'_> {
         text
     }
 
-    /// Whether a host, not the network, held its flows back.
+    /// A doubt if a host, not the network, limited its flows.
     fn host(&self, link: LinkId) -> Option<Doubt> {
         let LinkOutline { rate_bps: Some(rate_bps), is_interface: true, .. } =
             self.outline.links[link]
@@ -198,7 +200,7 @@ impl LookBack<'_> {
         })
     }
 
-    /// Whether a flow met a full queue again and again where another one never did.
+    /// A doubt if a flow met a full queue again and again where another one never did.
     fn locked_out(&self, flow: usize) -> Option<Doubt> {
         let (outline, own) = (&self.outline.flows[flow], &self.flows[flow]);
         let wants_bps = outline.wants_bps?;
@@ -237,7 +239,7 @@ impl LookBack<'_> {
         })
     }
 
-    /// Whether what a link turned away came at one point of its service time.
+    /// A doubt if a link dropped packets at one point of its service time.
     fn phase(&self, link: LinkId) -> Option<Doubt> {
         let outline = &self.outline.links[link];
         if outline.is_interface || self.through(link).nth(1).is_none() {
@@ -264,7 +266,7 @@ impl LookBack<'_> {
     }
 }
 
-/// How long a byte waited for the transmitter, on average.
+/// Time that a byte waited for the transmitter, on average.
 fn mean_wait(counters: &LinkCounters) -> Span {
     let bytes = u128::from(counters.departed_bytes).max(1);
     Span(u64::try_from(counters.waiting_byte_ns / bytes).unwrap_or(u64::MAX))

@@ -62,7 +62,7 @@ pub struct Tcp {
     pub demand: Demand,
     /// Settings by a program while it is set up; none: nothing.
     pub tcp_bpf: Option<TcpBpf>,
-    /// How its receiving application lags; none: it reads at once.
+    /// Lag of its receiving application; none: it reads at once.
     pub reading: Option<Box<Reading>>,
 }
 
@@ -78,7 +78,7 @@ pub enum Demand {
     Requests(Requests),
     /// Data in bursts.
     OnOff(OnOff),
-    /// Data as it comes about, a full segment at a time.
+    /// Data as the application produces it, a full segment at a time.
     AppLimited {
         /// Bits of payload per second and the times of the run from which they hold.
         rate_bps: Steps<u64>,
@@ -128,7 +128,7 @@ pub struct Udp {
 }
 
 impl Tcp {
-    /// Checks how its application reads.
+    /// Check how its application reads.
     fn check_reading(&self) -> Result<(), (String, String)> {
         let Some(reading) = &self.reading else { return Ok(()) };
         let Reading { rate_bps, block_bytes } = **reading;
@@ -153,7 +153,7 @@ impl Tcp {
 }
 
 impl Udp {
-    /// The highest rate at which a packet of `bytes` takes a nanosecond.
+    /// The highest rate, in bits per second, at which a packet of `bytes` takes at least 1 ns.
     const fn fastest_bps(bytes: u16) -> u64 {
         bytes as u64 * 8 * 1_000_000_000
     }
@@ -196,7 +196,7 @@ impl Flow {
         }
     }
 
-    /// How its receiving application lags; none: it reads at once, or there is none.
+    /// Lag of its receiving application; none: it reads at once, or there is no such application.
     #[must_use]
     pub fn reading(&self) -> Option<Reading> {
         match &self.transport {
@@ -211,7 +211,10 @@ impl Flow {
         (self.packet_bytes - self.header_bytes) as u32
     }
 
-    /// What the types do not ensure: the key at fault and what is wrong with it.
+    /// Check what the types do not ensure.
+    ///
+    /// # Errors
+    /// The key at fault, and the problem.
     pub(crate) fn check(&self, links: &[LinkConfig]) -> Result<(), (String, String)> {
         if self.packet_bytes <= self.header_bytes {
             let problem =
@@ -230,7 +233,7 @@ impl Flow {
     }
 }
 
-/// What is wrong with rates of which this is to be the highest.
+/// Check rates against their highest, which the flow gives as `highest_bps`.
 fn check_changes(changes: &Steps<u64>, highest_bps: u64) -> Result<(), (String, String)> {
     changes.check("changes_bps")?;
     let highest = changes.values().max().unwrap_or(0);

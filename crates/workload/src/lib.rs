@@ -55,20 +55,20 @@ pub struct Scenario {
     pub sources: BTreeMap<String, String>,
 }
 
-/// A scenario that cannot be run: the key at fault and what is wrong with it.
+/// A scenario that cannot run: the key at fault and the problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
     /// Path of the key, such as `flows.1.bytes`.
     pub key: String,
-    /// What is wrong, and what would be right.
+    /// The problem and the remedy.
     pub problem: String,
 }
 
 impl Scenario {
-    /// Reads a scenario and checks what the types alone do not ensure.
+    /// Read a scenario and check what the types do not ensure.
     ///
     /// # Errors
-    /// The first thing found wrong.
+    /// The first fault.
     pub fn from_json(text: &str) -> Result<Self, Invalid> {
         let scenario: Self = serde_json::from_str(text)
             .map_err(|error| Invalid { key: "scenario".into(), problem: error.to_string() })?;

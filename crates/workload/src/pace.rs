@@ -2,8 +2,8 @@
 
 use dumbbell_network::{Check, Stepped, Steps, Time};
 
-/// When an application has another full segment to hand over: as soon as the payload before
-/// it has come about, the first one at once.
+/// Times at which an application hands over full segments. The first comes at once, and each other
+/// as soon as the application has produced the payload before it.
 #[derive(Debug)]
 pub struct Pace {
     source: Stepped,
@@ -20,13 +20,13 @@ impl Pace {
         Self { source, segment_bytes, due }
     }
 
-    /// When the next segment is handed over.
+    /// Time of the next segment.
     #[must_use]
     pub const fn due(&self) -> Time {
         self.due
     }
 
-    /// How many segments are due until `now`.
+    /// Take the segments that are due until `now`; return their number.
     pub fn take(&mut self, now: Time) -> u64 {
         let mut segments = 0;
         while self.due <= now {
@@ -38,7 +38,7 @@ impl Pace {
     }
 }
 
-/// What is wrong with the rates of an application with segments of `segment_bytes`.
+/// Check the rates of an application with segments of `segment_bytes`.
 pub(crate) fn check_pace(rate_bps: &Steps<u64>, segment_bytes: u32) -> Check {
     rate_bps.check("rate_bps")?;
     let fastest = rate_bps.values().max().unwrap_or(0);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     proptest! {
-        /// However late and however seldom it is asked.
+        /// At any delay and any interval between looks.
         #[test]
         fn what_was_handed_over_is_the_integral_of_the_rate(
             rates in prop::collection::vec((1u64..3_000, 0u64..100_000_000), 1..6),
@@ -105,7 +105,7 @@ mod tests {
                 }).sum();
                 let segments = bit_ns as f64 / (1_250.0 * 8e9);
                 handed += pace.take(Time(now)) as f64;
-                // The first is there at once, where there is a rate at all.
+                // The first segment comes at once, as soon as the rate is above 0.
                 prop_assert!(handed >= segments.floor() && handed <= segments.floor() + 1.0,
                     "{handed} of {segments}");
             }

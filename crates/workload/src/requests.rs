@@ -6,22 +6,22 @@ use dumbbell_network::{Random, Route, Span, Time};
 
 use crate::flow::{Demand, Flow, Requests, Transport};
 
-/// Random streams of queries begin here; those of flows lie below.
+/// First random stream of queries. Those of flows have lower numbers.
 const QUERY_STREAMS: u64 = 1 << 33;
 
-/// When the next request begins.
+/// Times at which requests begin.
 #[derive(Debug)]
 pub struct Pauses {
     pause: Span,
     period: Option<Span>,
-    /// Absent where pauses are all the same.
+    /// None: all pauses are equal.
     random: Option<Random>,
-    /// When the first request begins.
+    /// Begin of the first request.
     first: Time,
 }
 
 impl Pauses {
-    /// Those between requests of which the first begins at `first`.
+    /// Pauses between requests, the first of which begins at `first`.
     #[must_use]
     pub fn new(requests: &Requests, first: Time, random: Random) -> Self {
         Self {
@@ -32,7 +32,7 @@ impl Pauses {
         }
     }
 
-    /// When the next request begins if the one before is complete at `now`.
+    /// Begin of the next request if the one before is complete at `now`.
     pub fn next(&mut self, now: Time) -> Time {
         if let Some(period) = self.period {
             let periods = now.since(self.first).0.div_ceil(period.0);
@@ -44,21 +44,21 @@ impl Pauses {
     }
 }
 
-/// Queries that several flows answer at the same time: the next begins when all answers are in.
+/// Queries that several flows answer together. The next begins when all answers are in.
 #[derive(Debug, Default)]
 pub struct Queries(BTreeMap<u32, Query>);
 
 #[derive(Debug)]
 struct Query {
-    /// Those that answer.
+    /// The flows that answer.
     flows: Vec<usize>,
-    /// How many answers are not in.
+    /// Number of answers that are not in.
     missing: usize,
     pauses: Pauses,
 }
 
 impl Queries {
-    /// Those of a run.
+    /// The queries of a run.
     #[must_use]
     pub fn new<'a>(flows: impl IntoIterator<Item = &'a Flow>, seed: u64) -> Self {
         let mut queries: BTreeMap<u32, Query> = BTreeMap::new();
@@ -75,8 +75,8 @@ impl Queries {
         Self(queries)
     }
 
-    /// An answer to a query is in at `now`: if it is the last, gives when the next one begins, and
-    /// the flows that answer it.
+    /// Note an answer to a query at `now`. If it is the last, return the begin of the next query
+    /// and the flows that answer it.
     pub fn answer(&mut self, number: u32, now: Time) -> Option<(Time, Vec<usize>)> {
         let query = self.0.get_mut(&number)?;
         query.missing -= 1;
@@ -88,16 +88,18 @@ impl Queries {
     }
 }
 
-/// The requests of a flow and the number of its queries, if it answers any with others.
+/// A flow's requests and the number of its query; none if it answers no query with others.
 fn query_of(flow: &Flow) -> Option<(&Requests, u32)> {
     let Transport::Tcp(tcp) = &flow.transport else { return None };
     let Demand::Requests(requests) = &tcp.demand else { return None };
     requests.query.map(|number| (requests, number))
 }
 
-/// What the types do not ensure of flows that answer queries together: the flow at fault, and what
-/// is wrong with it. In virtual time all of them must have got equally far when the last answer is
-/// in, so that they need the same way.
+/// Check that flows with the same query have the same requests, start and path delays. In virtual
+/// time, all of them must have reached the same time when the last answer is in.
+///
+/// # Errors
+/// The flow at fault, and the problem.
 pub(crate) fn check_queries(flows: &[Flow]) -> Result<(), (usize, String)> {
     let mut first: BTreeMap<u32, (usize, &Flow, &Requests)> = BTreeMap::new();
     for (index, flow) in flows.iter().enumerate() {
@@ -147,7 +149,7 @@ mod tests {
         let mut drawn = pauses(&requests(1_000_000, true, 0));
         let all: Vec<_> = (0..100_000).map(|_| drawn.next(Time(9)).0 as f64 - 9.0).collect();
         let mean = all.iter().sum::<f64>() / 1e5;
-        // Four standard errors; of an exponential, 1/e is longer than the mean.
+        // Four standard errors. A share 1/e of an exponential distribution exceeds the mean.
         assert!((mean / 1e6 - 1.0).abs() < 4.0 / 1e5f64.sqrt(), "{mean}");
         let longer = all.iter().filter(|&&pause| pause > 1e6).count() as f64 / 1e5;
         assert!((longer - 1.0 / std::f64::consts::E).abs() < 0.007, "{longer}");

@@ -677,7 +677,7 @@ class Tcp(Part, frozen=True, kw_only=True):
     """Settings by a program while it is set up; none: nothing."""
 
     reading: Reading | None = None
-    """How its receiving application lags; none: it reads at once."""
+    """Lag of its receiving application; none: it reads at once."""
 
 
 class StackChoice(Part, frozen=True, kw_only=True):
@@ -706,7 +706,7 @@ class Demand(Part, frozen=True, kw_only=True):
     """Data in bursts."""
 
     app_limited: AppLimited | None = None
-    """Data as it comes about, a full segment at a time."""
+    """Data as the application produces it, a full segment at a time."""
 
 
 class Requests(Part, frozen=True, kw_only=True):
@@ -743,7 +743,7 @@ class OnOff(Part, frozen=True, kw_only=True):
 
 
 class AppLimited(Part, frozen=True, kw_only=True):
-    """Data as it comes about, a full segment at a time."""
+    """Data as the application produces it, a full segment at a time."""
 
     rate_bps: tuple[tuple[int, int], ...]
     """Bits of payload per second and the times of the run from which they hold."""
@@ -817,13 +817,13 @@ class RecordConfig(Part, frozen=True, kw_only=True):
 
 EventKind = Literal[
     "start",  # The flow began to send.
-    "stop",  # The flow was told to stop.
+    "stop",  # The flow had to stop.
     "done",  # Its last byte was acknowledged.
     "congestion",  # Its window is being reduced after an inferred loss.
     "timeout",  # Its retransmission timer expired.
     "recovered",  # It is back in the open state.
-    "drop",  # A packet of it was refused by a full queue.
-    "loss",  # A packet of it was lost at random.
+    "drop",  # A full queue dropped one of its packets.
+    "loss",  # One of its packets was lost at random.
     "retransmit",  # It sent a segment again.
     "undone",  # Its reduction proved spurious and was undone.
 ]

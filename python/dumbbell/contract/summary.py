@@ -106,8 +106,8 @@ class FlowSummary(Part, frozen=True, kw_only=True):
     """Tail loss probes sent; none: the kernel does not report them."""
 
     local_drops: int | None
-    """Segments that the queue of their own host refused, each as often as it did; none: the kernel
-    does not report them."""
+    """Segments that their host's own queue refused, counted at each refusal; none: the kernel does
+    not report them."""
 
     rtt_min_us: int | None
     """Smallest round-trip sample in us."""
@@ -192,7 +192,7 @@ class Doubt(Part, frozen=True, kw_only=True):
 Cause = Literal[
     "host",  # The bottleneck was a host's own interface.
     "locked-out",  # A flow met a full queue again and again where another never did.
-    "phase",  # What was dropped had come at one point of the service of another packet.
+    "phase",  # Dropped packets had come at one point of the service of another packet.
 ]
 """Causes that may decide a run instead of its algorithms."""
 
