@@ -9,57 +9,57 @@ use crate::place::Place;
 /// One direction of a connection.
 #[derive(Debug, Serialize)]
 pub struct Connection {
-    /// Whose data it is.
+    /// End that sends the data.
     pub sender: SocketAddr,
-    /// Who acknowledges it.
+    /// End that acknowledges it.
     pub receiver: SocketAddr,
-    /// When its first data was seen, since the capture's first packet.
+    /// Time of its first data, in ns since the capture's first packet.
     pub start_ns: u64,
-    /// When its last data was sent or acknowledged.
+    /// Time when its last data was sent or acknowledged, in ns.
     pub end_ns: u64,
-    /// Its beginning is in the capture.
+    /// True if its beginning is in the capture.
     pub is_opened: bool,
-    /// Its acknowledgements are in the capture.
+    /// True if its acknowledgements are in the capture.
     pub is_answered: bool,
     /// Most bytes of data in a packet on the wire.
     pub mss_bytes: u32,
-    /// Segments of that size that the data sent comes to, what was sent again included.
+    /// Segments of that size to which the sent data amounts, retransmissions included.
     pub segments: u64,
-    /// Segments that were sent again.
+    /// Retransmitted segments.
     pub again: u64,
-    /// Segments that others overtook on their way.
+    /// Segments that others overtook in the network.
     pub reordered: u64,
-    /// Bytes acknowledged; without acknowledgements, those that were seen.
+    /// Bytes acknowledged; without acknowledgements, bytes in the capture.
     pub delivered_bytes: u64,
     /// Bytes that were acknowledged and are not in the capture.
     pub missed_bytes: u64,
-    /// Where it was captured.
+    /// Point of capture.
     pub place: Place,
-    /// Only one part of the round trip says where it was captured.
+    /// True if only one part of the round trip shows the point of capture.
     pub place_is_guess: bool,
-    /// Shortest round trip.
+    /// Shortest round trip, in ns; none: see `no_rtt`.
     pub rtt_min_ns: Option<u64>,
-    /// Why there is none.
+    /// Reason why there is no round trip; none: there is one.
     pub no_rtt: Option<&'static str>,
-    /// What happened in each step in which anything did.
+    /// Measurements for each step with packets.
     pub steps: Steps,
 }
 
-/// What happened over time: columns, with a row for each step in which anything did.
+/// Measurements over time, as columns. Each step with packets is a row.
 #[derive(Debug, Default, Serialize)]
 pub struct Steps {
-    /// Its number, from 0 where the capture begins.
+    /// Number of the step, from 0 where the capture begins.
     pub number: Vec<u64>,
-    /// Bytes acknowledged; without acknowledgements, those that were seen.
+    /// Bytes acknowledged; without acknowledgements, bytes in the capture.
     pub delivered_bytes: Vec<u64>,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub again: Vec<u64>,
-    /// Most bytes that were sent and not acknowledged, as their sender sees it.
+    /// Most unacknowledged bytes, as the sender sees them; none: unknown.
     pub in_flight_bytes: Vec<Option<u64>>,
-    /// Largest window that the receiver offered, if the handshake says how to read it.
+    /// Largest window that the receiver offered; none: no handshake shows its scale.
     pub window_bytes: Vec<Option<u64>>,
-    /// Mean round trip.
+    /// Mean round trip, in ns; none: unknown.
     pub rtt_mean_ns: Vec<Option<u64>>,
-    /// Longest round trip.
+    /// Longest round trip, in ns; none: unknown.
     pub rtt_max_ns: Vec<Option<u64>>,
 }

@@ -15,58 +15,60 @@ use crate::direction::{Direction, Moment};
 use crate::frames::{self, Content, Seen};
 use crate::records::{self, ReadError};
 
-/// Directions of connections that are followed: of half a kilobyte each.
+/// Most directions of connections. Each takes half a kilobyte.
 const DIRECTIONS_MAX: usize = 1 << 19;
-/// Steps of all connections, of 150 bytes each; beyond, steps become longer.
+/// Most steps of all connections, of 150 bytes each. If there are more, steps become longer.
 const PARTS_MAX: usize = 1 << 19;
-/// A clock that goes back further than this was set; until then, packets were stored out of order.
+/// Longest time by which packets are stored out of order. If time goes back further, the clock was
+/// set.
 const CLOCK_NS: i128 = 1_000_000_000;
-/// A copy of a packet comes this soon, behind as many others.
+/// Longest time between a packet and its copy, with at most as many others between them as the
+/// queue holds.
 const COPY_NS: u64 = 1_000_000;
 const COPY_PACKETS: usize = 32;
 
-/// What a capture says.
+/// Content of a capture.
 #[derive(Debug, Default, Serialize)]
 pub struct Capture {
-    /// From its first TCP packet to its last.
+    /// Time from its first TCP packet to its last, in ns.
     pub duration_ns: u64,
     /// TCP packets.
     pub packets: u64,
-    /// Packets that were captured twice, as on two interfaces of a host; they count once.
+    /// Packets that were captured twice, as on two interfaces of a host. They count once.
     pub copies: u64,
-    /// TCP packets that are cut before the end of their header, so that they say nothing.
+    /// TCP packets that are cut before the end of their header, and are not read.
     pub too_short: u64,
-    /// Packets of link types that are not known here, and the lowest of these types.
+    /// Packets of unknown link types.
     pub unknown: u64,
-    /// See `unknown`.
+    /// The lowest of these types; none: all are known.
     pub unknown_link: Option<u32>,
-    /// How often the clock was set back. Time goes on from there.
+    /// Number of times that the clock was set back. Time continues from there.
     pub clock_steps: u64,
-    /// The file ends within a packet.
+    /// True if the file ends within a packet.
     pub is_cut: bool,
-    /// Length of a step.
+    /// Length of a step, in ns.
     pub step_ns: u64,
-    /// Directions with too small a share of all data to be told.
+    /// Directions left out because their share of all data is too small.
     pub left_out: u64,
-    /// One for each direction of a connection that carries data, in order of their first packet.
+    /// The directions of connections that carry data, in order of their first packet.
     pub connections: Vec<Connection>,
 }
 
-/// What is asked of a capture.
+/// Options for reading a capture.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
-    /// Length of a step; twice as long, and so on, where there would be too many.
+    /// Length of a step, in ns. It doubles until there are few enough steps.
     pub step_ns: NonZeroU64,
-    /// Directions with a smaller share of all data are left out.
+    /// Directions with a smaller share of all data are left out; from 0 to 1.
     pub least_share: f64,
 }
 
-/// Reads a pcap or pcapng file and follows its connections, as long as `goes_on` says so.
+/// Read a pcap or pcapng file and follow its connections, as long as `goes_on` returns true.
 ///
 /// Memory does not grow with the length of the file, and is below half a gigabyte.
 ///
 /// # Errors
-/// If it is no capture, damaged, has too many connections, or was cancelled.
+/// If it is not a capture, is damaged, has too many connections, or was cancelled.
 pub fn connections(
     file: impl Read + Send,
     wanted: Wanted,
@@ -141,7 +143,7 @@ impl Followed {
         Ok(())
     }
 
-    /// The direction that a packet is of: a new one if it opens a connection.
+    /// Find a packet's direction, or add one if the packet opens a connection.
     fn sent(&mut self, packet: &Seen) -> Result<usize, ReadError> {
         let ends = (packet.source, packet.destination);
         match self.newest.get(&ends) {
@@ -150,7 +152,8 @@ impl Followed {
         }
     }
 
-    /// The direction that a packet answers: a new one if nothing of it was captured.
+    /// Find the direction that a packet acknowledges, or add one if none of its data was captured.
+    /// None: the packet acknowledges nothing.
     fn answered(&mut self, packet: &Seen) -> Result<Option<usize>, ReadError> {
         let ends = (packet.destination, packet.source);
         let Some(acknowledgement) = packet.acknowledgement else { return Ok(None) };
@@ -205,10 +208,10 @@ impl Followed {
     }
 }
 
-/// Time since the first packet, which goes on if a clock was set back.
+/// Time since the first packet. It continues if a clock was set back.
 #[derive(Default)]
 struct Clock {
-    /// What is added to what the capture shows.
+    /// Difference to the capture's clock.
     shift_ns: i128,
     latest_ns: Option<u64>,
     steps: u64,
@@ -231,12 +234,14 @@ impl Clock {
     }
 }
 
-/// Finds what was captured twice: on two interfaces of a host, or before and behind a switch.
+/// Finds packets that were captured twice: on two interfaces of a host, or on both sides of a
+/// switch.
 #[derive(Default)]
 struct Copies(VecDeque<Seen>);
 
 impl Copies {
-    /// A copy has the number of its original, which no other packet has for long.
+    /// Return true for a copy. It has the identification of its original, which no other packet has
+    /// for long.
     fn is_one(&mut self, packet: &Seen) -> bool {
         if packet.identification == 0 {
             return false;

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::handshake::Handshake;
 use crate::packet::{Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps};
 
-/// Flows that have addresses of their own.
+/// Flows with distinct addresses.
 pub const FLOWS_MAX: u32 = (1 << 23) - 2;
 
 /// Senders have 10.0.0.0/9, receivers the other half.
@@ -16,14 +16,14 @@ const RECEIVERS: u32 = SENDERS | 1 << 23;
 
 /// The first port of the dynamic range.
 const SENDER_PORT: u16 = 49_152;
-/// Where bulk traffic customarily goes (iperf), and nothing that Wireshark would dissect.
+/// The customary port of bulk traffic (iperf). Wireshark has no dissector for it.
 const RECEIVER_PORT: u16 = 5_001;
 
-/// Both sides begin here. Zero would make raw numbers those that Wireshark shows, but its
-/// analysis takes a zero for a number not yet known.
+/// First sequence number of both sides. With zero, raw numbers would be those that Wireshark shows,
+/// but its analysis takes a zero for an unknown number.
 const INITIAL_SEQUENCE: u32 = 1_000_000_000;
 
-/// Receive windows are not simulated, so the largest there is, in every packet: 1 GiB.
+/// Scale of the largest window, 1 GiB, in every packet: receive windows are not simulated.
 const WINDOW_SCALE: u8 = 14;
 const WINDOW: u16 = u16::MAX;
 
@@ -56,36 +56,36 @@ fn address(side: u32, flow: u32) -> Ipv4Addr {
     Ipv4Addr::from_bits(side | (flow + 1))
 }
 
-/// What is fixed about a flow.
+/// Constants of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Its index, from which its addresses follow.
+    /// Its index, which determines its addresses.
     pub index: u32,
     /// Payload of a full segment in bytes.
     pub mss_bytes: u16,
-    /// Payload of each message (a transfer is a single one), whose last segment may be
-    /// short; none: without end.
+    /// Payload of each message in bytes (a transfer is a single message). The last segment of a
+    /// message may be short. None: without end.
     pub message_bytes: Option<NonZeroU64>,
-    /// Whether it negotiates timestamps.
+    /// True if it negotiates timestamps.
     pub timestamps: bool,
-    /// Whether it negotiates SACK.
+    /// True if it negotiates SACK.
     pub sack: bool,
-    /// Whether it negotiates ECN.
+    /// True if it negotiates ECN.
     pub ecn: bool,
-    /// Whether that is Accurate ECN (RFC 9768), with so many bytes of its option in each segment.
+    /// Bytes of the AccECN option in each segment (RFC 9768); none: no Accurate ECN.
     pub accecn: Option<u16>,
 }
 
 /// A data segment of the simulator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Data {
-    /// Its number. A retransmission has that of the original.
+    /// Its number. A retransmission has the number of the original.
     pub segment: u64,
     /// The ECN bits as they are at the point of capture.
     pub ecn: Ecn,
     /// The sender reduced its window (RFC 3168).
     pub cwr: bool,
-    /// Its receiver is not to wait for more (PSH).
+    /// The receiver need not wait for more data (PSH).
     pub pushed: bool,
     /// Timestamps.
     pub timestamps: Timestamps,
@@ -98,7 +98,7 @@ pub struct Ack<'a> {
     pub cumulative: u64,
     /// A duplicate that has arrived: the D-SACK block, which goes first (RFC 2883).
     pub duplicate: Option<Range<u64>>,
-    /// What else has arrived, in the order of the blocks.
+    /// Other data that has arrived, in the order of the blocks.
     pub sacked: &'a [Range<u64>],
     /// The receiver echoes a CE mark.
     pub ece: bool,
@@ -108,8 +108,7 @@ pub struct Ack<'a> {
 
 /// The packets of one simulated flow as they would be on the wire.
 ///
-/// It holds no state: whoever captures may ask for the same packet at several points, in
-/// any order, and gets the same packet.
+/// It holds no state: the same packet may be built at several points of capture, in any order.
 #[derive(Clone, Copy, Debug)]
 pub struct Conversation {
     flow: Flow,
@@ -128,7 +127,7 @@ impl Conversation {
         Self { flow, sender, receiver }
     }
 
-    /// SYN, SYN/ACK and ACK of a connection that begins at `start_ns`.
+    /// Build SYN, SYN/ACK and ACK of a connection that begins at `start_ns`.
     pub(crate) fn handshake(&self, start_ns: u64) -> [TcpPacket; 3] {
         let value = Timestamps::clock(start_ns);
         Handshake::ALL.map(|step| {
@@ -137,7 +136,7 @@ impl Conversation {
         })
     }
 
-    /// A packet of the handshake.
+    /// Build a packet of the handshake.
     #[must_use]
     pub fn opening(&self, step: Handshake, marks: Ecn, timestamps: Timestamps) -> TcpPacket {
         let ack = TcpPacket { ecn: marks, ..self.forward(0, timestamps) };
@@ -165,13 +164,14 @@ impl Conversation {
             Handshake::Ack => ack,
         };
         if self.flow.accecn.is_some() {
-            // The answers say that what they answer was not ECN-capable.
+            // The ACE field of an answer reports the ECN bits of the packet that it answers: here
+            // Not-ECT (RFC 9768, section 3).
             packet.flags.set_ace(if step == Handshake::Syn { 0b111 } else { 0b010 });
         }
         packet
     }
 
-    /// A data segment.
+    /// Build a data segment.
     #[must_use]
     pub fn data(&self, data: &Data) -> TcpPacket {
         let (from, to) = (self.offset(data.segment), self.offset(data.segment + 1));
@@ -183,10 +183,10 @@ impl Conversation {
         }
     }
 
-    /// An acknowledgement.
+    /// Build an acknowledgement.
     ///
     /// # Panics
-    /// If it has more SACK blocks than fit: three beside timestamps, else four.
+    /// If it has more SACK blocks than fit: three with timestamps, else four.
     #[must_use]
     pub fn ack(&self, ack: &Ack) -> TcpPacket {
         let mut sack_blocks = [None; 4];
@@ -206,7 +206,7 @@ impl Conversation {
         }
     }
 
-    /// A packet from the sender without payload, options or marks.
+    /// Build a packet from the sender without payload, options or marks.
     fn forward(&self, segment: u64, timestamps: Timestamps) -> TcpPacket {
         TcpPacket {
             source: self.sender,
@@ -227,7 +227,7 @@ impl Conversation {
         }
     }
 
-    /// Where a segment begins in the stream.
+    /// Offset in bytes of a segment in the stream.
     fn offset(&self, segment: u64) -> u64 {
         let mss_bytes = u64::from(self.flow.mss_bytes);
         let Some(message) = self.flow.message_bytes else { return segment * mss_bytes };
@@ -235,15 +235,15 @@ impl Conversation {
         segment / segs * message.get() + segment % segs * mss_bytes
     }
 
-    /// The sequence number at which a segment begins.
+    /// Sequence number at which a segment begins.
     fn sequence(&self, segment: u64) -> u32 {
         INITIAL_SEQUENCE.wrapping_add(1).wrapping_add(self.offset(segment) as u32)
     }
 }
 
-/// Identifies a packet at every point of capture: segments differ by their number, and a
-/// retransmission from the original by the time that has passed. Any value is allowed, as
-/// these packets are never fragmented (RFC 6864, section 4.1).
+/// Identify a packet at every point of capture: segments differ by their number, and a
+/// retransmission from the original by the time that has passed. Any value is allowed, as these
+/// packets are never fragmented (RFC 6864, section 4.1).
 const fn identification(segment: u64, timestamps: Timestamps) -> u16 {
     (segment as u16).wrapping_add(timestamps.value as u16)
 }

@@ -8,37 +8,38 @@ use crate::frames::Seen;
 use crate::parts::{Part, Parts};
 use crate::place::{Found, Place, Shortest};
 
-/// What a segment carries where the capture begins too late to say it.
+/// Payload of a segment when no handshake shows it.
 const MAX_SEGMENT_BYTES: u32 = 1448;
-/// The option of timestamps takes this from each segment.
+/// Bytes that the timestamps option takes from each segment.
 const TIMESTAMPS_BYTES: u32 = 12;
-/// Data further ahead or behind than this is of another connection between the same ports.
+/// Longest distance to the last data of the same connection. Data further away belongs to another
+/// connection between the same ports.
 const SAME_CONNECTION_BYTES: i64 = 1 << 30;
-/// An acknowledgement of more data than this that was not seen is damage.
+/// Most data that one acknowledgement may cover and the capture may be missing. More is damage.
 const UNSEEN_BYTES_MAX: i64 = 1 << 26;
-/// More segments than this are not under way; what is older is forgotten.
+/// Most segments in flight that are followed. The oldest are forgotten.
 const OUTSTANDING_MAX: usize = 1 << 17;
 const UNANSWERED_MAX: usize = 1 << 13;
 const HOLES_MAX: usize = 1 << 10;
-/// What fills a hole within this time was overtaken, where nothing says how long a round trip is.
+/// A segment that fills a hole within this time was overtaken, if no round trip is known.
 const REORDERED_NS: u64 = 3_000_000;
 
-/// No receiver delays an acknowledgement for less: Linux waits for 40 ms.
+/// Shortest time that shows a delayed acknowledgement. Linux delays by 40 ms.
 const DELAYED_NS: u64 = 35_000_000;
 
-/// How far a number of 32 bits is ahead of another, as serial numbers count (RFC 1982).
+/// Distance of a 32-bit number from another, as serial numbers count (RFC 1982).
 fn ahead(number: u32, other: u32) -> i64 {
     i64::from(number.wrapping_sub(other) as i32)
 }
 
-/// When a packet was seen: since the capture's first one, and in which part of the time.
+/// Time of a packet since the capture's first one, and the step that it is in.
 #[derive(Clone, Copy)]
 pub(crate) struct Moment {
     pub time_ns: u64,
     pub number: u64,
 }
 
-/// Data that was not acknowledged when it was last looked at.
+/// Data that is not acknowledged yet.
 struct Outstanding {
     start: i64,
     end: i64,
@@ -50,44 +51,44 @@ struct Outstanding {
 struct Unanswered {
     value: u32,
     seen_ns: u64,
-    /// The sender went on sending meanwhile.
+    /// True if the sender had data in flight meanwhile.
     is_busy: bool,
 }
 
-/// Data that is missing between what was seen.
+/// Data missing from the sequence seen so far.
 struct Hole {
     start: i64,
     end: i64,
     opened_ns: u64,
 }
 
-/// How a connection was opened, as far as this side of it says.
+/// The opening of a connection, as one side shows it.
 #[derive(Clone, Copy)]
 pub(crate) struct Opening {
     seen_ns: u64,
     is_repeated: bool,
-    /// It is a SYN/ACK.
+    /// True for a SYN/ACK.
     is_reply: bool,
     window_scale: Option<u8>,
     max_segment_bytes: Option<u16>,
 }
 
-/// One direction of a connection as it goes on. Positions count bytes from the first one seen.
+/// One direction of a connection. Positions count bytes from the first one seen.
 pub(crate) struct Direction {
     sender: SocketAddr,
     receiver: SocketAddr,
     /// The sequence number of position 0.
     first: u32,
-    /// Behind the last byte that was sent, and that was acknowledged.
+    /// Position behind the last byte that was sent, and behind the last one acknowledged.
     sent: i64,
     acknowledged: Option<i64>,
     outstanding: VecDeque<Outstanding>,
     unanswered: VecDeque<Unanswered>,
     holes: VecDeque<Hole>,
-    /// Of the sender, and of the receiver.
+    /// Opening by the sender, and by the receiver.
     opening: Option<Opening>,
     answered_opening: Option<Opening>,
-    /// Its handshake has ended.
+    /// True once its handshake is over.
     is_open: bool,
     is_answered: bool,
     /// The latest timestamp of the sender.
@@ -97,9 +98,9 @@ pub(crate) struct Direction {
     new_bytes: u64,
     again_bytes: u64,
     reordered_bytes: u64,
-    /// Acknowledged, and not in the capture.
+    /// Bytes that were acknowledged and are not in the capture.
     missed_bytes: u64,
-    /// When the first data was sent, and when anything happened last.
+    /// Time of the first data, and of the last packet.
     start_ns: Option<u64>,
     end_ns: u64,
     shortest: Shortest,
@@ -107,7 +108,7 @@ pub(crate) struct Direction {
 }
 
 impl Direction {
-    /// The direction that a packet is of.
+    /// The direction of a packet.
     pub fn of(packet: &Seen) -> Self {
         let mut new = Self::between(packet.source, packet.destination, packet.sequence);
         if packet.syn {
@@ -116,7 +117,7 @@ impl Direction {
         new
     }
 
-    /// The direction of data that was not captured, only its acknowledgement.
+    /// The direction of data that was not captured, from its acknowledgement.
     pub fn answered_by(packet: &Seen, acknowledgement: u32) -> Self {
         Self::between(packet.destination, packet.source, acknowledgement)
     }
@@ -149,13 +150,14 @@ impl Direction {
         }
     }
 
-    /// The position of a sequence number: the nearest to what was sent last.
+    /// Position of a sequence number: the nearest to the last data sent.
     fn position(&self, sequence: u32) -> i64 {
         let last = self.first.wrapping_add((self.sent & i64::from(u32::MAX)) as u32);
         self.sent + ahead(sequence, last)
     }
 
-    /// Whether a packet belongs to this connection, and not to a later one between the same ports.
+    /// Return true if a packet belongs to this connection, not to a later one between the same
+    /// ports.
     pub fn holds(&self, packet: &Seen) -> bool {
         if packet.syn {
             let is_same = packet.sequence.wrapping_add(1) == self.first;
@@ -164,28 +166,28 @@ impl Direction {
         (self.position(packet.sequence) - self.sent).abs() < SAME_CONNECTION_BYTES
     }
 
-    /// How many parts of the time have anything in them.
+    /// Number of steps with packets.
     pub fn parts(&self) -> usize {
         self.parts.len()
     }
 
-    /// Makes each part of the time twice as long.
+    /// Make each step twice as long.
     pub fn halve(&mut self) {
         self.parts.halve();
     }
 
-    /// How its sender opened it, if that was seen.
+    /// Its sender's opening; none: not captured.
     pub fn opening(&self) -> Option<Opening> {
         self.opening
     }
 
-    /// Notes how the other side opened the connection that this direction accepts.
+    /// Note the other side's opening of the connection that this direction accepts.
     pub fn answers(&mut self, opening: Option<Opening>) {
         self.answered_opening = opening;
     }
 
-    /// The first packet of the client behind its SYN ends the handshake, which shows both parts of
-    /// a round trip. `is_client` says whether this direction's data is the client's.
+    /// End the handshake at the client's first packet behind its SYN, which shows both parts of a
+    /// round trip. `is_client` is true if the client sends this direction's data.
     fn shake(&mut self, is_client: bool, now: Moment) {
         let (Some(own), Some(other)) = (self.opening, self.answered_opening) else { return };
         if self.is_open || own.is_reply == is_client {
@@ -205,7 +207,7 @@ impl Direction {
         }
     }
 
-    /// A packet of the sender: its data, and the timestamp that it echoes.
+    /// Take a packet of the sender: its data, and the timestamp that it echoes.
     pub fn data(&mut self, packet: &Seen, now: Moment) {
         if packet.syn {
             open(&mut self.opening, packet, now);
@@ -251,7 +253,8 @@ impl Direction {
         part.in_flight_bytes = part.in_flight_bytes.max(in_flight.unsigned_abs());
     }
 
-    /// Data that was seen before, or that fills a hole: sent again, or overtaken on its way.
+    /// Take data that was seen before or fills a hole: a retransmission, or overtaken in the
+    /// network.
     fn old_data(&mut self, packet: &Seen, start: i64, end: i64, now: Moment) {
         let (filled, opened_ns) = self.fill(start, end);
         if filled > 0 && self.was_overtaken(packet, now.time_ns.saturating_sub(opened_ns)) {
@@ -263,14 +266,15 @@ impl Direction {
         }
         self.new_bytes += filled;
         self.parts.at(now.number).new_bytes += filled;
-        // Its acknowledgement says nothing of a round trip.
+        // Retransmitted data gives no round-trip sample: its acknowledgement is ambiguous (Karn).
         let first = self.outstanding.partition_point(|it| it.end <= start);
         for it in self.outstanding.range_mut(first..).take_while(|it| it.start < end) {
             it.again = true;
         }
     }
 
-    /// Takes data out of the holes. Returns how much was in them, and when the first was opened.
+    /// Take data out of the holes. Return the bytes that were in them, and when the first hole was
+    /// opened.
     fn fill(&mut self, start: i64, end: i64) -> (u64, u64) {
         let (mut filled, mut opened_ns) = (0, 0);
         let mut left = VecDeque::new();
@@ -294,8 +298,8 @@ impl Direction {
         (filled, opened_ns)
     }
 
-    /// Whether data that fills a hole was sent before what opened it: its timestamp is older, or it
-    /// comes before the sender can have known of the hole.
+    /// Return true if data that fills a hole was sent before the data behind it. Then its timestamp
+    /// is older, or it comes before the sender can know of the hole.
     fn was_overtaken(&self, packet: &Seen, open_ns: u64) -> bool {
         match (packet.timestamps, self.latest) {
             (Some(timestamps), Some(latest)) if timestamps.value != latest => {
@@ -305,12 +309,12 @@ impl Direction {
         }
     }
 
-    /// Data that echoes the timestamp of an acknowledgement ends a round trip.
+    /// End a round trip at data that echoes the timestamp of an acknowledgement.
     fn echoed(&mut self, packet: &Seen, now: Moment) {
         let Some(timestamps) = packet.timestamps else { return };
         while let Some(first) = self.unanswered.front() {
             if ahead(timestamps.echo, first.value) < 0 {
-                // What was sent before this acknowledgement arrived.
+                // The sender sent this before the oldest of these acknowledgements arrived.
                 if let Some(latest) = self.unanswered.back_mut() {
                     latest.is_busy = true;
                 }
@@ -328,7 +332,7 @@ impl Direction {
         }
     }
 
-    /// A packet of the other side: what it acknowledges, its window and its timestamp.
+    /// Take a packet of the other side: its acknowledgement, window and timestamp.
     pub fn answer(&mut self, packet: &Seen, now: Moment) {
         if packet.syn {
             open(&mut self.answered_opening, packet, now);
@@ -357,13 +361,13 @@ impl Direction {
         }
     }
 
-    /// The position that is acknowledged, if it can be: the capture may have missed data.
+    /// Position of an acknowledgement; none: it is impossible, even if the capture is missing data.
     fn arrived(&mut self, acknowledged: i64) -> Option<i64> {
         let unseen = acknowledged - self.sent;
         if unseen > UNSEEN_BYTES_MAX {
             return None;
         }
-        // The end of a connection has a number, too.
+        // A FIN has a sequence number, too.
         if unseen > 1 {
             self.missed_bytes += unseen.unsigned_abs();
             self.sent = acknowledged;
@@ -380,14 +384,14 @@ impl Direction {
         let (mut newest_ns, mut is_held_up) = (now.time_ns, false);
         for it in self.outstanding.drain(..arrived) {
             newest_ns = it.sent_ns;
-            is_held_up |= it.again; // what follows a hole arrived before it was filled
+            is_held_up |= it.again; // data behind a hole arrived before the hole was filled
         }
         if arrived == 0 || is_held_up {
             return;
         }
         let part_ns = now.time_ns.saturating_sub(newest_ns);
         self.shortest.there(part_ns);
-        // A receiver waits for a second segment, which never comes to a single one.
+        // A receiver delays the acknowledgement of a single segment.
         let is_single = arrived == 1 && self.outstanding.is_empty();
         let least_ns = self.shortest.there_ns.unwrap_or(0);
         if !is_single || part_ns < least_ns.saturating_add(DELAYED_NS) {
@@ -395,11 +399,11 @@ impl Direction {
         }
     }
 
-    /// Notes the timestamp of an acknowledgement, which data will echo.
+    /// Note the timestamp of an acknowledgement, which data will echo.
     fn stamped(&mut self, packet: &Seen, now: Moment) {
         let Some(timestamps) = packet.timestamps else { return };
         let value = timestamps.value;
-        // Data that is under way is what the sender waits for.
+        // A sender waits for acknowledgements of data in flight.
         let is_busy = self.acknowledged.is_some_and(|acknowledged| acknowledged < self.sent);
         match self.unanswered.back_mut() {
             Some(latest) if latest.value == value => latest.is_busy = is_busy,
@@ -410,14 +414,15 @@ impl Direction {
         }
     }
 
-    /// By which the receiver's windows are shifted, if the handshake was seen.
+    /// Scale of the receiver's windows; none: the handshake is not in the capture.
     fn window_scale(&self) -> Option<u8> {
         let (own, other) = (self.opening.as_ref()?, self.answered_opening.as_ref()?);
-        // Both must want it (RFC 7323, section 2.2); more than 14 count as 14.
+        // Both sides must offer it (RFC 7323, section 2.2). A scale above 14 counts as 14 (section
+        // 2.3).
         Some(own.window_scale.and(other.window_scale).unwrap_or(0).min(14))
     }
 
-    /// What it came to, if it carried data.
+    /// Return the connection; none if it carried no data.
     pub fn told(&self) -> Option<Connection> {
         let start_ns = self.start_ns?;
         let found = self.found();
@@ -444,7 +449,7 @@ impl Direction {
         })
     }
 
-    /// What happened over time.
+    /// Measurements over time.
     pub fn steps(&self) -> Steps {
         let mss_bytes = u64::from(self.mss_bytes());
         let place = self.found().place;
@@ -454,7 +459,7 @@ impl Direction {
             steps.delivered_bytes.push(self.delivered_in(part));
             steps.again.push(part.again_bytes.div_ceil(mss_bytes));
             let known = |bytes: u64, is_known: bool| (is_known && bytes > 0).then_some(bytes);
-            // Elsewhere, only a part of it is before the capture.
+            // Elsewhere, only part of the data in flight has passed the point of capture.
             let is_here = place == Place::Sender && self.is_answered;
             steps.in_flight_bytes.push(known(part.in_flight_bytes, is_here));
             steps.window_bytes.push(known(part.window_bytes, true));
@@ -475,7 +480,7 @@ impl Direction {
         found
     }
 
-    /// Where no acknowledgement was captured, data that arrived is what was seen.
+    /// Bytes delivered. Without acknowledgements, these are the bytes captured.
     fn delivered_bytes(&self) -> u64 {
         if self.is_answered {
             self.acknowledged.unwrap_or(0).unsigned_abs()
@@ -488,7 +493,7 @@ impl Direction {
         if self.is_answered { part.acknowledged_bytes } else { part.new_bytes }
     }
 
-    /// Mean and longest round trip.
+    /// Mean and longest round trip in ns.
     fn rtts(&self, part: &Part, place: Place) -> [Option<u64>; 2] {
         let [there, here] =
             [part.there, part.here].map(|it| it.mean_ns().map(|mean| [mean, it.max_ns]));
@@ -504,7 +509,7 @@ impl Direction {
         }
     }
 
-    /// What a packet carries on the wire: what is captured at a host may be cut into packets later.
+    /// Payload of a packet on the wire. A host may capture larger packets than it sends (TSO).
     fn mss_bytes(&self) -> u32 {
         let options_bytes = if self.latest.is_some() { TIMESTAMPS_BYTES } else { 0 };
         let most = self.answered_opening.as_ref().and_then(|it| it.max_segment_bytes);
@@ -514,7 +519,7 @@ impl Direction {
     }
 }
 
-/// Notes a SYN, of either side.
+/// Note a SYN, of either side.
 fn open(opening: &mut Option<Opening>, packet: &Seen, now: Moment) {
     let is_repeated = opening.is_some();
     *opening = Some(Opening {
@@ -526,7 +531,7 @@ fn open(opening: &mut Option<Opening>, packet: &Seen, now: Moment) {
     });
 }
 
-/// Whether a byte only asks if the other side is alive: it repeats the last one.
+/// Return true for a keep-alive probe, which repeats the last acknowledged byte.
 fn is_probe(packet: &Seen, end: i64, acknowledged: Option<i64>) -> bool {
     packet.payload_bytes == 1 && acknowledged == Some(end)
 }

@@ -27,53 +27,53 @@ mod link {
     pub const LINUX_SLL2: u32 = 276;
 }
 
-/// A session of PPP over Ethernet, whose header is this long.
+/// EtherType of a PPPoE session, and the length of its header.
 const PPPOE_SESSION: EtherType = EtherType(0x8864);
 const PPPOE_BYTES: usize = 6;
 
-/// Words of four bytes that the header of TCP has without options.
+/// Length of a TCP header without options, in words of four bytes.
 const TCP_WORDS: usize = 5;
-/// Where four bits say how many it has.
+/// Offset of the byte whose upper four bits are the header's length in words.
 const DATA_OFFSET: usize = 12;
 
-/// Longer ones are damage: Linux takes half of it.
+/// Longest segment. Linux sends at most half of it, so a longer one is damage.
 const SEGMENT_BYTES_MAX: u32 = 1 << 20;
 
-/// What a frame holds.
+/// Content of a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Tcp(Seen),
     /// TCP that was cut before the end of its header.
     Cut,
-    /// Anything else.
+    /// Another protocol.
     Other,
-    /// Of a link type that is not known here.
+    /// A frame of this unknown link type.
     Unknown(u32),
 }
 
-/// A TCP segment, as far as connections are followed.
+/// A TCP segment: the fields that following a connection needs.
 #[derive(Clone, Copy, Debug, Hash, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub time_ns: u64,
     pub source: SocketAddr,
     pub destination: SocketAddr,
-    /// Of the IP header; 0: none.
+    /// Identification of the IP header; 0: none.
     pub identification: u16,
     pub sequence: u32,
-    /// Only with the ACK flag, and not of a reset, where it may be anything.
+    /// None without the ACK flag, and for a reset, where the field may be anything.
     pub acknowledgement: Option<u32>,
     pub payload_bytes: u32,
     pub syn: bool,
-    /// As the header has it, not scaled.
+    /// The header's window field, not scaled.
     pub window: u16,
     pub timestamps: Option<Timestamps>,
     pub max_segment_bytes: Option<u16>,
     pub window_scale: Option<u8>,
-    /// The block that was reported last.
+    /// The SACK block reported last.
     pub sacked: Option<(u32, u32)>,
 }
 
-/// Reads the headers of a frame.
+/// Read the headers of a frame.
 pub(crate) fn content(frame: &Frame) -> Content {
     let bytes = frame.captured;
     let sliced = match frame.link {
@@ -106,13 +106,13 @@ fn ip(bytes: &[u8]) -> Option<LaxSlicedPacket<'_>> {
     LaxSlicedPacket::from_ip(bytes).ok()
 }
 
-/// A packet behind a header of Linux's own, which names its protocol at `place`.
+/// A packet behind one of Linux's cooked headers, which has the protocol at `place`.
 fn cooked(bytes: &[u8], place: usize, header_bytes: usize) -> Option<LaxSlicedPacket<'_>> {
     let kind = EtherType(u16::from_be_bytes(*bytes.get(place..)?.first_chunk()?));
     Some(LaxSlicedPacket::from_ether_type(kind, bytes.get(header_bytes..)?))
 }
 
-/// A packet behind the number of its protocol: that of IPv4 or IPv6, else nothing of interest.
+/// A packet behind a PPP protocol number. Only IPv4 and IPv6 are of interest.
 fn ppp(bytes: &[u8]) -> Option<LaxSlicedPacket<'_>> {
     let (number, packet) = bytes.split_first_chunk()?;
     [0x0021, 0x0057].contains(&u16::from_be_bytes(*number)).then(|| ip(packet)).flatten()
@@ -137,8 +137,8 @@ fn segment(frame: &Frame, packet: &LaxSlicedPacket) -> Content {
         .unwrap_or(Content::Cut)
 }
 
-/// A header of which a short capture has lost options, as if it had never had them, and how many
-/// words it has in truth.
+/// A header whose options a short capture has cut. Return it as if it had never had them, and its
+/// true length in words.
 fn cut_header(captured: &[u8]) -> Option<(Vec<u8>, u8)> {
     let words = captured.len() / 4;
     let data_offset = captured.get(DATA_OFFSET)? >> 4;
@@ -150,21 +150,21 @@ fn cut_header(captured: &[u8]) -> Option<(Vec<u8>, u8)> {
     Some((header, data_offset))
 }
 
-/// What the IP headers say.
+/// Content of the IP headers.
 struct Network<'a> {
     source: IpAddr,
     destination: IpAddr,
     identification: u16,
     is_tcp: bool,
     payload: &'a [u8],
-    /// Of the segment as it was sent, which most captures cut.
+    /// Bytes of the segment as sent; most captures cut it.
     segment_bytes: u32,
 }
 
 impl<'a> Network<'a> {
     fn of(net: &LaxNetSlice<'a>, cut_bytes: u32) -> Option<Self> {
-        // Packets of more than 64 KiB (BIG TCP, and senders that leave the length to the card) say
-        // 0. Then only the frame says how long they were.
+        // The length is 0 in packets above 64 KiB (BIG TCP), and in those whose length the network
+        // card writes. Then only the frame has their length.
         let of_frame = |payload: &[u8]| {
             let bytes = u32::try_from(payload.len()).ok()?.checked_add(cut_bytes)?;
             (bytes <= SEGMENT_BYTES_MAX).then_some(bytes)

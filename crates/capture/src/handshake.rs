@@ -1,12 +1,12 @@
 //! The packets of a handshake, and when a file shows them.
 
-/// What the clock of a file shows when the run begins: not zero, so that what was before
-/// has a time as well.
+/// A file's clock when the run begins, in ns. It is not zero, so that the handshake before has a
+/// time as well.
 pub const CLOCK_AT_START_NS: u64 = 1_000_000_000;
 
-/// Initial round-trip time that a handshake shows, in nanoseconds. Wireshark takes what
-/// fills a gap within that time, or within 3 ms where it is zero, for reordered. Here it
-/// was sent again.
+/// Initial round-trip time that a handshake shows, in ns. Wireshark takes a segment that fills a
+/// gap within that time for reordered, or within 3 ms if the time is zero. Here such a segment was
+/// retransmitted.
 const HANDSHAKE_RTT_NS: u64 = 1;
 
 /// The packets of a handshake.
@@ -24,7 +24,7 @@ impl Handshake {
     /// All of them, in their order.
     pub const ALL: [Self; 3] = [Self::Syn, Self::SynAck, Self::Ack];
 
-    /// What the clock of a file shows then, if the connection begins at `start_ns`.
+    /// A file's clock at this packet, in ns, if the connection begins at `start_ns`.
     #[must_use]
     pub const fn clock_ns(self, start_ns: u64) -> u64 {
         let before_ns = if matches!(self, Self::Syn) { HANDSHAKE_RTT_NS } else { 0 };

@@ -7,7 +7,7 @@ use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, TcpOp
 /// Most bytes of headers: IP, TCP and full option space.
 pub(crate) const HEADERS_BYTES_MAX: usize = 20 + TcpHeader::MAX_LEN;
 
-/// Hops that a packet may take; what Linux sends with.
+/// Hops that a packet may take: Linux's default.
 const TIME_TO_LIVE: u8 = 64;
 
 /// The option that pads others.
@@ -31,7 +31,7 @@ pub enum Ecn {
     /// Not ECN-capable.
     #[default]
     NotEct,
-    /// ECN-capable, ECT(1): the flow wants L4S (RFC 9331).
+    /// ECN-capable, ECT(1): the flow requests L4S (RFC 9331).
     Ect1,
     /// ECN-capable, ECT(0).
     Ect0,
@@ -61,7 +61,7 @@ pub struct TcpFlags {
 }
 
 impl TcpFlags {
-    /// Sets the three flags of the ACE field (RFC 9768, section 3.2.2).
+    /// Set the three flags of the ACE field (RFC 9768, section 3.2.2).
     pub const fn set_ace(&mut self, ace: u8) {
         (self.ae, self.cwr, self.ece) = (ace & 4 != 0, ace & 2 != 0, ace & 1 != 0);
     }
@@ -70,20 +70,20 @@ impl TcpFlags {
 /// The AccECN option (RFC 9768, section 3.2.3): payload received, modulo 2^24.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccEcn {
-    /// ECT(1) comes first (kind 174), not ECT(0) (kind 172).
+    /// True if ECT(1) comes first (kind 174), false if ECT(0) does (kind 172).
     pub ect1_first: bool,
-    /// With ECT(0).
+    /// Bytes with ECT(0).
     pub ect0_bytes: u32,
-    /// Marked.
+    /// Bytes with CE.
     pub ce_bytes: u32,
-    /// With ECT(1).
+    /// Bytes with ECT(1).
     pub ect1_bytes: u32,
-    /// The last counter is left out.
+    /// True if the last counter is left out.
     pub is_short: bool,
 }
 
 impl AccEcn {
-    /// As bytes, padded to whole words.
+    /// The option as bytes, padded to whole words.
     fn bytes(&self) -> Vec<u8> {
         let ect = [self.ect0_bytes, self.ect1_bytes];
         let order = usize::from(self.ect1_first);
@@ -100,28 +100,28 @@ impl AccEcn {
 /// The timestamps option (RFC 7323, section 3).
 #[derive(Clone, Copy, Debug, Default, Hash, PartialEq, Eq)]
 pub struct Timestamps {
-    /// The clock of whoever sends the packet (TSval).
+    /// The sender's clock (TSval).
     pub value: u32,
-    /// The value that it answers (TSecr).
+    /// The value that is echoed (TSecr).
     pub echo: u32,
 }
 
 impl Timestamps {
-    /// The clock of every host: milliseconds since the run began, as Linux counts, and the
-    /// simulated hosts.
+    /// The clock of every host, in ms since the run began. Linux and the simulated hosts count in
+    /// ms, too.
     #[must_use]
     pub const fn clock(time_ns: u64) -> u32 {
         (time_ns / 1_000_000) as u32
     }
 }
 
-/// A TCP segment in an IPv4 packet. Options are written in the order of Linux and, save
-/// on a SYN, each padded in front to whole words.
+/// A TCP segment in an IPv4 packet. Options have Linux's order. Padding to whole words comes before
+/// each, except on a SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpPacket {
-    /// Who sends it.
+    /// Its sender.
     pub source: Endpoint,
-    /// To whom.
+    /// Its receiver.
     pub destination: Endpoint,
     /// Number of the first payload byte.
     pub sequence: u32,
@@ -129,7 +129,7 @@ pub struct TcpPacket {
     pub acknowledgement: u32,
     /// Control bits.
     pub flags: TcpFlags,
-    /// The field as it stands in the header: already scaled.
+    /// The header's window field, already scaled.
     pub window: u16,
     /// Maximum segment size; belongs on a SYN.
     pub max_segment_bytes: Option<u16>,
@@ -139,8 +139,8 @@ pub struct TcpPacket {
     pub window_scale: Option<u8>,
     /// Timestamps.
     pub timestamps: Option<Timestamps>,
-    /// Left and right edge of each SACK block (RFC 2018); the first may be a D-SACK
-    /// (RFC 2883). Beside timestamps there is room for three.
+    /// Left and right edge of each SACK block (RFC 2018); the first may be a D-SACK (RFC 2883).
+    /// With timestamps, there is room for three.
     pub sack_blocks: [Option<(u32, u32)>; 4],
     /// Counters of Accurate ECN.
     pub accecn: Option<AccEcn>,
@@ -155,9 +155,9 @@ pub struct TcpPacket {
 /// A UDP datagram in an IPv4 packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UdpPacket {
-    /// Who sends it.
+    /// Its sender.
     pub source: Endpoint,
-    /// To whom.
+    /// Its receiver.
     pub destination: Endpoint,
     /// Bytes of payload.
     pub payload_bytes: u16,
@@ -168,7 +168,7 @@ pub struct UdpPacket {
 }
 
 impl TcpPacket {
-    /// Appends the headers to `out`; returns the true length of the packet.
+    /// Append the headers to `out`; return the true length of the packet.
     ///
     /// # Panics
     /// If the options need more than 40 bytes, or the packet more than 65,535.
@@ -202,7 +202,7 @@ impl TcpPacket {
         };
         let mut options = Vec::with_capacity(8);
         options.extend(self.max_segment_bytes.map(MaximumSegmentSize));
-        // Linux saves the padding of the timestamps where SACK is offered.
+        // Linux omits the padding of timestamps if it offers SACK (`tcp_options_write`).
         if self.sack_permitted {
             options.push(SelectiveAcknowledgementPermitted);
         }
@@ -231,7 +231,7 @@ impl TcpPacket {
 }
 
 impl UdpPacket {
-    /// As for TCP.
+    /// Append the headers to `out`; return the true length of the packet.
     ///
     /// # Panics
     /// If the packet needs more than 65,535 bytes.
@@ -252,7 +252,7 @@ impl UdpPacket {
     }
 }
 
-/// What the two kinds of packet have in common.
+/// Fields that both kinds of packet have.
 struct Ip {
     ends: (Endpoint, Endpoint),
     ecn: Ecn,
@@ -313,7 +313,7 @@ mod tests {
         (bytes, length)
     }
 
-    /// Sum in one's complement (RFC 1071): all ones where a checksum is right.
+    /// Sum in one's complement (RFC 1071): all ones if a checksum is right.
     fn sum(bytes: &[u8]) -> u16 {
         let total = bytes
             .chunks(2)

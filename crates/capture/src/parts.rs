@@ -1,6 +1,6 @@
 //! The history of one direction of a connection, in equal parts of the time.
 
-/// Round trips that end in a part, or one side of them.
+/// Round trips, or one side of them, that end in a step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rtts {
     count: u64,
@@ -24,19 +24,19 @@ impl Rtts {
     }
 }
 
-/// A part of the time in which anything happened.
+/// A step with packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Part {
-    /// From 0 where the capture begins.
+    /// Its number, from 0 where the capture begins.
     pub number: u64,
-    /// Data seen for the first time.
+    /// Bytes seen for the first time.
     pub new_bytes: u64,
     pub acknowledged_bytes: u64,
     pub again_bytes: u64,
-    /// The most that was sent and not acknowledged, and that the receiver offered to take.
+    /// Most unacknowledged bytes, and the largest window that the receiver offered.
     pub in_flight_bytes: u64,
     pub window_bytes: u64,
-    /// The round trip on the receiver's side of the capture, and on the sender's.
+    /// Round trip on the receiver's side of the capture, and on the sender's.
     pub there: Rtts,
     pub here: Rtts,
 }
@@ -53,12 +53,12 @@ impl Part {
     }
 }
 
-/// The parts in which anything happened, in the order of time.
+/// The steps with packets, in order of time.
 #[derive(Debug, Default)]
 pub(crate) struct Parts(Vec<Part>);
 
 impl Parts {
-    /// The part of a number: never one before the latest.
+    /// The step with a number, which is never below the latest.
     pub fn at(&mut self, number: u64) -> &mut Part {
         if self.0.last().is_none_or(|last| last.number < number) {
             self.0.push(Part { number, ..Part::default() });
@@ -74,7 +74,7 @@ impl Parts {
         self.0.iter()
     }
 
-    /// Makes each part twice as long.
+    /// Make each step twice as long.
     pub fn halve(&mut self) {
         self.0.iter_mut().for_each(|part| part.number /= 2);
         self.0.dedup_by(|later, earlier| {

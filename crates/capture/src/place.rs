@@ -12,48 +12,49 @@
 
 use serde::Serialize;
 
-/// Less than this share of a round trip, or than this time, is the host's and not the network's.
+/// A part of the round trip is the host's, not the network's, if it is below one in so many or
+/// below this time.
 const HOST_SHARE: u64 = 20;
 const HOST_AT_MOST_NS: u64 = 100_000;
-/// A host answers within this time if no network is between.
+/// Longest time in which a host answers if there is no network between.
 const HOST_NS: u64 = 1_000_000;
-/// A handshake that is faster is none of two hosts.
+/// Shortest handshake between two hosts.
 const HANDSHAKE_NS: u64 = 2_000;
 
-/// Where a connection was captured.
+/// Point of capture of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {
-    /// At the host whose data it is.
+    /// At the host that sends the data.
     Sender,
     /// At the host that acknowledges it.
     Receiver,
-    /// On the way.
+    /// In the network.
     Between,
 }
 
-/// The shortest of what was seen of the two parts of the round trip.
+/// Shortest samples of the two parts of the round trip, in ns.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Shortest {
     /// On the receiver's side, ...
     pub there_ns: Option<u64>,
-    /// ... on the sender's while it had data, ...
+    /// ... on the sender's side while it had data in flight, ...
     pub here_ns: Option<u64>,
-    /// ... and whether it had or not.
+    /// ... and at any time.
     pub idle_ns: Option<u64>,
 }
 
-/// Where it was captured, and the shortest round trip or why there is none.
+/// Point of capture, and the shortest round trip or the reason why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub place: Place,
-    /// Only one part of the round trip was seen.
+    /// True if only one part of the round trip was seen.
     pub is_guess: bool,
     pub rtt_min_ns: Result<u64, &'static str>,
 }
 
 impl Shortest {
-    /// Takes what a handshake shows.
+    /// Take the two parts that a handshake shows.
     pub fn handshake(&mut self, there_ns: u64, here_ns: u64) {
         if there_ns + here_ns >= HANDSHAKE_NS {
             shorten(&mut self.there_ns, there_ns);

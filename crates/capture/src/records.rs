@@ -17,12 +17,13 @@ const PCAP_MODIFIED: [u8; 4] = [0x34, 0xcd, 0xb2, 0xa1];
 
 const NS_PER_S: u128 = 1_000_000_000;
 const BUFFER_BYTES: usize = 1 << 18;
-/// No tool writes longer records: Wireshark reads 256 KiB of a packet.
+/// Longest record. Wireshark reads 256 KiB of a packet, and no tool writes longer records than
+/// this.
 const RECORD_BYTES_MAX: usize = 1 << 24;
-/// Records between two questions whether to go on.
+/// Records between two checks for cancellation.
 const PATIENCE: u32 = 4096;
 
-/// Why a capture is not read.
+/// Reason why a capture is not read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// It is another kind of file.
@@ -31,10 +32,10 @@ pub enum ReadError {
     /// A record does not follow the format.
     #[error("damaged: {0}")]
     Damaged(String),
-    /// More connections than anything here has room for.
+    /// There are more connections than this limit.
     #[error("more than {0} connections")]
     Connections(usize),
-    /// The caller wants no more of it.
+    /// The caller cancelled it.
     #[error("cancelled")]
     Cancelled,
 }
@@ -45,18 +46,18 @@ pub(crate) struct Frame<'a> {
     pub link: u32,
     pub time_ns: u64,
     pub captured: &'a [u8],
-    /// Bytes of it that were sent and not captured.
+    /// Bytes of the packet that were not captured.
     pub cut_bytes: u32,
 }
 
 impl Frame<'_> {
-    /// Files of a machine that went down end with zeros.
+    /// True for the zeros at the end of a file whose machine crashed.
     fn is_nothing(&self) -> bool {
         self.captured.is_empty() && self.cut_bytes == 0
     }
 }
 
-/// Whether a file that begins so is a capture.
+/// Return true if a file that begins so is a capture.
 #[must_use]
 pub fn is_capture(start: &[u8]) -> bool {
     start.first_chunk().is_some_and(|first| {
@@ -67,8 +68,8 @@ pub fn is_capture(start: &[u8]) -> bool {
     })
 }
 
-/// Calls `see` for every frame, in the order of the file. Returns whether the file ends within
-/// a record or in zeros, as it does if the capturing process was killed.
+/// Call `see` for every frame, in the order of the file. Return true if the file ends within a
+/// record or in zeros, as it does if the capturing process was killed.
 pub(crate) fn read(
     mut file: impl Read + Send,
     goes_on: impl Fn() -> bool,
@@ -123,7 +124,7 @@ pub(crate) fn read(
     }
 }
 
-/// Fills what is asked for as far as the file goes: the library takes less for the file's end.
+/// Fills each buffer as far as the file goes: the library takes a short read for the file's end.
 struct Whole<R>(R);
 
 impl<R: Read> Read for Whole<R> {
@@ -140,7 +141,7 @@ impl<R: Read> Read for Whole<R> {
 }
 
 fn damaged(error: &PcapError<&[u8]>, place: usize) -> ReadError {
-    // The library's text has all bytes that follow.
+    // The library's message contains all bytes that follow.
     let problem = match error {
         PcapError::NomError(_, kind) | PcapError::OwnedNomError(_, kind) => {
             format!("no record of the format ({})", kind.description())
@@ -150,18 +151,18 @@ fn damaged(error: &PcapError<&[u8]>, place: usize) -> ReadError {
     ReadError::Damaged(format!("{problem} at byte {place}"))
 }
 
-/// What the file has said of its frames so far.
+/// Properties of the frames, from the blocks read so far.
 #[derive(Default)]
 struct Format {
     is_big_endian: bool,
     interfaces: Vec<Interface>,
 }
 
-/// Link type and clock of what follows.
+/// Link type and clock of the frames that follow.
 #[derive(Clone, Copy)]
 struct Interface {
     link: u32,
-    /// Ticks in a second; none in which anything could be measured.
+    /// Ticks in a second; none: the clock is too coarse to measure anything.
     ticks_per_s: Option<u128>,
     offset_s: i64,
 }
@@ -208,7 +209,7 @@ impl Format {
 impl Interface {
     fn of_file(header: &PcapHeader) -> Self {
         let ticks_per_s = if header.is_nanosecond_precision() { NS_PER_S } else { 1_000_000 };
-        // The upper bits tell of checksums behind frames.
+        // The upper bits describe checksums behind frames.
         let link = header.network.0 as u32 & 0xffff;
         Self { link, ticks_per_s: Some(ticks_per_s), offset_s: 0 }
     }

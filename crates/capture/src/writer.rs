@@ -16,10 +16,10 @@ use crate::conversation::Conversation;
 use crate::handshake::{CLOCK_AT_START_NS, Handshake};
 use crate::packet::{HEADERS_BYTES_MAX, TcpPacket, UdpPacket};
 
-/// What a reader of a file has to know.
+/// Note for a file's readers.
 const NOTE: &str = "Simulated. Headers only: payload is not stored, and zero for checksums. \
     The clock shows 1 s when the run begins; handshakes were not simulated.";
-/// The same of a file that has simulated handshakes.
+/// Note for the readers of a file with simulated handshakes.
 const NOTE_WITH_HANDSHAKES: &str = "Simulated. Headers only: payload is not stored, and zero for \
     checksums. The clock shows 1 s when the run begins; handshakes that take 1 ns were not simulated.";
 
@@ -35,11 +35,11 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// A file that says `comment` of itself and has one interface, numbered from 0, for
-    /// each point at which packets are captured.
+    /// A file with `comment` as its description, and one interface, numbered from 0, for each point
+    /// at which packets are captured.
     ///
     /// # Errors
-    /// When writing fails, or a text does not fit in a pcapng option.
+    /// If writing fails, or a text does not fit in a pcapng option.
     pub fn new(out: W, comment: &str, interfaces: &[&str]) -> io::Result<Self> {
         Self::noting(NOTE, out, comment, interfaces)
     }
@@ -47,7 +47,7 @@ impl<W: Write> Writer<W> {
     /// As [`Self::new`], for a file in which some handshakes were simulated.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::new`].
     pub fn with_handshakes(out: W, comment: &str, interfaces: &[&str]) -> io::Result<Self> {
         Self::noting(NOTE_WITH_HANDSHAKES, out, comment, interfaces)
     }
@@ -80,10 +80,10 @@ impl<W: Write> Writer<W> {
         Ok(Self { blocks, headers: Vec::with_capacity(HEADERS_BYTES_MAX) })
     }
 
-    /// SYN, SYN/ACK and ACK of a connection, seen just before it begins at `start_ns`.
+    /// Write SYN, SYN/ACK and ACK of a connection, just before it begins at `start_ns`.
     ///
     /// # Errors
-    /// When writing fails, or there is no such interface.
+    /// If writing fails, or there is no such interface.
     pub fn handshake(
         &mut self,
         start_ns: u64,
@@ -95,10 +95,10 @@ impl<W: Write> Writer<W> {
             .try_for_each(|step| self.handshake_step(*step, start_ns, interface, conversation))
     }
 
-    /// One packet of a handshake, seen at [`Handshake::clock_ns`].
+    /// Write one packet of a handshake, at [`Handshake::clock_ns`].
     ///
     /// # Errors
-    /// When writing fails, or there is no such interface.
+    /// If writing fails, or there is no such interface.
     pub fn handshake_step(
         &mut self,
         step: Handshake,
@@ -112,10 +112,10 @@ impl<W: Write> Writer<W> {
         self.packet(step.clock_ns(start_ns), interface, packet_bytes)
     }
 
-    /// A TCP segment seen at an interface.
+    /// Write a TCP segment seen at an interface.
     ///
     /// # Errors
-    /// When writing fails, or there is no such interface.
+    /// If writing fails, or there is no such interface.
     ///
     /// # Panics
     /// If the options need more than 40 bytes, or the packet more than 65,535.
@@ -125,10 +125,10 @@ impl<W: Write> Writer<W> {
         self.packet(CLOCK_AT_START_NS + time_ns, interface, packet_bytes)
     }
 
-    /// A UDP datagram seen at an interface.
+    /// Write a UDP datagram seen at an interface.
     ///
     /// # Errors
-    /// When writing fails, or there is no such interface.
+    /// If writing fails, or there is no such interface.
     ///
     /// # Panics
     /// If the packet needs more than 65,535 bytes.
@@ -138,10 +138,10 @@ impl<W: Write> Writer<W> {
         self.packet(CLOCK_AT_START_NS + time_ns, interface, packet_bytes)
     }
 
-    /// Writes what is still buffered and hands back what was written to.
+    /// Flush the buffer and return the output.
     ///
     /// # Errors
-    /// When writing fails.
+    /// If writing fails.
     pub fn finish(self) -> io::Result<W> {
         self.blocks.into_inner().into_inner().map_err(io::IntoInnerError::into_error)
     }
@@ -149,7 +149,7 @@ impl<W: Write> Writer<W> {
     fn packet(&mut self, clock_ns: u64, interface: u32, packet_bytes: u32) -> io::Result<()> {
         let block = EnhancedPacketBlock {
             interface_id: interface,
-            // pcap-file 2 writes this in nanoseconds, whatever the interface says.
+            // Version 2 of pcap-file writes this as ns, whatever the interface's resolution.
             timestamp: Duration::from_nanos(clock_ns),
             original_len: packet_bytes,
             data: Cow::Borrowed(&self.headers),

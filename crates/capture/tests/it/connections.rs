@@ -33,8 +33,9 @@ fn conversation() -> Conversation {
 
 static VIEWS: LazyLock<[Vec<u8>; 2]> = LazyLock::new(views);
 
-/// A segment every 10 ms, answered after a round trip, and one of them lost and sent again 60 ms
-/// later: as its host sees it, and as the receiver does half a round trip later.
+/// One segment every 10 ms, acknowledged after a round trip. One is lost and sent again 60 ms
+/// later. The first file shows this at the sender, the second at the receiver, half a round trip
+/// later.
 fn views() -> [Vec<u8>; 2] {
     let conversation = conversation();
     [0, RTT / 2].map(|later_ns| {
@@ -57,7 +58,7 @@ fn views() -> [Vec<u8>; 2] {
                 let timestamps = Timestamps { value: Timestamps::clock(again_ns), echo };
                 let again = Data { timestamps, ..data };
                 packets.push((again_ns + later_ns, conversation.data(&again)));
-                // Fills the hole, behind which the latest segment arrived 10 ms before.
+                // It fills the hole. The latest segment behind that hole arrived 10 ms before.
                 let timestamps = Timestamps { value: Timestamps::clock(again_ns + RTT / 2), echo };
                 let ack = Ack { cumulative: SENT_AGAIN + 6, timestamps, ..Ack::default() };
                 packets.push((again_ns + RTT - later_ns, conversation.ack(&ack)));
@@ -99,7 +100,7 @@ fn the_senders_view_says_what_was_sent() {
     let steps = &connection.steps;
     assert_eq!(steps.delivered_bytes.iter().sum::<u64>(), SEGMENTS * 1448);
     assert_eq!(steps.again.iter().sum::<u64>(), 1);
-    // Four are under way, and ten while one is missing.
+    // Four segments are in flight, and ten while one is missing.
     assert_eq!(steps.in_flight_bytes.iter().flatten().max(), Some(&(10 * 1448)));
     assert!(steps.rtt_max_ns.iter().flatten().all(|rtt| *rtt == RTT));
 }
@@ -114,8 +115,7 @@ fn the_receivers_view_knows_the_same_round_trip() {
     assert_eq!(connection.rtt_min_ns, Some(RTT));
 }
 
-/// The packets of a capture of ours once more, as older tools write them: in Ethernet frames, with
-/// microseconds.
+/// Our capture as older tools write it: Ethernet frames, and times in us.
 fn as_pcap(file: &[u8]) -> Vec<u8> {
     let header = PcapHeader { datalink: DataLink::ETHERNET, ..PcapHeader::default() };
     let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
@@ -170,7 +170,8 @@ fn a_second_connection_between_the_same_ports_is_another_one() {
     let mut twice = as_pcap(file);
     let again = as_pcap(file);
     twice.extend(&again[24..]);
-    // The second begins with the same numbers, so only the SYN can tell; the first is all there.
+    // The second connection begins with the same numbers, so only the SYN distinguishes it. All of
+    // the first is in the capture.
     let capture = read(&twice);
     assert_eq!(capture.connections.iter().map(|it| it.segments).max(), Some(SEGMENTS + 1));
     assert_eq!(capture.connections.len(), 2);

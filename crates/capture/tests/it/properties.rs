@@ -32,7 +32,7 @@ fn flags() -> impl Strategy<Value = TcpFlags> {
 }
 
 prop_compose! {
-    /// As many SACK blocks as fit beside the other options.
+    /// A TCP packet with as many SACK blocks as fit with the other options.
     fn tcp()(
         source in endpoint(), destination in endpoint(), flags in flags(), ecn in ecn(),
         (sequence, acknowledgement, window, identification) in any::<(u32, u32, u16, u16)>(),

@@ -50,7 +50,7 @@ const FIELDS: &[&str] = &[
 pub struct Dissection(Vec<Vec<String>>);
 
 impl Dissection {
-    /// Dissects a file, and finds nothing in it that is malformed or an error.
+    /// Dissect a file, and check that nothing in it is malformed or an error.
     pub fn of(file: &Path) -> Self {
         let faults = tshark(file, &["-Y", "_ws.malformed || _ws.expert.severity >= error"]);
         assert_eq!(faults, "", "tshark takes offence at {}", file.display());
@@ -67,7 +67,7 @@ impl Dissection {
         self.0.len()
     }
 
-    /// A field of a packet, counted from 1; empty where the packet has no such field.
+    /// A field of a packet, counted from 1; empty: the packet has no such field.
     pub fn field(&self, packet: usize, name: &str) -> &str {
         let column = FIELDS.iter().position(|field| *field == name);
         &self.0[packet - 1][column.unwrap_or_else(|| panic!("{name} is not asked for"))]
@@ -84,7 +84,7 @@ impl Dissection {
         (1..=self.packets()).filter(|packet| !self.field(*packet, name).is_empty()).collect()
     }
 
-    /// The packets whose field has a value.
+    /// The packets with this value of a field.
     pub fn whose(&self, name: &str, value: &str) -> Vec<usize> {
         (1..=self.packets()).filter(|packet| self.field(*packet, name) == value).collect()
     }
@@ -93,19 +93,19 @@ impl Dissection {
 static IS_THERE: LazyLock<bool> = LazyLock::new(|| {
     let found = Command::new("tshark").arg("--version").output().is_ok();
     if !found {
-        // Unlike what is printed, this is shown though the tests pass.
+        // Unlike printed text, this appears even when tests pass.
         let notice = "skipped: tshark is missing (apt install tshark)";
         writeln!(std::io::stderr(), "{notice}").expect("a standard error to write to");
     }
     found
 });
 
-/// Whether tshark is there; if not, says so once.
+/// Return true if tshark is installed; if not, report that once.
 pub fn can_dissect() -> bool {
     *IS_THERE
 }
 
-/// Runs tshark with every checksum validated.
+/// Run tshark with every checksum validated.
 fn tshark(file: &Path, arguments: &[&str]) -> String {
     let checks = ["ip", "tcp", "udp"].map(|protocol| format!("{protocol}.check_checksum:TRUE"));
     let output = Command::new("tshark")

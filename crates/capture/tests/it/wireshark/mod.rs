@@ -98,7 +98,7 @@ fn assert_checksums_hold(seen: &Dissection) {
     for packet in 1..=seen.packets() {
         assert_eq!(seen.field(packet, "ip.checksum.status"), "1", "good");
         let whole = seen.field(packet, "frame.len") == seen.field(packet, "frame.cap_len");
-        // Wireshark does not validate what it does not have in full: 2 is unverified.
+        // Wireshark cannot validate a packet that is cut: 2 is unverified.
         let status = if whole { "1" } else { "2" };
         assert_eq!(seen.field(packet, "tcp.checksum.status"), status, "packet {packet}");
     }
@@ -110,7 +110,7 @@ fn assert_never(seen: &Dissection, findings: &[&str]) {
     }
 }
 
-/// What a sender's host sees of a loss, a late acknowledgement and a mark: packets of interest.
+/// Packets of a loss, a late acknowledgement and a mark, as a sender's host sees them.
 struct Sender {
     seen: Dissection,
     first_ack: usize,
@@ -159,7 +159,7 @@ fn losses_are_found_where_they_were_and_nowhere_else() {
     let &Sender { ref seen, ref duplicates, retransmission, timeout, d_sack, .. } = &*AT_THE_SENDER;
     assert_eq!(seen.with("tcp.analysis.fast_retransmission"), [retransmission]);
     assert_eq!(seen.with("tcp.analysis.retransmission"), [retransmission, timeout]);
-    // A D-SACK repeats the acknowledgement before it, which is what Wireshark goes by.
+    // A D-SACK repeats the acknowledgement before it, and Wireshark counts it as a duplicate.
     let repeated: Vec<_> = duplicates.iter().copied().chain([d_sack]).collect();
     assert_eq!(seen.with("tcp.analysis.duplicate_ack"), repeated);
     assert_never(
