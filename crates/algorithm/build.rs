@@ -32,7 +32,7 @@ fn main() {
         .unwrap_or_else(|error| panic!("cannot write {}: {error}", output.display()));
 }
 
-/// The files of one kind, in the order of their names.
+/// Files of one kind, in the order of their names.
 fn files_of(folder: &Path, kind: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
@@ -45,7 +45,7 @@ fn files_of(folder: &Path, kind: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Rust source: the C tables as extern statics, the hash of each source, and the headers.
+/// Rust source of the tables as extern statics, the hash of each source, and the headers.
 fn generated(headers: &[PathBuf], files: &[PathBuf]) -> String {
     let mut statics = String::new();
     let mut rows = String::new();

@@ -7,17 +7,17 @@ use crate::error::{AlgorithmError, nearest};
 use crate::own::{OwnError, load_unless};
 use crate::registry::{Algorithm, registry};
 
-/// The algorithms that a run can name; by default those that are built in.
+/// Algorithms that a run can name; by default the built-in ones.
 #[derive(Clone, Debug, Default)]
 pub struct Algorithms {
     own: Vec<&'static Algorithm>,
 }
 
 impl Algorithms {
-    /// Compiles and loads sources, each by its name, and adds them to those built in.
+    /// Compile and load sources, each by its name, and add them to the built-in algorithms.
     ///
     /// # Errors
-    /// The first name whose source cannot be used, and why; or that it is cancelled meanwhile.
+    /// The first name whose source cannot be used, with the reason; or the cancellation.
     pub fn load(
         sources: &BTreeMap<String, String>,
         cancel: &AtomicBool,
@@ -29,7 +29,7 @@ impl Algorithms {
         Ok(Self { own: sources.iter().map(load).collect::<Result<_, _>>()? })
     }
 
-    /// The algorithm of this name.
+    /// Find the algorithm of this name.
     ///
     /// # Errors
     /// If there is none.
@@ -46,7 +46,7 @@ impl Algorithms {
     }
 }
 
-/// The algorithm of this name that is built in.
+/// Find the built-in algorithm of this name.
 ///
 /// # Errors
 /// If there is none.

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 pub enum HookInput {
     /// The connection begins.
     Init,
-    /// The window to fall to.
+    /// Asks for the slow-start threshold after congestion.
     Ssthresh,
     /// Acknowledged segments that may raise the window.
     CongAvoid(u32),
-    /// What an ACK reports.
+    /// Measurements of an ACK.
     PktsAcked(AckSample),
     /// The number of a [`CwndEvent`].
     CwndEvent(u32),
@@ -25,13 +25,13 @@ pub enum HookInput {
     SetState(u32),
     /// Flags of an ACK.
     InAckEvent(u32),
-    /// The window to return to.
+    /// Asks for the window after a spurious reduction.
     UndoCwnd,
     /// Delivery rate as of one ACK.
     CongControl(RateSample),
 }
 
-/// The memory that a hook works on.
+/// Memory that a hook reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// The connection.
@@ -43,24 +43,24 @@ pub struct Memory {
 /// One call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
-    /// What is called.
+    /// The hook and its input.
     pub told: HookInput,
-    /// What it finds.
+    /// Memory before the call.
     pub before: Memory,
 }
 
 /// Result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The window that `ssthresh` or `undo_cwnd` answers; 0 of other hooks.
+    /// Window in segments that `ssthresh` or `undo_cwnd` returns; 0 for other hooks.
     pub answer: u32,
-    /// What it leaves.
+    /// Memory after the call.
     pub after: Memory,
 }
 
 impl Call {
-    /// Makes it; `values` are those of the parameters in their order. None: no hook is told
-    /// such an event or state.
+    /// Call the hook. `values` are those of the parameters in their order. None: there is no event
+    /// or state of this number.
     #[must_use]
     pub fn make(&self, algorithm: &'static Algorithm, values: &[u32]) -> Option<Outcome> {
         let mut instance = Instance::with_words(algorithm, values, self.before.state);
@@ -84,7 +84,7 @@ impl Call {
 }
 
 impl Memory {
-    /// The numbers that [`Algorithm::info`] names, zero beyond them.
+    /// Report the numbers that [`Algorithm::info`] names; the rest are zero.
     #[must_use]
     pub fn report(&self, algorithm: &'static Algorithm, values: &[u32]) -> [u32; INFO_MAX] {
         Instance::with_words(algorithm, values, self.state).report(&self.conn)

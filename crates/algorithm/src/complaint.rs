@@ -8,18 +8,18 @@ use std::process::{ExitStatus, Output};
 use crate::programs::COMPILER_BYTES_MAX;
 use crate::scratch;
 
-/// What is kept of a log at most: some have hundreds of megabytes, and what matters is at
-/// their end.
+/// Most bytes of a log that are kept, from its end. Some logs have hundreds of megabytes, and the
+/// verifier reports its reason last.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Why a user's file cannot be used.
+/// Reason why a user's file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complaint {
     /// The file.
     pub file: String,
-    /// The line at fault, where it is known.
+    /// The line at fault; none: unknown.
     pub line: Option<u32>,
-    /// What is wrong with it, and the way out.
+    /// The fault and the remedy.
     pub cause: String,
 }
 
@@ -30,11 +30,11 @@ impl fmt::Display for Complaint {
     }
 }
 
-/// What compilers say when they reach the limit of their memory.
+/// Messages of compilers that reach their limit of memory.
 const NO_MEMORY: [&str; 4] =
     ["out of memory", "memory exhausted", "Cannot allocate memory", "std::bad_alloc"];
 
-/// The compiler does not take `source`, which messages call `shown`.
+/// Describe the failure of a compiler on `source`, which messages call `shown`.
 #[must_use]
 pub fn of_compiler(shown: &str, source: &Path, command: &str, output: &Output) -> Complaint {
     let said = &*String::from_utf8_lossy(&output.stderr);
@@ -58,9 +58,8 @@ fn silence(status: ExitStatus) -> String {
     format!("the compiler ended without a word ({status})")
 }
 
-/// Line, if it is known, and message of the first error in `source`, or else of the first
-/// anywhere, such as in a macro of an included file; if nothing is called an error, the
-/// first of what was said.
+/// Find the first error in `source`, else the first in any file, such as in an included macro. If
+/// no message is an error, take the first message. Return its line, if known, and its text.
 fn first_error<'a>(source: &Path, said: &'a str) -> Option<(Option<u32>, &'a str)> {
     if let Some((line, message)) = said.lines().find_map(|line| located(line, source, "error: ")) {
         return Some((Some(line), message));
@@ -78,29 +77,28 @@ fn first_error<'a>(source: &Path, said: &'a str) -> Option<(Option<u32>, &'a str
     Some((used.map(|(line, _)| line), message))
 }
 
-/// Whether the compiler misses a function of its own for floating point, such as
-/// `__muldf3`.
+/// Return true if the compiler misses one of its functions for floating point, such as `__muldf3`.
 fn wants_floats(cause: &str) -> bool {
     let function = cause.split_once("built-in function '__").map(|(_, rest)| rest);
     function
         .is_some_and(|name| is_of_floats(&format!("__{}", name.split('\'').next().unwrap_or(""))))
 }
 
-/// Whether this is the name of a compiler's own function for floating point.
+/// Return true for the name of a compiler's function for floating point.
 pub(crate) fn is_of_floats(function: &str) -> bool {
     function.starts_with("__")
         && ["sf", "df", "tf", "xf"].iter().any(|kind| function.contains(kind))
 }
 
-/// Line and message, if this is of a kind and in `source`: `FILE:LINE:COLUMN: KIND: MESSAGE`.
+/// Return line and message of `FILE:LINE:COLUMN: KIND: MESSAGE`; none: another kind or file.
 fn located<'a>(line: &'a str, source: &Path, kind: &str) -> Option<(u32, &'a str)> {
     let rest = line.strip_prefix(source.to_str()?)?.strip_prefix(':')?;
     let (place, message) = rest.split_once(kind)?;
     Some((place.split(':').next()?.parse().ok()?, message))
 }
 
-/// Keeps all that was said in a file and says where; the file outlives the process, since
-/// it is to be read, until the same algorithm is complained of again.
+/// Keep all messages in a file and return a reference to it. The user reads it later, so the file
+/// outlives the process. The next complaint about the same algorithm replaces it.
 #[must_use]
 pub fn kept(shown: &str, all: &str) -> String {
     let stem = Path::new(shown).file_stem().and_then(|stem| stem.to_str());

@@ -11,19 +11,19 @@ pub const NO_RTT: u32 = u32::MAX;
 pub const STACK_SLOW_START_INCLUSIVE: u8 = 1;
 /// Bit of [`Conn::stack`]: growth counts ACKs, not segments (Linux until 3.18).
 pub const STACK_COUNT_ACKS: u8 = 2;
-/// Bit of [`Conn::stack`]: the stack has a slow start of its own, before which HyStart gives way.
+/// Bit of [`Conn::stack`]: the stack's own slow start replaces HyStart.
 pub const STACK_ENDS_SLOW_START: u8 = 4;
 
 /// Flag of `in_ack_event`: the ACK carries SACK blocks or ECE, or advances nothing.
 pub const ACK_SLOWPATH: u32 = 1;
-/// Flag of `in_ack_event`: the ACK advances and says nothing else.
+/// Flag of `in_ack_event`: the ACK advances and carries no SACK blocks or ECE.
 pub const ACK_WIN_UPDATE: u32 = 2;
 /// Flag of `in_ack_event`: the ACK carries ECN-Echo, and ECN was negotiated.
-/// [`Conn::delivered_segs`] counts what it delivered already.
+/// [`Conn::delivered_segs`] already counts the segments that it delivered.
 pub const ACK_ECE: u32 = 4;
 
-/// Linux's congestion state of a connection. Any byte is one, as C code may write it; those
-/// below are all that a stack knows.
+/// Linux's congestion state of a connection (`enum tcp_ca_state`). C code may write any byte;
+/// stacks know the states below.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CaState(u8);
@@ -41,7 +41,7 @@ impl CaState {
     /// Retransmission timeout.
     pub const Loss: Self = Self(4);
 
-    /// The one of a number, if it is one of these.
+    /// The state of a number; none: there is no such state.
     #[must_use]
     pub const fn of(code: u8) -> Option<Self> {
         if code <= Self::Loss.0 { Some(Self(code)) } else { None }
@@ -54,7 +54,7 @@ impl CaState {
     }
 }
 
-/// Moments that an algorithm is told of beyond ACKs.
+/// Events beyond ACKs for an algorithm (Linux's `enum tcp_ca_event`).
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CwndEvent {
@@ -73,7 +73,7 @@ pub enum CwndEvent {
 }
 
 impl CwndEvent {
-    /// The one of a number, if it is one of these.
+    /// The event of a number; none: there is no such event.
     #[must_use]
     pub fn of(number: u32) -> Option<Self> {
         const ALL: [CwndEvent; 6] = [
@@ -88,7 +88,7 @@ impl CwndEvent {
     }
 }
 
-/// The connection: the first six fields are the algorithm's to write.
+/// The connection. The algorithm may write the first six fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -101,11 +101,11 @@ pub struct Conn {
     pub ssthresh_segs: u32,
     /// Largest window that growth may reach, segments.
     pub cwnd_clamp_segs: u32,
-    /// Rate at which to send, payload bytes per second; 0: not paced. Where the
-    /// algorithm leaves it alone, the stack may pace and set it.
+    /// Pacing rate, payload bytes per second; 0: not paced. If the algorithm does not set it, the
+    /// stack may pace and set it.
     pub pacing_rate_bytes_per_s: u64,
-    /// Segments sent until more than so many are delivered, modulo 2^32, have rate samples
-    /// that say that the application was the limit; 0: it is not.
+    /// Until more segments than this are delivered, modulo 2^32, rate samples of new segments count
+    /// as limited by the application; 0: none do.
     pub app_limited_segs: u32,
 
     /// Window before the current or last reduction, segments.
@@ -114,9 +114,9 @@ pub struct Conn {
     pub now_us: u64,
     /// Segments delivered to the receiver so far, acknowledged or SACKed.
     pub delivered_segs: u64,
-    /// Those whose acknowledgement carried ECN-Echo.
+    /// Segments whose acknowledgement carried ECN-Echo.
     pub delivered_ce_segs: u64,
-    /// Times that a segment was taken for lost.
+    /// Segments marked lost, each as often as it was.
     pub lost_segs: u64,
     /// Retransmissions.
     pub resent_segs: u32,
@@ -132,26 +132,27 @@ pub struct Conn {
     pub snd_una: u32,
     /// Next sequence number to send, bytes modulo 2^32.
     pub snd_nxt: u32,
-    /// Fresh and uniform for each call where the algorithm needs [`crate::Need::Random`].
+    /// Random number, uniform and new for each call, if the algorithm needs
+    /// [`crate::Need::Random`].
     pub random: u32,
     /// Congestion state.
     pub state: CaState,
-    /// 1: the window, not the application, held sending back.
+    /// 1: the window, not the application, limits sending.
     pub cwnd_limited: u8,
-    /// How the stack differs from today's Linux: `STACK_*` bits.
+    /// Differences of the stack from today's Linux: `STACK_*` bits.
     pub stack: u8,
-    /// 1: congestion marks are the only sign of the congestion that `ssthresh` is asked about.
+    /// 1: congestion marks are the only sign of the congestion for which `ssthresh` is called.
     pub is_marked: u8,
-    /// RTT of the empty path as somebody told (TCP-BPF), microseconds; 0: nobody did.
+    /// RTT of the empty path as a TCP-BPF program set it, microseconds; 0: none did.
     pub base_rtt_us: u32,
     /// Time until pacing lets the next segment leave, microseconds.
     pub pacing_wait_us: u32,
-    /// Timestamp of the latest acknowledgement, in milliseconds of the receiver's clock; 0
-    /// without timestamps and without [`crate::Need::OneWay`].
+    /// Timestamp of the latest acknowledgement, in milliseconds of the receiver's clock; 0 without
+    /// timestamps and without [`crate::Need::OneWay`].
     pub stamp_ms: u32,
-    /// The timestamp that it echoes, in milliseconds of the sender's clock; likewise.
+    /// Timestamp that it echoes, in milliseconds of the sender's clock; 0 likewise.
     pub echo_ms: u32,
-    /// With [`CwndEvent::TxStart`]: when data was last sent before, milliseconds modulo 2^32.
+    /// With [`CwndEvent::TxStart`]: time when data was last sent before, milliseconds modulo 2^32.
     pub last_sent_ms: u32,
 }
 
@@ -191,19 +192,19 @@ impl Default for Conn {
     }
 }
 
-/// What one ACK told.
+/// Measurements of one ACK.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AckSample {
     /// Segments that it acknowledges cumulatively, SACKed before or not.
     pub pkts_acked: u32,
-    /// RTT of the latest sent, never retransmitted of what it newly acknowledges or SACKs,
-    /// microseconds; where all were retransmitted what timestamps tell, in whole
-    /// milliseconds; -1: nothing.
+    /// RTT of the segment sent last, of those that it newly acknowledges or SACKs and that were
+    /// never retransmitted, microseconds. If all were retransmitted, the RTT of timestamps, in
+    /// whole milliseconds; -1: none.
     pub rtt_us: i32,
-    /// Bytes delivered while that segment was in flight; without
-    /// [`crate::Need::Rates`] what is in flight after this ACK.
+    /// Bytes delivered while that segment was in flight. Without [`crate::Need::Rates`], bytes in
+    /// flight after this ACK.
     pub in_flight_bytes: u32,
 }
 
@@ -228,7 +229,7 @@ pub struct RateSample {
     pub prior_in_flight_segs: u32,
     /// 1: the application, not the network, limited the rate.
     pub is_app_limited: u8,
-    /// 1: the receiver may have delayed the ACK, which is of one segment below full size.
+    /// 1: the receiver may have delayed the ACK, which acknowledges one segment below full size.
     pub is_ack_delayed: u8,
     /// Zero.
     pub reserved: [u8; 2],

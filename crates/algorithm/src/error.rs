@@ -2,13 +2,13 @@
 
 use thiserror::Error;
 
-/// An algorithm cannot be had as asked for.
+/// An algorithm, preset or parameter that does not exist, or an invalid value.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum AlgorithmError {
     /// No algorithm has this name.
     #[error("unknown algorithm '{name}'{}; known: {}", suggestion(.nearest), .known.join(", "))]
     UnknownAlgorithm {
-        /// What was asked for.
+        /// The name that was requested.
         name: String,
         /// The algorithms that exist.
         known: Vec<&'static str>,
@@ -23,7 +23,7 @@ pub enum AlgorithmError {
     UnknownPreset {
         /// The algorithm.
         algorithm: &'static str,
-        /// What was asked for.
+        /// The name that was requested.
         name: String,
         /// The presets that it has.
         known: Vec<&'static str>,
@@ -38,7 +38,7 @@ pub enum AlgorithmError {
     UnknownParameter {
         /// The algorithm.
         algorithm: &'static str,
-        /// What was asked for.
+        /// The name that was requested.
         name: String,
         /// The parameters that it has.
         known: Vec<&'static str>,
@@ -52,7 +52,7 @@ pub enum AlgorithmError {
         algorithm: &'static str,
         /// The parameter.
         parameter: &'static str,
-        /// What was asked for.
+        /// The value that was requested.
         value: u32,
         /// The smallest valid value.
         low: u32,
@@ -60,13 +60,13 @@ pub enum AlgorithmError {
         high: u32,
         /// Distance between two valid values.
         step: u32,
-        /// The unit that all of them count in.
+        /// Their unit.
         unit: &'static str,
     },
 }
 
 impl AlgorithmError {
-    /// Where a scenario says what is wrong: the key below its connection.
+    /// The key at fault, below the connection's in a scenario.
     #[must_use]
     pub fn key(&self) -> String {
         match self {
@@ -98,7 +98,7 @@ fn range(low: u32, high: u32, step: u32, unit: &str) -> String {
     }
 }
 
-/// The name most similar to `name`, if any is similar enough to be meant.
+/// The name most similar to `name`; none: none is similar enough.
 pub(crate) fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
     let similarity = |candidate: &str| strsim::jaro_winkler(&name.to_lowercase(), candidate);
     known

@@ -21,7 +21,7 @@ const SETTINGS_MAX: usize = 12;
 pub(crate) const INFO_MAX: usize = 16;
 /// `CC_MODES_MAX`
 const MODES_MAX: usize = 16;
-/// What the number is called that says which mode an algorithm is in.
+/// Name of the number that reports an algorithm's mode.
 const MODE: &str = "mode";
 const ABI: u32 = 4;
 /// `CC_RENOS_BOUND`
@@ -103,8 +103,8 @@ unsafe extern "C" {
     static dumbbell_layout_numbers: u32;
 }
 
-/// Size and offset of each field of a mirror, behind the size of the whole. A mirror that has
-/// another field does not compile.
+/// Size of a mirror, then size and offset of each of its fields. If a field is missing here, the
+/// mirror does not compile.
 macro_rules! layout {
     ($name:ident: $mirror:ident { $($field:ident)* }) => {
         const $name: [usize; 1 + 2 * [$(stringify!($field)),*].len()] = {
@@ -143,7 +143,7 @@ layout!(ALGORITHM: CcAlgorithm {
     cong_control info
 });
 
-/// The numbers of `layout.c`, from this side.
+/// The numbers of `layout.c`, computed in Rust.
 const LAYOUT: &[usize] = {
     const INFO: [usize; 1] = [size_of::<[u32; INFO_MAX]>()];
     const PARTS: [&[usize]; 8] =
@@ -172,7 +172,7 @@ const LAYOUT: &[usize] = {
     &ALL
 };
 
-/// The compiled algorithms, once it is certain that both sides mean the same.
+/// The compiled algorithms, after a check that C and Rust have the same layout.
 pub(crate) fn algorithms() -> Vec<(&'static CcAlgorithm, &'static str, &'static str)> {
     // SAFETY: a constant of layout.c.
     let numbers = unsafe { dumbbell_layout_numbers };
@@ -223,8 +223,7 @@ pub(crate) fn state_bytes(object: &Path, name: &str) -> Result<u32, String> {
 }
 
 fn opened(object: &Path) -> Result<Library, String> {
-    // SAFETY: opening runs what the file asks to be run then; a user who names a C file
-    // wants it to be run.
+    // SAFETY: opening runs the file's initializers. A user who names a C file wishes to run it.
     unsafe { Library::new(object) }.map_err(|error| {
         format!(
             "cannot be opened once compiled: {error}; see whether code may be run from the \
@@ -240,12 +239,12 @@ fn text(literal: *const c_char) -> &'static str {
     text.to_str().expect("checked: it is UTF-8")
 }
 
-/// Those of a list that ends with a null, or is full.
+/// The strings of a list that ends with a null, or is full.
 fn texts(literals: &[*const c_char]) -> impl Iterator<Item = &'static str> {
     literals.iter().take_while(|literal| !literal.is_null()).map(|literal| text(*literal))
 }
 
-/// Refuses what `text` could not read.
+/// Refuse a string that `text` cannot read.
 fn check_text(literal: *const c_char, what: &str) -> Result<(), String> {
     if literal.is_null() {
         return Err(format!("has no {what}"));
@@ -326,7 +325,7 @@ impl CcAlgorithm {
         texts(&self.mode_names).collect()
     }
 
-    /// Which of the numbers that it reports is its mode; none: it has no modes.
+    /// Index of the number that reports the mode; none: it has no modes.
     pub(crate) fn mode(&self) -> Option<usize> {
         texts(&self.info_names).position(|name| name == MODE).filter(|_| self.has_modes())
     }
@@ -344,7 +343,7 @@ impl CcAlgorithm {
         self.flags & RENOS_BOUND != 0
     }
 
-    /// Refuses a table that the registry could not read, or a stack not use.
+    /// Refuse a table that the registry cannot read or a stack cannot use.
     pub(crate) fn check(&self, name: &str) -> Result<(), String> {
         if self.abi != ABI {
             return Err(format!("was built against version {} of cc.h, not {ABI}", self.abi));
@@ -430,19 +429,19 @@ impl CcPreset {
     }
 }
 
-/// A hook whose answer is a window; `None` where the algorithm lacks it.
+/// Define a hook that returns a window; `None`: the algorithm has no such hook.
 macro_rules! asked {
     ($($hook:ident),*) => {
         $(#[inline]
         pub(crate) fn $hook(&self, params: &Params, state: &mut State, conn: &Conn) -> Option<u32> {
             let hook = self.$hook?;
-            // SAFETY: as told at the head of this module.
+            // SAFETY: see the head of this module.
             Some(unsafe { hook(params.as_ptr().cast(), state.as_mut_ptr().cast(), conn) })
         })*
     };
 }
 
-/// A hook that is told something; nothing happens where the algorithm lacks it.
+/// Define a hook with an input. If the algorithm has no such hook, nothing happens.
 macro_rules! told {
     ($($hook:ident: $argument:ty),*) => {
         $(#[inline]
@@ -454,7 +453,7 @@ macro_rules! told {
             argument: $argument,
         ) {
             if let Some(hook) = self.$hook {
-                // SAFETY: as told at the head of this module.
+                // SAFETY: see the head of this module.
                 unsafe { hook(params.as_ptr().cast(), state.as_mut_ptr().cast(), conn, argument) }
             }
         })*
@@ -475,7 +474,7 @@ impl CcAlgorithm {
     #[inline]
     pub(crate) fn init(&self, params: &Params, state: &mut State, conn: &mut Conn) {
         if let Some(hook) = self.init {
-            // SAFETY: as told at the head of this module.
+            // SAFETY: see the head of this module.
             unsafe { hook(params.as_ptr().cast(), state.as_mut_ptr().cast(), conn) }
         }
     }
@@ -484,7 +483,7 @@ impl CcAlgorithm {
     pub(crate) fn info(&self, params: &Params, state: &State, conn: &Conn) -> [u32; INFO_MAX] {
         let mut values = [0; INFO_MAX];
         if let Some(hook) = self.info {
-            // SAFETY: as told at the head of this module.
+            // SAFETY: see the head of this module.
             unsafe { hook(params.as_ptr().cast(), state.as_ptr().cast(), conn, &mut values) }
         }
         values

@@ -8,19 +8,19 @@ use crate::registry::{Algorithm, Hooks};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Bytes of an algorithm's state: what the kernel grants it for each connection.
+/// Bytes of an algorithm's state: Linux grants as many (`ICSK_CA_PRIV_SIZE`).
 pub const STATE_BYTES: usize = size_of::<ffi::State>();
 
 /// Most numbers that an algorithm reports about itself.
 pub const INFO_MAX: usize = ffi::INFO_MAX;
 
-/// So many of them are sampled.
+/// The first so many of them are sampled.
 pub const SAMPLED_INFO: usize = 4;
 
 /// An algorithm with its parameters and its state for one connection.
 ///
-/// Every method is one indirect call. A hook that an algorithm lacks does what
-/// Linux does without it: nothing, or for [`Instance::undo_cwnd`] what Reno does.
+/// Every method is one indirect call. Without a hook, Linux's default applies: nothing, or for
+/// [`Instance::undo_cwnd`] Reno's window.
 #[derive(Clone)]
 pub struct Instance {
     hooks: Hooks,
@@ -36,8 +36,8 @@ impl fmt::Debug for Instance {
 }
 
 impl Instance {
-    /// The algorithm `name` with its initial parameters, those of `preset` and
-    /// those of `parameters`, later ones winning. Call [`Instance::init`] next.
+    /// Make an instance of the algorithm `name` with its initial parameters. The values of `preset`
+    /// replace these, and `parameters` replace both. Call [`Instance::init`] next.
     ///
     /// # Errors
     /// If there is no such algorithm, preset or parameter, or a value is out of range.
@@ -49,7 +49,7 @@ impl Instance {
         Self::of(find(name)?, preset, parameters)
     }
 
-    /// As [`Instance::new`], of an algorithm that is known already.
+    /// As [`Instance::new`], from an algorithm.
     ///
     /// # Errors
     /// If there is no such preset or parameter, or a value is out of range.
@@ -62,8 +62,8 @@ impl Instance {
         Ok(Self::with_state(algorithm, &values, &[0; STATE_BYTES]))
     }
 
-    /// An instance in a state that one was in elsewhere, such as in the kernel; `values`
-    /// are those of the parameters in their order.
+    /// Make an instance with the state of another one, such as the kernel's. `values` are those of
+    /// the parameters in their order.
     pub fn with_state(
         algorithm: &'static Algorithm,
         values: &[u32],
@@ -76,7 +76,7 @@ impl Instance {
         Self::with_words(algorithm, values, words)
     }
 
-    /// As [`Instance::with_state`], of the state's words.
+    /// As [`Instance::with_state`], from the words of the state.
     pub(crate) fn with_words(
         algorithm: &'static Algorithm,
         values: &[u32],
@@ -103,66 +103,66 @@ impl Instance {
         self.state
     }
 
-    /// What this is an instance of.
+    /// Its algorithm.
     pub fn algorithm(&self) -> &'static Algorithm {
         self.algorithm
     }
 
-    /// The value of each parameter, in their order.
+    /// Name and value of each parameter, in their order.
     pub fn parameters(&self) -> impl Iterator<Item = (&'static str, u32)> {
         self.algorithm.parameters.iter().map(|row| row.name).zip(self.params)
     }
 
-    /// Whether [`Instance::cong_control`] replaces `cong_avoid` and the stack's recovery.
+    /// Return true if [`Instance::cong_control`] replaces `cong_avoid` and the stack's recovery.
     #[inline]
     pub fn has_cong_control(&self) -> bool {
         self.hooks.0.has_cong_control()
     }
 
-    /// The connection is established.
+    /// Begin: the connection is established.
     #[inline]
     pub fn init(&mut self, conn: &mut Conn) {
         self.hooks.0.init(&self.params, &mut self.state, conn);
     }
 
-    /// Congestion, window not cut yet: the window to fall to, segments.
+    /// Return the slow-start threshold after congestion, in segments, before the window is cut.
     #[inline]
     pub fn ssthresh(&mut self, conn: &Conn) -> u32 {
         let answer = self.hooks.0.ssthresh(&self.params, &mut self.state, conn);
         answer.expect("the registry holds no algorithm without ssthresh")
     }
 
-    /// An ACK of `acked_segs` newly delivered segments that may raise the window.
+    /// Take an ACK of `acked_segs` newly delivered segments that may raise the window.
     #[inline]
     pub fn cong_avoid(&mut self, conn: &mut Conn, acked_segs: u32) {
         self.hooks.0.cong_avoid(&self.params, &mut self.state, conn, acked_segs);
     }
 
-    /// An ACK that acknowledged or SACKed something, in every state.
+    /// Take an ACK that acknowledged or SACKed something, in every state.
     #[inline]
     pub fn pkts_acked(&mut self, conn: &mut Conn, sample: &AckSample) {
         self.hooks.0.pkts_acked(&self.params, &mut self.state, conn, sample);
     }
 
-    /// Something happened beyond ACKs.
+    /// Take an event beyond ACKs.
     #[inline]
     pub fn cwnd_event(&mut self, conn: &mut Conn, event: CwndEvent) {
         self.hooks.0.cwnd_event(&self.params, &mut self.state, conn, event as u32);
     }
 
-    /// The congestion state is about to become `new_state`.
+    /// Take the congestion state that comes next.
     #[inline]
     pub fn set_state(&mut self, conn: &mut Conn, new_state: CaState) {
         self.hooks.0.set_state(&self.params, &mut self.state, conn, u32::from(new_state.code()));
     }
 
-    /// Any ACK, before all else; `flags` are `ACK_*`, as Linux's `CA_ACK_*`.
+    /// Take any ACK, before all other hooks; `flags` are `ACK_*`, as Linux's `CA_ACK_*`.
     #[inline]
     pub fn in_ack_event(&mut self, conn: &mut Conn, flags: u32) {
         self.hooks.0.in_ack_event(&self.params, &mut self.state, conn, flags);
     }
 
-    /// A reduction proved spurious: the window to return to, segments.
+    /// Return the window after a spurious reduction, in segments.
     #[inline]
     pub fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
         self.hooks
@@ -171,26 +171,26 @@ impl Instance {
             .unwrap_or_else(|| conn.cwnd_segs.max(conn.prior_cwnd_segs))
     }
 
-    /// Any ACK, for an algorithm that sets window and rate itself.
+    /// Take any ACK, for an algorithm that sets window and rate.
     #[inline]
     pub fn cong_control(&mut self, conn: &mut Conn, sample: &RateSample) {
         self.hooks.0.cong_control(&self.params, &mut self.state, conn, sample);
     }
 
-    /// The numbers that [`Algorithm::info`] names, zero beyond them.
+    /// Report the numbers that [`Algorithm::info`] names; the rest are zero.
     #[inline]
     pub fn report(&self, conn: &Conn) -> [u32; INFO_MAX] {
         self.hooks.0.info(&self.params, &self.state, conn)
     }
 
-    /// The first of them: those that are sampled.
+    /// Report the numbers that are sampled, the first ones.
     #[inline]
     pub fn info(&self, conn: &Conn) -> [u32; SAMPLED_INFO] {
         let [first, second, third, fourth, ..] = self.report(conn);
         [first, second, third, fourth]
     }
 
-    /// Which mode it is in, and all its numbers; none: it has no modes.
+    /// Report its mode and all its numbers; none: it has no modes.
     pub fn mode(&self, conn: &Conn) -> Option<(u32, [u32; INFO_MAX])> {
         let place = self.algorithm.mode?;
         let all = self.report(conn);

@@ -13,7 +13,7 @@ use crate::registry::Algorithm;
 /// An instance for one connection.
 ///
 /// # Panics
-/// Never: it has no parameters that could be wrong.
+/// Never: it has no parameters.
 #[must_use]
 pub fn learner() -> Instance {
     static LEARNER: OnceLock<Algorithm> = OnceLock::new();

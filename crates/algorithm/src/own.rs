@@ -24,26 +24,26 @@ pub use error::OwnError;
 pub use examine::{Anatomy, examine};
 pub use fuzzer::{Fuzzed, Fuzzer, Part};
 
-/// Everything that was loaded.
+/// All loaded algorithms.
 static OWN: Mutex<Vec<&'static Algorithm>> = Mutex::new(Vec::new());
 
-/// Names that mean something else where algorithms are named.
+/// Names with another meaning in places that name algorithms.
 const RESERVED: [&str; 1] = ["udp"];
 
-/// Compiles, checks and registers the algorithm `name` with this source; messages call its
-/// file `shown`.
+/// Compile, check and register the algorithm `name` from this source. Messages call its file
+/// `shown`.
 ///
 /// # Errors
-/// If the name cannot be an algorithm's, there is no compiler, the source does not compile,
-/// or what it registers is not complete.
+/// If the name is not valid, there is no compiler, the source does not compile, or its registration
+/// is not complete.
 pub fn load(name: &str, code: &str, shown: &str) -> Result<&'static Algorithm, OwnError> {
     load_unless(name, code, shown, &NEVER)
 }
 
-/// As [`load`], unless it is cancelled meanwhile.
+/// As [`load`], unless `cancel` is set meanwhile.
 ///
 /// # Errors
-/// As of [`load`].
+/// As for [`load`].
 pub fn load_unless(
     name: &str,
     code: &str,
@@ -51,7 +51,7 @@ pub fn load_unless(
     cancel: &AtomicBool,
 ) -> Result<&'static Algorithm, OwnError> {
     check_name(name, shown)?;
-    // Held while it compiles, so that nobody compiles the same at the same time.
+    // Keep the lock while it compiles, so that no other thread compiles the same source.
     let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     let hash = source_hash(code);
     if let Some(known) = own.iter().find(|known| known.name == name && known.source_hash == hash) {
@@ -70,10 +70,10 @@ pub fn load_unless(
     Ok(algorithm)
 }
 
-/// Refuses what cannot name an algorithm of one's own.
+/// Refuse a name that no user-defined algorithm can have.
 ///
 /// # Errors
-/// If it is no identifier of C, or means something already.
+/// If it is no C identifier, is reserved, or belongs to a built-in algorithm.
 pub fn check_name(name: &str, shown: &str) -> Result<(), OwnError> {
     let refuse = |problem: String| Err(OwnError::file(shown, None, problem));
     let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -92,7 +92,7 @@ pub fn check_name(name: &str, shown: &str) -> Result<(), OwnError> {
     Ok(())
 }
 
-/// A file that registers another name, or nothing, would only be missed when it is opened.
+/// Refuse a file that registers another name or none. Otherwise only opening it would fail.
 fn check_registration(name: &str, code: &str, shown: &str) -> Result<(), OwnError> {
     let registered = |(at, _): (usize, &str)| {
         let rest = code[at..].strip_prefix("CC_ALGORITHM")?.trim_start().strip_prefix('(')?;
@@ -116,7 +116,7 @@ fn check_registration(name: &str, code: &str, shown: &str) -> Result<(), OwnErro
     Ok(())
 }
 
-/// SHA-256 over the source and the headers that it may include, as of those built in.
+/// SHA-256 over the source and the headers that it may include, as for built-in algorithms.
 pub fn source_hash(code: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(code);

@@ -7,48 +7,48 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Of what nobody cancels.
+/// Flag for work that nothing cancels.
 pub static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// Between two looks at a program that goes on.
+/// Time between two checks of a running program.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// So much of a program's time counts at most between two looks.
+/// Most time that counts towards a program's limit between two checks.
 const COUNTED_MAX: Duration = LOOK.saturating_mul(4);
 
-/// What a program may say, bytes.
+/// Most bytes of output.
 const SAID_MAX: u64 = 16 << 20;
 
-/// Address space of a compiler, bytes: macros of few lines can take any.
+/// Address space of a compiler in bytes. A few lines of macros can need any amount of memory.
 pub(crate) const COMPILER_BYTES_MAX: u64 = 2_000_000_000;
 
-/// Why a program came to nothing.
+/// Reason why a program gave no result.
 #[derive(Debug, thiserror::Error)]
 pub enum Ended {
-    /// Nobody wants it any more.
+    /// The caller cancelled it.
     #[error("cancelled")]
     Cancelled,
-    /// It went on for too long.
+    /// It ran longer than this limit.
     #[error("it was ended after {} s", .0.as_secs())]
     TooLong(Duration),
-    /// It said too much.
+    /// Its output was too long.
     #[error("it was ended after it had said {} MB", SAID_MAX >> 20)]
     TooMuch,
-    /// It cannot be run.
+    /// It cannot run.
     #[error(transparent)]
     NotRun(#[from] io::Error),
 }
 
-/// What a program came to and said.
+/// Run a program and return its status and output.
 ///
 /// # Errors
-/// If it cannot be run, or had to be ended, with all that it started.
+/// If it cannot run, or was ended together with all processes that it started.
 pub fn output_of(
     command: &mut Command,
     cancel: &AtomicBool,
     limit: Duration,
 ) -> Result<Output, Ended> {
-    // A pipe could be full before anybody reads it.
+    // Files, because a pipe could fill up before it is read.
     let [mut stdout, mut stderr] = [tempfile::tempfile()?, tempfile::tempfile()?];
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
     of_its_own_group(command);
@@ -81,8 +81,8 @@ pub fn output_of(
     Ok(Output { status, stdout: stdout?, stderr: stderr? })
 }
 
-/// The time that a program has left. It passes only as fast as this thread is woken: a machine that
-/// holds this process up holds up its programs as well, and that is no fault of theirs.
+/// Time that a program has left. A delay of this thread counts only up to [`COUNTED_MAX`]: a
+/// machine that delays this thread delays its programs, too.
 struct Patience(Duration);
 
 impl Patience {
@@ -93,7 +93,7 @@ impl Patience {
     }
 }
 
-/// Limits the memory of a compiler, and of each program that it starts, to `COMPILER_BYTES_MAX`.
+/// Limit the memory of a compiler, and of each program that it starts, to `COMPILER_BYTES_MAX`.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 pub fn limit_memory(command: &mut Command) {
@@ -108,11 +108,12 @@ pub fn limit_memory(command: &mut Command) {
     unsafe { command.pre_exec(limit) };
 }
 
-/// Other systems have no such limit.
+/// Do nothing: other systems have no such limit.
 #[cfg(not(target_os = "linux"))]
 pub fn limit_memory(_: &mut Command) {}
 
-/// What a compiler starts ends with it, and Ctrl-C of a terminal is for whoever waits for it.
+/// Give the command a process group. Then a compiler's children end with it, and Ctrl-C reaches
+/// only the process that waits.
 #[cfg(unix)]
 fn of_its_own_group(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
@@ -124,7 +125,7 @@ fn of_its_own_group(_: &mut Command) {}
 fn end(child: &mut Child) -> io::Result<()> {
     #[cfg(unix)]
     if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-        // It may have ended by itself meanwhile.
+        // The process may have ended meanwhile.
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
     }
     child.kill()?;
@@ -170,7 +171,7 @@ mod tests {
         }
     }
 
-    /// Whether nobody but its parent, which may be slow, has to do with it.
+    /// True for a process that is gone, or a zombie, which a slow parent may still have to reap.
     fn is_dead(process: rustix::process::Pid) -> bool {
         let stat = format!("/proc/{}/stat", process.as_raw_nonzero());
         std::fs::read_to_string(stat).map_or(true, |stat| stat.contains(") Z "))

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// What an algorithm listens to.
+/// Congestion signal of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Family {
@@ -17,36 +17,36 @@ pub enum Family {
     Delay,
     /// Loss and delay.
     Hybrid,
-    /// The rate of delivery.
+    /// Delivery rate.
     Rate,
     /// Congestion marks.
     Ecn,
 }
 
-/// What an algorithm needs of the stack.
+/// Features of the stack that an algorithm needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
-    /// Sending at the rate that it sets.
+    /// Pacing at the rate that it sets.
     Pacing,
-    /// A fresh random number in each call.
+    /// A new random number for each call.
     Random,
     /// Congestion marks in the network.
     Ecn,
-    /// What was delivered while a segment was in flight.
+    /// Bytes delivered while a segment was in flight.
     Rates,
-    /// What timestamps tell of the way there alone.
+    /// One-way delays from timestamps.
     OneWay,
 }
 
-/// One number that can be set in an algorithm.
+/// A parameter of an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it counts in.
+    /// Its unit.
     pub unit: &'static str,
-    /// Its value unless set otherwise.
+    /// Its initial value.
     pub initial: u32,
     /// The smallest valid value.
     pub low: u32,
@@ -54,9 +54,9 @@ pub struct Parameter {
     pub high: u32,
     /// Distance between two valid values.
     pub step: u32,
-    /// What it means.
+    /// Its meaning.
     pub what: &'static str,
-    /// Where it and its initial value come from.
+    /// Source of the parameter and its initial value.
     pub source: &'static str,
 }
 
@@ -69,44 +69,45 @@ impl Parameter {
 /// Named values of some parameters of an algorithm.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Preset {
-    /// Its name, such as that of the study it comes from.
+    /// Its name, such as that of the study with these values.
     pub name: &'static str,
-    /// Where the values come from.
+    /// Source of the values.
     pub source: &'static str,
     /// The parameters that it sets.
     pub values: BTreeMap<&'static str, u32>,
 }
 
-/// A congestion-control algorithm and what can be set in it.
+/// A congestion-control algorithm, its parameters and presets.
 #[derive(Serialize)]
 pub struct Algorithm {
     /// Its name, Linux's where Linux has it.
     pub name: &'static str,
     /// Its name as written in text.
     pub title: &'static str,
-    /// What it listens to.
+    /// Its congestion signal.
     pub family: Family,
     /// Year of its publication.
     pub year: u32,
-    /// Where it was published.
+    /// Its publication.
     pub source: &'static str,
-    /// What it does, in one line.
+    /// Description in one line.
     pub summary: &'static str,
-    /// What it needs of the stack.
+    /// Features of the stack that it needs.
     pub flags: Vec<Need>,
-    /// What can be set.
+    /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// Named settings.
+    /// Its presets.
     pub presets: Vec<Preset>,
-    /// Names of the numbers that [`crate::Instance::report`] gives.
+    /// Names of the numbers that [`crate::Instance::report`] returns.
     pub info: Vec<&'static str>,
-    /// Names of its modes, by the number that is called `mode`; none: it has no modes.
+    /// Names of its modes, indexed by the number called `mode`; none: it has no modes.
     pub modes: Vec<&'static str>,
-    /// SHA-256 of its source.
+    /// SHA-256 of its source and of the headers.
     pub source_hash: &'static str,
-    /// Its source: compiled for the kernel, and its first comment is its documentation.
+    /// Its source, which the testbed compiles for the kernel. Its first comment is its
+    /// documentation.
     pub code: &'static str,
-    /// Which of its numbers is the mode; none: it has no modes.
+    /// Index of the number that is the mode; none: it has no modes.
     #[serde(skip)]
     pub(crate) mode: Option<usize>,
     #[serde(skip)]
@@ -150,22 +151,22 @@ impl Algorithm {
         }
     }
 
-    /// Whether it controls window and rate itself, in recovery too.
+    /// Return true if it controls window and rate in all states, recovery included.
     pub fn has_cong_control(&self) -> bool {
         self.hooks.0.has_cong_control()
     }
 
-    /// Whether it is a user's own rather than built in.
+    /// Return true if it is user-defined, not built in.
     pub fn is_own(&self) -> bool {
         !registry().iter().any(|known| std::ptr::eq(known, self))
     }
 
-    /// Whether Linux 2.6.13 to 3.1 bounded its window as Reno's while losses were repaired.
+    /// Return true if Linux 2.6.13 to 3.1 bounded its window as Reno's while losses were repaired.
     pub fn has_renos_bound(&self) -> bool {
         self.hooks.0.has_renos_bound()
     }
 
-    /// The parameters' values: initial, then the preset's, then `overrides`.
+    /// Values of the parameters: initial, then the preset's, then `overrides`.
     ///
     /// # Errors
     /// If there is no such preset or parameter, or a value is out of range.
@@ -262,7 +263,7 @@ fn needs(flags: u32) -> Vec<Need> {
         .collect()
 }
 
-/// Every algorithm that is built in, in the order of their names.
+/// All built-in algorithms, in the order of their names.
 pub fn registry() -> &'static [Algorithm] {
     static REGISTRY: OnceLock<Vec<Algorithm>> = OnceLock::new();
     REGISTRY.get_or_init(|| {

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 const LOCK: &str = "lock";
 
-/// A folder of this process, removed with this value.
+/// A folder of this process. Dropping the value removes the folder.
 #[derive(Debug)]
 pub struct Scratch {
     folder: TempDir,
@@ -20,10 +20,10 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// A new, empty one.
+    /// Make a new, empty folder.
     ///
     /// # Errors
-    /// If there is no room for it.
+    /// If there is no space for it.
     pub fn new() -> io::Result<Self> {
         static CLEANED: Once = Once::new();
         let home = home()?;
@@ -36,14 +36,14 @@ impl Scratch {
             let folder = tempfile::Builder::new().prefix("work-").tempdir_in(home)?;
             let path = folder.path().with_extension(LOCK);
             let lock = File::create_new(&path)?;
-            // Whoever cleans up may have been faster, and has removed both then.
+            // Another process may have cleaned up between the two steps, and has removed both then.
             if is_locked_here(&lock)? && path.exists() && folder.path().exists() {
                 return Ok(Self { folder, _lock: lock });
             }
         }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -51,13 +51,13 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // The lock goes last: a folder without one would never be missed.
+        // Remove the lock last: no process would ever remove a folder without a lock.
         let _ = fs::remove_dir_all(self.path());
         let _ = fs::remove_file(self.path().with_extension(LOCK));
     }
 }
 
-/// The folder of this user's within that for temporary files; nobody else can put anything there.
+/// This user's folder among those for temporary files. Nobody else can write there.
 pub fn home() -> io::Result<PathBuf> {
     let home = std::env::temp_dir().join(name());
     match make(&home) {
@@ -105,7 +105,7 @@ fn is_ours(home: &Path) -> io::Result<bool> {
     Ok(fs::symlink_metadata(home)?.is_dir())
 }
 
-/// Takes a lock that ends with this process; whether nobody else has it.
+/// Take a lock that ends with this process; return false if another process has it.
 #[cfg(unix)]
 fn is_locked_here(lock: &File) -> io::Result<bool> {
     use rustix::fs::{FlockOperation, flock};
@@ -115,13 +115,13 @@ fn is_locked_here(lock: &File) -> io::Result<bool> {
     }
 }
 
-/// Without such locks nothing is ever taken for abandoned.
+/// Without locks, no folder counts as abandoned.
 #[cfg(not(unix))]
 fn is_locked_here(_: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Removes what processes left that ended in the midst of it; what cannot be removed stays.
+/// Remove the folders of processes that were killed. A folder that cannot be removed stays.
 #[cfg(unix)]
 fn remove_abandoned(home: &Path) {
     let entries = fs::read_dir(home).into_iter().flatten().flatten();
@@ -151,7 +151,7 @@ mod tests {
         let dead = Scratch::within(home.path()).unwrap();
         let left = dead.path().to_owned();
         drop(dead);
-        // A process that is killed leaves its folder and a lock, of which nobody has hold.
+        // A process that is killed leaves its folder and a lock file that no process has locked.
         fs::create_dir(&left).unwrap();
         fs::write(left.join("adapter.h"), "").unwrap();
         fs::write(left.with_extension(LOCK), "").unwrap();

@@ -7,7 +7,7 @@ use crate::conn::{Conn, NO_RTT};
 /// `CC_START_BYTES`, in words.
 const STATE_WORDS: usize = 23;
 
-/// Which slow start, with its parameters (`struct cc_start_params`).
+/// A kind of slow start and its parameters (`struct cc_start_params`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StartChoice {
@@ -20,43 +20,45 @@ pub struct StartChoice {
 impl StartChoice {
     const NONE: Self = Self { kind: 0, limited_segs: 0, saved_segs: 0, saved_rtt_us: 0 };
 
-    /// RFC 5681.
+    /// Slow start of RFC 5681.
     #[must_use]
     pub const fn standard() -> Self {
         Self { kind: 1, ..Self::NONE }
     }
 
-    /// RFC 3742: beyond `from_segs`, by at most half of `from_segs` in a round trip.
+    /// Limited slow start of RFC 3742: above `from_segs`, growth by at most half of `from_segs` in
+    /// a round trip.
     #[must_use]
     pub const fn limited(from_segs: u32) -> Self {
         Self { kind: 2, limited_segs: from_segs, ..Self::NONE }
     }
 
-    /// `HyStart`, as in Linux.
+    /// `HyStart`, as in Linux (`hystart_update`).
     #[must_use]
     pub const fn hystart() -> Self {
         Self { kind: 3, ..Self::NONE }
     }
 
-    /// RFC 9406.
+    /// HyStart++ of RFC 9406.
     #[must_use]
     pub const fn hystart_plus_plus() -> Self {
         Self { kind: 4, ..Self::NONE }
     }
 
-    /// draft-chung-ccwg-search.
+    /// SEARCH of draft-chung-ccwg-search.
     #[must_use]
     pub const fn search() -> Self {
         Self { kind: 5, ..Self::NONE }
     }
 
-    /// RFC 9959, from the window in segments and the RTT that an earlier connection had.
+    /// Careful Resume of RFC 9959, from the window in segments and the RTT of an earlier
+    /// connection.
     #[must_use]
     pub const fn resume(saved_segs: u32, saved_rtt_us: u32) -> Self {
         Self { kind: 6, saved_segs, saved_rtt_us, ..Self::NONE }
     }
 
-    /// Whether it has to do with ACKs: all but the standard one.
+    /// Return true if it acts on ACKs: all do except the standard one.
     #[must_use]
     pub const fn watches_acks(&self) -> bool {
         self.kind > Self::standard().kind
@@ -122,22 +124,22 @@ impl SlowStart {
         Self { choice, state: [0; STATE_WORDS] }
     }
 
-    /// Whether an ACK that may raise the window is for [`Self::part_of`].
+    /// Return true if [`Self::part_of`] must see an ACK that may raise the window.
     #[must_use]
     pub fn rules(&self, conn: &Conn) -> bool {
         // SAFETY: the layouts are the C side's, as `new` asserts; so below.
         unsafe { dumbbell_start_rules(&raw const self.choice, &raw const self.state, conn) != 0 }
     }
 
-    /// Whether it sets window and pacing by itself, as after the jump of Careful Resume.
+    /// Return true if it sets window and pacing, as after the jump of Careful Resume.
     #[must_use]
     pub fn holds(&self) -> bool {
         // SAFETY: as above.
         unsafe { dumbbell_start_holds(&raw const self.choice, &raw const self.state) != 0 }
     }
 
-    /// An ACK that may raise the window: how many of the acknowledged segments the algorithm is
-    /// told of; if none, it is not told of the ACK.
+    /// Take an ACK that may raise the window. Return the number of acknowledged segments to pass to
+    /// the algorithm; 0: do not pass the ACK.
     pub fn part_of(&mut self, conn: &mut Conn, acked_segs: u32, rtt_us: Option<u32>) -> u32 {
         let (choice, state, rtt_us) =
             (&raw const self.choice, &raw mut self.state, rtt_us.unwrap_or(NO_RTT));
@@ -145,7 +147,7 @@ impl SlowStart {
         unsafe { dumbbell_start_part_of(choice, state, conn, acked_segs, rtt_us) }
     }
 
-    /// The window has grown with the same ACK.
+    /// Note the growth of the window after the same ACK.
     pub fn grown(&mut self, conn: &mut Conn, rtt_us: Option<u32>) {
         let (choice, state, rtt_us) =
             (&raw const self.choice, &raw mut self.state, rtt_us.unwrap_or(NO_RTT));
@@ -153,14 +155,15 @@ impl SlowStart {
         unsafe { dumbbell_start_grown(choice, state, conn, rtt_us) }
     }
 
-    /// Congestion: the window to fall to in segments, where the algorithm says `ssthresh_segs`.
+    /// Return the slow-start threshold after congestion, in segments. `ssthresh_segs` is the
+    /// algorithm's.
     pub fn cut(&mut self, conn: &Conn, ssthresh_segs: u32) -> u32 {
         let (choice, state) = (&raw const self.choice, &raw mut self.state);
         // SAFETY: as above.
         unsafe { dumbbell_start_cut(choice, state, conn, ssthresh_segs) }
     }
 
-    /// A reduction is complete.
+    /// Note that a reduction is complete.
     pub fn repaired(&mut self, conn: &mut Conn) {
         let (choice, state) = (&raw const self.choice, &raw mut self.state);
         // SAFETY: as above.

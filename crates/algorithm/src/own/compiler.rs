@@ -13,22 +13,22 @@ use crate::ffi::INTERFACE;
 use crate::programs::{Ended, limit_memory, output_of};
 use crate::scratch::Scratch;
 
-/// A file of thousands of lines takes a second or two.
+/// Longest time for a compiler. It takes a second or two for thousands of lines.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// As the built-in algorithms are compiled, and with messages that are read by a program.
+/// Options as for the built-in algorithms, with messages for a program to read.
 const OPTIONS: [&str; 5] =
     ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fno-diagnostics-show-caret"];
 
-/// Functions that a file does not declare static are its own, whatever the process that
-/// loads it has under their names. Other systems than those with ELF do so anyway.
+/// The file's own functions go before those of the process that loads it. ELF does the opposite by
+/// default; other systems do not.
 const SHARED: &[&str] = if cfg!(any(target_os = "macos", target_os = "windows")) {
     &["-O2", "-fPIC", "-shared"]
 } else {
     &["-O2", "-fPIC", "-shared", "-Wl,-Bsymbolic"]
 };
 
-/// Sources in a temporary folder, beside the headers that they may include.
+/// Sources in a temporary folder, with the headers that they may include.
 #[derive(Debug)]
 pub(super) struct Sources<'a> {
     folder: Scratch,
@@ -36,7 +36,7 @@ pub(super) struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// The algorithms of these names and sources; what is done with them can be cancelled.
+    /// Store algorithms, each with name and source. `cancel` ends all work on them.
     pub(super) fn new(
         algorithms: &[(&str, &str)],
         cancel: &'a AtomicBool,
@@ -60,7 +60,7 @@ impl<'a> Sources<'a> {
         self.folder.path().join(file)
     }
 
-    /// Compiles one of the files so that it can be opened.
+    /// Compile one of the files as a shared object.
     pub(super) fn shared_object(&self, file: &str, shown: &str) -> Result<PathBuf, OwnError> {
         let object = self.path(&format!("{file}.so"));
         let arguments = SHARED.iter().map(ToString::to_string);
@@ -69,7 +69,7 @@ impl<'a> Sources<'a> {
         Ok(object)
     }
 
-    /// Runs the compiler on some of the files; what it says is the caller's to judge.
+    /// Run the compiler on some of the files. The caller checks its status.
     pub(super) fn compile(
         &self,
         options: impl Iterator<Item = String>,
@@ -91,12 +91,12 @@ impl<'a> Sources<'a> {
         })
     }
 
-    /// Runs a program on what was compiled.
+    /// Run a program on the compiled files.
     pub(super) fn run(&self, command: &mut Command, limit: Duration) -> Result<Output, Ended> {
         output_of(command.env("TMPDIR", self.folder.path()), self.cancel, limit)
     }
 
-    /// What the compiler had against a file.
+    /// Return the compiler's error in a file as an error.
     pub(super) fn succeeded(
         &self,
         output: &Output,

@@ -4,7 +4,7 @@ use thiserror::Error;
 
 use crate::complaint::Complaint;
 
-/// Why a user's algorithm cannot be had.
+/// Reason why a user's algorithm is not available.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum OwnError {
     /// Its file is at fault.
@@ -13,14 +13,14 @@ pub enum OwnError {
     /// The machine cannot do it.
     #[error("{what}: {cause}; {remedy}")]
     Machine {
-        /// What was to be done.
+        /// The task that failed.
         what: String,
-        /// What the system said.
+        /// The system's message.
         cause: String,
-        /// The way out.
+        /// The remedy.
         remedy: String,
     },
-    /// Nobody wants it any more.
+    /// The caller cancelled it.
     #[error("cancelled")]
     Cancelled,
 }

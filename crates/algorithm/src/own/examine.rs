@@ -10,23 +10,24 @@ use super::error::OwnError;
 use crate::complaint::is_of_floats;
 use crate::ffi::{self, STATE_BYTES};
 
-/// Compilers call these of themselves, to copy and to clear memory; BPF's has them inline.
+/// Functions that compilers call without being asked, to copy and clear memory. BPF compilers
+/// inline them.
 const COMPILERS_OWN: [&str; 4] = ["memcpy", "memmove", "memset", "memcmp"];
 
-/// What an algorithm's compiled code has and needs.
+/// Contents and needs of an algorithm's compiled code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Anatomy {
-    /// Size of its state.
+    /// Size of its state in bytes.
     pub state_bytes: u32,
-    /// What the kernel grants it.
+    /// Bytes that the kernel grants it.
     pub state_bytes_max: usize,
-    /// Functions that it calls and does not have; none: they could not be found out.
+    /// Functions that it calls and does not contain; none: unknown, as without `nm`.
     pub outside: Option<Vec<String>>,
-    /// What shows that it calculates with floating point, if it does.
+    /// Evidence of floating point; none: it uses none.
     pub floats: Option<String>,
 }
 
-/// Compiles an algorithm once more, to look at what comes of it.
+/// Compile an algorithm once more and examine the result.
 ///
 /// # Errors
 /// If it does not compile.
@@ -44,8 +45,8 @@ pub fn examine(
     Ok(Anatomy { state_bytes, state_bytes_max: STATE_BYTES, outside, floats })
 }
 
-/// What remains undefined, and what shows floating point: without registers for it, a
-/// compiler refuses it or calls functions of its own.
+/// Find undefined functions and evidence of floating point. Without registers for it, a compiler
+/// refuses floating point or calls functions of its runtime library.
 fn used_by(
     sources: &Sources<'_>,
     name: &str,
@@ -73,7 +74,7 @@ fn used_by(
     Ok((outside, floats))
 }
 
-/// The functions that the object does not have, but those that compilers add.
+/// Functions that the object does not contain, except those that compilers add.
 fn undefined(sources: &Sources<'_>) -> Option<Vec<String>> {
     let mut command = Command::new("nm");
     command.arg("-u").arg(sources.path("object.o"));

@@ -13,15 +13,15 @@ use crate::programs::Ended;
 
 const PROGRAM: &str = include_str!("../fuzz.c");
 
-/// What the fuzzer looks for.
+/// Property that the fuzzer checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Part {
-    /// Whether C's rules are kept, whatever is called.
+    /// All calls keep C's rules: the sanitizers find nothing.
     Rules,
-    /// Whether windows stay within their limits.
+    /// Windows stay within their limits.
     Limits,
-    /// Whether the same calls end in the same bytes.
+    /// The same calls end with the same bytes.
     Repeat,
 }
 
@@ -38,23 +38,23 @@ impl Part {
     }
 }
 
-/// What came of one part.
+/// Result of one part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fuzzed {
-    /// What was looked for.
+    /// The property that was checked.
     pub part: Part,
-    /// Whether nothing was found; none: it could not be looked for.
+    /// True if no call violated it; none: it was not checked.
     pub passed: Option<bool>,
-    /// The number of calls, or what was found, or why nothing could be looked for; first in
-    /// a line, then call by call.
+    /// Number of calls, the violation, or the reason why nothing was checked. The first line is a
+    /// summary; one line for each call follows.
     pub told: String,
 }
 
-/// What a part may take, and each algorithm more.
+/// Longest time for a part, and the extra time for each algorithm.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PATIENCE_EACH: Duration = Duration::from_secs(5);
 
-/// No algorithm can be called so, as no identifier can.
+/// Name of the program's file. No algorithm can have it, as it is no identifier.
 const PROGRAM_FILE: &str = "random-calls.c";
 const EMPTY_FILE: &str = "no-calls.c";
 
@@ -68,7 +68,7 @@ pub struct Fuzzer<'a> {
 }
 
 impl<'a> Fuzzer<'a> {
-    /// Builds it for algorithms of these names and sources.
+    /// Build it for algorithms of these names and sources.
     ///
     /// # Errors
     /// If there is no compiler, they do not compile, or it is cancelled.
@@ -80,7 +80,8 @@ impl<'a> Fuzzer<'a> {
             OwnError::file(&format!("{file}.c"), None, said)
         };
         let plain = build(&sources, algorithms, "plain", &["-O2"])?.map_err(refused)?;
-        // Warnings differ with what is added to the code, and they were heard above.
+        // Without warnings: the code for sanitizers causes new ones, and the build above has
+        // checked the others.
         let options = [
             "-O1",
             "-g",
@@ -102,10 +103,10 @@ impl<'a> Fuzzer<'a> {
         Ok(Self { sources, patience: PATIENCE + each, plain, sanitized })
     }
 
-    /// Looks for what a part says.
+    /// Check a property.
     ///
     /// # Errors
-    /// If the program cannot be run, or it is cancelled.
+    /// If the program cannot run, or it is cancelled.
     pub fn run(&self, part: Part) -> Result<Fuzzed, OwnError> {
         let program = match (part, &self.sanitized) {
             (Part::Rules, Ok(program)) => program,
@@ -116,7 +117,7 @@ impl<'a> Fuzzer<'a> {
             _ => &self.plain,
         };
         let mut command = Command::new(program);
-        // Leaks are found by tracing, which containers forbid, and nothing here allocates.
+        // Leak detection needs ptrace, which containers forbid, and algorithms allocate nothing.
         command.arg(part.argument()).env("ASAN_OPTIONS", "detect_leaks=0");
         command.env("UBSAN_OPTIONS", "print_stacktrace=0");
         let output = match self.sources.run(&mut command, self.patience) {
@@ -161,7 +162,7 @@ fn build(
     Ok(if output.status.success() { Ok(path) } else { Err(first) })
 }
 
-/// What a sanitizer found, with file and line but without folders.
+/// A sanitizer's finding, with file and line but without folders; none: the line has none.
 fn of_sanitizer(line: &str, said: &str) -> Option<String> {
     if let Some((place, message)) = line.split_once(": runtime error: ") {
         return Some(format!("{}: {message}", file_of(place)));

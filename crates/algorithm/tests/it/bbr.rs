@@ -15,7 +15,7 @@ fn path(settings: &[(&str, u32)], rate: f64, rtt_us: u32) -> Path {
     Path::new(instance("bbr", None, settings), rate, rtt_us)
 }
 
-/// A flow whose pipe is full, and drained.
+/// A flow after filling and draining the pipe.
 fn steady(settings: &[(&str, u32)]) -> Path {
     let mut path = path(settings, 10_000.0, 100_000);
     path.rounds(5);
@@ -27,7 +27,7 @@ fn steady(settings: &[(&str, u32)]) -> Path {
     path
 }
 
-/// Lets phases pass until the gain is `gain`.
+/// Let phases pass until the gain is `gain`.
 fn until_gain(path: &mut Path, gain: u32) {
     for _ in 0..20 {
         if path.info()[2] == gain {
@@ -39,11 +39,11 @@ fn until_gain(path: &mut Path, gain: u32) {
     panic!("no phase with gain {gain}");
 }
 
-/// The product that the vectors of the fact sheet (3.14) are of, through the window for
-/// it: 3 chunks more, rounded up to even.
+/// Window for a bandwidth-delay product, as the vectors of the fact sheet (3.14) have it: 3 chunks
+/// more, rounded up to even.
 fn window(rate: f64, rtt_us: u32, gain: u32) -> u32 {
     let mut path = path(&[("cwnd_gain", gain), ("extra_gain", 0)], rate, rtt_us);
-    // Samples of a second make the rate exact.
+    // Samples of one second give the exact rate.
     let sample = |path: &Path| RateSample {
         delivered_segs: rate.round() as i32,
         interval_us: 1_000_000,
@@ -55,7 +55,7 @@ fn window(rate: f64, rtt_us: u32, gain: u32) -> u32 {
     }
     path.in_flight_segs = Some(0);
     path.after(1, RateSample { interval_us: -1, ..path.sample() });
-    // The phase above is over when enough is in flight.
+    // The phase above 1 ends when enough data is in flight.
     path.in_flight_segs = Some(1_000_000);
     until_gain(&mut path, 256);
     path.conn.cwnd_segs = u32::MAX / 2;
@@ -66,7 +66,7 @@ fn window(rate: f64, rtt_us: u32, gain: u32) -> u32 {
 #[test]
 fn the_window_is_the_product_and_three_chunks() {
     let even = |segs: u32| (segs + 1) & !1;
-    // Paced at 10 Mbit/s a chunk has two segments, at 10 Gbit/s 45 (64 KiB).
+    // At a pacing rate of 10 Mbit/s, a chunk has two segments; at 10 Gbit/s it has 45 (64 KiB).
     assert_eq!(window(TEN_MBIT, 40_000, 256), even(34 + 6));
     assert_eq!(window(TEN_MBIT, 40_000, 512), even(67 + 6));
     assert_eq!(window(1000.0 * TEN_MBIT, 10_000, 256), even(8257 + 3 * 45));
@@ -96,7 +96,7 @@ fn startup_ends_when_three_round_trips_bring_no_quarter_more() {
     path.round();
     assert_eq!(path.info()[3], DRAIN);
     assert!((path.pace() - 0.99 * 88.0 / 256.0).abs() < 0.02);
-    // 37 segments and three chunks of two, for the eyes of others only.
+    // 37 segments and three chunks of two. BBR itself does not use ssthresh.
     assert_eq!(path.conn.ssthresh_segs, (path.pipe().round() as u32 + 6 + 1) & !1);
 }
 
@@ -120,7 +120,7 @@ fn a_cycle_begins_in_any_phase_but_the_one_below_the_rate() {
         path.rounds(5);
         path.in_flight_segs = Some(0);
         path.round();
-        // Phases left until the one above comes.
+        // Phases left until the one above 1 comes.
         path.in_flight_segs = Some(1_000);
         let mut left = 0;
         while path.info()[2] != 320 {
@@ -147,7 +147,7 @@ fn the_phase_above_lasts_until_as_much_is_in_flight_or_something_is_lost() {
     path.in_flight_segs = Some(1_000);
     path.after(100_001, RateSample { losses_segs: 1, ..path.sample() });
     assert_eq!(path.info()[2], 192);
-    // The one below ends as soon as the queue is gone.
+    // The phase below 1 ends as soon as the queue is empty.
     path.after(10, RateSample { prior_in_flight_segs: 900, ..path.sample() });
     assert_eq!(path.info()[2], 256);
 }
@@ -182,10 +182,10 @@ fn the_rate_is_the_largest_of_ten_round_trips() {
 
 #[test]
 fn ten_seconds_without_the_smallest_rtt_make_the_window_small() {
-    // Room for aggregation would shrink with the window that bounds it.
+    // The window bounds the room for aggregation, and a smaller window would reduce it.
     let mut path = steady(&[("extra_gain", 0)]);
     let window = path.conn.cwnd_segs;
-    // Since the connection began, where the smallest RTT was known.
+    // Since the connection began, when the smallest RTT was measured.
     let left_us = 10_000_000 - path.conn.now_us;
     path.rounds(left_us as usize / 100_000);
     assert_ne!(path.info()[3], PROBE_RTT);
@@ -304,8 +304,8 @@ fn the_window_makes_room_for_what_acknowledgements_bring_at_once() {
         .into_iter()
         .map(|gain| {
             let mut path = steady(&[("extra_gain", gain)]);
-            // A pause ends what was counted; then nothing for 50 ms and all of it at once,
-            // as from an aggregating link.
+            // A pause ends the measurement. Then nothing is delivered for 50 ms and all of it at
+            // once, as by an aggregating link.
             let mut pause_us = 300_000;
             for _ in 0..40 {
                 let sample = RateSample { acked_sacked_segs: 500, ..path.sample() };

@@ -17,7 +17,7 @@ fn path(settings: &[(&str, u32)]) -> Path {
     Path::new(instance("bbr3", None, settings), 10_000.0, 100_000)
 }
 
-/// A flow that cruises.
+/// A flow in ProbeBW_CRUISE.
 fn cruising(settings: &[(&str, u32)]) -> Path {
     let mut path = path(settings);
     path.rounds(5);
@@ -108,7 +108,7 @@ fn too_much_loss_ends_a_probe_at_what_did_no_harm() {
     let sample = lossy(&path, 100);
     path.after(100_000, sample);
     assert_eq!(path.info()[3], DOWN);
-    // 1100 delivered and 100 lost: of 1100 without any loss, 2 % would be 21 more.
+    // 1100 are delivered and 100 lost. If 1100 were sent without loss before, 2 % would be 21 more.
     let bound = path.info()[2];
     assert!((1_100..=1_125).contains(&bound), "{bound}");
     path.conn.cwnd_segs = 5_000;
@@ -145,7 +145,7 @@ fn losses_of_the_flight_before_are_not_this_one_s() {
 fn a_round_trip_with_losses_lowers_the_bounds_until_the_next_probe() {
     let mut path = cruising(&[]);
     let before = path.info()[0];
-    // What a round trip brought is told from the ACK on that it began with.
+    // The measurements of a round trip count from the ACK that begins the next one.
     path.rate = 5_000.0;
     path.round();
     assert_eq!(path.info()[0], before, "nothing is lost");
@@ -183,7 +183,7 @@ fn an_undo_gives_the_bounds_back() {
 
 #[test]
 fn the_bound_rises_while_it_holds_back() {
-    // So much stays in flight that a search for the RTT would not end.
+    // So much stays in flight that ProbeRTT would not end.
     let mut path = cruising(&[("probe_rtt_time", 0)]);
     until(&mut path, UP);
     let sample = lossy(&path, 100);
@@ -266,7 +266,7 @@ fn what_a_round_trip_with_losses_delivered_counts_from_the_first_of_them() {
     let before = path.info()[0];
     path.rate = 5_000.0;
     path.round();
-    // The losses come in the middle of a round trip, whose other half delivers more.
+    // The losses come in the middle of a round trip. Its other half delivers more.
     let start = path.conn.delivered_segs;
     let sample = lossy(&path, 10);
     path.after(50_000, RateSample { prior_delivered_segs: start - 250, ..sample });

@@ -51,9 +51,9 @@ fn of_the_study_adds_up_to_32_per_round_trip_and_counts_once() {
     assert_eq!(conn.cwnd_segs, 3232);
 }
 
-/// The division makes up for the segments that are not counted. Linux keeps the length of ACKs in
-/// sixteenths and adds what they differ from its whole part, so it never falls below 31 of them:
-/// where each segment has an ACK, BIC grows nearly twice as fast.
+/// The divisor compensates for delayed ACKs. Linux keeps the mean number of segments per ACK in
+/// sixteenths and adds the difference from its whole part, so it never falls below 31. With an ACK
+/// for each segment, BIC grows nearly twice as fast.
 #[test]
 fn of_linux_4_14_adds_16_per_round_trip_however_long_acks_are() {
     for (acks, expected) in [(1, 31..=32), (2, 14..=19), (16, 14..=19)] {

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 const MSS: u32 = 1448;
 
-/// One flow through one bottleneck with an endless queue, an ACK for each segment.
+/// One flow through one bottleneck with an endless queue. Each segment gets an ACK.
 pub struct Loop {
     pub flow: Instance,
     pub conn: Conn,
@@ -17,7 +17,7 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// A path that stores `pipe_segs` without a queue, with an RTT of 50 ms.
+    /// A path with a pipe of `pipe_segs` and an RTT of 50 ms.
     pub fn new(flow: Instance, pipe_segs: u32) -> Self {
         let rtt_us = 50_000.0;
         let mut path = Self {
@@ -33,7 +33,7 @@ impl Loop {
         path
     }
 
-    /// Fills the window.
+    /// Send until the window is full.
     fn send(&mut self, now_us: f64) {
         while self.conn.in_flight_segs < self.conn.cwnd_segs {
             self.free_at_us = self.free_at_us.max(now_us) + self.service_us;
@@ -44,7 +44,7 @@ impl Loop {
         }
     }
 
-    /// Hears one ACK.
+    /// Note one ACK.
     fn step(&mut self) {
         let (heard_us, sent_us) = self.under_way.pop_front().expect("a window of two or more");
         self.conn.now_us = heard_us as u64;
@@ -56,7 +56,7 @@ impl Loop {
         self.send(heard_us);
     }
 
-    /// Smallest and largest number of segments in flight of some time.
+    /// Return the smallest and the largest number of segments in flight in `ms`.
     pub fn run(&mut self, ms: u64) -> (u32, u32) {
         let end_us = self.conn.now_us + ms * 1000;
         let mut seen = (u32::MAX, 0);
@@ -69,7 +69,7 @@ impl Loop {
     }
 }
 
-/// A connection that knows capacity and storage, and hears an RTT of 100 ms, then of `rtt_ms`.
+/// A connection with known capacity and storage. Its RTTs are 100 ms and then `rtt_ms`.
 fn told(settings: &[(&str, u32)], rtt_ms: i32) -> (Instance, Conn) {
     let known = [("capacity_segs_per_s", 1000), ("buffer_segs", 400), ("burst", 1_000_000)];
     let all: Vec<_> = known.into_iter().chain(settings.iter().copied()).collect();
@@ -77,7 +77,7 @@ fn told(settings: &[(&str, u32)], rtt_ms: i32) -> (Instance, Conn) {
     let mut conn = Conn { in_flight_segs: 90, ..avoiding(100) };
     ccp.init(&mut conn);
     ccp.pkts_acked(&mut conn, &ack(1, 100_000));
-    // Each moves the mean by all that is in flight.
+    // Each ACK moves the mean by all data in flight.
     ccp.pkts_acked(&mut conn, &ack(90, rtt_ms * 1000));
     (ccp, conn)
 }
@@ -195,7 +195,7 @@ fn the_backlog_is_smoothed_by_the_part_of_the_window_that_is_acknowledged() {
         })
     };
     assert_eq!(backlogs(0), [100, 100, 100]);
-    // a tenth of the rest each time, and then all of it
+    // A tenth of the rest each time, and then all of it.
     let [first, second, last] = backlogs(1);
     assert!(first.abs_diff(10) <= 1 && second.abs_diff(19) <= 1 && last.abs_diff(100) <= 1);
 }
@@ -214,27 +214,27 @@ fn capacity(settings: &[(&str, u32)], acks: &[(u64, u32, i32)]) -> u32 {
 
 #[test]
 fn a_train_is_of_segments_that_waited_for_one_another() {
-    // Ten segments sent at once, two to an ACK, ACKs 4 ms apart: 500 a second.
+    // Ten segments sent together, two per ACK and ACKs 4 ms apart: 500 per second.
     let together = [(100, 2, 100), (104, 2, 104), (108, 2, 108), (112, 2, 112), (116, 2, 116)];
     assert_eq!(capacity(&[], &together), 500);
-    // Sent 4 ms apart, they never waited: nothing is known.
+    // Segments sent 4 ms apart that never waited measure no capacity.
     let apart = together.map(|(ms, segs, _)| (ms, segs, 100));
     assert_eq!(capacity(&[], &apart), 0);
     assert_eq!(capacity(&[("capacity", 1)], &apart), 500, "a rate is a rate");
-    // Sent 4 ms apart into a queue of 20 ms, they did.
+    // Segments sent 4 ms apart into a queue of 20 ms measure it.
     let queued = together.map(|(ms, segs, _)| (ms, segs, 120));
     let first = [(96, 1, 100)];
     let acks: Vec<_> = first.into_iter().chain(queued).collect();
     assert_eq!(capacity(&[], &acks), 500);
 }
 
-/// It comes 40 ms late, as does what it says of the RTT: as if its segment had waited in a queue.
+/// Such an ACK is 40 ms late, and so is its RTT, as if its segment had waited in a queue.
 #[test]
 fn an_ack_that_the_receiver_delayed_is_no_part_of_a_train() {
     // Nine segments far apart, the last of them alone behind the eighth.
     let acks = [(100, 2, 100), (110, 2, 100), (120, 2, 100), (130, 2, 100), (170, 1, 140)];
     assert_eq!(capacity(&[("train_segs", 1)], &acks), 0);
-    // Nor does a train begin there.
+    // A train does not begin there either.
     let next: Vec<_> = acks.into_iter().chain([(171, 2, 110)]).collect();
     assert_eq!(capacity(&[("train_segs", 1)], &next), 0);
     // Receivers that acknowledge each segment do not wait.
@@ -244,7 +244,7 @@ fn an_ack_that_the_receiver_delayed_is_no_part_of_a_train() {
 
 #[test]
 fn the_train_of_the_smallest_delays_counts_or_the_fastest() {
-    // 100 a second with delays of 100 ms, then 200 a second behind a queue.
+    // 100 per second with delays of 100 ms, then 200 per second with a queue.
     let pairs = [(100, 1, 100), (110, 1, 110), (200, 1, 150), (205, 1, 155)];
     assert_eq!(capacity(&[("train_segs", 1)], &pairs), 100);
     assert_eq!(capacity(&[("train_segs", 1), ("capacity", 1)], &pairs), 200);
@@ -257,7 +257,7 @@ fn an_estimate_gives_way_to_a_newer_one() {
         let mut conn = avoiding(100);
         ccp.init(&mut conn);
         for round in 0..rounds {
-            // From the third round on, half as fast behind a queue.
+            // From the third round on, half the rate with a queue.
             let (gap_ms, queue_ms) = if round < 2 { (10, 0) } else { (20, 50) };
             for number in 0..3_u64 {
                 conn.now_us = u64::from(round) * 1_000_000 + number * gap_ms * 1000;
@@ -269,7 +269,7 @@ fn an_estimate_gives_way_to_a_newer_one() {
         }
         ccp.info(&conn)[0]
     };
-    // Three ACKs a round are three round trips here.
+    // Three ACKs a round, so three round trips a round.
     assert_eq!(after(4, 6), 100);
     assert_eq!(after(6, 6), 50);
     assert_eq!(after(6, 0), 100, "kept for ever");
@@ -337,7 +337,7 @@ fn rests_where_the_arithmetic_says() {
     }
 }
 
-/// x = (B - D) / 2: half of the queue, if the law counts beyond what is in flight.
+/// x = (B - D) / 2: half of the queue, if the law counts beyond data in flight.
 #[test]
 fn ccp_1_rests_at_half_of_the_queue_if_the_law_counts_beyond_what_is_in_flight() {
     for storage in [240, 400, 600] {
@@ -350,7 +350,7 @@ fn ccp_1_rests_at_half_of_the_queue_if_the_law_counts_beyond_what_is_in_flight()
     }
 }
 
-/// Around the loop the answer has the factor -Kp / 3.
+/// The loop gain is -Kp / 3.
 #[test]
 fn ccp_4_swings_unless_the_backlog_is_smoothed() {
     let swing = |kp, filter| {

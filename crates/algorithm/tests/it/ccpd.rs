@@ -5,7 +5,7 @@ use crate::{ack, avoiding, instance};
 use dumbbell_algorithm::{CaState, Conn, Instance};
 use std::collections::BTreeMap;
 
-/// A connection that knows capacity and storage and has 90 segments in flight, a backlog of 50.
+/// A connection with known capacity and storage, 90 segments in flight and a backlog of 50.
 fn told(settings: &[(&str, u32)]) -> (Instance, Conn) {
     let known = [("capacity_segs_per_s", 1000), ("buffer_segs", 400), ("burst", 1_000_000)];
     let all: Vec<_> = known.into_iter().chain(settings.iter().copied()).collect();
@@ -19,7 +19,7 @@ fn told(settings: &[(&str, u32)]) -> (Instance, Conn) {
     (ccpd, conn)
 }
 
-/// The window once `more_segs` are in flight 1 ms later, with an RTT longer by `more_ms`.
+/// The window after `more_segs` more are in flight 1 ms later, with an RTT longer by `more_ms`.
 fn then(settings: &[(&str, u32)], more_segs: i32, more_ms: i32) -> u32 {
     let (mut ccpd, mut conn) = told(settings);
     conn.in_flight_segs = conn.in_flight_segs.checked_add_signed(more_segs).expect("a number");
@@ -38,10 +38,10 @@ fn at_rest_the_window_is_the_free_storage_by_its_gain() {
 
 #[test]
 fn what_fills_the_path_counts_against_the_window_and_what_drains_it_for_it() {
-    // Kd = 4 ms over 1 ms: four times the change
+    // Kd = 4 ms over 1 ms: four times the change.
     assert_eq!(then(&[], 5, 0), (1400 - 20) / 5);
     assert_eq!(then(&[], -5, 0), (1400 + 20) / 5);
-    // x grows by 10 segments: by itself, and in D
+    // x grows by 10 segments, and D grows with it.
     assert_eq!(then(&[], 0, 10), (1360 - 40) / 5);
     assert_eq!(then(&[("kd", 1000)], 5, 0), (1400 - 5) / 5);
     assert_eq!(then(&[("kd", 0)], 5, 0), 1400 / 5);
@@ -56,10 +56,10 @@ fn what_is_in_flight_may_be_added_to_what_the_law_gives() {
     let window = |kp, evaluation, more| {
         then(&[("kp", kp), ("beyond_flight", 1), ("evaluation", evaluation)], more, 0)
     };
-    // Before each segment: B - x, and D by Kp.
+    // The law before each segment: B - x, and D times Kp.
     assert_eq!([1, 2, 4].map(|kp| window(kp, 0, 0)), [350; 3]);
     assert_eq!(window(4, 0, 5), 350 - 20 / 4);
-    // To the letter: what is in flight, and the law.
+    // The law read literally: data in flight plus its result.
     assert_eq!(window(4, 1, 0), 90 + 4 * (350 - 90));
     assert_eq!(window(4, 1, 5), 95 + 4 * (350 - 95) - 20);
     let (mut ccpd, mut conn) = told(&[("beyond_flight", 1), ("evaluation", 1)]);
@@ -85,7 +85,7 @@ fn to_the_letter_what_is_in_flight_is_taken_first() {
     assert_eq!(literal(4, 0), 4 * (350 - 90));
     assert_eq!(literal(4, 5), 4 * (350 - 95) - 20);
     assert_eq!(literal(1, -5), 350 - 85 + 20);
-    // More in flight than there is room: only a falling number lets anything go.
+    // More is in flight than fits, so the flow sends only after that falls.
     assert_eq!(then(&[("evaluation", 1), ("buffer_segs", 60)], 0, 0), 2);
 }
 
@@ -128,7 +128,7 @@ fn rests_at_half_of_the_queue_if_the_law_counts_beyond_what_is_in_flight() {
     }
 }
 
-/// From one ACK to the next the answer has the factor -Kp.
+/// From one ACK to the next, the loop gain is -Kp.
 #[test]
 fn to_the_letter_it_swings_where_its_gain_is_above_one() {
     let swing = |evaluation| {

@@ -3,7 +3,7 @@
 use crate::{ack, avoiding, grow, instance};
 use dumbbell_algorithm::{CaState, Conn, CwndEvent, Instance, SSTHRESH_INFINITE};
 
-/// With this random number the RTT never, with 2^32 - 1 always makes the window fall.
+/// With this random number, an RTT never reduces the window. With 2^32 - 1 it always does.
 const NEVER: u32 = 0;
 const ALWAYS: u32 = u32::MAX;
 
@@ -15,7 +15,7 @@ fn begun(cwnd_segs: u32, settings: &[(&str, u32)]) -> (Instance, Conn) {
     (cdg, conn)
 }
 
-/// A round trip with these RTTs; the window afterwards.
+/// Play a round trip with these RTTs; return the window.
 fn round(cdg: &mut Instance, conn: &mut Conn, rtts_us: (i32, i32), random: u32) -> u32 {
     for rtt_us in [rtts_us.0, rtts_us.1] {
         cdg.pkts_acked(conn, &ack(2, rtt_us));
@@ -28,14 +28,14 @@ fn round(cdg: &mut Instance, conn: &mut Conn, rtts_us: (i32, i32), random: u32) 
     conn.cwnd_segs
 }
 
-/// Rounds with the RTT of the path, until all gradients are known to be 0.
+/// Play rounds with the RTT of the path until all gradients are 0.
 fn settle(cdg: &mut Instance, conn: &mut Conn) {
     for _ in 0..10 {
         round(cdg, conn, (100_000, 100_000), NEVER);
     }
 }
 
-/// The smallest random number that makes the window fall at a gradient.
+/// The smallest random number with which a gradient reduces the window.
 fn turning_point(gradient_us: i32, factor: u32) -> f64 {
     let (mut cdg, mut conn) = begun(100, &[("window", 1), ("backoff_factor", factor)]);
     settle(&mut cdg, &mut conn);
@@ -115,7 +115,7 @@ fn gradients_of_the_window_are_added_up() {
 
 #[test]
 fn gradients_not_yet_known_are_taken_for_the_mean_of_the_others() {
-    // One gradient of 1 ms, times 8 for those that are missing: exp(-0.336) = 0.7146.
+    // One gradient of 1 ms, times 8 for the missing ones: exp(-0.336) = 0.7146.
     let falls = |random: f64| {
         let (mut cdg, mut conn) = begun(1000, &[]);
         round(&mut cdg, &mut conn, (100_000, 100_000), ALWAYS);
@@ -253,7 +253,7 @@ fn a_restart_after_idle_forgets_all() {
     assert_eq!(round(&mut cdg, &mut conn, (500_000, 500_000), ALWAYS), 10, "no RTT before");
 }
 
-/// Slow start from 10 segments; the window at which it ends, 0 if it does not.
+/// Slow start from 10 segments: the window at its end, or 0 if it does not end.
 fn slow_start(settings: &[(&str, u32)], rtt_us: impl Fn(u32) -> i32, gap_us: u64) -> u32 {
     let (mut cdg, mut conn) = begun(10, settings);
     conn.ssthresh_segs = SSTHRESH_INFINITE;

@@ -22,10 +22,10 @@ fn parts(compound: &Instance, conn: &Conn) -> (u32, u32) {
     (cwnd, dwnd)
 }
 
-/// 600 segments of standard TCP and 400 beside them, then other settings.
+/// A window of 600 segments of standard TCP and 400 more, then other settings.
 fn compounded(settings: &[(&str, u32)]) -> (Instance, Conn) {
     let growing = [("alpha", 1024), ("k", 1024)];
-    // gamma is kept in the state from the beginning.
+    // The state keeps gamma from the beginning.
     let of_state = settings.iter().copied().filter(|(name, _)| *name == "gamma");
     let mut conn = Conn { cwnd_clamp_segs: 1000, ..avoiding(600) };
     let first: Vec<_> = growing.into_iter().chain(of_state).collect();
@@ -105,7 +105,7 @@ fn what_is_given_up_is_not_regained_in_slow_start() {
     assert_eq!(grow(&mut compound, &mut conn, 100, 1).pop(), Some((600, 100)));
 }
 
-/// Halves the whole: 500 are 300 of cwnd and 200 of dwnd.
+/// A window of 500 is 300 of cwnd and 200 of dwnd.
 #[test]
 fn loss_halves_the_whole() {
     let (mut compound, mut conn) = compounded(&[]);

@@ -3,7 +3,7 @@
 use crate::{ack, avoiding, grow, instance};
 use dumbbell_algorithm::{CaState, Conn, CwndEvent, Instance};
 
-/// An instance that was cut at `last_max` segments and enters avoidance at `cwnd`.
+/// An instance with its last cut at `last_max` segments, which enters avoidance at `cwnd`.
 fn epoch_at(last_max: u32, cwnd: u32, settings: &[(&str, u32)]) -> (Instance, Conn) {
     let mut cubic = instance("cubic", None, settings);
     cubic.init(&mut avoiding(10));
@@ -66,7 +66,7 @@ fn is_at_least_as_fast_as_standard_tcp() {
     let (mut cubic, mut conn) = epoch_at(20, 20, &[]);
     let mut slow = cubic.clone();
     assert_eq!(divisor_at(&mut slow, &conn, 20, 32), 2000, "the plateau alone");
-    // 9 round trips of 20 segments; standard TCP with this cut adds 8 / 15 each
+    // 9 round trips of 20 segments: standard TCP with this cut adds 8 / 15 each.
     conn.now_us += 32_000;
     cubic.cong_avoid(&mut conn, 180);
     assert_eq!(cubic.info(&conn)[2], 20 / 4);
@@ -128,7 +128,7 @@ fn clock_stands_still_while_idle() {
     let (mut idle, mut conn) = epoch_at(1000, 700, &[("tcp_friendliness", 0)]);
     let mut busy = idle.clone();
     let start = conn;
-    // The last ACK came 100 ms after the last segment left: they count as idle, too.
+    // The last ACK came 100 ms after the last segment left. These 100 ms count as idle, too.
     conn.last_sent_ms = (start.now_us / 1_000) as u32 + 1_000;
     conn.now_us += 1_100_000;
     idle.pkts_acked(&mut conn, &ack(1, -1));

@@ -3,7 +3,7 @@
 use crate::{avoiding, grow, instance};
 use dumbbell_algorithm::{ACK_ECE, ACK_SLOWPATH, CaState, Conn, CwndEvent, Instance};
 
-/// A window of 1000 segments passes, `marked` of them marked; gives alpha after it.
+/// Acknowledge a window of 1000 segments, `marked` of them marked; return alpha after it.
 fn pass_window(dctcp: &mut Instance, conn: &mut Conn, marked: u64) -> u32 {
     conn.delivered_segs += 1000;
     conn.delivered_ce_segs += marked;
@@ -84,8 +84,8 @@ fn grows_as_reno() {
     assert_eq!(grow(&mut dctcp, &mut conn, 5, 1), [(16, 0)]);
 }
 
-/// What loss leaves of a window of 100 of which 30 % were marked: by fast retransmission, and by
-/// a timeout.
+/// Windows after fast retransmission and after a timeout, from 100 segments of which 30 % were
+/// marked.
 fn losses(preset: Option<&str>) -> (u32, u32) {
     let after = |state, event: Option<CwndEvent>| {
         let (mut dctcp, mut conn) = begin(preset, &[]);
@@ -106,7 +106,7 @@ fn losses(preset: Option<&str>) -> (u32, u32) {
 #[test]
 fn loss_halves_since_linux_5_1() {
     assert_eq!(losses(None), (50, 50));
-    // From above alpha settles at 319/1024, as it is rounded down.
+    // From above, alpha settles at 319/1024 because it is rounded down.
     assert_eq!(losses(Some("linux-4.14")), (85, 85));
     assert_eq!(losses(Some("brakmo2017")), (85, 85));
 }

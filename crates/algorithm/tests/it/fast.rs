@@ -83,7 +83,7 @@ fn rests_at_alpha_at_any_gamma_and_period() {
     }
 }
 
-/// Rate alpha / T_q: it does not matter whose segments make the others wait.
+/// Rate alpha / T_q, whatever flow the queued segments belong to.
 #[test]
 fn keeps_alpha_of_its_own_beside_the_queue_of_others() {
     let mut path = Path::new(80, 50, &[]);
@@ -96,7 +96,7 @@ fn keeps_alpha_of_its_own_beside_the_queue_of_others() {
     assert!(average_us > base_us);
 }
 
-/// What an update makes of a window, with a backlog that the RTT tells.
+/// The window after an update, with a backlog that the RTT shows.
 fn update(preset_alpha: u32, cwnd: u32, base_us: i32, rtt_us: i32) -> u32 {
     let mut fast = instance("fast", None, &[("m0a", preset_alpha), ("m0u", u32::MAX)]);
     let mut conn = avoiding(cwnd);

@@ -3,7 +3,7 @@
 use crate::{avoiding, grow, instance};
 use dumbbell_algorithm::Instance;
 
-/// Windows at which a row ends, as RFC 3649 appendix B and Linux have them.
+/// Windows at which a row ends, from RFC 3649 appendix B and Linux.
 const RFC_WINDOWS: [u32; 72] = [
     38, 118, 221, 347, 495, 663, 851, 1058, 1284, 1529, 1793, 2076, 2378, 2699, 3039, 3399, 3778,
     4177, 4596, 5036, 5497, 5979, 6483, 7009, 7558, 8130, 8726, 9346, 9991, 10661, 11358, 12082,
@@ -12,7 +12,7 @@ const RFC_WINDOWS: [u32; 72] = [
     46776, 48961, 51258, 53677, 56230, 58932, 61799, 64851, 68113, 71617, 75401, 79517, 84035,
     89053,
 ];
-/// What each row cuts, in 1/256.
+/// Cut of each row, in 1/256.
 const RFC_CUTS: [u32; 72] = [
     128, 112, 104, 98, 93, 89, 86, 83, 81, 78, 76, 74, 72, 71, 69, 68, 66, 65, 64, 62, 61, 60, 59,
     58, 57, 56, 55, 54, 53, 52, 52, 51, 50, 49, 48, 48, 47, 46, 45, 45, 44, 43, 43, 42, 41, 41, 40,
@@ -20,7 +20,7 @@ const RFC_CUTS: [u32; 72] = [
     24,
 ];
 
-/// Increase per round trip and cut in 1/256 at a window, as the algorithm has them.
+/// Increase per round trip and cut in 1/256 of the algorithm at a window.
 fn row_at(highspeed: &mut Instance, cwnd: u32) -> (u32, u32) {
     let conn = &mut avoiding(cwnd);
     highspeed.cong_avoid(conn, 0);
@@ -28,7 +28,7 @@ fn row_at(highspeed: &mut Instance, cwnd: u32) -> (u32, u32) {
     (highspeed.info(&conn)[0] / 1000, (256_000 - highspeed.ssthresh(&conn)) / 1000)
 }
 
-/// The rows by the rule that `highspeed.c` states: (window, increase, cut in 1/256).
+/// Rows computed by the rule in `highspeed.c`: (window, increase, cut in 1/256).
 fn computed_rows(low_window: u32, loss_rate: impl Fn(f64) -> f64) -> Vec<(u32, u32, u32)> {
     let (low, high) = (f64::from(low_window), 83_000_f64);
     let mut rows = vec![(low_window, 1, 128)];
@@ -71,7 +71,7 @@ fn rows_for_a_low_window_of_31_follow_the_same_rule() {
     assert_rows(&mut instance("highspeed", Some("li2007"), &[]), &rows);
 }
 
-/// The draft's response function, w = 0.15 / p^0.82, is that of the low window 31.
+/// The draft's response function, w = 0.15 / p^0.82, belongs to the low window 31.
 #[test]
 fn response_function_for_a_low_window_of_31_is_that_of_the_drafts() {
     let exponent = (83_000_f64 / 31.0).ln() / (1.5e-3_f64 / 1e-7).ln();

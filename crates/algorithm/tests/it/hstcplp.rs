@@ -3,7 +3,7 @@
 use crate::{ack, avoiding, grow, instance};
 use dumbbell_algorithm::{Conn, Instance, Need, SSTHRESH_INFINITE};
 
-/// What the remote clock is ahead by: times mean something only as differences.
+/// Offset of the remote clock. Only differences between times have a meaning.
 const AHEAD: u32 = 0xffff_ff00;
 const RTT_US: i32 = 100_000;
 
@@ -15,13 +15,13 @@ fn begun(settings: &[(&str, u32)]) -> (Instance, Conn) {
     (hstcplp, conn)
 }
 
-/// An ACK of a segment that took `ticks` there.
+/// An ACK of a segment with a one-way delay of `ticks`.
 const fn stamp(conn: &mut Conn, ticks: u32) {
     conn.echo_ms = (conn.now_us / 1000) as u32;
     conn.stamp_ms = conn.echo_ms.wrapping_add(AHEAD).wrapping_add(ticks);
 }
 
-/// So many ACKs, 1 ms apart, of segments that took `ticks` there.
+/// Take `acks` ACKs, 1 ms apart, of segments with a one-way delay of `ticks`.
 fn hear(hstcplp: &mut Instance, conn: &mut Conn, ticks: u32, acks: u32) {
     for _ in 0..acks {
         conn.now_us += 1000;
@@ -74,7 +74,7 @@ fn the_average_moves_by_an_eighth_of_the_distance() {
 
 #[test]
 fn congestion_is_near_beyond_a_share_of_the_range() {
-    // Times of 50 to 90, of which the second largest counts: 15 % of 20 ticks are 3.
+    // Delays of 50 to 90, the second largest of which counts: 15 % of 20 ticks are 3.
     let (mut hstcplp, mut conn) = begun(&[("margin", 1000)]);
     for ticks in [50, 70, 90] {
         hear(&mut hstcplp, &mut conn, ticks, 1);
@@ -190,7 +190,7 @@ fn the_wait_for_a_second_segment_is_taken_off() {
         let settings = [("skip_delayed", skip), ("margin", 1000)];
         let (mut hstcplp, mut conn) = begun(&settings);
         hear(&mut hstcplp, &mut conn, 50, 10);
-        // The first segment waited for 40 ms: its RTT is 140 ms, that of the last is 100.
+        // The first segment waited 40 ms. Its RTT is 140 ms, and the last one's is 100.
         conn.srtt_us += 40_000 / 8;
         stamp(&mut conn, 90);
         hstcplp.pkts_acked(&mut conn, &ack(2, RTT_US));

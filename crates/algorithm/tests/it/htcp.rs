@@ -11,7 +11,7 @@ fn alpha_milli(htcp: &mut Instance, since_us: u64, ms: u64) -> u32 {
     htcp.info(&conn)[0]
 }
 
-/// An instance that knows the path's RTT and was last congested at time 0.
+/// An instance that knows the path's RTT, with its last congestion at time 0.
 fn with_rtt(rtt_ms: i32, settings: &[(&str, u32)]) -> Instance {
     let mut htcp = instance("htcp", None, settings);
     let mut conn = avoiding(100);

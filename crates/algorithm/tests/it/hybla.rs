@@ -12,7 +12,7 @@ fn on_path(rtt_ms: u32, cwnd_segs: u32, settings: &[(&str, u32)]) -> (Instance, 
     (hybla, conn)
 }
 
-/// Segments gained in so many round trips of ACKs for one segment each.
+/// Segments gained in `round_trips` with one ACK for each segment.
 fn gained(hybla: &mut Instance, conn: &mut Conn, round_trips: u32) -> u32 {
     let before = conn.cwnd_segs;
     for _ in 0..round_trips {
@@ -68,7 +68,7 @@ fn rho_follows_the_smallest_smoothed_rtt() {
 
 #[test]
 fn slow_start_adds_two_to_the_rho_less_one_for_each_ack() {
-    // 2^4 - 1; 2^(4 + 1/8) - 1 = 16.45, of which 139/128 2^4 - 1 = 16.375 after rounding.
+    // 2^4 - 1; 2^(4 + 1/8) - 1 = 16.45, rounded in the algorithm to 139/128 2^4 - 1 = 16.375.
     for (rtt_ms, acks, gain) in [(25, 8, 8), (100, 8, 120), (104, 8, 131), (500, 1, 65_525)] {
         let (mut hybla, mut conn) = on_path(rtt_ms, 10, &[]);
         conn.ssthresh_segs = SSTHRESH_INFINITE;

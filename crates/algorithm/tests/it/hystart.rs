@@ -38,9 +38,9 @@ impl Start {
     }
 }
 
-/// Settings that look at delay only.
+/// Settings that detect delay only.
 const DELAY: (&str, u32) = ("hystart_detect", 2);
-/// Settings that look at ACK trains only.
+/// Settings that detect ACK trains only.
 const TRAIN: (&str, u32) = ("hystart_detect", 1);
 
 #[test]
@@ -73,8 +73,8 @@ fn one_small_sample_in_a_round_is_enough_to_go_on() {
     for (version, ended) in [(1, false), (2, true)] {
         let mut start = Start::new(&[DELAY, ("hystart", version)]);
         start.round(20, 3000, |_| 80_000);
-        // Eight large samples, then small ones; the version in milliseconds begins
-        // its round one ACK later, and takes no more than eight.
+        // Eight large samples, then small ones. The version in milliseconds begins its round one
+        // ACK later, and takes no more than eight.
         let large = 7 + version;
         start.round(12, 3000, |index| if index < large { 100_000 } else { 80_000 });
         assert_eq!(start.ended(), ended, "version {version}");
@@ -102,7 +102,7 @@ fn a_train_half_as_long_as_the_path_ends_slow_start() {
     }
 }
 
-/// Four bursts of offload more: 0.23 ms at twice the window per RTT, 0.38 ms at 1.2 times.
+/// Four offload bursts more: 0.23 ms at twice the window per RTT, 0.38 ms at 1.2 times.
 #[test]
 fn how_long_a_train_may_be_follows_the_rate_at_which_linux_would_pace() {
     for (ssthresh_segs, ended) in [(SSTHRESH_INFINITE, true), (5_000, false)] {

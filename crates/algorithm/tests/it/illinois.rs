@@ -5,14 +5,14 @@ use dumbbell_algorithm::{CaState, Conn, Instance};
 
 const BASE_US: i32 = 100_000;
 
-/// An instance that knows a path of 100 ms with 50 ms of queue, and was never above d1.
+/// An instance on a path of 100 ms with 50 ms of queue, whose delay was never above d1.
 fn on_path(conn: &mut Conn, settings: &[(&str, u32)]) -> Instance {
     let mut illinois = instance("illinois", None, settings);
     illinois.init(conn);
     for rtt_us in [BASE_US, BASE_US + 50_000] {
         illinois.pkts_acked(conn, &ack(1, rtt_us));
     }
-    // Below win_thresh delays are not looked at.
+    // Below win_thresh, Illinois ignores delays.
     let window = std::mem::replace(&mut conn.cwnd_segs, 2);
     round_trip(&mut illinois, conn, BASE_US, 0);
     conn.cwnd_segs = window;

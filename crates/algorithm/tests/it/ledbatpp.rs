@@ -3,13 +3,13 @@
 use crate::{ack, instance};
 use dumbbell_algorithm::{Conn, Instance, SSTHRESH_INFINITE, STACK_SLOW_START_INCLUSIVE};
 
-/// Phases that `info` tells.
+/// Phases, as `info` reports them.
 const BEGINNING: u32 = 0;
 const RUNNING: u32 = 1;
 const HELD: u32 = 2;
 const RETURNING: u32 = 3;
 
-/// A connection of a base RTT whose last four RTTs were longer by `delay_ms`.
+/// A connection with a base RTT, whose last four RTTs were longer by `delay_ms`.
 fn told(settings: &[(&str, u32)], base_ms: i32, delay_ms: i32) -> (Instance, Conn) {
     let mut ledbat = instance("ledbatpp", None, settings);
     let mut conn = Conn { srtt_us: 100_000, ..Conn::default() };
@@ -55,7 +55,7 @@ fn below_the_target_a_round_trip_adds_the_gain() {
             ledbat.cong_avoid(&mut conn, 1);
         }
         assert_eq!(conn.cwnd_segs, 100, "{base_ms} ms");
-        // Whole parts are rounded down: one more ACK for each.
+        // Whole parts are rounded down, so each needs one more ACK.
         ledbat.cong_avoid(&mut conn, 2);
         assert_eq!(conn.cwnd_segs, 101, "{base_ms} ms");
     }

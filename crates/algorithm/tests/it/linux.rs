@@ -7,12 +7,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-/// The segment that sequence numbers count in.
+/// Bytes of a segment in sequence numbers.
 const MSS: u32 = 1448;
-/// Calls without an outcome that fits are told up to this many.
+/// Most calls with another outcome that a message lists.
 const TOLD: usize = 10;
 
-/// The fields that are given, by their names there.
+/// Set a field by its name in a vector.
 fn set(conn: &mut Conn, name: &str, value: &str) {
     let wide: u64 = value.parse().unwrap_or_else(|_| panic!("{name}={value} is no number"));
     let number = wide as u32;
@@ -55,8 +55,8 @@ fn event(number: i64) -> CwndEvent {
         [number as usize]
 }
 
-/// A line: what is called with what, what has changed before it, what Linux's module makes of
-/// it, and what our file does instead where that is declared.
+/// A line: the hook and its input, changes before the call, the outcome of Linux's module, and our
+/// file's outcome if a difference is declared.
 struct Line<'a> {
     hook: &'a str,
     told: Vec<i64>,
@@ -86,7 +86,7 @@ impl<'a> Line<'a> {
         line
     }
 
-    /// Makes the call; gives the window that it returns, if it does.
+    /// Make the call; return the window that it returns, if it does.
     fn call(&self, algorithm: &mut Instance, conn: &mut Conn) -> Option<u32> {
         let told = |place: usize| self.told.get(place).copied().unwrap_or(0);
         let first = told(0) as u32;
@@ -131,7 +131,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A connection after some outcome, and what was returned.
+/// Connection and returned value of an outcome.
 fn after(before: &Conn, outcome: &[(&str, &str)]) -> (Conn, Option<u32>) {
     let (mut conn, mut returned) = (*before, None);
     for (name, value) in outcome {
@@ -143,7 +143,7 @@ fn after(before: &Conn, outcome: &[(&str, &str)]) -> (Conn, Option<u32>) {
     (conn, returned)
 }
 
-/// What does not fit, with the numbers of the lines.
+/// Calls with another outcome, with the numbers of the lines.
 fn faults(name: &str, vectors: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut algorithm = None;
@@ -191,7 +191,7 @@ fn our_files_do_what_linux_modules_do() {
     );
 }
 
-/// A vector that cannot fail holds nothing.
+/// A vector that cannot fail proves nothing.
 #[test]
 fn another_outcome_is_noticed() {
     let right = "run x\nssthresh 0 | cwnd=20 > returned=10\ncong_avoid 1 | ssthresh=10 > cnt=1\n";

@@ -3,11 +3,11 @@
 use crate::{ack, avoiding, grow, instance};
 use dumbbell_algorithm::{Conn, Instance, Need, SSTHRESH_INFINITE};
 
-/// Of each ACK. They come as far apart, so that changes of the one-way time by up to 63 ms do
-/// not look like a faster clock.
+/// RTT of each ACK, and the time between ACKs. At this distance, changes of the one-way delay by up
+/// to 63 ms do not look like a faster clock.
 const RTT_MS: u32 = 1_000;
 
-/// An instance that knows the rate of the receiver's clock, at 100 s of its own.
+/// An instance that knows the rate of the receiver's clock, at 100 s.
 fn begun(settings: &[(&str, u32)]) -> (Instance, Conn) {
     let mut lp = instance("lp", None, settings);
     let mut conn = Conn { now_us: 100_000_000, ..avoiding(64) };
@@ -17,13 +17,13 @@ fn begun(settings: &[(&str, u32)]) -> (Instance, Conn) {
     (lp, conn)
 }
 
-/// An ACK, the stamp of the receiver's clock being `ahead_ms` ahead of the one that it echoes.
+/// An ACK; the receiver's timestamp is `ahead_ms` ahead of the one that it echoes.
 fn stamp(conn: &mut Conn, ahead_ms: u32) {
     conn.echo_ms = (conn.now_us / 1000) as u32 - RTT_MS;
     conn.stamp_ms = conn.echo_ms + ahead_ms;
 }
 
-/// So many ACKs of segments that took `ms` there.
+/// Take `acks` ACKs of segments with a one-way delay of `ms`.
 fn hear(lp: &mut Instance, conn: &mut Conn, ms: u32, acks: u32) {
     for _ in 0..acks {
         conn.now_us += u64::from(RTT_MS) * 1_000;
@@ -32,7 +32,7 @@ fn hear(lp: &mut Instance, conn: &mut Conn, ms: u32, acks: u32) {
     }
 }
 
-/// An instance whose first time was of 40 ms, and that was an indication.
+/// An instance whose first one-way delay was 40 ms. Such a first delay indicates congestion.
 fn indicated(settings: &[(&str, u32)]) -> (Instance, Conn) {
     let (mut lp, mut conn) = begun(settings);
     hear(&mut lp, &mut conn, 40, 1);
@@ -65,7 +65,7 @@ fn the_average_moves_by_an_eighth_of_the_distance_and_indicates_from_the_thresho
             (lp.info(&conn)[0], lp.info(&conn)[2])
         })
         .collect();
-    // 320/8; 340, 358, 374 and, from a new smallest time of 46, 388 eighths.
+    // 320/8; 340, 358, 374 and, from a new smallest delay of 46, 388 eighths.
     assert_eq!(above, [(2, 1), (4, 1), (0, 2), (2, 2)]);
 }
 
@@ -147,7 +147,8 @@ fn the_rate_of_the_receivers_clock_moves_by_whole_numbers() {
 #[test]
 fn a_clock_that_seems_faster_than_a_millisecond_counts_for_nothing() {
     let (mut lp, mut conn) = indicated(&[]);
-    // The next ACK comes 1 ms later here and 2 ms there: a sixty-fourth of 2000.
+    // The next ACK comes 1 ms later by our clock and 2 ms by the receiver's: a sixty-fourth of
+    // 2000.
     conn.now_us += 1_000;
     stamp(&mut conn, 41);
     lp.pkts_acked(&mut conn, &ack(1, RTT_MS as i32 * 1000));

@@ -53,7 +53,7 @@ fn avoiding(cwnd_segs: u32) -> Conn {
     Conn { cwnd_segs, ssthresh_segs: 2, ..Conn::default() }
 }
 
-/// What an ACK of `pkts_acked` segments tells, with an RTT.
+/// The sample of an ACK of `pkts_acked` segments with an RTT.
 fn ack(pkts_acked: u32, rtt_us: i32) -> AckSample {
     AckSample { pkts_acked, rtt_us, in_flight_bytes: 0 }
 }

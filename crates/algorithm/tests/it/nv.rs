@@ -5,7 +5,7 @@ use dumbbell_algorithm::{AckSample, CaState, Conn, Instance, SSTHRESH_INFINITE};
 
 const MSS: u32 = 1448;
 
-/// An ACK whose segment had an RTT of `rtt_us`, in which `segs` were delivered.
+/// An ACK whose segment had an RTT of `rtt_us`, during which `segs` were delivered.
 fn sample(segs: u32, rtt_us: i32) -> AckSample {
     AckSample { pkts_acked: 1, rtt_us, in_flight_bytes: segs * MSS }
 }
@@ -17,7 +17,7 @@ fn begin(settings: &[(&str, u32)], cwnd_segs: u32) -> (Instance, Conn) {
     (nv, conn)
 }
 
-/// `count` samples of which the last ends a round trip.
+/// Take `count` samples. The last one ends a round trip.
 fn round(nv: &mut Instance, conn: &mut Conn, told: AckSample, count: u32) {
     for number in 1..=count {
         if number == count {
@@ -31,7 +31,7 @@ fn round(nv: &mut Instance, conn: &mut Conn, told: AckSample, count: u32) {
 /// An instance whose smallest RTT is 80 us, and that has begun a round trip.
 fn with_rtt_min(settings: &[(&str, u32)], cwnd_segs: u32) -> (Instance, Conn) {
     let (mut nv, mut conn) = begin(settings, cwnd_segs);
-    // No round trip ends here: snd_una stands still.
+    // No round trip ends here, as snd_una does not move.
     for _ in 0..2 {
         nv.pkts_acked(&mut conn, &sample(1, 80));
     }
@@ -137,9 +137,11 @@ fn the_smallest_rtt_is_measured_anew_now_and_then() {
         nv.info(&conn)[0]
     };
     assert_eq!([smallest(0, 50, 0), smallest(1_999, 90, 0)], [50, 50]);
-    // Due after 2 s; what counts is since the last reset, this sample with it.
+    // The reset is due after 2 s. It takes the smallest RTT since the last reset, this sample
+    // included.
     assert_eq!(smallest(2_000, 70, 0), 50);
-    // 5 s * 384 / 512 later, with 0 drawn; the next after 5 s * 639 / 512, with 255.
+    // The next reset is 5 s * 384 / 512 later, with 0 drawn; the one after it 5 s * 639 / 512, with
+    // 255.
     assert_eq!([smallest(5_749, 80, 255), smallest(5_750, 90, 255)], [50, 80]);
     assert_eq!([smallest(11_989, 85, 0), smallest(11_990, 95, 0)], [80, 85]);
 }
@@ -166,7 +168,7 @@ fn merged_acks_make_rounds_longer() {
     conn = Conn { snd_una: 4 * MSS, snd_nxt: end, ..conn };
     nv.pkts_acked(&mut conn, &sample(100, 100));
     assert_eq!(nv.info(&conn)[2], 0, "one sample for four segments is put away");
-    // The round is longer by 6 segments: its end is at 106.
+    // The round is longer by 6 segments, so it ends at 106.
     conn = Conn { snd_una: end + 6 * MSS, snd_nxt: 2 * end, ..conn };
     nv.pkts_acked(&mut conn, &sample(100, 100));
     assert_eq!(nv.info(&conn)[2], 1);
@@ -205,7 +207,7 @@ fn a_reduction_begins_the_count_of_calm_rounds_anew() {
             round(nv, conn, sample(100, 100), 20);
         }
     };
-    // The first round after a reset has no smallest RTT but twice its own.
+    // After a reset, the first round makes the smallest RTT twice its own (see `nv.c`).
     calm(&mut nv, &mut conn, 8);
     nv.set_state(&mut conn, CaState::Recovery);
     nv.set_state(&mut conn, CaState::Open);
@@ -225,6 +227,7 @@ fn rates_count_in_whole_100_bits_per_second() {
     for _ in 0..2 {
         round(&mut nv, &mut conn, sample(16, 16_384), 60);
     }
-    // 16 * 1448 * 80,000 / 16,384 = 113,125; bytes per second would be half a one less.
+    // 16 * 1448 * 80,000 / 16,384 = 113,125. Rounding to bytes per second first would give one less
+    // after halving.
     assert_eq!(conn.ssthresh_segs, 10);
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// An algorithm of a name, with what its growth and its state say.
+/// Source of an algorithm with this name, body of `cong_avoid` and state.
 fn file(name: &str, grow: &str, state: &str) -> String {
     format!(
         r#"#include "cc.h"
@@ -222,7 +222,7 @@ fn a_compiler_can_be_cancelled() {
 
 #[test]
 fn without_a_compiler_there_is_one_clear_error() {
-    // A name that no other test loads; the variable is read when something is compiled.
+    // No other test loads this name. The variable is read at each compilation.
     let program = std::env::current_exe().unwrap();
     if std::env::var_os("CC").is_some_and(|cc| cc == "/no/compiler") {
         let error = load("own_j", &file("own_j", GROW, ""), "own_j.c").unwrap_err();

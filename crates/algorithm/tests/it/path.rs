@@ -2,14 +2,14 @@
 
 use dumbbell_algorithm::{CaState, Conn, Instance, RateSample};
 
-/// A connection of an algorithm with `cong_control`, and how its path is.
+/// A connection of an algorithm with `cong_control`, and its path.
 pub struct Path {
     pub algorithm: Instance,
     pub conn: Conn,
     pub rtt_us: u32,
     /// Segments per second.
     pub rate: f64,
-    /// In flight at each acknowledgement; none: the smaller one of window and path.
+    /// Segments in flight at each acknowledgement; none: the smaller one of window and pipe.
     pub in_flight_segs: Option<u32>,
 }
 
@@ -20,12 +20,12 @@ impl Path {
         Self { algorithm, conn, rtt_us, rate, in_flight_segs: None }
     }
 
-    /// What the path holds, segments.
+    /// Capacity of the pipe, segments.
     pub fn pipe(&self) -> f64 {
         self.rate * f64::from(self.rtt_us) / 1e6
     }
 
-    /// The sample of a round trip in which the path delivered what its rate lets it.
+    /// The sample of a round trip in which the path delivered at its full rate.
     pub fn sample(&self) -> RateSample {
         let segs = self.pipe().round() as u32;
         RateSample {
@@ -39,7 +39,7 @@ impl Path {
         }
     }
 
-    /// One round trip, as one acknowledgement.
+    /// Play one round trip as one acknowledgement.
     pub fn round(&mut self) {
         let sample = self.sample();
         self.after(u64::from(self.rtt_us), sample);
@@ -49,7 +49,7 @@ impl Path {
         (0..count).for_each(|_| self.round());
     }
 
-    /// An acknowledgement with a sample, some time later.
+    /// Take an acknowledgement with a sample, `us` later.
     pub fn after(&mut self, us: u64, sample: RateSample) {
         self.conn.now_us += us;
         self.conn.delivered_segs += u64::from(sample.acked_sacked_segs);
@@ -58,7 +58,7 @@ impl Path {
         self.algorithm.cong_control(&mut self.conn, &sample);
     }
 
-    /// The congestion state changes, as the stack says it.
+    /// Change the congestion state as the stack does.
     pub fn state(&mut self, state: CaState) {
         if !matches!(state, CaState::Open) {
             self.conn.prior_cwnd_segs = self.conn.cwnd_segs;

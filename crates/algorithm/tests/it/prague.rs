@@ -10,7 +10,7 @@ fn begin(settings: &[(&str, u32)], cwnd_segs: u32) -> (Instance, Conn) {
     (prague, conn)
 }
 
-/// An ACK of some segments, `marked` of them marked, that ends a round trip if told to.
+/// Take an ACK of `acked` segments, `marked` of them marked. It ends a round trip if `ends_trip`.
 fn hear(prague: &mut Instance, conn: &mut Conn, (acked, marked): (u32, u32), ends_trip: bool) {
     conn.delivered_segs += u64::from(acked);
     conn.delivered_ce_segs += u64::from(marked);
@@ -28,13 +28,13 @@ fn window(prague: &Instance, conn: &Conn) -> u32 {
     prague.info(conn)[2]
 }
 
-/// The connection is in another congestion state.
+/// Enter another congestion state.
 fn enter(prague: &mut Instance, conn: &mut Conn, state: CaState) {
     prague.set_state(conn, state);
     conn.state = state;
 }
 
-/// A mark in a window of its own: the state is entered, then the ACK is worked through.
+/// Take a mark in a new window: the stack enters the state, then processes the ACK.
 fn mark(prague: &mut Instance, conn: &mut Conn, ends_trip: bool) {
     conn.state = CaState::Open;
     if ends_trip {
@@ -180,7 +180,7 @@ fn short_paths_grow_by_the_square_of_their_rtt_after_the_transition() {
 fn growth_at_twenty_microseconds_is_not_lost_in_rounding() {
     let (mut prague, mut conn) = begin(&[("transition_rounds", 0)], 100);
     conn.srtt_us = 20;
-    // (20 us / 25 ms)^2 of a segment a window: a segment in 1,562,500 windows
+    // (20 us / 25 ms)^2 of a segment per window: one segment in 1,562,500 windows.
     for _ in 0..15_625 {
         hear(&mut prague, &mut conn, (100, 0), false);
     }

@@ -7,7 +7,7 @@ use dumbbell_algorithm::{
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Algorithms that give up window for delay, without a loss.
+/// Algorithms that reduce the window for delay, without a loss.
 const YIELDING: [&str; 4] = ["compound", "fast", "vegas", "yeah"];
 
 /// Something that happens to a connection.
@@ -58,7 +58,7 @@ fn instances() -> impl Strategy<Value = Instance> {
         })
 }
 
-/// Plays one step as a stack would, and checks what the algorithm did.
+/// Play one step as a stack would, and check what the algorithm did.
 fn play(instance: &mut Instance, conn: &mut Conn, step: &Step) {
     match *step {
         Step::Ack { acked_segs, rtt_us, after_us } => {
@@ -130,7 +130,7 @@ fn acked(instance: &mut Instance, conn: &mut Conn, acked_segs: u32, rtt_us: i32,
         let growth = before.saturating_add(before.max(acked_segs)).saturating_add(1);
         assert!((2.min(before)..=growth).contains(&after), "{before} to {after}");
     } else if name == "ledbatpp" {
-        // Slowdowns go to `slowdown_window`, at least 2.
+        // Slowdowns reduce the window to `slowdown_window`, at least 2.
         let growth = u64::from(before) + acked + 1;
         assert!(after >= 2.min(before) && u64::from(after) <= growth, "{before} to {after}");
     } else if matches!(name, "ccp" | "ccpd") {
@@ -150,19 +150,19 @@ fn acked(instance: &mut Instance, conn: &mut Conn, acked_segs: u32, rtt_us: i32,
     }
 }
 
-/// TCP-NV cuts with a sample, and leaves `window_min` at least, even where less was before.
+/// TCP-NV reduces the window with a sample, to `window_min` or more, even from below.
 fn nv_may_move(instance: &Instance, before: u32, after: u32) -> bool {
     let least = instance.parameters().find(|&(name, _)| name == "window_min");
     let highest = least.map_or(before, |(_, segs)| before.max(segs));
     instance.algorithm().name == "nv" && (2.min(before)..=highest).contains(&after)
 }
 
-/// Compound as Kumazoe et al. print it: the delay part loses beyond the half.
+/// Compound as misprinted by Kumazoe et al.: the delay part loses more than half.
 fn cuts_as_misprinted(instance: &Instance) -> bool {
     instance.parameters().any(|parameter| parameter == ("literal_cut", 1))
 }
 
-/// A sample of the flight that this ACK ends, with a loss now and then.
+/// A sample of the flight that this ACK ends, at times with a loss.
 fn rate_controlled(
     instance: &mut Instance,
     conn: &mut Conn,
@@ -202,7 +202,7 @@ fn congested(instance: &mut Instance, conn: &mut Conn, state: CaState) {
     } else {
         assert!(answer >= 2, "ssthresh {answer} from {window}");
         assert!(answer <= window.max(2), "ssthresh {answer} from {window}");
-        // Theirs does not depend on the window.
+        // The window of CCP and CCP-D does not depend on the one before.
         let by_law = matches!(instance.algorithm().name, "ccp" | "ccpd");
         assert!(
             answer >= window / 2 || by_law || cuts_as_misprinted(instance),

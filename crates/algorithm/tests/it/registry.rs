@@ -138,7 +138,7 @@ fn families_and_needs() {
     }
 }
 
-/// Those whose `min_cwnd` was Reno's in Linux 2.6.24, and Compound's of 2006.
+/// Algorithms whose `min_cwnd` was Reno's in Linux 2.6.24, and Compound of 2006.
 #[test]
 fn which_old_kernels_let_fall_to_half_of_ssthresh() {
     let with = [

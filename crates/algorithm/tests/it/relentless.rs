@@ -3,7 +3,7 @@
 use crate::{avoiding, grow, instance};
 use dumbbell_algorithm::{CaState, Conn, CwndEvent, Instance};
 
-/// A reduction in which so many segments are sent again.
+/// A reduction in which `resent_segs` segments are retransmitted.
 fn lose(relentless: &mut Instance, conn: &mut Conn, state: CaState, resent_segs: u32) -> u32 {
     conn.ssthresh_segs = relentless.ssthresh(conn);
     assert_eq!(conn.ssthresh_segs, conn.cwnd_segs, "nothing is cut when it begins");
@@ -94,8 +94,8 @@ fn a_timeout_leaves_the_way_back_by_slow_start() {
     assert_eq!((conn.cwnd_segs, conn.ssthresh_segs), (100, 100));
 }
 
-/// With a loss in every 1/p segments and no pause for recovery, w = 1/p. On the way there
-/// the distance falls with exp(-p) per round trip.
+/// With a loss in every 1/p segments and no pause for recovery, w = 1/p. Before that, the distance
+/// shrinks by exp(-p) per round trip.
 #[test]
 fn rests_where_a_round_trip_loses_a_segment() {
     let (mut relentless, mut conn) = begun(400, &[("grow_in_recovery", 1)]);

@@ -4,14 +4,14 @@ use crate::{ack, avoiding, instance};
 use dumbbell_algorithm::{CaState, Conn, Instance};
 
 const RTT_US: u64 = 100_000;
-/// Epochs from one loss to the next, the first half to forget the start.
+/// Epochs from one loss to the next. The first half is discarded.
 const EPOCHS: usize = 60;
 
-/// One connection, a round trip of single ACKs at a time.
+/// One connection with single ACKs, in steps of a round trip.
 struct Flow {
     algorithm: Instance,
     conn: Conn,
-    /// Largest RTT, that of the loss; H-TCP keeps the less the larger it is.
+    /// Largest RTT, at the loss. H-TCP keeps less of its window the larger it is.
     rtt_max_us: u64,
 }
 
@@ -25,7 +25,7 @@ impl Flow {
         flow
     }
 
-    /// The smallest RTT, then larger ones in steps that are not outliers.
+    /// Take the smallest RTT, then larger ones in steps too small for outliers.
     fn sample_rtts(&mut self) {
         for rtt_us in (RTT_US..=self.rtt_max_us).step_by(15_000) {
             self.algorithm.pkts_acked(&mut self.conn, &ack(1, rtt_us as i32));
@@ -74,7 +74,8 @@ impl Flow {
     }
 }
 
-/// `within` is a share; the closed forms are continuous, windows and tables are not.
+/// Check windows against a closed form, with a relative tolerance of `within`. Closed forms are
+/// continuous; windows and tables are not.
 fn assert_response(name: &str, settings: &[(&str, u32)], expected: &[(f64, f64)], within: f64) {
     for (loss_rate, window) in expected {
         let mean = Flow::new(name, settings, RTT_US).mean_window((1.0 / loss_rate) as u64);
@@ -88,15 +89,16 @@ fn reno_is_the_square_root_of_three_halves_over_p() {
     assert_response("reno", &[], &[(1e-3, 38.7), (1e-4, 122.5), (1e-5, 387.3)], 0.03);
 }
 
-/// RFC 3649: w = 0.12 / p^0.835. The table rounds a(w) up, to 3 from 2.1 on for
-/// instance, so that small windows exceed it.
+/// RFC 3649: w = 0.12 / p^0.835. Small windows exceed it, since the table rounds a(w) up, such as
+/// from 2.1 to 3.
 #[test]
 fn highspeed_is_its_response_function() {
     assert_response("highspeed", &[], &[(1e-4, 263.0)], 0.18);
     assert_response("highspeed", &[], &[(1e-5, 1796.0), (1e-6, 12_280.0)], 0.12);
 }
 
-/// Kelly 2003: w = 0.08 / p with alpha 0.01 and a cut of 1/8; sawtooth, not its peak.
+/// Kelly 2003: w = 0.08 / p with alpha 0.01 and a cut of 1/8; the mean of the sawtooth, not its
+/// peak.
 #[test]
 fn scalable_is_inverse_to_p() {
     assert_response("scalable", &[], &[(1e-4, 800.0), (1e-5, 8_000.0), (1e-6, 80_000.0)], 0.08);
@@ -116,9 +118,9 @@ fn cubic_is_its_response_function() {
     assert_response("cubic", &settings, &[(1e-5, 1_054.0), (1e-6, 5_927.0)], 0.05);
 }
 
-/// Growth by W^0.75 / 8 per round trip and halving: 0.255 / p^0.8. dwnd grows after round
-/// trips, of which the first after a loss tells nothing yet, and when spread another one
-/// later: 2 of 25 round trips at 1e-4, of 44 at 1e-5, of 78 at 1e-6.
+/// Growth by W^0.75 / 8 per round trip and halving: 0.255 / p^0.8. dwnd grows after round trips.
+/// The first round trip after a loss measures nothing yet, and neither does a later one if growth
+/// is spread: 2 of 25 round trips at 1e-4, of 44 at 1e-5, of 78 at 1e-6.
 #[test]
 fn compound_on_an_empty_path_is_its_response_function() {
     for settings in [[("spread_growth", 0)], [("spread_growth", 1)]] {
@@ -130,7 +132,7 @@ fn compound_on_an_empty_path_is_its_response_function() {
     }
 }
 
-/// The epoch solves W RTT = 2 F(epoch), F the integral of f, at an RTT of 100 ms.
+/// The epoch solves W RTT = 2 F(epoch), with F the integral of f, at an RTT of 100 ms.
 #[test]
 fn htcp_that_halves_is_its_response_function() {
     for (loss_rate, window) in [(1e-4, 322.0), (1e-5, 1_705.0)] {

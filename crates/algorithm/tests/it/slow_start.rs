@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const MSS: u32 = 1448;
 
-/// A connection whose ACKs come one by one.
+/// A connection with an ACK for each segment.
 struct Acks {
     start: SlowStart,
     conn: Conn,
@@ -24,7 +24,7 @@ impl Acks {
         self.conn.ssthresh_segs != SSTHRESH_INFINITE
     }
 
-    /// One segment is acknowledged, so many being outstanding then: the part that counts.
+    /// Acknowledge one of `outstanding_segs` segments; return the part that counts.
     fn ack(&mut self, outstanding_segs: u32, rtt_us: u32) -> u32 {
         self.conn.snd_una = self.conn.snd_una.wrapping_add(MSS);
         self.conn.snd_nxt = self.conn.snd_una.wrapping_add(outstanding_segs * MSS);
@@ -38,7 +38,7 @@ impl Acks {
         part
     }
 
-    /// A round of `ROUND` ACKs: growth, and whether slow start ended in it.
+    /// Play a round of `ROUND` ACKs; return the growth, and true if slow start ended.
     fn round(&mut self, rtt_us: u32) -> (u32, bool) {
         let mut grown = 0;
         for _ in 0..ROUND {
@@ -134,7 +134,7 @@ fn a_loss_ends_all_but_limited_slow_start() {
     }
 }
 
-/// HyStart of the stack against CUBIC's own, ACK by ACK.
+/// The stack's HyStart, to compare with CUBIC's, ACK by ACK.
 fn hystart_of(choice: Option<StartChoice>, rtts_us: &[u32]) -> Vec<u32> {
     let mut cubic: Instance = instance("cubic", None, &[]);
     let stack = if choice.is_some() { STACK_ENDS_SLOW_START } else { 0 };
@@ -200,7 +200,7 @@ proptest! {
 /// An RTT of 100 ms makes bins of 35 ms.
 const BIN_US: u64 = 35_000;
 
-/// ACKs each millisecond at constant rates, segments per millisecond; when slow start ends.
+/// End of slow start with one ACK each millisecond, at constant rates in segments per millisecond.
 fn search_ends(sent_per_ms: u64, delivered_per_ms: u64, rtt_us: u32, pause_ms: u64) -> Option<u64> {
     let mut start = SlowStart::new(StartChoice::search());
     let mut conn = Conn { now_us: 1_000, cwnd_segs: 100, ..Conn::default() };
@@ -224,7 +224,7 @@ fn search_ends(sent_per_ms: u64, delivered_per_ms: u64, rtt_us: u32, pause_ms: u
 
 #[test]
 fn search_ends_slow_start_where_26_percent_of_what_was_sent_are_missing() {
-    // An RTT is 2 bins and a part, so that the window one RTT ago is full after 13 bins.
+    // An RTT has 2 bins and a part, so the window one RTT ago is full after 13 bins.
     assert_eq!(search_ends(100, 74, 100_000, 0), Some(13 * BIN_US + 1_000));
     assert_eq!(search_ends(100, 75, 100_000, 0), None);
     assert_eq!(search_ends(100, 100, 100_000, 0), None);
@@ -235,7 +235,7 @@ fn search_looks_back_by_fifteen_bins_at_most_and_begins_again_after_a_window_of_
     let back = |bins: u64| search_ends(100, 50, (bins * BIN_US) as u32, 0);
     assert_eq!(back(14), Some(25 * BIN_US + 1_000));
     assert_eq!(back(15), None);
-    // The first ACK after the pause forgets the bins, and the next begins them.
+    // The first ACK after the pause discards the bins, and the next one begins new ones.
     let begins_us = 201_000;
     assert_eq!(search_ends(100, 74, 100_000, 400), Some(begins_us + 13 * BIN_US + 1_000));
 }
@@ -254,7 +254,7 @@ fn resumed(saved_rtt_us: u32) -> Acks {
 #[test]
 fn careful_resume_jumps_to_half_of_the_window_and_paces_it_over_a_round_trip() {
     let mut acks = resumed(100_000);
-    // The last of the ten that the first ACK found sent, with ten outstanding.
+    // The last of the ten segments sent at the first ACK, with ten outstanding.
     assert_eq!(acks.ack(10, 100_000), 1);
     assert_eq!(acks.ack(10, 100_000), 0);
     assert!(acks.start.holds());
@@ -264,7 +264,8 @@ fn careful_resume_jumps_to_half_of_the_window_and_paces_it_over_a_round_trip() {
 
 #[test]
 fn careful_resume_does_not_jump_on_another_path_or_without_a_gain() {
-    // At most half of the saved RTT; more than ten times that; a window beyond the jump.
+    // A jump needs an RTT above half of the saved one and up to ten times it, and a window below
+    // the jump.
     for (saved_rtt_us, cwnd_segs) in [(200_000, 19), (9_999, 19), (100_000, 100)] {
         let mut acks = resumed(saved_rtt_us);
         acks.conn.cwnd_segs = cwnd_segs;
@@ -275,8 +276,7 @@ fn careful_resume_does_not_jump_on_another_path_or_without_a_gain() {
     }
 }
 
-/// The jump is made, ten segments in flight; then so many are, and one of them is acknowledged
-/// at a time.
+/// A connection that has just jumped, with ten segments in flight.
 fn unvalidated() -> Acks {
     let mut acks = resumed(100_000);
     acks.ack(10, 100_000);
@@ -284,7 +284,7 @@ fn unvalidated() -> Acks {
     acks
 }
 
-/// Acknowledges what was in flight at the jump, and the first segment sent after it.
+/// Acknowledge the segments in flight at the jump, and the first one sent after it.
 fn validate(acks: &mut Acks) -> u32 {
     let end = acks.conn.snd_nxt;
     while acks.conn.snd_una != end {
@@ -298,7 +298,7 @@ fn validate(acks: &mut Acks) -> u32 {
 fn careful_resume_validates_what_is_in_flight() {
     let mut acks = unvalidated();
     assert_eq!(validate(&mut acks), 1);
-    // PipeSize: ten in flight at the jump, and eleven acknowledged since; 60 are in flight.
+    // PipeSize: ten in flight at the jump, and eleven acknowledged since. 60 are in flight.
     assert!(!acks.start.holds() && acks.start.rules(&acks.conn));
     assert_eq!((acks.conn.cwnd_segs, acks.conn.pacing_rate_bytes_per_s), (60, 0));
     let last = acks.conn.snd_nxt;

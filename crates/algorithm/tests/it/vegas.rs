@@ -15,7 +15,7 @@ fn on_path(conn: &mut Conn, settings: &[(&str, u32)]) -> Instance {
     vegas
 }
 
-/// The window after a round trip of that RTT, from 100 segments.
+/// The window after a round trip with that RTT, from 100 segments.
 fn avoided(rtt_us: i32, settings: &[(&str, u32)]) -> u32 {
     let mut conn = avoiding(100);
     round_trip(&mut on_path(&mut conn, settings), &mut conn, rtt_us, 1);
@@ -51,7 +51,7 @@ fn acks_within_a_round_trip_count_in_slow_start_only() {
     let mut vegas = on_path(&mut conn, &[]);
     assert_eq!(grow(&mut vegas, &mut conn, 1, 300).pop(), Some((100, 0)));
     conn.ssthresh_segs = 200;
-    // Nor does Linux ask whether the window was in use.
+    // Linux does not check whether the window limits sending either.
     conn.cwnd_limited = 0;
     assert_eq!(grow(&mut vegas, &mut conn, 2, 10).pop(), Some((120, 0)));
 }
@@ -123,7 +123,7 @@ fn never_shrinks_below_two_segments() {
     assert_eq!(conn.cwnd_segs, 2);
 }
 
-/// Backlog w - D of a window w, over a path that holds D: the RTT is w / D of the base.
+/// A window w has the backlog w - D on a path with pipe D, where the RTT is w / D of the base RTT.
 #[test]
 fn rests_with_a_backlog_of_alpha_to_beta() {
     for (start, settings) in [(10, [2, 4]), (2000, [2, 4]), (10, [20, 22])] {
@@ -158,7 +158,7 @@ fn judged_by_round(sent: u32, cwnd_segs: u32, ssthresh_segs: u32, rtt_us: i32) -
     for rtt_us in [BASE_US, rtt_us, rtt_us] {
         vegas.pkts_acked(&mut conn, &ack(1, rtt_us));
     }
-    // A new round trip begins, in which the base is no longer the smallest RTT.
+    // A new round trip begins, in which the base RTT is no longer the smallest RTT.
     vegas.set_state(&mut conn, CaState::Open);
     for _ in 0..3 {
         vegas.pkts_acked(&mut conn, &ack(1, rtt_us));
@@ -173,7 +173,7 @@ fn judged_by_round(sent: u32, cwnd_segs: u32, ssthresh_segs: u32, rtt_us: i32) -
 #[test]
 fn old_linux_ends_slow_start_at_what_was_sent_when_the_round_trip_began() {
     assert_eq!(judged_by_round(100, 200, SSTHRESH_INFINITE, 125_000), (81, 2));
-    // 100 - 100 / 1.0101 is a segment, or two halves, which is not above gamma.
+    // 100 - 100 / 1.0101 is one segment, or two halves, which is not above gamma.
     assert_eq!(judged_by_round(100, 200, SSTHRESH_INFINITE, 101_009), (201, SSTHRESH_INFINITE));
     assert_eq!(judged_by_round(100, 80, 50, 125_000), (80, 2), "after a loss");
 }

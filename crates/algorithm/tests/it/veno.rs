@@ -3,7 +3,7 @@
 use crate::{ack, avoiding, grow, instance, round_trip};
 use dumbbell_algorithm::{CaState, Conn, CwndEvent, Instance};
 
-/// An instance in Open whose ACKs tell of an RTT, on a path of 100 ms.
+/// An instance in Open whose ACKs have one RTT, on a path of 100 ms.
 fn feels(conn: &mut Conn, rtt_us: i32, settings: &[(&str, u32)]) -> Instance {
     let mut veno = instance("veno", None, settings);
     veno.init(conn);
@@ -50,7 +50,7 @@ fn without_backlog_it_grows_as_standard_tcp() {
     assert_eq!((conn.cwnd_segs, conn.cwnd_cnt), (101, 0));
 }
 
-/// ACKs until the window has grown by a segment, each time.
+/// Number of ACKs for each segment of growth.
 fn acks_per_growth(veno: &mut Instance, conn: &mut Conn) -> Vec<u32> {
     let mut intervals = vec![0];
     while intervals.len() <= 4 {

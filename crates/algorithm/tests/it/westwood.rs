@@ -5,7 +5,7 @@ use dumbbell_algorithm::{ACK_SLOWPATH, ACK_WIN_UPDATE, Conn, CwndEvent, Instance
 
 const MSS: u32 = 1448;
 
-/// A connection of which each ACK acknowledges `bytes` a jiffy after the one before.
+/// A connection whose ACKs come one jiffy apart and acknowledge `bytes` each.
 struct Path {
     westwood: Instance,
     conn: Conn,
@@ -34,7 +34,8 @@ impl Path {
         self.westwood.in_ack_event(&mut self.conn, ACK_SLOWPATH);
     }
 
-    /// One window of time at a rate, then the ACK that ends it; the estimates in bytes/ms.
+    /// Play one window of time at a rate, then the ACK that ends it; return the estimates in
+    /// bytes/ms.
     fn window(&mut self, bytes_per_ms: u32, rtt_us: i32) -> (u32, u32) {
         self.ack(0, 101 * bytes_per_ms, rtt_us);
         self.ack(101, 0, rtt_us);

@@ -4,9 +4,9 @@ use crate::{ack, avoiding, grow, instance, round_trip};
 use dumbbell_algorithm::{CaState, Conn, CwndEvent, Instance, SSTHRESH_INFINITE};
 
 const BASE_US: i32 = 100_000;
-/// Of 1000 segments 74 wait: fast mode.
+/// 74 of 1000 segments wait: fast mode.
 const FAST_US: i32 = 108_000;
-/// Of 1000 segments 82 wait.
+/// 82 of 1000 segments wait.
 const LONG_US: i32 = 109_000;
 
 fn on_path(preset: Option<&str>, conn: &mut Conn, settings: &[(&str, u32)]) -> Instance {
@@ -85,7 +85,7 @@ fn never_gives_up_what_standard_tcp_would_have() {
         round_trip(&mut yeah, &mut conn, 200_000, 0);
         windows.push((conn.cwnd_segs, reno_count(&yeah, &conn)));
     }
-    // The queue does not go away: half, half again, then what grows by one a round trip.
+    // The queue does not shrink: half, half again, then the part that grows by one a round trip.
     assert_eq!(windows[..4], [(501, 250), (251, 251), (251, 252), (251, 253)]);
 }
 
