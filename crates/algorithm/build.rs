@@ -1,4 +1,4 @@
-//! Compiles `algorithms/*.c` and generates the list of what was compiled.
+//! Compiles `algorithms/*.c` and generates the list of compiled algorithms.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;

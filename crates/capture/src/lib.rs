@@ -7,8 +7,8 @@
 //!
 //! # What is in a file
 //! - **Headers alone.** Packets begin with the IP header (link type IPv4), so lengths are
-//!   those of the IP layer. Payload is not stored: a packet says how long it was and is
-//!   cut behind its headers.
+//!   those of the IP layer. Payload is not stored: a record has the packet's true length,
+//!   and is cut behind its headers.
 //! - **Checksums** are right for a payload of zeros. Wireshark validates those of IP and of
 //!   packets without payload, and calls those of cut packets unverified.
 //! - **Times** are simulated nanoseconds; the clock shows 1 s when the run begins

@@ -1,6 +1,6 @@
 //! Rows of a table during a run: no more than a machine can keep.
 //!
-//! How many samples a run takes is known before; the number of events shows only during the run.
+//! The number of samples is known before a run. The number of events only shows during the run.
 
 use crate::tables::{Event, EventKind, ModeChange, Request};
 

@@ -1,4 +1,4 @@
-//! CCP: its law, what it estimates, and where it rests.
+//! CCP: its law, its estimates and its equilibrium.
 
 use crate::{ack, avoiding, instance};
 use dumbbell_algorithm::{CaState, Conn, Instance, SSTHRESH_INFINITE, STACK_SLOW_START_INCLUSIVE};

@@ -1,4 +1,4 @@
-//! CCPD: its law and where it rests; what it shares with CCP is tested there.
+//! CCPD: its law and its equilibrium. The parts that it shares with CCP are tested there.
 
 use crate::ccp::Loop;
 use crate::{ack, avoiding, instance};

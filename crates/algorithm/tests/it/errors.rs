@@ -1,4 +1,4 @@
-//! What is said when a name or a value is wrong.
+//! Messages about wrong names and values.
 
 use dumbbell_algorithm::{AlgorithmError, Instance, registry};
 use std::collections::BTreeMap;

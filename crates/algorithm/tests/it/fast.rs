@@ -1,4 +1,4 @@
-//! FAST TCP: where it rests, how it gets there, which alpha it takes.
+//! FAST TCP: its equilibrium, its convergence, and the alpha that it takes.
 
 use crate::{ack, avoiding, instance};
 use dumbbell_algorithm::{CaState, Conn, Instance, SSTHRESH_INFINITE};

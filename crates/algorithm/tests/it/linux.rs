@@ -1,5 +1,5 @@
-//! Our files against what Linux's own modules do: short runs call by call, written by
-//! `make linux-modules`; `tests/linux_modules/vectors.py` says how to read them.
+//! Our files compared with Linux's own modules, call by call in short runs. `make linux-modules`
+//! writes them, and `tests/linux_modules/vectors.py` describes their format.
 
 use crate::instance;
 use dumbbell_algorithm::{AckSample, CaState, Conn, CwndEvent, Instance, RateSample};

@@ -1,4 +1,4 @@
-//! The algorithms against the vectors of their papers, RFCs and of Linux, and files of users.
+//! The algorithms compared with vectors of their papers, of RFCs and of Linux; and users' files.
 #![allow(clippy::disallowed_methods, reason = "what is expected is a band")]
 
 mod bbr;

@@ -1,4 +1,4 @@
-//! A user's own files: what is loaded, and what is refused with which words.
+//! A user's own files: which are loaded, which are refused, and the messages.
 
 use dumbbell_algorithm::own::{Fuzzer, OwnError, Part, examine, load, load_unless};
 use dumbbell_algorithm::programs::NEVER;

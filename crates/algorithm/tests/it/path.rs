@@ -1,4 +1,4 @@
-//! A path for algorithms that look at rates: one that delivers a window per round trip.
+//! A path for rate-based algorithms: it delivers a window per round trip.
 
 use dumbbell_algorithm::{CaState, Conn, Instance, RateSample};
 

@@ -1,4 +1,4 @@
-//! What holds for every algorithm, whatever happens to its connection.
+//! Properties of every algorithm, for any events of its connection.
 
 use dumbbell_algorithm::{
     AckSample, CaState, Conn, CwndEvent, Family, Instance, RateSample, STACK_COUNT_ACKS,

@@ -1,4 +1,4 @@
-//! What the algorithms say about themselves.
+//! Descriptions of the algorithms.
 
 use crate::instance;
 use dumbbell_algorithm::{Family, Need, find, registry};

@@ -1,4 +1,4 @@
-//! Standard TCP, and with it the primitives that all share.
+//! Standard TCP, and the primitives that all algorithms share.
 
 use crate::{avoiding, grow, instance};
 use dumbbell_algorithm::{Conn, SSTHRESH_INFINITE, STACK_COUNT_ACKS, STACK_SLOW_START_INCLUSIVE};

@@ -1,4 +1,4 @@
-//! Mean windows under a loss in every 1/p segments, against their closed forms.
+//! Mean windows with a loss in every 1/p segments, compared with closed forms.
 
 use crate::{ack, avoiding, instance};
 use dumbbell_algorithm::{CaState, Conn, Instance};

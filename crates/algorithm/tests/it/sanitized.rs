@@ -1,5 +1,5 @@
-//! The C files obey C, keep windows within their limits, and do the same twice: random
-//! calls, under the address and undefined-behaviour sanitizers where they matter.
+//! Random calls of the C files. Files obey C's rules (address and undefined-behaviour sanitizers),
+//! keep windows within their limits, and give the same result twice.
 #![cfg(target_os = "linux")]
 
 use dumbbell_algorithm::own::{Fuzzer, Part};

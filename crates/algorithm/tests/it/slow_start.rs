@@ -1,4 +1,4 @@
-//! Slow starts that a stack gives to algorithms, by the arithmetic of their documents.
+//! Slow starts of the stack, compared with the arithmetic of their documents.
 
 use crate::{ack, instance};
 use dumbbell_algorithm::{

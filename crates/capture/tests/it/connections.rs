@@ -1,4 +1,4 @@
-//! What captures say of connections: of ours, whose truth is known, and of any bytes at all.
+//! Connections read from captures: from ours, whose truth is known, and from arbitrary bytes.
 
 use std::num::NonZeroU64;
 use std::sync::LazyLock;

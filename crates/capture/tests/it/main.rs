@@ -1,4 +1,4 @@
-//! Captures are read back by others as they were meant.
+//! Other programs read our captures as we meant them.
 
 mod connections;
 mod properties;

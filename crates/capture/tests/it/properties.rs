@@ -1,4 +1,4 @@
-//! Whatever is written is read back by etherparse and pcap-file as what it was.
+//! etherparse and pcap-file read back all packets as they were written.
 
 use std::net::Ipv4Addr;
 

@@ -1,4 +1,4 @@
-//! What tshark makes of a file.
+//! tshark's dissection of a file.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,5 +1,4 @@
-//! Wireshark reads what is written as it was meant: numbers, marks, and what its own
-//! analysis concludes from them.
+//! Wireshark reads our files as we meant them: numbers, marks, and the results of its analysis.
 #![expect(clippy::single_range_in_vec_init, reason = "many an acknowledgement has one block")]
 
 mod dissection;
