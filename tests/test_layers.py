@@ -66,5 +66,5 @@ def test_every_room_has_a_floor_and_no_module_is_loose() -> None:
 def test_tests_lie_in_the_rooms_that_they_test() -> None:
     rooms = {room for rooms in FLOORS for room in rooms} | {"docs", "tools"}
     files = Path(__file__).parent.rglob("test_*.py")
-    loose = {"test_layers.py", "test_names.py"}
+    loose = {"test_layers.py", "test_naming.py"}
     assert {file.parent.name for file in files if file.name not in loose} <= rooms
