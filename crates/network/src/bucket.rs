@@ -6,19 +6,19 @@
 
 use crate::units::{Rate, Span, Time};
 
-/// One byte in units of one bit per second times one nanosecond.
+/// One byte, in units of (bit/s) × ns.
 const BYTE: u64 = 8 * 1_000_000_000;
 
-/// The largest depth in bytes whose arithmetic fits 64 bits.
+/// Largest depth in bytes for which the arithmetic fits 64 bits.
 pub const BURST_BYTES_MAX: u64 = 2_000_000_000;
 
 /// Tokens that fill at a constant rate up to a depth.
 #[derive(Clone, Debug)]
 pub struct Bucket {
     rate: u64,
-    /// Depth in units of [`BYTE`]'s.
+    /// Depth in the unit of [`BYTE`].
     depth: u64,
-    /// When the bucket will be full: a whole nanosecond and a part of one in 1/rate.
+    /// Time at which the bucket is full: whole nanoseconds, and `part` / `rate` of one more.
     full_at: Time,
     part: u64,
 }
@@ -31,13 +31,13 @@ impl Bucket {
         Self { rate: rate.0.get(), depth: burst_bytes * BYTE, full_at: Time::ZERO, part: 0 }
     }
 
-    /// The earliest time at which the bucket holds tokens for `bytes`; for a packet
-    /// larger than the bucket, when it is full.
+    /// Return the earliest time at which the bucket holds tokens for `bytes`. For a packet larger
+    /// than the bucket this is the time at which the bucket is full.
     #[inline]
     #[must_use]
     pub const fn holds_at(&self, bytes: u32) -> Time {
         match self.depth.checked_sub(bytes as u64 * BYTE) {
-            // Rounded so that no packet goes early: a part of a nanosecond that is missing costs a
+            // Rounded up, so that no packet goes early: a missing part of a nanosecond costs a
             // whole one.
             Some(spare) if spare >= self.part => {
                 Time(self.full_at.0.saturating_sub((spare - self.part) / self.rate))
@@ -49,7 +49,7 @@ impl Bucket {
     /// Takes tokens for `bytes` at `now`.
     #[inline]
     pub fn take(&mut self, now: Time, bytes: u32) {
-        // Tokens beyond the depth are lost: a bucket that has long been full is full, no more.
+        // Tokens above the depth are lost: a full bucket gains nothing over time.
         if now > self.full_at {
             self.full_at = now;
             self.part = 0;

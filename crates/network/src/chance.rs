@@ -11,9 +11,9 @@ use crate::random::{Random, WHOLE};
 /// An event of constant probability in independent trials.
 #[derive(Clone, Debug)]
 pub struct Chance {
-    /// Trials that pass before the next event.
+    /// Number of trials before the next event.
     left: u64,
-    /// For each binary digit of a gap, below which draw it is one.
+    /// Bound for each binary digit of a gap: the digit is one if a draw is below it.
     digits: Vec<u64>,
     random: Random,
 }
@@ -30,26 +30,25 @@ impl Chance {
         chance
     }
 
-    /// Changes the probability from the next trial on.
+    /// Change the probability from the next trial on.
     ///
     /// # Panics
     /// If the probability is outside `0.0..=1.0`.
     pub fn set(&mut self, probability: f64) {
         assert!((0.0..=1.0).contains(&probability), "probability {probability} not in 0..1");
-        // Digits of trials not yet passed may be drawn again, as a geometric number has no memory.
+        // A geometric number has no memory, so trials not yet passed may be drawn again.
         self.digits.clear();
-        // The probability of the event in 2^i trials; it has no cancellation where that
-        // of its absence, q^(2^i), would round to one.
+        // The probability of the event within 2^i trials. The complement, q^(2^i), would round to
+        // one for a rare event, and its digits would cancel.
         let mut happens = probability;
-        // 64 digits are all that a gap has. At a probability of 1 there are none, and each gap is
-        // 0.
+        // A gap has 64 digits. At a probability of 1 there are none, and each gap is 0.
         while happens < 1.0 && self.digits.len() < 64 {
             let one = (1.0 - happens) / (2.0 - happens);
-            // A product with a power of two is exact.
+            // The product with a power of two is exact.
             self.digits.push((one * WHOLE) as u64);
             happens *= 2.0 - happens;
         }
-        // Digits that are all one make the longest gap, which no run reaches.
+        // A gap whose digits are all one is the longest. No run reaches its end.
         if probability == 0.0 {
             self.digits.fill(u64::MAX);
         }
@@ -67,14 +66,14 @@ impl Chance {
         true
     }
 
-    /// Trials that certainly pass before the event happens.
+    /// Number of trials before the next event.
     #[inline]
     #[must_use]
     pub const fn certain(&self) -> u64 {
         self.left
     }
 
-    /// Passes so many of [`Self::certain`] at once.
+    /// Pass `trials` of [`Self::certain`] at once.
     #[inline]
     pub const fn pass(&mut self, trials: u64) {
         self.left -= trials;
@@ -122,7 +121,7 @@ mod tests {
             let seen = gaps.iter().filter(|&&gap| gap == k as usize).count() as f64;
             assert!((seen - expected).abs() < 4.5 * expected.sqrt(), "gap {k}: {seen}, {expected}");
         }
-        // Lag-one correlation of n independent values has a deviation of 1/sqrt(n).
+        // The lag-one correlation of n independent values has a standard deviation of 1/sqrt(n).
         let mean = gaps.iter().sum::<usize>() as f64 / count;
         let deviation = |gap: usize| gap as f64 - mean;
         let variance: f64 = gaps.iter().map(|&gap| deviation(gap).powi(2)).sum();

@@ -1,8 +1,8 @@
 //! Delays of single packets, counted in histograms of constant memory.
 //!
-//! A histogram has buckets as an HDR histogram does, each narrower than 1/128 of the delays in
-//! it: whatever percentile is taken of their middles is wrong by less than 0.4 %. There is one
-//! for each period of the run, so that parts of it can be looked at alone.
+//! The buckets are those of an HDR histogram. Each is narrower than 1/128 of its delays, so
+//! percentiles of the buckets' middles have an error below 0.4 %. Each period of the run has a
+//! separate histogram, so parts of the run can be studied alone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,24 +12,24 @@ use hdrhistogram::Histogram;
 use crate::packet::{Direction, Packet};
 use crate::units::{Span, Time};
 
-/// Significant decimal digits: a bucket is that narrow.
+/// Significant decimal digits of a delay, which determine the width of the buckets.
 const DIGITS: u8 = 2;
 
 /// Packets of one period with about the same delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayCount {
-    /// When the period ended.
+    /// End of the period.
     pub until: Time,
-    /// The middle of the bucket.
+    /// Middle of the bucket.
     pub delay: Span,
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
 }
 
-/// When histograms begin and end.
+/// Times at which histograms begin and end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Periods {
-    /// How long each lasts; the last one ends with the run.
+    /// Length of each period; the last one ends with the run.
     pub length: Span,
     /// The end of the run.
     pub end: Time,
@@ -40,19 +40,19 @@ pub struct Periods {
 pub struct DelayHistograms {
     periods: Periods,
     current: Histogram<u64>,
-    /// When the current period ends.
+    /// End of the current period.
     until: Time,
     taken: Vec<DelayCount>,
 }
 
 impl Periods {
-    /// A single one: the whole run.
+    /// One period: the whole run.
     #[must_use]
     pub const fn whole(end: Time) -> Self {
         Self { length: Span(end.0), end }
     }
 
-    /// When the period ends in which `time` lies. An end belongs to the period before it.
+    /// Return the end of the period that contains `time`. A period contains its end.
     fn end_of(self, time: Time) -> Time {
         let before = time.0.saturating_sub(1) / self.length.0;
         Time((before + 1).saturating_mul(self.length.0)).min(self.end)
@@ -60,10 +60,10 @@ impl Periods {
 }
 
 impl DelayHistograms {
-    /// Nothing counted yet.
+    /// Histograms before the first packet.
     ///
     /// # Panics
-    /// If periods have no length.
+    /// If the periods have length zero.
     #[must_use]
     pub fn new(periods: Periods) -> Self {
         assert!(periods.length > Span::ZERO, "a period takes time");
@@ -71,11 +71,11 @@ impl DelayHistograms {
         Self { periods, current, until: periods.end_of(Time::ZERO), taken: Vec::new() }
     }
 
-    /// Counts a packet whose delay ended at `at`, which never goes back; what ends after the run
-    /// does not count.
+    /// Count a packet whose delay ended at `at`, which never goes back. Delays that end after the
+    /// run do not count.
     pub fn record(&mut self, at: Time, delay: Span) {
         if at > self.until {
-            // A link that decides on arrival knows departures beyond the end of the run.
+            // A link that decides on arrival knows departures after the end of the run.
             if at > self.periods.end {
                 return;
             }
@@ -85,7 +85,7 @@ impl DelayHistograms {
         self.current.record(delay.0).expect("a histogram that grows");
     }
 
-    /// Everything counted, in order of periods, then delays.
+    /// Return all counts, ordered by period and then by delay.
     #[must_use]
     pub fn finish(mut self) -> Vec<DelayCount> {
         self.close();
@@ -104,24 +104,24 @@ impl DelayHistograms {
     }
 }
 
-/// How long packets wait in one queue: those of each flow that is counted apart, and those of all
-/// others together.
+/// Delays of packets in one queue. Some flows have separate histograms, and all other packets share
+/// one.
 #[derive(Clone, Debug)]
 pub struct QueueDelays {
     periods: Periods,
-    /// Of each flow, whether its data is counted apart.
+    /// By flow: true if its data has separate histograms.
     apart: Arc<[bool]>,
     found: BTreeMap<Option<u32>, DelayHistograms>,
 }
 
 impl QueueDelays {
-    /// A queue through which nothing has passed.
+    /// A record before the first packet.
     #[must_use]
     pub const fn new(periods: Periods, apart: Arc<[bool]>) -> Self {
         Self { periods, apart, found: BTreeMap::new() }
     }
 
-    /// Counts a packet that begins to be sent at `at`, after a wait.
+    /// Count a packet that begins to be sent at `at`, after it `waited`.
     pub fn record(&mut self, at: Time, waited: Span, packet: Packet) {
         let is_apart =
             packet.direction() == Direction::Forward && self.apart[packet.flow() as usize];
@@ -131,7 +131,7 @@ impl QueueDelays {
         found.record(at, waited);
     }
 
-    /// Everything counted, by flow; those of no flow are of all others.
+    /// Return all counts by flow. None stands for the packets that share a histogram.
     pub fn finish(self) -> impl Iterator<Item = (Option<u32>, Vec<DelayCount>)> {
         self.found.into_iter().map(|(flow, found)| (flow, found.finish()))
     }
@@ -148,7 +148,7 @@ mod tests {
         Periods { length, end: Time(end) }
     }
 
-    /// By nearest rank, of delays and how often there are such.
+    /// Percentile by nearest rank, of delays with their counts.
     fn percentile(counts: &[(Span, u64)], per_mille: u64) -> Span {
         let total: u64 = counts.iter().map(|count| count.1).sum();
         let rank = (total * per_mille).div_ceil(1_000).max(1);
@@ -186,7 +186,7 @@ mod tests {
             }
         }
 
-        /// However delays are divided among them.
+        /// Any division of the run into periods counts the same packets.
         #[test]
         fn periods_add_up_to_the_whole(
             delays in prop::collection::vec((0u64..400, 0u64..1 << 30), 1..300), length in 1u64..5_000,

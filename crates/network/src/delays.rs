@@ -12,8 +12,8 @@ use crate::random::Random;
 use crate::schedule::{Schedule, Steps};
 use crate::units::{Span, Time};
 
-/// Propagation delay by time. The order of packets is kept when it falls, unless they take another
-/// route.
+/// Propagation delay by time. When the delay falls, packets keep their order, unless they take
+/// another route.
 #[derive(Clone, Debug)]
 pub struct Delays {
     schedule: Schedule<Span>,
@@ -21,7 +21,7 @@ pub struct Delays {
     routes: Option<Box<Routes>>,
 }
 
-/// Routes by time, and when the latest packet of each that is not taken arrives.
+/// Routes by time, and the latest arrival on each route that is not in use.
 #[derive(Clone, Debug)]
 struct Routes {
     schedule: Schedule<u32>,
@@ -30,7 +30,7 @@ struct Routes {
 }
 
 impl Delays {
-    /// Delays and routes, and the times from which they hold.
+    /// Delays and routes by time.
     ///
     /// # Panics
     /// If there is no step.
@@ -44,35 +44,35 @@ impl Delays {
         Self { schedule: Schedule::new(steps), latest: Time::ZERO, routes }
     }
 
-    /// When a packet that leaves at `departs`, which never goes back, reaches the far
-    /// end: after the delay of that time, but never before one that left earlier on its route.
+    /// Return the arrival time at the far end of a packet that leaves at `departs`, which never
+    /// goes back. The packet arrives after the delay of that time, but never before an earlier one
+    /// of its route.
     #[inline]
     pub fn arrives(&mut self, departs: Time) -> Time {
         if let Some(routes) = &mut self.routes {
             routes.change(departs, &mut self.latest);
         }
-        // A wire cannot reorder: when its delay falls, what leaves later waits for what left
-        // before.
+        // A wire cannot reorder: when its delay falls, later packets wait for earlier ones.
         self.latest = self.latest.max(departs + self.schedule.at(departs));
         self.latest
     }
 }
 
 impl Routes {
-    /// Puts `latest` aside where another route is taken from now on, and fetches its own.
+    /// Store `latest` of the old route and load that of the new one, if the route changes.
     fn change(&mut self, now: Time, latest: &mut Time) {
         let next = self.schedule.at(now);
         if next != self.current {
             self.left.insert(self.current, *latest);
-            // What is still on the old route does not hold the new one up, so packets may overtake.
+            // Packets on the old route do not delay those on the new one, so packets may overtake.
             *latest = self.left.remove(&next).unwrap_or(Time::ZERO);
             self.current = next;
         }
     }
 }
 
-/// A random delay that keeps the order: uniform up to a maximum, and no less than what
-/// came before needs.
+/// A random delay that keeps the order. It is uniform up to a maximum, or longer if an earlier
+/// packet is still delayed.
 #[derive(Clone, Debug)]
 pub struct Jitter {
     max: Span,
@@ -81,18 +81,18 @@ pub struct Jitter {
 }
 
 impl Jitter {
-    /// Holds of at most `max`; none if that is zero.
+    /// Jitter of at most `max`; None if that is zero.
     pub fn up_to(max: Span, random: impl FnOnce() -> Random) -> Option<Self> {
         (max > Span::ZERO).then(|| Self::new(max, random()))
     }
 
-    /// Holds of at most `max`.
+    /// Jitter of at most `max`.
     #[must_use]
     pub const fn new(max: Span, random: Random) -> Self {
         Self { max, latest: Time::ZERO, random }
     }
 
-    /// When a packet that arrives at `now`, which never goes back, goes on.
+    /// Return the time at which a packet that arrives at `now` continues. `now` never goes back.
     #[inline]
     pub fn ready(&mut self, now: Time) -> Time {
         let drawn = now + Span(self.random.up_to(self.max.0));
@@ -101,18 +101,18 @@ impl Jitter {
     }
 }
 
-/// Delivery at multiples of a time only, as of aggregated acknowledgements.
+/// Delivery at multiples of a time only, as with aggregated ACKs.
 #[derive(Clone, Copy, Debug)]
 pub struct Batch(Span);
 
 impl Batch {
-    /// Deliveries every `every`; none if that is zero.
+    /// Deliveries every `every`; None if that is zero.
     #[must_use]
     pub fn new(every: Span) -> Option<Self> {
         (every > Span::ZERO).then_some(Self(every))
     }
 
-    /// When a packet that would reach the far end at `arrives` does.
+    /// Return the delivery time of a packet that would reach the far end at `arrives`.
     #[inline]
     #[must_use]
     pub const fn delivers(self, arrives: Time) -> Time {
@@ -142,7 +142,7 @@ impl ReorderConfig {
     }
 }
 
-/// Reordering at work.
+/// A running model of reordering.
 #[derive(Clone, Debug)]
 pub struct Reorder {
     late: Chance,
@@ -150,13 +150,13 @@ pub struct Reorder {
 }
 
 impl Reorder {
-    /// Reordering before its first packet.
+    /// A model before its first packet.
     #[must_use]
     pub fn new(config: &ReorderConfig, random: Random) -> Self {
         Self { late: Chance::new(config.probability, random), delay: config.delay_ns }
     }
 
-    /// By how much the next packet is late; none: it keeps its place.
+    /// Return the extra delay of the next packet. None if it keeps its place.
     #[inline]
     pub fn late_by(&mut self) -> Option<Span> {
         self.late.happens().then_some(self.delay)
@@ -185,7 +185,7 @@ mod tests {
             [0, 49, 50, 60, 70, 75].map(|departs| delays.arrives(Time(departs)).0)
         };
         assert_eq!(arrives(&[(0, 1)]), [100, 149, 149, 149, 170, 175]);
-        // The first two finish on their route, and those that return to it come behind them.
+        // The first two packets finish on their route, and packets that return to it come behind.
         assert_eq!(arrives(&[(0, 1), (50, 2), (70, 1)]), [100, 149, 60, 70, 170, 175]);
         assert_eq!(arrives(&[(0, 1), (50, 2), (55, 1)]), [100, 149, 60, 149, 170, 175]);
     }
@@ -220,7 +220,7 @@ mod tests {
         config.check().unwrap();
         let mut reorder = Reorder::new(&config, Random::new(1, 2));
         let late = (0..100_000).filter_map(|_| reorder.late_by()).count();
-        // 4 sigma of a binomial: 380.
+        // 4 sigma of a binomial distribution: 380.
         assert!((9_620..=10_380).contains(&late), "{late}");
         assert_eq!(
             ReorderConfig { delay_ns: Span(0), ..config }.check().unwrap_err().0,

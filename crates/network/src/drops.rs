@@ -8,20 +8,20 @@ use std::collections::BTreeMap;
 
 use crate::units::{Span, Time};
 
-/// Into how many parts a service time is divided.
+/// Number of parts into which a service time is divided.
 const PHASES: usize = 16;
 
-/// A flow's packets that a queue dropped.
+/// Packets of one flow that a queue dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowDrops {
-    /// How many there were.
+    /// Number of packets.
     pub packets: u64,
-    /// When the first and the latest of them came.
+    /// Arrival times of the first and of the latest.
     pub between: (Time, Time),
-    /// On how many occasions the first one that was refused on arrival came in which part of the
-    /// service of the packet being sent.
+    /// Number of occasions by phase. The phase is the part of the transmission in progress at which
+    /// the first refused packet of an occasion arrived.
     phases: [u32; PHASES],
-    /// What comes until then belongs to the latest occasion.
+    /// End of the latest occasion. Drops before it belong to that occasion.
     until: Time,
 }
 
@@ -29,22 +29,23 @@ pub struct FlowDrops {
 #[derive(Clone, Debug, Default)]
 pub struct Drops(BTreeMap<u32, FlowDrops>);
 
-/// How a packet that is refused on arrival finds the transmitter.
+/// State of the transmitter when a packet is refused on arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusal {
-    /// When the packet being sent has been.
+    /// Time at which the packet in transmission has been sent.
     pub sent: Time,
-    /// How long that takes in all.
+    /// Duration of that transmission.
     pub service: Span,
-    /// When all that waits has been sent.
+    /// Time at which all waiting packets have been sent.
     pub free: Time,
 }
 
 impl Drops {
-    /// A packet of a flow is dropped at `now`, on arrival or later.
+    /// Record a drop of a flow at `now`. `refusal` is None if the packet was not refused on
+    /// arrival.
     ///
-    /// What is dropped while the queue of an earlier drop is sent is of one occasion with it: a
-    /// burst that comes at a time shows no phase.
+    /// Drops belong to one occasion until the queue at its first drop has been sent, because a
+    /// burst that arrives at once shows no phase.
     #[cold]
     pub fn note(&mut self, now: Time, flow: u32, refusal: Option<Refusal>) {
         let fresh =
@@ -53,19 +54,19 @@ impl Drops {
         of_flow.packets += 1;
         of_flow.between.1 = now;
         if let Some(Refusal { sent, service, free }) = refusal.filter(|_| now >= of_flow.until) {
-            // A carried remainder may make a service a nanosecond longer.
+            // A carried remainder may make a transmission one nanosecond longer.
             let part = sent.since(now).0 * PHASES as u64 / (service.0 + 1);
             of_flow.phases[(part as usize).min(PHASES - 1)] += 1;
             of_flow.until = free;
         }
     }
 
-    /// What was noted of each flow.
+    /// Drops of each flow.
     pub fn of_flows(&self) -> impl Iterator<Item = (u32, &FlowDrops)> {
         self.0.iter().map(|(&flow, drops)| (flow, drops))
     }
 
-    /// What was noted of a flow.
+    /// Drops of one flow; None if it had none.
     #[must_use]
     pub fn of(&self, flow: u32) -> Option<&FlowDrops> {
         self.0.get(&flow)
@@ -73,17 +74,18 @@ impl Drops {
 }
 
 impl FlowDrops {
-    /// On how many occasions packets were refused on arrival.
+    /// Number of occasions on which packets were refused on arrival.
     #[must_use]
     pub fn occasions(&self) -> u64 {
         self.phases.iter().map(|&count| u64::from(count)).sum()
     }
 
-    /// On how many of them the first came in the two neighbouring parts in which most did.
+    /// Number of occasions in the two neighbouring parts of the transmission that have most of
+    /// them.
     #[must_use]
     pub fn in_phase(&self) -> u64 {
-        // Two neighbours, because a phase may lie on the boundary of two parts; the last adjoins
-        // the first.
+        // A phase may lie on the boundary of two parts, so two neighbours count. The last part
+        // adjoins the first.
         let pair = |part: usize| self.phases[part] + self.phases[(part + 1) % PHASES];
         (0..PHASES).map(pair).max().unwrap_or(0).into()
     }

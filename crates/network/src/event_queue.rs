@@ -1,33 +1,32 @@
-//! The earliest of many times, each of which is set on its own.
+//! The earliest of many times that are set separately.
 //!
-//! Every source of events (a link, a host's timer) has a place. Few sources lie in an array, of
-//! which the least is looked up; many are the leaves of a tournament tree, in which setting costs
-//! its depth at most and reading nothing. Of equal times the lowest place comes first, so the
-//! order of events never depends on anything but the scenario.
+//! Every source of events (a link, a host's timer) has a place. Few sources are in an array, and
+//! each call searches it for the least. Many sources are the leaves of a tournament tree: setting a
+//! time costs at most the tree's depth, and reading the earliest costs nothing. Of equal times the
+//! lowest place comes first, so the order of events depends on the scenario only.
 
 use crate::units::Time;
 
-/// So many times are looked through.
+/// Largest number of times in the array.
 const FEW: usize = 8;
-/// Half as many are enough in most networks.
+/// Half of the array is enough in most networks.
 const FEWER: usize = 4;
 
-/// A time and below it the place, so that the least of these is the earliest time at the lowest
-/// place.
+/// A time in the high bits and its place in the low ones. The least key is the earliest time at the
+/// lowest place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key(u64);
 
 impl Key {
     const PLACE_BITS: u32 = FEW.trailing_zeros();
-    /// As good as [`Time::NEVER`], as is all that is later: a scenario and a route take 2^60 ns
-    /// each. A link that is stuck and an application whose rate is zero have such times.
+    /// Time that stands for [`Time::NEVER`], as do all later ones. A scenario and a route take 2^60
+    /// ns each. A stuck link and an application of rate zero have such times.
     const NEVER: u64 = u64::MAX >> Self::PLACE_BITS;
 
     #[inline]
     const fn new(time: Time, place: usize) -> Self {
         let time = if time.0 < Self::NEVER { time.0 } else { Self::NEVER };
-        // Time in the high bits, place in the low ones: one comparison finds the earliest of the
-        // lowest place.
+        // The time is in the high bits, so one comparison orders by time and then by place.
         Self(time << Self::PLACE_BITS | place as u64)
     }
 
@@ -43,18 +42,18 @@ impl Key {
     }
 }
 
-/// Times by place, with the earliest known or soon found.
+/// Times by place. The earliest is known or found quickly.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
     few: [Key; FEW],
     sources: usize,
-    /// Empty where there are few.
+    /// The tournament tree; empty if there are few sources.
     nodes: Vec<(Time, u32)>,
     leaves: usize,
 }
 
 impl EventQueue {
-    /// So many `sources`, none of which has anything scheduled.
+    /// A queue of `sources` sources without scheduled times.
     #[must_use]
     pub fn new(sources: usize) -> Self {
         let few = std::array::from_fn(|place| Key::new(Time::NEVER, place));
@@ -72,7 +71,7 @@ impl EventQueue {
         Self { few, sources, nodes, leaves }
     }
 
-    /// The source of the earliest time; the first if nothing is scheduled.
+    /// Source of the earliest time; the first source if nothing is scheduled.
     #[inline]
     #[must_use]
     pub fn first(&self) -> usize {
@@ -106,7 +105,7 @@ impl EventQueue {
         }
     }
 
-    /// The earliest time and its source among all but one.
+    /// The earliest time and its source among all sources but one.
     #[inline]
     #[must_use]
     pub fn earliest_beside(&self, source: usize) -> (Time, usize) {
@@ -141,11 +140,11 @@ impl EventQueue {
         self.nodes[node] = winner;
         while node > 1 {
             let sibling = self.nodes[node ^ 1];
-            // On equal times the left one wins: the winner so far if its node is even.
+            // On equal times the left node wins: the winner so far if its node is even.
             let keeps = winner.0 < sibling.0 || (winner.0 == sibling.0 && node % 2 == 0);
             winner = if keeps { winner } else { sibling };
             node /= 2;
-            // No node above can change: their winners were chosen from this one.
+            // No node above can change, because their winners were chosen from this one.
             if self.nodes[node] == winner {
                 return;
             }

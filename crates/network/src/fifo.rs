@@ -1,9 +1,9 @@
 //! A first-in, first-out queue in a ring.
 
-/// Slots that are there once there is an entry.
+/// Number of slots that the first entry allocates.
 const FIRST: usize = 4;
 
-/// Entries in the order in which they were pushed, numbered from zero.
+/// Entries in the order of their push, numbered from zero.
 #[derive(Clone, Debug, Default)]
 pub struct Fifo<T> {
     slots: Vec<T>,
@@ -12,7 +12,7 @@ pub struct Fifo<T> {
 }
 
 impl<T: Copy + Default> Fifo<T> {
-    /// An empty queue, which takes no memory before its first entry.
+    /// An empty queue. It allocates no memory before its first entry.
     #[must_use]
     pub const fn new() -> Self {
         Self { slots: Vec::new(), pushed: 0, popped: 0 }
@@ -34,15 +34,15 @@ impl<T: Copy + Default> Fifo<T> {
         self.slots[self.slot(number)]
     }
 
-    /// The entry to be popped next.
+    /// The next entry to pop; None if there is none.
     #[inline]
     #[must_use]
     pub fn front(&self) -> Option<T> {
         (self.popped < self.pushed).then(|| self.get(self.popped))
     }
 
-    /// Adds an entry before all those at the end that are `after` it, if they are fewer than
-    /// `most`; gives whether they are.
+    /// Insert an entry before all entries at the end that are `after` it. Return false and insert
+    /// nothing if these are `most` or more.
     #[inline]
     pub fn insert_by(&mut self, entry: T, most: usize, after: impl Fn(&T) -> bool) -> bool {
         if self.len() >= most && after(&self.get(self.pushed - most as u64)) {
@@ -58,8 +58,8 @@ impl<T: Copy + Default> Fifo<T> {
         true
     }
 
-    /// As [`Self::insert_by`] of entries in their order, if the first is before fewer than `most`:
-    /// each that waits is moved once.
+    /// Insert several entries in their order, as [`Self::insert_by`] does. Return false and insert
+    /// nothing if `most` or more entries are after the first. Each waiting entry moves once.
     pub fn merge(&mut self, entries: &[T], most: usize, after: impl Fn(&T, &T) -> bool) -> bool {
         let Some(first) = entries.first() else { return true };
         if self.len() >= most && after(&self.get(self.pushed - most as u64), first) {
@@ -86,8 +86,8 @@ impl<T: Copy + Default> Fifo<T> {
         self.slots[slot] = entry;
     }
 
-    /// The number of the first entry that is `after` something, as all later ones are; that of
-    /// the next entry to be pushed if none is.
+    /// Return the number of the first entry that is `after` something; all later entries must be,
+    /// too. If none is, return the number of the next entry to push.
     #[must_use]
     pub fn first_after(&self, after: impl Fn(&T) -> bool) -> u64 {
         let (mut low, mut high) = (self.popped, self.pushed);
@@ -102,7 +102,7 @@ impl<T: Copy + Default> Fifo<T> {
         low
     }
 
-    /// The number of the entry to be popped next, or pushed next if there is none.
+    /// The number of the next entry to pop, or of the next to push if there is none.
     #[inline]
     #[must_use]
     pub const fn front_number(&self) -> u64 {
@@ -116,7 +116,7 @@ impl<T: Copy + Default> Fifo<T> {
         (self.pushed - self.popped) as usize
     }
 
-    /// Removes the entry at the front, which must be there.
+    /// Remove the entry at the front. There must be one.
     #[inline]
     pub const fn skip(&mut self) {
         self.popped += 1;
@@ -128,7 +128,7 @@ impl<T: Copy + Default> Fifo<T> {
         self.popped = self.pushed;
     }
 
-    /// Removes and gives the entry at the front, if there is one.
+    /// Remove and return the entry at the front; None if there is none.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         let entry = self.front()?;
@@ -136,7 +136,7 @@ impl<T: Copy + Default> Fifo<T> {
         Some(entry)
     }
 
-    /// All entries, the oldest first.
+    /// All entries, from the oldest to the newest.
     pub fn iter(&self) -> impl Iterator<Item = T> {
         (self.popped..self.pushed).map(|number| self.get(number))
     }
@@ -151,7 +151,7 @@ impl<T: Copy + Default> Fifo<T> {
     fn grow(&mut self) {
         let mut grown = vec![T::default(); (2 * self.slots.len()).max(FIRST)];
         let mask = grown.len() - 1;
-        // Numbers remain the same, so those that callers keep are still valid.
+        // Entries keep their numbers, so numbers that callers store stay valid.
         for number in self.popped..self.pushed {
             grown[number as usize & mask] = self.get(number);
         }

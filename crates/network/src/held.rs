@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 
 use crate::units::Time;
 
-/// When each packet that is on its way will be at the far end, as far as space for more is limited.
+/// Arrival times at the far end of all packets that are under way, on a link of limited space.
 #[derive(Clone, Debug)]
 pub struct Held {
     most: u32,
@@ -14,24 +14,24 @@ pub struct Held {
 }
 
 impl Held {
-    /// None where a link holds any number of packets.
+    /// A count of held packets; None where a link holds any number of them.
     #[must_use]
     pub fn new(most: Option<NonZeroU32>) -> Option<Self> {
         most.map(|most| Self { most: most.get(), until: BinaryHeap::new() })
     }
 
-    /// How many more packets there is space for at `now`, which never goes back, next to those that
-    /// wait for their turn.
+    /// Return the number of further packets that have space at `now`, which never goes back.
+    /// `waiting` packets are still in the queue.
     pub fn space(&mut self, now: Time, waiting: u32) -> u32 {
-        // A heap, not a queue: with jitter or reordering, packets do not arrive in the order of
-        // departure.
+        // A heap, not a queue: with jitter or reordering, packets arrive in another order than they
+        // depart.
         while self.until.peek().is_some_and(|first| first.0 <= now) {
             self.until.pop();
         }
         self.most.saturating_sub(waiting).saturating_sub(self.until.len() as u32)
     }
 
-    /// A packet is held until it is at the far end.
+    /// Hold a packet until it is at the far end.
     pub fn hold(&mut self, until: Time) {
         self.until.push(Reverse(until));
     }

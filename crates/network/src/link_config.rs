@@ -68,7 +68,7 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// The longest that the link takes beside its queue and its rate.
+    /// Return the longest delay of the link outside its queue and its transmitter.
     #[must_use]
     pub fn longest(&self) -> Span {
         let delay = self.delay.values().max().unwrap_or(Span::ZERO);
@@ -77,10 +77,10 @@ impl LinkConfig {
         [late, self.jitter, self.batch, varied].into_iter().fold(delay, Span::saturating_add)
     }
 
-    /// What the types do not ensure: the key at fault and what is wrong with it.
+    /// Check the values that the types do not restrict.
     ///
     /// # Errors
-    /// The first thing found wrong.
+    /// The first key at fault and the fault.
     pub fn check(&self) -> Check {
         self.rate.as_ref().map_or(Ok(()), |rate| within("rate", rate.check()))?;
         self.delay.check("delay")?;

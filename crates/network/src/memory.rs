@@ -44,12 +44,12 @@ impl MemoryConfig {
     }
 }
 
-/// A memory at work.
+/// A running memory.
 #[derive(Debug)]
 struct Memory {
     config: MemoryConfig,
     held_bytes: u64,
-    /// When packets whose departures are known begin to be sent, and their bytes.
+    /// Times at which packets with known departures begin to be sent, and their bytes.
     leaving: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
@@ -64,35 +64,35 @@ impl Memory {
     }
 }
 
-/// A link's access to the memory of its switch. All links of a switch must be asked in order of
-/// time.
+/// A link's access to the memory of its switch. Links of one switch must call in order of time.
 #[derive(Debug)]
 pub(crate) struct Port {
-    // A network may move between threads, though only one at a time uses it.
+    // A network may move between threads, so the memory is behind a lock. One thread at a time uses
+    // it.
     memory: Arc<Mutex<Memory>>,
-    /// When all packets have been sent whose departures are known.
+    /// Time at which all packets with known departures have been sent.
     free_at: Time,
-    /// What its scheduler holds.
+    /// Bytes that the link's scheduler holds.
     scheduled_bytes: u64,
 }
 
 impl Port {
-    /// Whether a queue that holds so much may take a packet at `now`.
+    /// Return whether a queue of `queue_bytes` may take a packet at `now`.
     pub fn takes(&self, now: Time, queue_bytes: u64, wire_bytes: u32) -> bool {
         let mut memory = self.memory();
         memory.release(now);
         let free = memory.config.bytes - memory.held_bytes;
         let wire_bytes = u64::from(wire_bytes);
-        // Before the packet joins: its own bytes are still free.
+        // The packet has not joined yet, so its own bytes still count as free.
         let threshold = memory.config.alpha * free as f64;
         wire_bytes <= free && (queue_bytes + wire_bytes) as f64 <= threshold
     }
 
-    /// A packet joins at `now` that will have been sent at `end`. It waits until what is before it
-    /// has been.
+    /// Add a packet at `now` whose transmission ends at `end`. It waits until all packets before it
+    /// have been sent.
     pub fn join(&mut self, now: Time, end: Time, wire_bytes: u32) {
         let begins = std::mem::replace(&mut self.free_at, end);
-        // A packet that is sent at once is in no queue, so it holds no memory.
+        // A packet that is sent at once waits in no queue, so it holds no memory.
         if begins > now {
             let mut memory = self.memory();
             memory.held_bytes += u64::from(wire_bytes);
@@ -100,7 +100,7 @@ impl Port {
         }
     }
 
-    /// The link's scheduler holds so much from now on.
+    /// Set the number of bytes that the link's scheduler holds from now on.
     pub fn hold(&mut self, bytes: u64) {
         let before = std::mem::replace(&mut self.scheduled_bytes, bytes);
         let mut memory = self.memory();
@@ -117,7 +117,7 @@ impl Port {
 pub(crate) struct Memories(Vec<(u32, Arc<Mutex<Memory>>)>);
 
 impl Memories {
-    /// A port of the memory that is described.
+    /// Return a port of a switch's memory; the first port of a switch creates it.
     pub fn port(&mut self, config: MemoryConfig) -> Port {
         let known = self.0.iter().find(|(switch, _)| *switch == config.switch);
         let memory = known.map(|(_, memory)| Arc::clone(memory)).unwrap_or_else(|| {

@@ -27,47 +27,48 @@ use crate::routing::{HopKind, LinkTraits, NextHop, ProcessRoutes, RoutingTable};
 use crate::traffic::Traffic;
 use crate::units::{Span, Time};
 
-/// What became of a packet that was sent.
+/// Outcome of sending a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is on its way.
+    /// The packet is under way.
     UnderWay,
-    /// It is at its host, by the time of that host; in virtual time it is data for a receiver.
+    /// The packet is at its host, by the time of that host. In virtual time it is data for a
+    /// receiver.
     Delivered(Arrival),
-    /// It was lost on a link.
+    /// A link lost the packet.
     Lost(Arrival, LinkId, DropCause),
-    /// There is now another of it; said before what becomes of either.
+    /// A link made a copy of the packet. This outcome comes before those of both.
     Duplicated(Packet),
-    /// It leaves the transmitter of a link then of which that is asked for; said before what
-    /// becomes of it. See [`Network::report_departures`].
+    /// The packet leaves the transmitter of a link at that time, before its next outcome. Only
+    /// links of [`Network::report_departures`] report this.
     Departs(Arrival, LinkId),
-    /// It reaches a link that is not plain: [`Network::enter_other`] takes it on from there.
+    /// The packet reaches a link that is not plain. [`Network::enter_other`] continues from there.
     Reaches(Arrival, LinkId),
-    /// Several things happened, to this and to other packets: see [`Network::next_outcome`].
+    /// Several things happened to this and to other packets: see [`Network::next_outcome`].
     Several,
 }
 
-/// What happens next in virtual time.
+/// The next event in virtual time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A packet reaches a host.
     Arrival(Arrival),
-    /// A packet that waited before a link moved on.
+    /// A packet that waited before a link continued.
     Outcome(Outcome),
-    /// A link is to be asked for its next packet: [`Network::serve`].
+    /// A link must be asked for its next packet: [`Network::serve`].
     Service(LinkId, Time),
-    /// The process acts of itself: its timer is due.
+    /// The earliest timer of the process is due.
     Timer(ProcessId, Time),
     /// Nothing more happens before the end.
     End,
 }
 
-/// A logical process: hosts on one clock, as far as the network is concerned.
+/// A logical process: the network's view of hosts on one clock.
 #[derive(Clone, Copy, Debug)]
 struct Process {
-    /// How much later than an arrival its event is.
+    /// Time between an arrival and its event.
     lookahead: Span,
-    /// When its earliest timer is due.
+    /// Time at which its earliest timer is due.
     timer: Time,
 }
 
@@ -80,28 +81,28 @@ pub struct Network {
     stride: usize,
     process_routes: Vec<ProcessRoutes>,
     processes: Vec<Process>,
-    /// What is to reach the hosts of each process, then what is to enter links.
+    /// Packets on their way to the hosts of each process, then packets that wait before links.
     queues: Vec<MergeQueue>,
-    /// The links of the latter.
+    /// Links that have a merge queue, in the order of these queues.
     merged: Vec<LinkId>,
     /// Links that must be asked for their next packet.
     scheduled: Vec<LinkId>,
-    /// Of each link that must be asked, its place among the events.
+    /// Place among the events of each such link, by link.
     service_of: Vec<u32>,
-    /// Times of the queues, then of those links.
+    /// Times of the queues, then of the scheduled links.
     events: EventQueue,
-    /// Of each link, whether it reports what departs.
+    /// By link: true if it reports departures.
     reports: Vec<bool>,
     end: Time,
-    /// What will get no further before the end.
+    /// Packets that get no further before the end.
     late: Vec<Packet>,
-    /// What happened at one time to several packets, until it is asked for.
+    /// Outcomes that callers have not taken yet, of several packets at one time.
     outcomes: VecDeque<Outcome>,
 }
 
 impl Network {
-    /// A network of idle links; `paths` holds the routes of each flow, `traffic` what is known of
-    /// the packets that come to each link, if anything is.
+    /// A network of idle links. `paths` has the routes of each flow, and `traffic` the known facts
+    /// about the packets of each link. Missing entries of `traffic` assume nothing.
     ///
     /// # Panics
     /// If a route names a link that does not exist, or has none or more than 255.
@@ -156,27 +157,28 @@ impl Network {
         }
     }
 
-    /// Keeps how long each packet waits at a link.
+    /// Record how long each packet waits at a link.
     pub fn keep_delays(&mut self, link: LinkId, delays: QueueDelays) {
         self.links[link].keep_delays(delays);
     }
 
-    /// How long packets waited at a link, if that was kept.
+    /// Return the waits at a link. None if they were not recorded.
     pub fn take_delays(&mut self, link: LinkId) -> Option<QueueDelays> {
         self.links[link].take_delays()
     }
 
-    /// The routes that end at the hosts of each process. That of flow `f` to its receiver
-    /// is `2 f`, that to its sender `2 f + 1`.
+    /// Return the routes that end at the hosts of each process. Flow `f` has route `2 f` to its
+    /// receiver and route `2 f + 1` to its sender.
     pub fn processes(&self) -> impl Iterator<Item = &[usize]> {
         self.process_routes.iter().map(|process| process.routes.as_slice())
     }
 
-    /// Adds a process without hosts, before anything is planned: its timer is an alarm, which stops
-    /// the caller that runs the network. Of equal times it comes after the timers of all others.
+    /// Add a process without hosts whose timer is an alarm: it stops the caller that runs the
+    /// network. Call this before any event is scheduled. At equal times the alarm comes after all
+    /// other timers.
     pub fn add_alarm(&mut self) -> ProcessId {
         let alarm = self.processes.len();
-        // What waits before links has its place after the processes.
+        // Queues before links come after those of the processes.
         for hop in self.hops.iter_mut().filter(|hop| hop.kind == HopKind::Queue) {
             hop.target += u32::from(hop.target as usize >= alarm);
         }
@@ -190,77 +192,79 @@ impl Network {
         });
         self.processes.push(Process { lookahead: Span::ZERO, timer: Time::NEVER });
         self.queues.insert(alarm, MergeQueue::new());
-        // Nothing is planned yet, so a new queue loses nothing.
+        // Nothing is scheduled yet, so a new event queue loses nothing.
         self.events = EventQueue::new(self.queues.len() + self.scheduled.len());
         alarm
     }
 
-    /// What time it is for a process when an alarm rings at `time`: what it sends then meets others'
-    /// packets no earlier than they have got.
+    /// Return the time of a process when an alarm rings at `time`. A packet that the process sends
+    /// at that time meets other packets no earlier than they have come.
     #[must_use]
     pub fn at_alarm(&self, process: ProcessId, time: Time) -> Time {
         Time(time.0.saturating_sub(self.processes[process].lookahead.0))
     }
 
-    /// When an alarm rings just after what a process does at `time`: see [`Self::at_alarm`].
+    /// Return the time of an alarm that rings just after an action of a process at `time`: see
+    /// [`Self::at_alarm`].
     #[must_use]
     pub fn alarm_at(&self, process: ProcessId, time: Time) -> Time {
         time.saturating_add(self.processes[process].lookahead)
     }
 
-    /// Says when a process's earliest timer is due.
+    /// Set the time at which a process's earliest timer is due.
     #[inline]
     pub fn set_timer(&mut self, process: ProcessId, time: Time) {
         self.processes[process].timer = time;
         self.schedule_process(process);
     }
 
-    /// Asks for [`Outcome::Departs`] of every packet whose departure from a link is not known as soon
-    /// as it has joined ([`Self::departs_by`]).
+    /// Report [`Outcome::Departs`] for every packet whose departure from a link is unknown when the
+    /// packet joins ([`Self::departs_by`]).
     pub fn report_departures(&mut self, link: LinkId) {
         self.reports[link] = true;
     }
 
-    /// When the packet has left that was the last to join a link, if that is known already.
+    /// Return the departure time of the packet that joined a link last. None if it is still
+    /// unknown.
     #[inline]
     #[must_use]
     pub fn departs_by(&self, link: LinkId) -> Option<Time> {
         self.links[link].departs_by()
     }
 
-    /// Whether a link refuses packets for which its queue has no space: see [`Self::space`].
+    /// Return whether a link refuses packets that its queue has no space for: see [`Self::space`].
     #[must_use]
     pub fn has_tail_drop(&self, link: LinkId) -> bool {
         self.links[link].has_tail_drop()
     }
 
-    /// Whether a link's queue takes so many packets of `bytes` from its host at `now`.
+    /// Return whether a link's queue takes `packets` packets of `bytes` from its host at `now`.
     #[inline(always)]
     pub fn takes(&mut self, link: LinkId, now: Time, bytes: u16, packets: u32) -> bool {
         let is_certain = matches!(&self.links[link], Link::Plain(link) if link.holds(packets));
         is_certain || self.space(link, now, bytes) >= packets
     }
 
-    /// How many packets of `bytes` a link's queue takes from its host at `now`.
+    /// Return how many packets of `bytes` a link's queue takes from its host at `now`.
     #[inline(never)]
     pub fn space(&mut self, link: LinkId, now: Time, bytes: u16) -> u32 {
         self.links[link].space(now, bytes)
     }
 
-    /// Whom a link turned away.
+    /// Drops of a link's queue.
     #[must_use]
     pub fn drops(&self, link: LinkId) -> &Drops {
         self.links[link].drops()
     }
 
-    /// The end, beyond which nothing happens.
+    /// End of the run. Nothing happens after it.
     #[inline]
     #[must_use]
     pub const fn end(&self) -> Time {
         self.end
     }
 
-    /// Sends a packet from its host at `now`, by the time of its process.
+    /// Send a packet from its host at `now`, by the time of its process.
     #[inline]
     pub fn send(&mut self, now: Time, packet: Packet) -> Outcome {
         match self.begin(now, packet) {
@@ -269,10 +273,11 @@ impl Network {
         }
     }
 
-    /// As [`Self::send`], over plain links only, from a host or from another link.
+    /// Send a packet as [`Self::send`] does, but over plain links only, from a host or from another
+    /// link.
     ///
-    /// What other links say of it comes elsewhere: outcomes that calls give in memory would make
-    /// each be copied there.
+    /// Other links report elsewhere. If calls returned outcomes in memory, each outcome would be
+    /// copied there.
     #[inline(always)]
     pub fn begin(&mut self, mut time: Time, mut packet: Packet) -> Outcome {
         let mut place = packet.route() * self.stride + packet.hop();
@@ -281,8 +286,8 @@ impl Network {
             let target = target as usize;
             time += delay;
             match kind {
-                // Before the look at the end: what waits in a queue is reported as under way from
-                // there.
+                // This comes before the comparison with the end, because a packet in a queue is
+                // reported as under way from there.
                 HopKind::Queue => {
                     self.wait(target, time, packet, rank);
                     return Outcome::UnderWay;
@@ -304,7 +309,7 @@ impl Network {
         }
     }
 
-    /// Lets happen what happens next in virtual time, once all outcomes were taken.
+    /// Run the next event in virtual time. The caller must have taken all outcomes.
     #[inline(always)]
     pub fn next_event(&mut self) -> Event {
         let source = self.events.first();
@@ -332,7 +337,7 @@ impl Network {
         Event::Arrival(arrival)
     }
 
-    /// Lets a packet go on that waited before a link.
+    /// Move a packet on that waited before a link.
     #[inline(always)]
     fn move_on(&mut self, source: usize) -> Outcome {
         let queue = &mut self.queues[source];
@@ -342,7 +347,8 @@ impl Network {
         self.enter(time, packet, self.merged[source - self.processes.len()])
     }
 
-    /// The process whose event is the next and what reaches its hosts then, if anything does.
+    /// Return the process of the next event and the packet that reaches its hosts then. None if no
+    /// packet does.
     #[inline]
     #[must_use]
     pub fn next_arrival(&self) -> Option<(ProcessId, Packet)> {
@@ -351,8 +357,8 @@ impl Network {
         self.is_process(process).then_some((process, packet))
     }
 
-    /// Until when, by the time of the process whose event is the next, nothing else happens before
-    /// what reaches its hosts.
+    /// Return the time, by the clock of the next event's process, until which nothing but arrivals
+    /// at its hosts happens.
     #[inline]
     #[must_use]
     pub fn undisputed(&self, process: ProcessId) -> Time {
@@ -366,7 +372,7 @@ impl Network {
         undisputed.min(timer).min(self.end)
     }
 
-    /// A train of the process ends.
+    /// End a train of the process.
     #[inline]
     pub fn end_train(&mut self, process: ProcessId) {
         self.schedule_process(process);
@@ -392,30 +398,30 @@ impl Network {
         (&mut self.links, &mut self.queues[queue])
     }
 
-    /// What else happened, one by one, after [`Outcome::Several`].
+    /// Return the next of several outcomes, after [`Outcome::Several`].
     pub fn next_outcome(&mut self) -> Option<Outcome> {
         self.outcomes.pop_front()
     }
 
-    /// Counts of one link as of the end, and at every interval before.
+    /// Return the counters of one link at the end, and those at each interval.
     pub fn counters(&mut self, link: LinkId) -> (LinkCounters, Vec<LinkCounters>) {
         self.links[link].finish(self.end)
     }
 
-    /// Every packet that is still between two hosts at the end.
+    /// Return every packet that is still between two hosts at the end.
     pub fn under_way(&self) -> impl Iterator<Item = Packet> {
         let waiting = self.queues.iter().flat_map(MergeQueue::iter);
         let scheduled = self.links.iter().flat_map(Link::waiting);
         waiting.map(|arrival| arrival.packet).chain(self.late.iter().copied()).chain(scheduled)
     }
 
-    /// As [`Self::send`] of a packet that a link hands on, where that need not be fast.
+    /// Send a packet on that leaves a link, where speed does not matter.
     #[inline(never)]
     fn go_on(&mut self, time: Time, packet: Packet) -> Outcome {
         self.send(time, packet)
     }
 
-    /// Takes a packet into a link and on from there.
+    /// Pass a packet through a link and on from there.
     #[inline(always)]
     fn enter(&mut self, time: Time, mut packet: Packet, link: LinkId) -> Outcome {
         let Link::Plain(plain) = &mut self.links[link] else {
@@ -427,7 +433,7 @@ impl Network {
         }
     }
 
-    /// Takes a packet into a link that is not plain, and on from there.
+    /// Pass a packet through a link that is not plain, and on from there.
     #[inline(never)]
     pub fn enter_other(&mut self, Arrival { time, packet }: Arrival, link: LinkId) -> Outcome {
         match &mut self.links[link] {
@@ -435,13 +441,14 @@ impl Network {
             Link::Scheduled(_) => self.enter_scheduled(time, packet, link),
             Link::General(general) => {
                 let at_link = general.arrive(time, packet);
-                // The draw comes after the arrival, whether that was lost or not: losses do not
+                // The draw follows the arrival whether the packet was lost or not, so losses do not
                 // shift duplicates.
                 if !general.duplicates() || !general.duplicate() {
                     return self.forward(time, packet, link, at_link);
                 }
                 let again = general.join_again(time, packet);
-                // Before all else: a host that knows that the last of a packet is lost forgets it.
+                // This must come first: a host forgets a packet once it learns that its last copy
+                // is lost.
                 self.outcomes.push_back(Outcome::Duplicated(packet));
                 for at_link in [at_link, again] {
                     let outcome = self.forward(time, packet, link, at_link);
@@ -486,7 +493,7 @@ impl Network {
     fn schedule_process(&mut self, process: ProcessId) {
         let Process { lookahead, timer } = self.processes[process];
         let next = self.queues[process].next_time().min(timer);
-        // The end is by the process's own time, the order of events by the shifted one.
+        // The end counts by the process's own time, and the order of events by the shifted one.
         let event = if next > self.end { Time::NEVER } else { next + lookahead };
         self.events.set(process, event);
     }

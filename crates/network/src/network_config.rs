@@ -3,17 +3,18 @@
 use crate::routing::Drive;
 use crate::units::{Span, Time};
 
-/// How a network is run.
+/// How a network runs.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkConfig {
-    /// What its random numbers come from.
+    /// Seed of its random numbers.
     pub seed: u64,
-    /// When it stands still.
+    /// Time at which it stops.
     pub end: Time,
-    /// Counters of sampled links are kept so often.
+    /// Interval at which counters of sampled links are kept; None keeps none.
     pub interval: Option<Span>,
-    /// Whose time it is. Hosts that send as time goes by go on by [`crate::Network::until`].
+    /// Time that drives the network. A driver of hosts in real time calls
+    /// [`crate::Network::until`].
     pub drive: Drive,
-    /// Links take shortcuts where they can, which comes to the same.
+    /// True if links take shortcuts where they can. Shortcuts do not change any result.
     pub shortcuts: bool,
 }

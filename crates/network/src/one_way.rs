@@ -11,30 +11,31 @@ pub struct OneWay {
     histograms: DelayHistograms,
 }
 
-/// Sums over all that have arrived so far.
+/// Sums over all datagrams so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OneWayCounters {
-    /// Datagrams, those that came twice counted twice.
+    /// Number of datagrams; one that arrives twice counts twice.
     pub packets: u64,
-    /// Their delays.
+    /// Sum of their delays.
     pub delay: Span,
-    /// The smallest one; zero if there is none.
+    /// Smallest delay; zero before the first datagram.
     pub delay_min: Span,
-    /// The largest one.
+    /// Largest delay.
     pub delay_max: Span,
-    /// By how much the delay of each differs from that of the one that arrived before it.
+    /// Sum of the differences between the delays of one datagram and of the one that arrived
+    /// before.
     pub variation: Span,
 }
 
 impl OneWay {
-    /// Nothing has arrived.
+    /// A record before the first datagram.
     #[must_use]
     pub fn new(periods: Periods) -> Self {
         let (counters, histograms) = (OneWayCounters::default(), DelayHistograms::new(periods));
         Self { counters, latest: None, histograms }
     }
 
-    /// A datagram arrives at `now`, which never goes back, `delay` after it was sent.
+    /// Count a datagram that arrives at `now`, `delay` after it was sent. `now` never goes back.
     pub fn arrives(&mut self, now: Time, delay: Span) {
         let OneWayCounters { packets, delay_min, delay_max, .. } = self.counters;
         let before = self.latest.replace(delay).unwrap_or(delay);
@@ -48,13 +49,13 @@ impl OneWay {
         self.histograms.record(now, delay);
     }
 
-    /// What has arrived so far.
+    /// Sums so far.
     #[must_use]
     pub const fn counters(&self) -> OneWayCounters {
         self.counters
     }
 
-    /// Every delay, counted.
+    /// Return the histograms of all delays.
     #[must_use]
     pub fn finish(self) -> Vec<DelayCount> {
         self.histograms.finish()

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Towards the receiver or back to the sender.
+/// Direction of a packet: towards the receiver or back to the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Direction {
@@ -27,7 +27,7 @@ pub enum Ecn {
     Ce = 0b11,
 }
 
-/// What a host says in a packet's headers, one bit each.
+/// Flags that a host sets in a packet's headers, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
 
@@ -40,20 +40,21 @@ impl Flags {
     pub const RESENT: Self = Self(1 << 4);
     /// TCP's push: the segment ends a message, or a chunk of its host.
     pub const PSH: Self = Self(1 << 5);
-    /// More is known of the packet where its note says.
+    /// The host stores more about the packet. The note is its key.
     pub const OUT_OF_BAND: Self = Self(1 << 6);
 
-    /// The packet makes a connection. No data is out of band, and no acknowledgement pushed.
+    /// The packet opens a connection. This pair is free: no data segment is out of band, and no ACK
+    /// is pushed.
     pub const OPENS: Self = Self::PSH.and(Self::OUT_OF_BAND);
 
-    /// This flag if `condition` holds, else none.
+    /// Return this flag if `condition` holds, otherwise no flag.
     #[inline]
     #[must_use]
     pub const fn when(self, condition: bool) -> Self {
         Self(if condition { self.0 } else { 0 })
     }
 
-    /// Both together.
+    /// Return the flags of both.
     #[inline]
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
@@ -61,16 +62,16 @@ impl Flags {
     }
 }
 
-/// A packet inside the network. What it carries is the business of the hosts: the
-/// network hands on its number and note untouched (the simulator keeps a segment number
-/// there, an emulator the index of a buffer).
+/// A packet inside the network. Its number and note belong to the hosts, and the network carries
+/// them unchanged. The simulator keeps a segment number there, and an emulator the index of a
+/// buffer.
 ///
-/// Two words, so that a packet travels in two registers.
+/// The packet has two words, so it travels in two registers.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// The note in the upper bits, then the number.
+    /// The note in the upper bits, and the number below.
     tag: u64,
-    /// The flow in the upper half, then direction, bytes, flags, ECN and links passed: flow and
+    /// The flow in the upper half, then direction, bytes, flags, ECN and links passed. Flow and
     /// direction together are the route.
     word: u64,
 }
@@ -79,20 +80,20 @@ const NUMBER_BITS: u32 = 40;
 const FLOW_SHIFT: u32 = 32;
 const ROUTE_SHIFT: u32 = 31;
 const BYTES_SHIFT: u32 = 15;
-/// Of flags, with ECN below them.
+/// Lowest bit of ECN and flags; ECN is below the flags.
 const FLAGS_SHIFT: u32 = 8;
 const ECN_MASK: u64 = 0b11 << FLAGS_SHIFT;
-/// Where flags and ECN are.
+/// Mask of ECN and flags, after the shift.
 const SAID_MASK: u64 = 0x7f;
 const HOP_MASK: u64 = 0xff;
 
 impl Packet {
-    /// Packets have numbers below.
+    /// Number of possible packet numbers, which begin at 0.
     pub const NUMBERS: u64 = 1 << NUMBER_BITS;
-    /// Packets have notes below.
+    /// Number of possible notes, which begin at 0.
     pub const NOTES: u32 = 1 << (64 - NUMBER_BITS);
 
-    /// A packet of `bytes` at the IP layer, about to leave its host.
+    /// A packet of `bytes` at the IP layer that is about to leave its host.
     #[inline]
     #[must_use]
     pub const fn new(flow: u32, direction: Direction, bytes: u16, number: u64) -> Self {
@@ -103,71 +104,71 @@ impl Packet {
         Self { tag: number, word }
     }
 
-    /// With the ECN field set.
+    /// Return the packet with this ECN field.
     #[inline]
     #[must_use]
     pub const fn with_ecn(self, ecn: Ecn) -> Self {
         Self { word: self.word & !ECN_MASK | (ecn as u64) << FLAGS_SHIFT, ..self }
     }
 
-    /// With flags set.
+    /// Return the packet with these flags added.
     #[inline]
     #[must_use]
     pub const fn with_flags(self, flags: Flags) -> Self {
         Self { word: self.word | (flags.0 as u64) << FLAGS_SHIFT, ..self }
     }
 
-    /// The same with a number that is so much greater.
+    /// Return the packet with its number increased by `packets`.
     #[inline]
     #[must_use]
     pub const fn following(self, packets: u32) -> Self {
         Self { tag: self.tag + packets as u64, ..self }
     }
 
-    /// With a note of the hosts, modulo [`Self::NOTES`].
+    /// Return the packet with a note of the hosts, modulo [`Self::NOTES`]. It must not have one.
     #[inline]
     #[must_use]
     pub const fn with_note(self, note: u32) -> Self {
-        // The shift drops the bits beyond the note: that is the modulo.
+        // The shift drops the bits above the note, which gives the modulo.
         Self { tag: self.tag | (note as u64) << NUMBER_BITS, ..self }
     }
 
-    /// With another note of the hosts.
+    /// Return the packet with another note in place of its own.
     #[inline]
     #[must_use]
     pub const fn renoted(self, note: u32) -> Self {
         Self { tag: self.number(), ..self }.with_note(note)
     }
 
-    /// The hosts' number of the packet: a segment, an acknowledgement, a buffer.
+    /// The hosts' number of the packet, such as a segment, an ACK or a buffer.
     #[inline]
     #[must_use]
     pub const fn number(self) -> u64 {
         self.tag & (Self::NUMBERS - 1)
     }
 
-    /// What else the hosts noted on it.
+    /// The hosts' note on the packet.
     #[inline]
     #[must_use]
     pub const fn note(self) -> u32 {
         (self.tag >> NUMBER_BITS) as u32
     }
 
-    /// Index of the flow, which selects the route.
+    /// Index of the flow, which selects the path.
     #[inline]
     #[must_use]
     pub const fn flow(self) -> u32 {
         (self.word >> FLOW_SHIFT) as u32
     }
 
-    /// Size at the IP layer in bytes; links add their own overhead.
+    /// Size at the IP layer in bytes. Links add their overhead.
     #[inline]
     #[must_use]
     pub const fn bytes(self) -> u16 {
         (self.word >> BYTES_SHIFT) as u16
     }
 
-    /// Which of the flow's two routes the packet follows.
+    /// Direction, which selects one of the flow's two routes.
     #[inline]
     #[must_use]
     pub const fn direction(self) -> Direction {
@@ -200,7 +201,7 @@ impl Packet {
         self.said() <= Ecn::Ce as u64
     }
 
-    /// Whether no flag is set and congestion was not experienced.
+    /// Return whether no flag is set and the packet is not marked CE.
     #[inline]
     #[must_use]
     pub const fn is_plain(self) -> bool {
@@ -213,7 +214,7 @@ impl Packet {
         self.word >> FLAGS_SHIFT & SAID_MASK
     }
 
-    /// Index of the packet's route: two for each flow.
+    /// Index of the packet's route. Each flow has two routes.
     #[inline]
     pub(crate) const fn route(self) -> usize {
         (self.word >> ROUTE_SHIFT) as usize
@@ -225,10 +226,10 @@ impl Packet {
         (self.word & HOP_MASK) as usize
     }
 
-    /// The packet one link further on.
+    /// Return the packet after one more link.
     #[inline]
     pub(crate) const fn advanced(self) -> Self {
-        // The links passed are in the lowest byte, and no route has more than 255: nothing carries.
+        // The lowest byte counts links, and a route has at most 255, so the sum never carries.
         Self { word: self.word + 1, ..self }
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn check_burst(burst_bytes: u64) -> Check {
     })
 }
 
-/// A policer at work.
+/// A running policer.
 #[derive(Clone, Debug)]
 pub struct Policer(Bucket);
 
@@ -45,11 +45,11 @@ impl Policer {
         Self(Bucket::new(config.rate_bps, config.burst_bytes))
     }
 
-    /// Whether a packet that arrives at `now`, which never goes back, conforms.
+    /// Return whether a packet that arrives at `now` conforms. `now` never goes back.
     #[inline]
     pub fn passes(&mut self, now: Time, wire_bytes: u32) -> bool {
         let passes = self.0.fits(wire_bytes) && self.0.holds_at(wire_bytes) <= now;
-        // What is dropped takes no tokens: a flood of packets that do not conform does not starve
+        // A dropped packet takes no tokens, so a flood of packets that do not conform starves no
         // others.
         if passes {
             self.0.take(now, wire_bytes);

@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::units::Span;
 
-/// How many values 64 random bits have; a product with it is exact.
+/// Number of values of 64 random bits. A product with this power of two is exact.
 pub const WHOLE: f64 = (1u128 << 64) as f64;
 
 /// A stream of random numbers.
@@ -16,7 +16,7 @@ pub const WHOLE: f64 = (1u128 << 64) as f64;
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// The stream number `stream` of a run's seed.
+    /// The stream with the number `stream` of a run's seed.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         // An odd multiplier keeps distinct streams distinct for every seed.
@@ -24,44 +24,44 @@ impl Random {
         Self(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
 
-    /// A further stream, drawn from this one.
+    /// Draw the seed of another stream from this one.
     #[must_use]
     pub fn split(&mut self) -> Self {
         let seed = self.next_u64();
         Self::new(seed, self.next_u64())
     }
 
-    /// Uniform over all 64-bit values.
+    /// Draw a uniform number from all 64-bit values.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Uniform over all 32-bit values.
+    /// Draw a uniform number from all 32-bit values.
     #[inline]
     pub fn next_u32(&mut self) -> u32 {
         (self.next_u64() >> 32) as u32
     }
 
-    /// True with a probability.
+    /// Draw true with a probability.
     #[inline]
     pub fn happens(&mut self, probability: f64) -> bool {
-        // A product with a power of two is exact, and a cast saturates.
+        // The product with a power of two is exact, and the cast saturates at probability 1.
         self.next_u64() < (probability * WHOLE) as u64
     }
 
-    /// Exponentially distributed with the given mean.
+    /// Draw an exponential span with the given mean.
     pub fn exponential(&mut self, mean: Span) -> Span {
         // Uniform in (0, 1]; libm gives the same logarithm on every machine.
         let uniform = ((self.next_u64() >> 11) + 1) as f64 / (1u64 << 53) as f64;
         Span((-libm::log(uniform) * mean.0 as f64) as u64)
     }
 
-    /// Uniform in `0..=max`, which is not all there is.
+    /// Draw a uniform number from `0..=max`; `max` must be below the largest 64-bit number.
     #[inline]
     pub fn up_to(&mut self, max: u64) -> u64 {
-        // Multiply and shift instead of a remainder: no draw is rejected, so each takes exactly
-        // one.
+        // Multiply and shift rejects no draw, so each call takes exactly one. A remainder without
+        // bias would reject some.
         ((u128::from(self.next_u64()) * u128::from(max + 1)) >> 64) as u64
     }
 }

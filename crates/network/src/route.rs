@@ -9,7 +9,7 @@ use crate::units::{Span, Time};
 /// Index of a link.
 pub type LinkId = usize;
 
-/// Index of a logical process: hosts that packets reach over one link at one distance, on one clock.
+/// Index of a logical process: hosts on one clock that packets reach over one link at one distance.
 pub type ProcessId = usize;
 
 /// A link that a route passes and the propagation delay before it.
@@ -39,15 +39,15 @@ pub struct Route {
 pub struct Path {
     /// From sender to receiver.
     pub forward: Route,
-    /// From receiver to sender; none: the receiver never answers.
+    /// From receiver to sender. None if the receiver never answers.
     pub reverse: Option<Route>,
 }
 
-/// A packet and when it gets somewhere.
+/// A packet and the time at which it arrives somewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
-    /// When.
+    /// Time of arrival.
     pub time: Time,
-    /// What.
+    /// The packet.
     pub packet: Packet,
 }

@@ -12,7 +12,7 @@ use crate::units::Time;
 pub struct Steps<T>(pub Vec<(Time, T)>);
 
 impl<T: Copy> Steps<T> {
-    /// One value for ever.
+    /// One value for all times.
     #[must_use]
     pub fn constant(value: T) -> Self {
         Self(vec![(Time::ZERO, value)])
@@ -23,10 +23,10 @@ impl<T: Copy> Steps<T> {
         self.0.iter().map(|&(_, value)| value)
     }
 
-    /// Checks that the first value holds from 0 and the times rise.
+    /// Check that the first value holds from 0 and that the times rise.
     ///
     /// # Errors
-    /// The key of the first step that does not.
+    /// The key of the first step at fault.
     pub fn check(&self, key: &str) -> Check {
         let first = self.0.first().map(|step| step.0);
         require(first == Some(Time::ZERO), key, || "its first step must be at 0".into())?;
@@ -45,7 +45,7 @@ impl<T: Copy> Steps<T> {
 pub struct Schedule<T> {
     current: T,
     changes: Time,
-    /// What is still to come, the last first.
+    /// Future steps, the last first.
     ahead: Vec<(Time, T)>,
 }
 
@@ -71,7 +71,7 @@ impl<T: Copy> Schedule<T> {
         self.current
     }
 
-    /// When the value changes next; [`Time::NEVER`] if it does not.
+    /// Time of the next change; [`Time::NEVER`] if there is none.
     #[inline]
     #[must_use]
     pub const fn changes(&self) -> Time {

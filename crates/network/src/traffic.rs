@@ -9,19 +9,20 @@ use crate::serializer::Serializer;
 use crate::transmitter::RateConfig;
 use crate::units::Span;
 
-/// Waits are kept in so many ns at most.
+/// Longest wait that [`crate::occupancy`] can store, in ns (32 bits).
 const WAIT_MAX: Span = Span(u32::MAX as u64);
 
-/// What comes to a link; by default nothing is known of it.
+/// Facts about the packets that reach a link. The default assumes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traffic {
-    /// Size of the largest packet at the IP layer.
+    /// Size of the largest packet at the IP layer, in bytes; 0 if no packet comes.
     pub packet_bytes_max: u16,
-    /// Some packets are ECN-capable.
+    /// True if some packets are ECN-capable.
     pub has_ecn: bool,
-    /// Some packets are not.
+    /// True if some packets are not ECN-capable.
     pub has_other: bool,
-    /// The link serves one flow, of which no more packets ever wait; none: nothing is known.
+    /// Largest number of waiting packets of the one flow that uses the link. None if the flows or
+    /// this number are unknown.
     pub waiting_max: Option<u32>,
 }
 
@@ -29,7 +30,8 @@ pub struct Traffic {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FifoLimits {
     pub limit: Option<Limit>,
-    /// What waits when packets, all of them ECN-capable, are marked; none: never.
+    /// Length of the queue at which packets are marked; None marks none. All packets are
+    /// ECN-capable.
     pub threshold: Option<Limit>,
 }
 
@@ -40,7 +42,8 @@ impl Default for Traffic {
 }
 
 impl Traffic {
-    /// The queue in which a scheduler serves its packets first in, first out, if it does.
+    /// Limits of the first-in, first-out queue that behaves as the link's scheduler does. None if
+    /// no such queue does.
     pub(crate) fn fifo(&self, config: &LinkConfig) -> Option<FifoLimits> {
         let Some(RateConfig::Constant(rate)) = &config.rate else { return None };
         if self.packet_bytes_max == 0 {
@@ -52,8 +55,8 @@ impl Traffic {
         let limit = config.queue.limit;
         let (fifo, wait_max) = match &config.queue.discipline {
             Discipline::Classes(classes) => {
-                // A host's TCP learns of what a first-in, first-out queue refuses (local drops),
-                // but not of what a scheduler does.
+                // The TCP of a host hears of drops by its first-in, first-out queue (local drops).
+                // It does not hear of drops by a scheduler.
                 let is_one = !config.interface
                     && matches!(classes.by, ClassOf::Ecn(_))
                     && self.has_ecn != self.has_other;
@@ -69,8 +72,8 @@ impl Traffic {
         (wait_max <= WAIT_MAX).then_some(fifo)
     }
 
-    /// The longest wait of one flow's packets where all of them have space and none waits for
-    /// `below`, so that nothing is done about their delay.
+    /// Return the longest wait of one flow's packets, if all of them have space and none waits for
+    /// `below`. Below that wait, a discipline that controls delay does nothing.
     fn uncontrolled_wait(
         &self,
         limit: Option<Limit>,
@@ -84,12 +87,12 @@ impl Traffic {
     }
 }
 
-/// How many packets wait at most; none where one may wait that exceeds the limit, which a class
-/// allows and a first-in, first-out queue does not.
+/// Return the largest number of waiting packets. None if one packet can exceed the limit: a class
+/// accepts such a packet, and a first-in, first-out queue does not.
 fn waiting_max(limit: Limit, wire_bytes: u32) -> Option<u64> {
     match limit {
         Limit::Packets(packets) => Some(packets.into()).filter(|&packets: &u64| packets > 0),
-        // Small packets make the queue longer, but not the wait.
+        // Small packets allow a longer queue, but not a longer wait.
         Limit::Bytes(bytes) => {
             Some(bytes / u64::from(wire_bytes) + 1).filter(|&packets| packets > 1)
         }
@@ -124,7 +127,7 @@ mod tests {
         let codel = |target_ns: u64| json!({"kind": "codel", "target_ns": target_ns, "interval_ns": 100_000_000, "ecn": false});
         let (space, target) = (json!({"packets": 400}), codel(5_000_000));
         assert_eq!(fifo(ONE_FLOW, &space, &target), Some(FifoLimits::default()));
-        // 400 packets take 4.8 ms.
+        // 400 packets take 4.8 ms to send.
         assert_eq!(fifo(ONE_FLOW, &space, &codel(4_800_000)), None);
         assert_eq!(fifo(ONE_FLOW, &json!({"packets": 399}), &target), None);
         let unknown = Traffic { waiting_max: None, ..ONE_FLOW };
@@ -143,9 +146,9 @@ mod tests {
         assert_eq!(fifo(unused, &json!({"bytes": 30_000}), &classes), None);
         assert_eq!(of(&json!({"packets": 9})), limited(Limit::Packets(9)));
         assert_eq!(of(&json!({"bytes": 1_500})), limited(Limit::Bytes(1_500)));
-        // A class takes one packet, however large.
+        // A class takes one packet, whatever its size.
         assert_eq!((of(&json!({"packets": 0})), of(&json!({"bytes": 1_499}))), (None, None));
-        // Waits of more than 4.3 s are not kept.
+        // Waits above 4.3 s do not fit 32 bits.
         assert_eq!(of(&json!({"bytes": 600_000_000})), None);
         let both = Traffic { has_ecn: true, ..ONE_FLOW };
         assert_eq!(fifo(both, &json!({"packets": 9}), &classes), None);

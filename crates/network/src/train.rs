@@ -1,8 +1,8 @@
-//! Trains: acknowledgements of bulk data that come one after the other over plain links, with
-//! nothing else in the network between them.
+//! Trains: ACKs of bulk data that follow each other over plain links, with nothing else in the
+//! network between them.
 //!
-//! All that happens is what would happen packet by packet; what is looked up once for a train is
-//! links, merge queue and losses that will not hit.
+//! The result is the same as packet by packet. A train looks up once its links, its merge queue and
+//! the losses that will not occur.
 
 use crate::link::{Link, PlainLink};
 use crate::merge_queue::MergeQueue;
@@ -12,42 +12,42 @@ use crate::route::{Arrival, LinkId, ProcessId};
 use crate::routing::{HopKind, NextHop};
 use crate::units::{Span, Time};
 
-/// A route over a single plain link, of which everything can be said at once. At its very end
-/// there may be one more that does nothing but lose packets.
+/// A route over a single plain link, whose result can be computed at once. A second link at its
+/// very end may lose packets and do nothing else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirectPath {
     link: LinkId,
     lossy: Option<LinkId>,
     before: Span,
     after: Span,
-    /// The merge queue at its end; none: the host takes it at once.
+    /// The merge queue at its end. None if the host takes packets at once.
     queue: Option<usize>,
-    /// A packet sent later would not reach the link before the end.
+    /// Latest time of sending: a later packet would not reach the link before the end.
     last: Time,
 }
 
 impl DirectPath {
-    /// Nothing is sent over it later.
+    /// Latest time of sending over this path.
     #[must_use]
     pub const fn last(&self) -> Time {
         self.last
     }
 
-    /// Whether the host at its end takes packets at once.
+    /// Return whether the host at its end takes packets at once.
     #[must_use]
     pub const fn ends_at_host(&self) -> bool {
         self.queue.is_none()
     }
 
-    /// Whether both lead over the same link.
+    /// Return whether both paths use the same link.
     #[must_use]
     pub const fn meets(&self, other: &Self) -> bool {
         self.link == other.link
     }
 }
 
-/// All that the packets of a connection touch whose paths are direct, as long as everything goes
-/// well.
+/// Everything that the packets of a connection with direct paths touch, as long as no packet is
+/// lost.
 #[derive(Debug)]
 pub struct Train<'a> {
     data: &'a mut PlainLink,
@@ -61,7 +61,7 @@ pub struct Train<'a> {
 }
 
 impl Network {
-    /// The route, if it is a direct path.
+    /// Return the direct path of a route. None if the route is not direct.
     #[must_use]
     pub fn direct_path(&self, route: usize) -> Option<DirectPath> {
         let mut hops = self.hops_of(route).iter();
@@ -74,7 +74,7 @@ impl Network {
             HopKind::Host => None,
             HopKind::Queue => Some(end.target as usize),
         };
-        // A packet is lost there when it would be at its host.
+        // The last link must lose a packet at the time at which it would be at its host.
         if lossy.is_some() && end.delay != Span::ZERO {
             return None;
         }
@@ -93,17 +93,17 @@ impl Network {
         is_lossy.then_some(link)
     }
 
-    /// The process that what passed a direct path reaches, if that is where it goes next.
+    /// Return the process that packets reach after a direct path. None if another link follows.
     #[must_use]
     pub fn process_behind(&self, path: &DirectPath) -> Option<ProcessId> {
         path.queue.filter(|&queue| self.is_process(queue))
     }
 
-    /// What the packets of a connection touch whose paths are direct; [`Network::end_train`] must
-    /// be called afterwards.
+    /// Begin a train of a connection with direct paths. The caller must end it with
+    /// [`Network::end_train`].
     ///
     /// # Panics
-    /// If they are none, or both lead over one link.
+    /// If the ACKs end at no queue, or both paths use one link.
     #[inline]
     pub fn begin_train(&mut self, data: &DirectPath, acks: &DirectPath) -> Train<'_> {
         let queue = acks.queue.expect("acknowledgements wait in a queue");
@@ -135,28 +135,28 @@ fn plain(link: &mut Link) -> &mut PlainLink {
 }
 
 impl Train<'_> {
-    /// The next acknowledgement, if it comes until then.
+    /// Return the next ACK. None if it comes after `until`.
     #[inline]
     #[must_use]
     pub fn next(&self, until: Time) -> Option<Arrival> {
         self.queue.first().filter(|arrival| arrival.time <= until)
     }
 
-    /// Takes the next acknowledgement away.
+    /// Remove the next ACK.
     #[inline]
     pub fn skip(&mut self) {
         self.queue.skip();
     }
 
-    /// No packet that is sent at `now` is at its host earlier.
+    /// Return the earliest time at which a packet that is sent at `now` is at its host.
     #[inline]
     #[must_use]
     pub fn begins(&self, now: Time) -> Time {
         self.data.train_begins(now + self.to_data) + self.from_data
     }
 
-    /// When the last of `count` packets of `bytes` that are sent at `now` is at its host, or
-    /// some time later, and how long after the first at most.
+    /// Return a time at which the last of `count` packets of `bytes`, sent at `now`, is at its host
+    /// at the latest. Also return an upper bound of the time since the first of them.
     #[inline]
     #[must_use]
     pub fn ends(&self, now: Time, count: u32, bytes: u16) -> (Time, Span) {
@@ -164,14 +164,14 @@ impl Train<'_> {
         (last.saturating_add(self.from_data), takes)
     }
 
-    /// Whether all of `count` packets that are sent at `now` will certainly arrive; they must
-    /// then be sent.
+    /// Return whether all of `count` packets that are sent at `now` will certainly arrive. If so,
+    /// the caller must send them.
     #[inline]
     pub fn admit(&mut self, now: Time, count: u32) -> bool {
         let is_certain = self.data.can_skip(count)
             && self.lossy.as_ref().is_none_or(|lossy| lossy.can_skip(count))
             && self.data.has_space(now + self.to_data, count);
-        // Counted only once all agree, so that a refusal leaves all loss models as they were.
+        // Losses are counted only once all agree, so a refusal leaves all loss models unchanged.
         if is_certain {
             self.data.skip(count);
             if let Some(lossy) = &mut self.lossy {
@@ -181,9 +181,9 @@ impl Train<'_> {
         is_certain
     }
 
-    /// Sends packets of `bytes` that were admitted at `now`; `answer` gives what is acknowledged
-    /// at once when the next of them is at its host then, and `packet_of` the packet of that. Gives
-    /// when the last is there.
+    /// Send packets of `bytes` that were admitted at `now`. `answer` gets the time of each arrival
+    /// and returns the ACK that is sent at once, if there is one; `packet_of` makes its packet.
+    /// Return the time of the last arrival.
     #[inline(always)]
     pub fn send<Ack: Copy>(
         &mut self,

@@ -10,14 +10,14 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// An instant: nanoseconds since the run began.
+/// A point in time, in nanoseconds since the run began.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(transparent)]
 pub struct Time(#[serde(deserialize_with = "bounded_time")] pub u64);
 
-/// A length of time in nanoseconds.
+/// A length of time, in nanoseconds.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -36,10 +36,10 @@ fn bounded_time<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
 impl Time {
     /// The beginning of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than everything that happens.
+    /// A time later than every event.
     pub const NEVER: Self = Self(u64::MAX);
-    /// When ends what takes for ever: far beyond any run, and yet so that what a route takes
-    /// can be added to it.
+    /// End of an action that never ends. It is far beyond any run, and the delays of a route can be
+    /// added to it.
     pub const STUCK: Self = Self(u64::MAX >> 2);
 
     /// Whole microseconds since the run began.
@@ -49,14 +49,14 @@ impl Time {
         self.0 / 1_000
     }
 
-    /// Later by `span`; [`Time::NEVER`] rather than beyond it.
+    /// Return the time later by `span`, at most [`Time::NEVER`].
     #[inline]
     #[must_use]
     pub const fn saturating_add(self, span: Span) -> Self {
         Self(self.0.saturating_add(span.0))
     }
 
-    /// Time passed since `earlier`, which must not be later than `self`.
+    /// Return the time since `earlier`, which must not be later than `self`.
     #[inline]
     #[must_use]
     pub const fn since(self, earlier: Self) -> Span {
@@ -67,7 +67,7 @@ impl Time {
 impl Span {
     /// No time at all.
     pub const ZERO: Self = Self(0);
-    /// The longest that a scenario may name, and that a route may take beside its queues.
+    /// Longest time that a scenario may contain, and longest delay of a route outside its queues.
     pub const LONGEST: Self = Self(1 << 60);
 
     /// A span of whole microseconds.
@@ -91,14 +91,14 @@ impl Span {
         self.0 / 1_000
     }
 
-    /// Longer by `other`; not more than 64 bits hold.
+    /// Return the sum of both spans, at most the largest 64-bit number.
     #[inline]
     #[must_use]
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// So many spans, one after the other; not more than 64 bits hold.
+    /// Return `count` times the span, at most the largest 64-bit number.
     #[inline]
     #[must_use]
     pub const fn saturating_mul(self, count: u64) -> Self {
@@ -143,7 +143,7 @@ impl Sub<Span> for Span {
 pub struct Rate(#[serde(deserialize_with = "bounded_rate")] pub NonZeroU64);
 
 impl Rate {
-    /// Above all that there is, and so that remainders of it can be added up.
+    /// Largest rate. It is above every real one, and sums of its remainders fit 64 bits.
     pub const FASTEST: u64 = 1 << 62;
 }
 

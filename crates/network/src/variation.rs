@@ -7,11 +7,11 @@ use crate::check::{Check, require};
 use crate::random::Random;
 use crate::units::{Span, Time};
 
-/// What a table has for a deviation of one.
+/// Value of a table's entry for one deviation.
 const SCALE: i64 = 8_192;
-/// Entries of the tables that are built in.
+/// Entries of a built-in table.
 const ENTRIES: u32 = 4_096;
-/// More entries than a kernel takes.
+/// Upper bound of a table's entries, above that of the kernel.
 const ENTRIES_MAX: usize = 16_384;
 
 /// Delays by a distribution, part of a link's delay.
@@ -57,7 +57,7 @@ impl VariationConfig {
         })
     }
 
-    /// The longest that a packet may be delayed.
+    /// Return the longest delay of a packet.
     #[must_use]
     pub fn longest(&self) -> Span {
         let most = match &self.distribution {
@@ -69,7 +69,7 @@ impl VariationConfig {
     }
 }
 
-/// Delays at work.
+/// A running model of varying delays.
 #[derive(Clone, Debug)]
 pub struct Variation {
     config: VariationConfig,
@@ -79,7 +79,7 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// Delays before the first packet.
+    /// A model before its first packet.
     #[must_use]
     pub fn new(config: &VariationConfig, random: Random) -> Self {
         let table = match &config.distribution {
@@ -97,7 +97,7 @@ impl Variation {
         Self { config: config.clone(), table, latest: Time::ZERO, random }
     }
 
-    /// When a packet that comes at `now` goes on.
+    /// Return the time at which a packet that comes at `now` continues.
     #[inline]
     pub fn ready(&mut self, now: Time) -> Time {
         let drawn = now + self.draw();
@@ -120,7 +120,7 @@ impl Variation {
     }
 }
 
-/// The delay of a packet with this number, in parts of [`SCALE`].
+/// Return the delay of a packet with this number, in parts of [`SCALE`].
 fn delayed(config: &VariationConfig, number: i64) -> Span {
     let varied = i128::from(config.deviation_ns.0) * i128::from(number) / i128::from(SCALE);
     let delay = i128::from(config.mean_ns.0) + varied;
@@ -133,16 +133,16 @@ fn ranks() -> impl Iterator<Item = f64> {
 }
 
 fn entry(number: f64) -> i16 {
-    // Casts saturate, and a table reaches from -4 to 4.
+    // The cast saturates: a number of 4 would be 32,768.
     (number * SCALE as f64) as i16
 }
 
-/// The number below which a share of those lies which are normal and at least -4.
+/// Return the quantile of a share, for a normal distribution that is cut at -4.
 fn normal(share: f64) -> f64 {
     let share = share + below(-4.0);
     // There is no closed form, and bisection gives the same bits on every machine.
     let (mut low, mut high) = (-4.0, 4.0);
-    // Halves of 8 until the next is less than a part of a table's number.
+    // 20 halvings of 8 reach less than one part of a table's number.
     for _ in 0..20 {
         let middle = f64::midpoint(low, high);
         if below(middle) < share { low = middle } else { high = middle }
@@ -150,7 +150,7 @@ fn normal(share: f64) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The share of normal numbers below one. libm gives the same on every machine.
+/// Return the share of normal numbers below `number`. `libm` gives the same on every machine.
 fn below(number: f64) -> f64 {
     libm::erfc(-number * std::f64::consts::FRAC_1_SQRT_2) / 2.0
 }
@@ -173,7 +173,7 @@ mod tests {
         Variation::new(&config, Random::new(7, 3))
     }
 
-    /// Mean and deviation of many delays, as multiples of the deviation around the mean.
+    /// Mean and deviation of many delays, in deviations around the configured mean.
     fn moments(distribution: &str) -> (f64, f64) {
         let mut variation = variation(distribution, 10_000_000, 1_000_000, true);
         let number = 400_000;
@@ -186,8 +186,8 @@ mod tests {
 
     #[test]
     fn distributions_have_the_moments_of_their_laws() {
-        // Pareto: x = 4/3 (u^(-1/3) - 1.5), at most 4 where u < 4.5^-3; its integrals over u.
-        // Of the tables of iproute2 6.1: -0.033 and 0.820, -0.025 and 0.834.
+        // Pareto: x = 4/3 (u^(-1/3) - 1.5), at most 4 where u < 4.5^-3; its integrals over u. The
+        // tables of iproute2 6.1 have -0.033 and 0.820, and -0.025 and 0.834.
         let expected = [
             (r#""uniform""#, 0.0, 1.0 / 3f64.sqrt()),
             (r#""normal""#, 0.0, 1.0),
@@ -197,7 +197,7 @@ mod tests {
         ];
         for (distribution, mean, deviation) in expected {
             let found = moments(distribution);
-            // Four standard errors of 400,000 delays, or a little more for a deviation.
+            // Four standard errors of 400,000 delays, and a little more for a deviation.
             assert!((found.0 - mean).abs() < 0.0065 * deviation, "{distribution}: {found:?}");
             assert!((found.1 - deviation).abs() < 0.01 * deviation, "{distribution}: {found:?}");
         }
