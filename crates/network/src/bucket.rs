@@ -46,7 +46,7 @@ impl Bucket {
         }
     }
 
-    /// Takes tokens for `bytes` at `now`.
+    /// Take tokens for `bytes` at `now`.
     #[inline]
     pub fn take(&mut self, now: Time, bytes: u32) {
         // Tokens above the depth are lost: a full bucket gains nothing over time.
@@ -59,7 +59,7 @@ impl Bucket {
         self.part = units % self.rate;
     }
 
-    /// Whether the bucket is deep enough for `bytes`.
+    /// Return whether the bucket is deep enough for `bytes`.
     #[inline]
     #[must_use]
     pub const fn fits(&self, bytes: u32) -> bool {

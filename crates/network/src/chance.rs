@@ -55,7 +55,7 @@ impl Chance {
         self.left = self.gap();
     }
 
-    /// Whether the event happens in the next trial.
+    /// Run the next trial and return whether the event happens.
     #[inline]
     pub fn happens(&mut self) -> bool {
         if self.left > 0 {

@@ -19,7 +19,7 @@ pub(crate) fn positive(key: &str, value: f64) -> Check {
     require(valid, key, || format!("{value}, but it must be above 0"))
 }
 
-/// Refuses zero.
+/// Refuse zero.
 pub(crate) fn not_zero(key: &str, value: u64) -> Check {
     require(value > 0, key, || "0, but it must be at least 1".into())
 }

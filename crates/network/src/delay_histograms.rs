@@ -131,7 +131,7 @@ impl QueueDelays {
         found.record(at, waited);
     }
 
-    /// Return all counts by flow. None stands for the packets that share a histogram.
+    /// Return all counts by flow. None is the key of the packets that share a histogram.
     pub fn finish(self) -> impl Iterator<Item = (Option<u32>, Vec<DelayCount>)> {
         self.found.into_iter().map(|(flow, found)| (flow, found.finish()))
     }

@@ -127,12 +127,12 @@ impl Batch {
 pub struct ReorderConfig {
     /// Probability that a packet is late.
     pub probability: f64,
-    /// By how much.
+    /// Extra delay of a late packet.
     pub delay_ns: Span,
 }
 
 impl ReorderConfig {
-    /// Checks what the types do not ensure.
+    /// Check the values that the types do not restrict.
     ///
     /// # Errors
     /// The first key at fault.

@@ -19,7 +19,7 @@ struct Key(u64);
 
 impl Key {
     const PLACE_BITS: u32 = FEW.trailing_zeros();
-    /// Time that stands for [`Time::NEVER`], as do all later ones. A scenario and a route take 2^60
+    /// Time that means [`Time::NEVER`], as do all later ones. A scenario and a route take 2^60
     /// ns each. A stuck link and an application of rate zero have such times.
     const NEVER: u64 = u64::MAX >> Self::PLACE_BITS;
 
@@ -123,7 +123,7 @@ impl EventQueue {
         (winner.0, winner.1 as usize)
     }
 
-    /// Sets the time of a source; [`Time::NEVER`] removes it.
+    /// Set the time of a source; [`Time::NEVER`] removes it.
     #[inline(always)]
     pub fn set(&mut self, source: usize, time: Time) {
         if self.leaves == 0 {

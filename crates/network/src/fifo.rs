@@ -18,7 +18,7 @@ impl<T: Copy + Default> Fifo<T> {
         Self { slots: Vec::new(), pushed: 0, popped: 0 }
     }
 
-    /// Adds an entry at the end.
+    /// Add an entry at the end.
     #[inline(always)]
     pub fn push(&mut self, entry: T) {
         if self.pushed - self.popped == self.slots.len() as u64 {
@@ -122,7 +122,7 @@ impl<T: Copy + Default> Fifo<T> {
         self.popped += 1;
     }
 
-    /// Removes all entries.
+    /// Remove all entries.
     #[inline]
     pub const fn skip_all(&mut self) {
         self.popped = self.pushed;

@@ -22,18 +22,18 @@ use crate::variation::VariationConfig;
 pub struct LinkConfig {
     /// Name for people.
     pub name: String,
-    /// Transmission rate; none means that serialisation takes no time.
+    /// Transmission rate; None if serialisation takes no time.
     pub rate: Option<RateConfig>,
     /// One-way propagation delay by time; packets keep their order when it falls.
     pub delay: Steps<Span>,
-    /// The route that packets take, by time; those of one keep their order and may overtake those
-    /// of another. None: all take the same.
+    /// The route that packets take, by time. Packets of one route keep their order and may overtake
+    /// those of another. None if all take the same.
     #[serde(default)]
     pub route: Option<Steps<u32>>,
-    /// Delay that differs from packet to packet, beside the other.
+    /// Delay that varies from packet to packet, in addition to `delay`.
     #[serde(default)]
     pub variation: Option<VariationConfig>,
-    /// Packets that it holds at most, in its queue and under its delays.
+    /// Largest number of packets in its queue and under its delays; None is unlimited.
     #[serde(default)]
     pub holds: Option<NonZeroU32>,
     /// Bytes on the wire beyond those of the IP packet.
@@ -44,7 +44,7 @@ pub struct LinkConfig {
     pub policer: Option<PolicerConfig>,
     /// Random and scripted losses before the queue, tried in order.
     pub loss: Vec<LossConfig>,
-    /// Probability at which a packet, be it lost or not, joins the queue once more.
+    /// Probability that a packet, lost or not, joins the queue a second time.
     pub duplicate: f64,
     /// Packets that reach the far end late and so are overtaken.
     pub reorder: Option<ReorderConfig>,
@@ -57,12 +57,12 @@ pub struct LinkConfig {
     /// Packets reach the far end at multiples of this time only; 0: at any time.
     #[serde(rename = "batch_ns")]
     pub batch: Span,
-    /// Its counters are sampled.
+    /// True if its counters are sampled.
     pub sampled: bool,
-    /// It is the interface of a host, whose TCP knows what of each flow waits in it.
+    /// True if it is the interface of a host, whose TCP knows the waiting packets of each flow.
     #[serde(default)]
     pub interface: bool,
-    /// Memory that its queues share with those of other links; none: they have their own.
+    /// Memory that its queues share with those of other links; None if they have separate memory.
     #[serde(default)]
     pub memory: Option<MemoryConfig>,
 }

@@ -17,7 +17,8 @@ use crate::random::Random;
 use crate::schedule::{Schedule, Steps};
 use crate::units::{Span, Time};
 
-/// Shorter states would change many times between two packets, which takes time and shows nowhere.
+/// Shortest mean of a state. Shorter states would change many times between two packets, which
+/// costs time and changes no result.
 const SHORTEST_MEAN: Span = Span(1_000);
 
 /// A loss model as a scenario states it.
@@ -47,7 +48,7 @@ pub enum LossConfig {
 }
 
 impl LossConfig {
-    /// Checks what the types do not ensure.
+    /// Check the values that the types do not restrict.
     ///
     /// # Errors
     /// The first key at fault.
@@ -102,12 +103,12 @@ fn check_scripted(drops: &[ScriptedDrop]) -> Check {
     Ok(())
 }
 
-/// A loss model at work.
+/// A running loss model.
 #[derive(Clone, Debug)]
 pub enum LossModel {
-    /// One probability for ever.
+    /// One constant probability.
     Bernoulli(Chance),
-    /// A probability that changes.
+    /// A probability that changes at given times.
     Scheduled(ScheduledLoss),
     /// Loss in bursts of packets.
     GilbertElliott(GilbertElliott),
@@ -144,7 +145,7 @@ impl LossModel {
         }
     }
 
-    /// Whether a packet that arrives at `now`, which never goes back, is lost.
+    /// Return whether a packet that arrives at `now` is lost. `now` never goes back.
     #[inline]
     pub fn lost(&mut self, now: Time, packet: Packet) -> bool {
         match self {
@@ -157,7 +158,8 @@ impl LossModel {
         }
     }
 
-    /// How many of the next packets certainly pass, whichever they are and whenever they come.
+    /// Return how many of the next packets certainly pass, whatever they are and whenever they
+    /// come.
     const fn certain(&self) -> u64 {
         match self {
             Self::Bernoulli(chance) => chance.certain(),
@@ -166,7 +168,7 @@ impl LossModel {
         }
     }
 
-    /// Passes so many of [`Self::certain`] at once.
+    /// Pass `packets` of [`Self::certain`] at once.
     const fn pass(&mut self, packets: u64) {
         match self {
             Self::Bernoulli(chance) => chance.pass(packets),
@@ -176,22 +178,22 @@ impl LossModel {
     }
 }
 
-/// The loss models that a packet meets, one after the other.
+/// The loss models that a packet meets, in order.
 #[derive(Clone, Debug)]
 pub struct LossModels {
     models: Vec<LossModel>,
-    /// The next packets, which no model loses; all have counted them already.
+    /// Number of the next packets that no model loses. All models have counted them already.
     skippable: u64,
 }
 
 impl LossModels {
-    /// All before their first packet.
+    /// Models before their first packet.
     #[must_use]
     pub const fn new(models: Vec<LossModel>) -> Self {
         Self { models, skippable: 0 }
     }
 
-    /// Whether a packet that arrives at `now`, which never goes back, is lost.
+    /// Return whether a packet that arrives at `now` is lost. `now` never goes back.
     #[inline]
     pub fn lost(&mut self, now: Time, packet: Packet) -> bool {
         if self.skippable > 0 {
@@ -201,14 +203,14 @@ impl LossModels {
         self.decide(now, packet)
     }
 
-    /// Whether it is certain already that the next `packets` pass, whichever they are.
+    /// Return whether the next `packets` certainly pass, whatever they are.
     #[inline]
     #[must_use]
     pub const fn can_skip(&self, packets: u64) -> bool {
         self.skippable >= packets
     }
 
-    /// Passes packets which [`Self::can_skip`].
+    /// Pass packets that [`Self::can_skip`] allows.
     #[inline]
     pub const fn skip(&mut self, packets: u64) {
         self.skippable -= packets;
@@ -216,7 +218,7 @@ impl LossModels {
 
     #[cold]
     fn decide(&mut self, now: Time, packet: Packet) -> bool {
-        // `any` stops at the first loss: later models never meet a packet that is lost already.
+        // `any` stops at the first loss, so later models never meet a packet that is already lost.
         let lost = self.models.iter_mut().any(|model| model.lost(now, packet));
         self.skippable = self.models.iter().map(LossModel::certain).min().unwrap_or(u64::MAX);
         self.models.iter_mut().for_each(|model| model.pass(self.skippable));
@@ -263,7 +265,7 @@ mod tests {
         let mut rate =
             |now| (0..100_000).filter(|_| loss.lost(Time(now), packet(0, 0))).count() as f64 / 1e5;
         assert_eq!(rate(99), 0.0);
-        // Four standard deviations of a binomial: 4 sqrt(0.25 * 0.75 / 1e5) = 0.0055.
+        // Four standard deviations of a binomial distribution: 4 sqrt(0.25 * 0.75 / 1e5) = 0.0055.
         assert!((rate(100) - 0.25).abs() < 0.0055);
         assert!((rate(199) - 0.25).abs() < 0.0055);
         assert_eq!(rate(200), 0.0);

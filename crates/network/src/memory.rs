@@ -23,12 +23,12 @@ pub struct MemoryConfig {
     pub switch: u32,
     /// Size of the memory in bytes on the wire.
     pub bytes: u64,
-    /// A queue may hold so many times what is free.
+    /// Largest ratio of a queue to the free memory.
     pub alpha: f64,
 }
 
 impl MemoryConfig {
-    /// Checks what the types do not ensure.
+    /// Check the values that the types do not restrict.
     ///
     /// # Errors
     /// The first key at fault.

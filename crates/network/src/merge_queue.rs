@@ -7,36 +7,38 @@ use crate::packet::Packet;
 use crate::route::Arrival;
 use crate::units::Time;
 
-/// Packets that an arrival overtakes at most. Sources feed a queue nearly in order, so most
-/// overtake a few; one that is far ahead of the others has thousands of packets here.
+/// Largest number of packets that one arrival may overtake in the ring. Sources feed a queue nearly
+/// in order, so most arrivals overtake few packets. A source far ahead of the others has thousands
+/// of packets here.
 const OVERTAKEN_MAX: usize = 128;
 
 /// Arrivals from all sources of a link, or at the hosts of a process, merged in order of time.
 #[derive(Debug)]
 pub struct MergeQueue {
     arrivals: Fifo<Arrival>,
-    /// When the next packet arrives; [`Time::NEVER`] if none waits.
+    /// Time of the next arrival; [`Time::NEVER`] if no packet waits.
     next: Time,
-    /// No packet that waits arrives later; [`Time::NEVER`] while some are in `between`.
+    /// Upper bound of all arrival times; [`Time::NEVER`] while `between` has packets.
     last: Time,
-    /// Packets that go between those of `arrivals`. While there are any, all new ones come here.
+    /// Packets that come between those of `arrivals`. As long as there are any, all new packets
+    /// join them.
     between: Between,
-    /// Those of [`Self::push_of_burst`] that are to be merged.
+    /// Packets of [`Self::push_of_burst`] that must be merged.
     burst: Vec<Arrival>,
 }
 
-/// Packets by time, rank and the order in which they came, each with the number of the one of
-/// `arrivals` that it goes before. So an arrival costs the logarithm of what waits.
+/// Packets by time, rank and order of their push. Each has the number of the entry of `arrivals`
+/// that it precedes. An arrival costs the logarithm of the waiting packets.
 #[derive(Debug, Default)]
 struct Between {
     packets: BTreeMap<(Time, u32, u64), (Packet, u64)>,
     came: u64,
-    /// When the last of all that ever waited arrives, there or in `arrivals`.
+    /// Latest arrival of all packets so far, here or in `arrivals`.
     last: Time,
 }
 
 impl MergeQueue {
-    /// Nothing waits.
+    /// An empty queue.
     pub fn new() -> Self {
         Self {
             arrivals: Fifo::new(),
@@ -47,13 +49,13 @@ impl MergeQueue {
         }
     }
 
-    /// When the next packet arrives; [`Time::NEVER`] if none waits.
+    /// Time of the next arrival; [`Time::NEVER`] if no packet waits.
     #[inline]
     pub const fn next_time(&self) -> Time {
         self.next
     }
 
-    /// The next packet, if one waits.
+    /// The next packet; None if no packet waits.
     #[inline]
     pub fn first(&self) -> Option<Arrival> {
         if self.between.packets.is_empty() {
@@ -62,7 +64,7 @@ impl MergeQueue {
         self.first_between().or_else(|| self.arrivals.front())
     }
 
-    /// Takes the next packet, which must be there, away.
+    /// Remove the next packet. There must be one.
     #[inline]
     pub fn skip(&mut self) {
         if self.between.packets.is_empty() {
@@ -73,7 +75,7 @@ impl MergeQueue {
         }
     }
 
-    /// The first of those in `between`, if it goes before all others.
+    /// Return the first packet of `between`. None if one of `arrivals` comes before it.
     #[cold]
     fn first_between(&self) -> Option<Arrival> {
         let (&(time, ..), &(packet, before)) = self.between.packets.first_key_value()?;
@@ -93,11 +95,11 @@ impl MergeQueue {
         self.next = self.first().map_or(Time::NEVER, |arrival| arrival.time);
     }
 
-    /// Takes the next packet, if one waits.
+    /// Remove and return the next packet; None if no packet waits.
     #[inline]
     pub fn pop(&mut self) -> Option<Arrival> {
         let time = self.next;
-        // Time and packet come in registers: an arrival that is given in memory here is copied.
+        // Time and packet stay in registers. An arrival returned in memory would be copied.
         let packet = if self.between.packets.is_empty() {
             let Arrival { packet, .. } = self.arrivals.pop()?;
             self.next = self.arrivals.front().map_or(Time::NEVER, |arrival| arrival.time);
@@ -115,11 +117,11 @@ impl MergeQueue {
         packet
     }
 
-    /// Adds an arrival. At equal times the lower `rank` goes first, and at equal ranks what came
-    /// first.
+    /// Add an arrival. At equal times the lower `rank` goes first, and at equal ranks the earlier
+    /// push.
     #[inline(always)]
     pub fn push(&mut self, time: Time, packet: Packet, rank: u32, rank_of: impl Fn(Packet) -> u32) {
-        // Equal times go there as well: only ranks can order them.
+        // Equal times are inserted, too, because only ranks can order them.
         if time <= self.last {
             self.insert(time, packet, rank, rank_of);
         } else {
@@ -127,8 +129,8 @@ impl MergeQueue {
         }
     }
 
-    /// As [`Self::push`] of packets that one source gives in order of time: so they are merged
-    /// together, by [`Self::end_burst`] after the last.
+    /// Add packets as [`Self::push`] does, from one source and in order of time.
+    /// [`Self::end_burst`] must follow the last and merges them together.
     #[inline(always)]
     pub fn push_of_burst(&mut self, time: Time, packet: Packet) {
         if time <= self.last {
@@ -138,7 +140,7 @@ impl MergeQueue {
         }
     }
 
-    /// Ends such a burst.
+    /// End a burst of [`Self::push_of_burst`].
     #[inline(always)]
     pub fn end_burst(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) {
         if !self.burst.is_empty() {
@@ -148,7 +150,7 @@ impl MergeQueue {
 
     #[inline(never)]
     fn merge_burst(&mut self, rank: u32, rank_of: impl Fn(Packet) -> u32) {
-        // Taken and given back, so that its memory is used again.
+        // The vector is taken and put back, so its memory is reused.
         let burst = std::mem::take(&mut self.burst);
         let is_merged = self.between.packets.is_empty()
             && self.arrivals.merge(&burst, OVERTAKEN_MAX, |other, arrival| {
@@ -173,8 +175,10 @@ impl MergeQueue {
         self.next = self.next.min(time);
     }
 
-    /// Time and packet come in registers: an arrival whose address is taken here would be
-    /// written to memory and read again before each push.
+    /// Insert an arrival.
+    ///
+    /// Time and packet come in registers. If the address of an arrival were taken here, each push
+    /// would write it to memory and read it again.
     #[inline(never)]
     fn insert(&mut self, time: Time, packet: Packet, rank: u32, rank_of: impl Fn(Packet) -> u32) {
         let after = |other: &Arrival| {
@@ -189,7 +193,7 @@ impl MergeQueue {
             // From now on each push comes here, until `between` is empty again.
             self.last = Time::NEVER;
         }
-        // By number, not by place: packets that leave at the front do not change it.
+        // A number, not a position: it stays valid when packets leave at the front.
         let before = self.arrivals.first_after(after);
         let key = (time, rank, self.between.came);
         self.between.came += 1;
@@ -197,7 +201,7 @@ impl MergeQueue {
         self.between.packets.insert(key, (packet, before));
     }
 
-    /// Everything that waits, in no order.
+    /// All waiting packets, in no order.
     pub fn iter(&self) -> impl Iterator<Item = Arrival> {
         let between = self.between.packets.iter();
         self.arrivals
@@ -212,7 +216,7 @@ mod tests {
     use crate::packet::Direction;
     use proptest::prelude::*;
 
-    /// What a source does: it gives some packets, each so much later than the one before.
+    /// An action of a source: it sends packets, each `apart` after the one before.
     #[derive(Clone, Debug)]
     struct Burst {
         source: u32,
@@ -233,7 +237,7 @@ mod tests {
     }
 
     proptest! {
-        /// However far sources are ahead of each other; then some packets leave.
+        /// Sources may be far ahead of each other. Then some packets leave.
         #[test]
         fn packets_leave_by_time_rank_and_arrival(bursts in bursts()) {
             let (mut queue, mut model) = (MergeQueue::new(), BTreeMap::new());
@@ -279,7 +283,7 @@ mod tests {
         for number in 0..behind {
             queue.push(Time(number), Packet::default(), 0, |_| 1);
         }
-        // An insertion that moved them all would not end.
+        // If each insertion moved all of them, this would not end.
         assert_eq!(queue.arrivals.len() as u64, ahead);
         assert_eq!(queue.iter().count() as u64, ahead + behind);
         let mut last = Time::ZERO;

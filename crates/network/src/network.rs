@@ -55,7 +55,7 @@ pub enum Event {
     Arrival(Arrival),
     /// A packet that waited before a link continued.
     Outcome(Outcome),
-    /// A link must be asked for its next packet: [`Network::serve`].
+    /// A link must choose its next packet: [`Network::serve`].
     Service(LinkId, Time),
     /// The earliest timer of the process is due.
     Timer(ProcessId, Time),
@@ -85,7 +85,7 @@ pub struct Network {
     queues: Vec<MergeQueue>,
     /// Links that have a merge queue, in the order of these queues.
     merged: Vec<LinkId>,
-    /// Links that must be asked for their next packet.
+    /// Links that choose their next packet when their transmitter is free.
     scheduled: Vec<LinkId>,
     /// Place among the events of each such link, by link.
     service_of: Vec<u32>,

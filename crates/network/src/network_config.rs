@@ -3,7 +3,7 @@
 use crate::routing::Drive;
 use crate::units::{Span, Time};
 
-/// How a network runs.
+/// Configuration of a run of a network.
 #[derive(Clone, Copy, Debug)]
 pub struct NetworkConfig {
     /// Seed of its random numbers.

@@ -133,7 +133,7 @@ impl Packet {
         Self { tag: self.tag | (note as u64) << NUMBER_BITS, ..self }
     }
 
-    /// Return the packet with another note in place of its own.
+    /// Return the packet with another note.
     #[inline]
     #[must_use]
     pub const fn renoted(self, note: u32) -> Self {
@@ -187,14 +187,14 @@ impl Packet {
         }
     }
 
-    /// Whether all of `flags` are set.
+    /// Return whether all of `flags` are set.
     #[inline]
     #[must_use]
     pub const fn has(self, flags: Flags) -> bool {
         (self.word >> FLAGS_SHIFT) as u8 & flags.0 == flags.0
     }
 
-    /// Whether no flag is set.
+    /// Return whether no flag is set.
     #[inline]
     #[must_use]
     pub const fn is_bare(self) -> bool {

@@ -18,7 +18,7 @@ pub struct PolicerConfig {
 }
 
 impl PolicerConfig {
-    /// Checks what the types do not ensure.
+    /// Check the values that the types do not restrict.
     ///
     /// # Errors
     /// The first key at fault.
@@ -27,7 +27,7 @@ impl PolicerConfig {
     }
 }
 
-/// Checks the depth of a bucket.
+/// Check the depth of a bucket.
 pub(crate) fn check_burst(burst_bytes: u64) -> Check {
     require((1..=BURST_BYTES_MAX).contains(&burst_bytes), "burst_bytes", || {
         format!("{burst_bytes}, but it must be in 1..{BURST_BYTES_MAX}")

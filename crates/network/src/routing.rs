@@ -23,28 +23,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::route::{Hop, LinkId, Path, ProcessId, Route};
 use crate::units::Span;
 
-/// Where a packet goes from one point of its route.
+/// The next step of a packet on its route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NextHop {
-    /// Propagation delay until there.
+    /// Propagation delay before it.
     pub delay: Span,
-    /// Index of what `kind` says.
+    /// Index of the link, process or queue, according to `kind`.
     pub target: u32,
-    /// How it goes there.
+    /// Kind of the target.
     pub kind: HopKind,
-    /// Of packets that reach a merge queue at the same time, the lowest goes first.
+    /// Order of packets that reach a merge queue at the same time: the lowest goes first.
     pub rank: u32,
 }
 
-/// How a packet goes on.
+/// Target of a packet's next step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HopKind {
-    /// Into a link, at once.
+    /// A link, which the packet enters at once.
     #[default]
     Link,
-    /// To a host, at once.
+    /// A host, which the packet reaches at once.
     Host,
-    /// Into a merge queue.
+    /// A merge queue.
     Queue,
 }
 
@@ -53,9 +53,9 @@ pub enum HopKind {
 pub struct ProcessRoutes {
     /// Routes that end at these hosts.
     pub routes: Vec<usize>,
-    /// What answers an arrival may reach the first link that the process shares so much later.
+    /// Time from an arrival until its answer may reach the first link that the process shares.
     pub lookahead: Span,
-    /// They take packets at once.
+    /// True if the hosts take packets at once.
     pub at_once: bool,
 }
 
@@ -66,32 +66,32 @@ pub struct RoutingTable {
     pub hops: Vec<NextHop>,
     pub stride: usize,
     pub processes: Vec<ProcessRoutes>,
-    /// Merge queues before links follow those of processes: the link of each.
+    /// Links of the merge queues that follow those of the processes.
     pub merged: Vec<LinkId>,
 }
 
-/// Whose time it is.
+/// Time that drives the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drive {
-    /// Each process of hosts has its own.
+    /// Virtual time: each process of hosts has its own clock.
     Virtual,
-    /// All hosts send and receive as time goes by.
+    /// Real time: all hosts share one clock.
     Real,
 }
 
-/// What is known of a link before it is used.
+/// Facts about a link that are known before its first packet.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkTraits {
-    /// It hands on packets in the order in which it sends them, each once.
+    /// True if packets leave in the order of their transmission, each once.
     pub is_orderly: bool,
-    /// What it takes depends on what other links hold, so that all of them must get their arrivals
-    /// in order of time.
+    /// True if acceptance depends on the contents of other links. All these links must then get
+    /// their arrivals in order of time.
     pub shares_memory: bool,
-    /// It says on arrival when a packet leaves.
+    /// True if the departure of a packet is known on its arrival.
     pub decides_on_arrival: bool,
 }
 
-/// A source of arrivals at a link, each of which comes in order of time.
+/// A source of arrivals at a link. Arrivals of one source come in order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Source {
     Link(LinkId, Span),
@@ -99,8 +99,8 @@ enum Source {
     AllHosts(Span),
 }
 
-/// Over which link and at which distance packets reach hosts; a host that none reaches is
-/// known by its flow.
+/// The link and the distance over which packets reach hosts. A host that no packet reaches has the
+/// index of its route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LastHop {
     Over(LinkId, Span),
@@ -110,7 +110,7 @@ enum LastHop {
 /// A link that others share and the distance to it.
 type Shared = Option<(LinkId, Span)>;
 
-/// What makes hosts one process: how packets reach them, and where what they send meets others'.
+/// Key of a process: hosts with the same last hop, whose packets meet others at the same place.
 type ProcessKey = (LastHop, Shared);
 
 struct RouteBuilder<'a> {
@@ -118,15 +118,16 @@ struct RouteBuilder<'a> {
     sources: Vec<BTreeSet<Source>>,
     links: &'a [LinkTraits],
     drive: Drive,
-    /// Behind each link that hosts have for themselves, where their data meets others'. None where
-    /// it does so at several places or distances.
+    /// For each link that only its hosts use: the shared link behind it. None if there are several
+    /// such links or distances.
     meets: BTreeMap<LinkId, Shared>,
 }
 
-/// A source before a merge queue: the link before it, if there is one, the delay and the link.
+/// A source before a merge queue: the link before it, or None for hosts; the delay; and the link
+/// behind the queue.
 type RankKey = (Option<LinkId>, Span, LinkId);
 
-/// The merge queue of each link that has one, and the rank of each source before it.
+/// The merge queues of links, and the rank of each source before them.
 #[derive(Default)]
 struct Merging {
     queues: BTreeMap<LinkId, usize>,
@@ -134,7 +135,7 @@ struct Merging {
 }
 
 impl RoutingTable {
-    /// The table for the flows' `paths` over `links`.
+    /// Return the table for the flows' `paths` over `links`.
     pub fn new(paths: &[Path], links: &[LinkTraits], drive: Drive) -> Self {
         let routes: Vec<_> =
             paths.iter().flat_map(|path| [Some(&path.forward), path.reverse.as_ref()]).collect();
@@ -203,8 +204,8 @@ impl<'a> RouteBuilder<'a> {
         for number in 0..builder.routes.len() {
             let Some(route) = builder.routes[number] else { continue };
             let first = route.hops.first().expect("a route passes a link");
-            // A host answers what reaches it, so its time is that of the last hop of the route back
-            // (number ^ 1).
+            // A host answers packets that reach it, so its time is that of the last hop of the
+            // route back (number ^ 1).
             let speakers = match drive {
                 Drive::Virtual => Source::Hosts(builder.last_hop(number ^ 1), first.delay),
                 Drive::Real => Source::AllHosts(first.delay),
@@ -228,7 +229,8 @@ impl<'a> RouteBuilder<'a> {
         }
     }
 
-    /// Where what is sent over a route's first link, its hosts' own, meets what others send.
+    /// Return the shared link behind a route's first link. None if the first link is shared itself,
+    /// or does not decide on arrival and in order, or if the second link is not shared.
     fn meets_behind(&self, route: &Route) -> Shared {
         let [first, second, ..] = route.hops[..] else { return None };
         let is_own = self.has_one_source(first.link)
@@ -238,7 +240,7 @@ impl<'a> RouteBuilder<'a> {
         (is_own && is_shared).then_some((second.link, first.delay + second.delay))
     }
 
-    /// How packets reach the host at the end of a route.
+    /// Return the last hop of a route, which leads to its host.
     fn last_hop(&self, route: usize) -> LastHop {
         match self.routes[route] {
             Some(Route { hops, delay }) => {
@@ -248,19 +250,19 @@ impl<'a> RouteBuilder<'a> {
         }
     }
 
-    /// Whether a link gets its arrivals in order even if they pass at once.
+    /// Return whether a link gets its arrivals in order even if they pass at once.
     fn has_one_source(&self, link: LinkId) -> bool {
         // Links that share memory also need order among each other, which only merging gives.
         self.sources[link].len() == 1 && !self.links[link].shares_memory
     }
 
-    /// Whether what leaves a link can go on at once.
+    /// Return whether a packet that leaves a link can continue at once.
     fn hands_on(&self, link: LinkId) -> bool {
         let LinkTraits { is_orderly, decides_on_arrival, .. } = self.links[link];
         is_orderly && (decides_on_arrival || self.drive == Drive::Virtual)
     }
 
-    /// Whether what comes from a link or, if from none, from a host enters `to` at once.
+    /// Return whether a packet from a link, or from a host if `from` is None, enters `to` at once.
     fn passes_at_once(&self, from: Option<LinkId>, to: LinkId) -> bool {
         match from {
             Some(link) => self.hands_on(link) && self.has_one_source(to),
@@ -284,7 +286,7 @@ impl<'a> RouteBuilder<'a> {
         }
     }
 
-    /// The processes, and for each route that at whose hosts it ends.
+    /// Return the processes, and the process at the end of each route.
     fn processes(&self) -> (Vec<ProcessRoutes>, Vec<ProcessId>) {
         let mut processes: Vec<ProcessRoutes> = Vec::new();
         let mut known = BTreeMap::new();
@@ -299,7 +301,7 @@ impl<'a> RouteBuilder<'a> {
                 processes.len() - 1
             });
             processes[process].routes.push(route);
-            // Senders wait for their event, or packets would go round at once for ever.
+            // Senders wait for their event. Otherwise packets would circle at once for ever.
             processes[process].at_once &= is_receiver(route);
             process_of.push(process);
         }
@@ -363,7 +365,8 @@ mod tests {
         assert_eq!([table.hops[1].rank, table.hops[4 * table.stride / 2 + 1].rank], [0, 1]);
     }
 
-    /// A route over an own link and the shared one, 5 away from its host and `further` from that.
+    /// A route over a private link, 5 ns away from its host, and the shared link, `further` ns
+    /// behind.
     fn over_own_link(edge: LinkId, further: u64) -> Route {
         let hops = vec![Hop { link: edge, delay: Span(5) }, Hop { link: 0, delay: Span(further) }];
         Route { hops, delay: Span(0) }
@@ -375,13 +378,13 @@ mod tests {
         let table = table_of(&[flow(2), flow(3)], &[PLAIN; 4]);
         let senders = &table.processes[1];
         assert_eq!((senders.routes.clone(), senders.lookahead), (vec![1, 3], Span(7)));
-        // A scheduler must be asked for what leaves it.
+        // A scheduler does not know departures on arrival.
         let fair = LinkTraits { decides_on_arrival: false, ..PLAIN };
         let table = table_of(&[flow(2), flow(3)], &[PLAIN, PLAIN, fair, fair]);
         assert_eq!(table.processes[1].lookahead, Span::ZERO);
     }
 
-    /// Else what comes from both would reach the link out of order.
+    /// Otherwise packets of both hosts would reach the link out of order.
     #[test]
     fn hosts_that_share_a_link_of_their_own_act_at_one_distance() {
         let flow = |further| path(over_own_link(2, further), route(&[1], 0, 9));

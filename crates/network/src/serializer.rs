@@ -33,8 +33,7 @@ impl Serializer {
         Self { rate: rate.0.get(), free_at: Time::ZERO, remainder: 0, latest }
     }
 
-    /// Appends a packet that arrives at `now`; gives the times at which its
-    /// transmission starts and ends.
+    /// Append a packet that arrives at `now`. Return the start and the end of its transmission.
     #[inline]
     pub fn send(&mut self, now: Time, bytes: u32) -> (Time, Time) {
         let mut times = (now, now);
@@ -42,8 +41,8 @@ impl Serializer {
         times
     }
 
-    /// Appends `count` packets that arrive at `now`; `sent` is called with the times at
-    /// which the transmission of each starts and ends.
+    /// Append `count` packets that arrive at `now`. `sent` is called with the start and the end of
+    /// each transmission.
     #[inline(always)]
     pub fn send_train(
         &mut self,
@@ -62,8 +61,8 @@ impl Serializer {
         let mut remainder = if is_idle { 0 } else { self.remainder };
         for _ in 0..count {
             remainder += more;
-            // Both remainders are below the rate, so at most one is carried: no division for each
-            // packet.
+            // Both remainders are below the rate, so their sum carries at most once. This needs no
+            // division for each packet.
             let carries = remainder >= self.rate;
             remainder -= if carries { self.rate } else { 0 };
             let end = start + Span(whole + u64::from(carries));
@@ -73,20 +72,20 @@ impl Serializer {
         (self.free_at, self.remainder) = (start.min(Time::STUCK), remainder);
     }
 
-    /// When the transmitter has sent everything.
+    /// Time at which the transmitter has sent everything.
     #[inline]
     #[must_use]
     pub const fn free_at(&self) -> Time {
         self.free_at
     }
 
-    /// The least time that a packet takes; a carried remainder may add a nanosecond.
+    /// Return the shortest transmission time of a packet. A carried remainder may add a nanosecond.
     #[must_use]
     pub const fn shortest(&self, bytes: u32) -> Span {
         Span(self.cost(bytes).whole)
     }
 
-    /// The longest time that a packet takes: a carried remainder may add a nanosecond.
+    /// Return the longest transmission time of a packet, with a carried nanosecond.
     #[inline]
     #[must_use]
     pub const fn longest(&self, bytes: u32) -> Span {

@@ -18,11 +18,11 @@ const ENTRIES_MAX: usize = 16_384;
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VariationConfig {
-    /// The delay of a packet whose number is zero.
+    /// Delay of a packet that draws the number zero.
     pub mean_ns: Span,
-    /// By how much a number of one is later. No packet is earlier than at once.
+    /// Additional delay for each unit of the number. The total is never negative.
     pub deviation_ns: Span,
-    /// What the numbers are drawn from.
+    /// Distribution of the numbers.
     pub distribution: Distribution,
     /// Late packets are overtaken. Otherwise packets keep their order, and wait before the queue
     /// unless that is scheduled.
@@ -46,7 +46,7 @@ pub enum Distribution {
 }
 
 impl VariationConfig {
-    /// Checks what the types do not ensure.
+    /// Check the values that the types do not restrict.
     ///
     /// # Errors
     /// The first key at fault.

@@ -1,5 +1,6 @@
-//! Hosts can keep count of their packets by what the network says of them: whoever holds
-//! something for a packet, a buffer or SACK blocks, knows at all times how many there are.
+//! Hosts can count their packets by the outcomes that the network reports. A host that stores
+//! something for a packet, such as a buffer or SACK blocks, knows at all times how many copies
+//! exist.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 const END: Time = Time(200_000_000);
 
-/// Every discipline, with little space.
+/// Draw any discipline, with little space.
 fn any_queue() -> impl Strategy<Value = Value> {
     let read = |json| serde_json::from_str::<Value>(json).unwrap();
     let all = Discipline::quick_examples().into_iter().map(read);
@@ -51,7 +52,7 @@ prop_compose! {
         routes in sometimes((0u64..5_000_000).prop_map(|at| json!([[0, 1], [at + 1, 2]]))),
         holds in sometimes((1u32..20).prop_map(Value::from)),
     ) -> LinkConfig {
-        // Nothing waits where there is no rate.
+        // A link without a rate has no queue, so no shared memory.
         let memory = if rate.is_null() { Value::Null } else { memory };
         let link = json!({
             "name": "link", "rate": rate, "delay": [[0, delay_ns]], "overhead_bytes": 0,
@@ -65,8 +66,8 @@ prop_compose! {
     }
 }
 
-/// Flow `f` is `f` times so far away; data passes the links in their order, what comes
-/// back passes them the other way round.
+/// Flow `f` is `f` steps away. Data passes the links in their order, and the reverse direction
+/// passes its links in the opposite order.
 fn path(links: usize, flow: u64, step_ns: u64) -> Path {
     let route = |links: Vec<usize>, before: u64| {
         let delay = |position| if position == 0 { before } else { 0 };
@@ -79,18 +80,18 @@ fn path(links: usize, flow: u64, step_ns: u64) -> Path {
     Path { forward: route(forward, flow * step_ns), reverse: Some(route(reverse, 0)) }
 }
 
-/// Hosts that send when they are told to, and count.
+/// Hosts that send at given times and count their packets.
 struct Hosts {
-    /// What each route's host still has to send, the next last.
+    /// Packets that each route's host still has to send, the next last.
     to_send: BTreeMap<usize, Vec<(Time, Packet)>>,
-    /// Packets as they were sent, by number, and how many there are of each.
+    /// Packets as they were sent, by number, and the current number of copies of each.
     sent: Vec<(Packet, u32)>,
-    /// How many leave the first link until the end, by what is said of them.
+    /// Number of departures from the first link until the end, by reports.
     departed: u64,
 }
 
 impl Hosts {
-    /// Hosts that send after each pause on one of `2 flows` routes.
+    /// Hosts that send after each pause on one of the routes.
     fn new(pauses: &[(u64, usize)]) -> Self {
         let (mut to_send, mut sent) = (BTreeMap::<_, Vec<_>>::new(), Vec::new());
         let mut now = Time::ZERO;
@@ -118,7 +119,7 @@ impl Hosts {
         network.send(time, packet)
     }
 
-    /// There must be one more of a packet of which something is said.
+    /// Return the number of copies of a packet that has an outcome. There must be at least one.
     fn held(&mut self, packet: Packet) -> &mut u32 {
         let (sent, held) = &mut self.sent[packet.number() as usize];
         assert_eq!((packet.flow(), packet.direction()), (sent.flow(), sent.direction()));
@@ -151,10 +152,10 @@ impl Hosts {
         }
     }
 
-    /// Hosts that have times of their own, as those of a simulation.
+    /// Run hosts with separate clocks, as in a simulation.
     fn run_virtually(&mut self, network: &mut Network) {
         let processes: Vec<Vec<usize>> = network.processes().map(<[usize]>::to_vec).collect();
-        // Who receives over one route sends over the other.
+        // A host that receives over one route sends over the other.
         let next = |hosts: &Self, process: usize| {
             let all = processes[process].iter().map(|&route| (hosts.next_of(route ^ 1), route ^ 1));
             all.min().expect("a process has routes")
@@ -182,7 +183,7 @@ impl Hosts {
         }
     }
 
-    /// Hosts that send as time goes by, as those of the testbed.
+    /// Run hosts in real time, as those of the testbed.
     fn run_in_real_time(&mut self, network: &mut Network) {
         while let Some((time, route)) =
             self.to_send.keys().map(|&route| (self.next_of(route), route)).min()

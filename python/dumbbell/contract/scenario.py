@@ -41,20 +41,20 @@ class LinkConfig(Part, frozen=True, kw_only=True):
     """Name for people."""
 
     rate: RateConfig | None = None
-    """Transmission rate; none means that serialisation takes no time."""
+    """Transmission rate; None if serialisation takes no time."""
 
     delay: tuple[tuple[int, int], ...]
     """One-way propagation delay by time; packets keep their order when it falls."""
 
     route: tuple[tuple[int, int], ...] | None = None
-    """The route that packets take, by time; those of one keep their order and may overtake those of
-    another. None: all take the same."""
+    """The route that packets take, by time. Packets of one route keep their order and may overtake
+    those of another. None if all take the same."""
 
     variation: VariationConfig | None = None
-    """Delay that differs from packet to packet, beside the other."""
+    """Delay that varies from packet to packet, in addition to `delay`."""
 
     holds: int | None = None
-    """Packets that it holds at most, in its queue and under its delays."""
+    """Largest number of packets in its queue and under its delays; None is unlimited."""
 
     overhead_bytes: int
     """Bytes on the wire beyond those of the IP packet."""
@@ -69,7 +69,7 @@ class LinkConfig(Part, frozen=True, kw_only=True):
     """Random and scripted losses before the queue, tried in order."""
 
     duplicate: float
-    """Probability at which a packet, be it lost or not, joins the queue once more."""
+    """Probability that a packet, lost or not, joins the queue a second time."""
 
     reorder: ReorderConfig | None = None
     """Packets that reach the far end late and so are overtaken."""
@@ -84,13 +84,13 @@ class LinkConfig(Part, frozen=True, kw_only=True):
     """Packets reach the far end at multiples of this time only; 0: at any time."""
 
     sampled: bool
-    """Its counters are sampled."""
+    """True if its counters are sampled."""
 
     interface: bool = False
-    """It is the interface of a host, whose TCP knows what of each flow waits in it."""
+    """True if it is the interface of a host, whose TCP knows the waiting packets of each flow."""
 
     memory: MemoryConfig | None = None
-    """Memory that its queues share with those of other links; none: they have their own."""
+    """Memory that its queues share with those of other links; None if they have separate memory."""
 
 
 class RateConfig(Part, frozen=True, kw_only=True):
@@ -116,10 +116,10 @@ class TraceConfig(Part, frozen=True, kw_only=True):
     """Opportunities to send, repeated for ever."""
 
     times_ns: tuple[int, ...]
-    """When they come within a period; a time named twice is two of them."""
+    """Times within a period; a time that appears twice is two opportunities."""
 
     period_ns: int
-    """After which time they repeat."""
+    """Period after which they repeat."""
 
     bytes: int
     """Bytes on the wire that each carries."""
@@ -135,20 +135,20 @@ class TokenBucketConfig(Part, frozen=True, kw_only=True):
     """Depth of the bucket in bytes on the wire; a larger packet waits until it is full."""
 
     peak_bps: int | None = None
-    """Rate at which a burst is sent; none: at once."""
+    """Rate of a burst; None sends it at once."""
 
 
 class VariationConfig(Part, frozen=True, kw_only=True):
     """Delays by a distribution, part of a link's delay."""
 
     mean_ns: int
-    """The delay of a packet whose number is zero."""
+    """Delay of a packet that draws the number zero."""
 
     deviation_ns: int
-    """By how much a number of one is later. No packet is earlier than at once."""
+    """Additional delay for each unit of the number. The total is never negative."""
 
     distribution: Distribution | Literal["uniform", "normal", "pareto", "pareto-normal"]
-    """What the numbers are drawn from."""
+    """Distribution of the numbers."""
 
     overtaken: bool
     """Late packets are overtaken. Otherwise packets keep their order, and wait before the queue
@@ -170,27 +170,27 @@ class Distribution(Part, frozen=True, kw_only=True):
 
 
 class QueueConfig(Part, frozen=True, kw_only=True):
-    """A queue: its room and its discipline."""
+    """A queue: its limit and its discipline."""
 
     limit: Limit | None = None
-    """Limit of the queue; none: unlimited."""
+    """Limit of the queue; None is unlimited."""
 
     discipline: Discipline
     """Order of service, drops and marks."""
 
 
 class Limit(Part, frozen=True, kw_only=True):
-    """An amount of packets or of bytes: the room of a queue, or a threshold in it."""
+    """A number of packets or bytes: the limit of a queue, or a threshold in it."""
 
     packets: int | None = None
-    """So many packets."""
+    """Number of packets."""
 
     bytes: int | None = None
-    """So many bytes, link overhead included."""
+    """Number of bytes, with the link's overhead."""
 
 
 class Fifo(Part, frozen=True, kw_only=True, tag_field="kind", tag="fifo"):
-    """First in, first out; drops what finds no room."""
+    """First in, first out; drops packets without space."""
 
 
 class Step(Part, frozen=True, kw_only=True, tag_field="kind", tag="step"):
@@ -254,7 +254,7 @@ class Codel(Part, frozen=True, kw_only=True, tag_field="kind", tag="codel"):
     """Largest standing sojourn time."""
 
     interval_ns: int
-    """For how long the sojourn time must stay above it."""
+    """Time for which the sojourn time must stay above the target."""
 
     ecn: bool
     """True if ECN-capable packets are marked instead of dropped."""
@@ -267,7 +267,7 @@ class FqCodel(Part, frozen=True, kw_only=True, tag_field="kind", tag="fq-codel")
     """Largest standing sojourn time."""
 
     interval_ns: int
-    """For how long the sojourn time must stay above it."""
+    """Time for which the sojourn time must stay above the target."""
 
     ecn: bool
     """True if ECN-capable packets are marked instead of dropped."""
@@ -311,7 +311,7 @@ class FqPie(Part, frozen=True, kw_only=True, tag_field="kind", tag="fq-pie"):
     """True if ECN-capable packets are marked instead while the probability is low."""
 
     ecn_probability: float
-    """Probability up to which they are."""
+    """Probability up to which they are marked."""
 
     queues: int
     """Queues onto which flows are hashed."""
@@ -339,7 +339,7 @@ class Dualpi2(Part, frozen=True, kw_only=True, tag_field="kind", tag="dualpi2"):
     """Wait in the L queue from which all its packets are marked."""
 
     step_min: int
-    """Packets that must be left in the L queue for that."""
+    """Packets that must remain in the L queue for such a mark."""
 
     coupling: int
     """Factor of the probability in the L queue (k)."""
@@ -358,22 +358,23 @@ class Cake(Part, frozen=True, kw_only=True, tag_field="kind", tag="cake"):
     """Flow queues of hosts with `CoDel` and BLUE."""
 
     interval_ns: int
-    """For how long the sojourn time must stay above the target, which is a twentieth of it."""
+    """Time for which the sojourn time must stay above the target, which is a twentieth of it."""
 
     quantum_bytes: int
-    """Bytes that a queue may send in its turn if its hosts have no other."""
+    """Bytes that a queue may send in its turn if its hosts have no other queue."""
 
     isolation: Isolation
-    """Who gets equal shares."""
+    """Hosts or flows that get equal shares."""
 
     hosts: tuple[tuple[int, ...], ...]
-    """The sending and the receiving host of each flow; empty: each flow has two of its own."""
+    """The sending and the receiving host of each flow; if empty, each flow has two separate
+    hosts."""
 
     ack_filter: AckFilter
-    """Which acknowledgements are left out."""
+    """ACKs that the queue removes."""
 
     shaper: ShaperConfig | None = None
-    """Rate of a slower link further on; none: that of this link."""
+    """Shaper for a slower link further on; None shapes nothing."""
 
 
 class Classes(Part, frozen=True, kw_only=True, tag_field="kind", tag="classes"):
@@ -386,7 +387,7 @@ class Classes(Part, frozen=True, kw_only=True, tag_field="kind", tag="classes"):
     """Order in which the classes are served."""
 
     threshold: Limit | None = None
-    """Backlog of a class from which its ECN-capable packets are marked; none: never."""
+    """Backlog of a class from which its ECN-capable packets are marked; None marks none."""
 
 
 Discipline = Fifo | Step | Red | Pie | Codel | FqCodel | Fq | FqPie | Dualpi2 | Cake | Classes
@@ -403,7 +404,7 @@ Isolation = Literal[
     "dual-destination",  # Receiving hosts, and the flows of each (`dual-dsthost`).
     "triple",  # Sending and receiving hosts, and the flows of each (`triple-isolate`).
 ]
-"""Who gets equal shares (tc-cake(8))."""
+"""Hosts or flows that get equal shares (tc-cake(8))."""
 
 
 AckFilter = Literal[
@@ -411,31 +412,31 @@ AckFilter = Literal[
     "conservative",  # All but the last two.
     "aggressive",  # All but the last one.
 ]
-"""Which acknowledgements in a queue are left out as later ones of the same flow come."""
+"""ACKs that a queue removes when later ones of the same flow arrive."""
 
 
 class ShaperConfig(Part, frozen=True, kw_only=True):
-    """A shaper's rate and what a packet takes of it."""
+    """A shaper's rate, and the bytes of a packet that count."""
 
     rate_bps: int
     """Bits per second."""
 
     overhead_bytes: int | None = None
-    """Bytes of a packet beyond those of IP; none: as many as on the link."""
+    """Bytes of a packet beyond those of IP; None if as many as on the link."""
 
     mpu_bytes: int
-    """Smaller packets count as so large."""
+    """Smallest size of a packet; smaller ones count as so large."""
 
     framing: Framing
-    """How the slower link carries bytes."""
+    """Framing of the slower link."""
 
 
 Framing = Literal[
-    "none",  # As they are.
-    "atm",  # In whole cells of 53 bytes with 48 of them each (ATM).
-    "ptm",  # A byte more for each 64 (PTM, 64b/65b).
+    "none",  # No framing.
+    "atm",  # Whole cells of 53 bytes that carry 48 each (ATM).
+    "ptm",  # One more byte for each 64 (PTM, 64b/65b).
 ]
-"""How a link carries bytes."""
+"""Framing of bytes on a link."""
 
 
 class ClassOf(Part, frozen=True, kw_only=True):
@@ -452,10 +453,10 @@ class EcnClasses(Part, frozen=True, kw_only=True):
     """The classes by the ECN field."""
 
     capable: int
-    """That of ECN-capable packets."""
+    """Class of ECN-capable packets."""
 
     other: int
-    """That of others."""
+    """Class of other packets."""
 
 
 class Serve(Part, frozen=True, kw_only=True):
@@ -565,7 +566,7 @@ class ScriptedDrop(Part, frozen=True, kw_only=True):
     """Number of the segment."""
 
     times: int
-    """Number of its passages that fail, the first ones."""
+    """Number of its first passages that fail."""
 
 
 class ReorderConfig(Part, frozen=True, kw_only=True):
@@ -575,7 +576,7 @@ class ReorderConfig(Part, frozen=True, kw_only=True):
     """Probability that a packet is late."""
 
     delay_ns: int
-    """By how much."""
+    """Extra delay of a late packet."""
 
 
 class MemoryConfig(Part, frozen=True, kw_only=True):
@@ -588,7 +589,7 @@ class MemoryConfig(Part, frozen=True, kw_only=True):
     """Size of the memory in bytes on the wire."""
 
     alpha: float
-    """A queue may hold so many times what is free."""
+    """Largest ratio of a queue to the free memory."""
 
 
 class Flow(Part, frozen=True, kw_only=True):

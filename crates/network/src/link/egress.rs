@@ -6,25 +6,25 @@ use crate::random::Random;
 use crate::units::{Span, Time};
 use crate::variation::Variation;
 
-/// The stream of a link's random numbers that its processing jitter is drawn from.
+/// Stream of a link's random numbers for its processing jitter.
 const JITTER: u64 = 5;
 
-/// That of its varying delays, be they before the queue or behind the transmitter.
+/// Stream of its varying delays, before the queue or behind the transmitter.
 pub(super) const VARIATION: u64 = 6;
 
-/// That of uniform delays, likewise.
+/// Stream of its uniform delays, before the queue or behind the transmitter.
 pub(super) const UNIFORM: u64 = 3;
 
-/// What happens to packets behind the transmitter.
+/// Impairments of packets behind the transmitter.
 #[derive(Debug)]
 pub(super) enum Egress {
-    /// A constant delay, and processing jitter if there is any.
+    /// A constant delay, with processing jitter or without.
     Plain(Span, Option<Jitter>),
-    /// Anything else.
+    /// Any other combination.
     General(Box<General>),
 }
 
-/// All that may happen there.
+/// All possible impairments behind the transmitter.
 #[derive(Debug)]
 pub(super) struct General {
     delays: Delays,
@@ -32,12 +32,13 @@ pub(super) struct General {
     uniform: Option<Jitter>,
     variation: Option<Variation>,
     reorder: Option<Reorder>,
-    /// Packets of one route may overtake those of another, or early ones late ones.
+    /// True if packets of one route may overtake those of another, or early packets late ones.
     overtakes: bool,
     batch: Option<Batch>,
 }
 
-/// The delay and the processing jitter of a link behind whose transmitter nothing else happens.
+/// Return the delay and the processing jitter of a link without other impairments behind the
+/// transmitter. None if the link has others.
 pub(super) fn plain(
     config: &LinkConfig,
     random: impl Fn(u64) -> Random,
@@ -52,8 +53,8 @@ pub(super) fn plain(
 }
 
 impl Egress {
-    /// What happens behind a transmitter that picks packets, if it is `scheduled`; else what varies
-    /// in order does so before the queue.
+    /// Impairments of a link. If it is `scheduled`, all varying delays are behind the transmitter.
+    /// Otherwise those that keep the order are before the queue.
     pub fn new(config: &LinkConfig, scheduled: bool, random: impl Fn(u64) -> Random) -> Self {
         let uniform =
             Jitter::up_to(if scheduled { config.jitter } else { Span::ZERO }, || random(UNIFORM));
@@ -74,12 +75,12 @@ impl Egress {
         }))
     }
 
-    /// Whether late packets are overtaken.
+    /// Return whether late packets are overtaken.
     pub const fn reorders(&self) -> bool {
         matches!(self, Self::General(egress) if egress.overtakes)
     }
 
-    /// When a packet that leaves the transmitter at `end` is at the far end.
+    /// Return the arrival time at the far end of a packet that leaves the transmitter at `end`.
     #[inline]
     pub fn far_end(&mut self, end: Time) -> Time {
         match self {
@@ -97,8 +98,8 @@ impl General {
         let arrives = self.uniform.as_mut().map_or(arrives, |jitter| jitter.ready(arrives));
         let arrives = self.variation.as_mut().map_or(arrives, |it| it.ready(arrives));
         let late = self.reorder.as_mut().and_then(Reorder::late_by).unwrap_or(Span::ZERO);
-        // Lateness comes after all that keeps the order, or the next packet would wait for the late
-        // one.
+        // Lateness comes after every delay that keeps the order. Otherwise the next packet would
+        // wait for the late one.
         let arrives = arrives + late;
         self.batch.map_or(arrives, |batch| batch.delivers(arrives))
     }

@@ -14,10 +14,10 @@ use crate::random::Random;
 use crate::transmitter::Transmitter;
 use crate::units::{Span, Time};
 
-/// What a typical packet has at the IP layer.
+/// Size of a typical packet at the IP layer.
 const TYPICAL_BYTES: u32 = 1_500;
 
-/// Impairments, a queue that admits, a transmitter, and impairments behind it.
+/// Impairments, a queue with admission, a transmitter, and impairments behind it.
 #[derive(Debug)]
 pub struct GeneralLink {
     pub(super) meter: Meter,
@@ -26,7 +26,7 @@ pub struct GeneralLink {
     admission: Admission,
     transmitter: Transmitter,
     egress: Egress,
-    /// To the memory that it shares with other links, if it does.
+    /// Access to memory that it shares with other links. None if its memory is its own.
     port: Option<Port>,
     held: Option<Box<Held>>,
 }
@@ -62,7 +62,7 @@ impl GeneralLink {
         self.port.is_some()
     }
 
-    /// Takes a packet at `now`, which never goes back between calls.
+    /// Take a packet at `now`, which never goes back between calls.
     pub fn arrive(&mut self, now: Time, packet: Packet) -> LinkOutcome {
         if now > self.meter.next_sample {
             self.meter.sample_before(now, Waiting::default());
@@ -81,7 +81,7 @@ impl GeneralLink {
         }
     }
 
-    /// Whether the packet that has just arrived comes twice; the copy then joins by
+    /// Return whether the packet that has just arrived comes twice. The copy must then join by
     /// [`Self::join_again`].
     pub fn duplicate(&mut self) -> bool {
         let happens = self.ingress.as_mut().is_some_and(|ingress| ingress.duplicate());
@@ -89,18 +89,18 @@ impl GeneralLink {
         happens
     }
 
-    /// The copy of a packet that has just arrived.
+    /// Add the copy of a packet that has just arrived.
     pub fn join_again(&mut self, now: Time, packet: Packet) -> LinkOutcome {
         let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
         self.join(now, now, packet, wire_bytes)
     }
 
-    /// Whether packets may come twice.
+    /// Return whether packets may come twice.
     pub fn duplicates(&self) -> bool {
         self.ingress.as_ref().is_some_and(|ingress| ingress.duplicates())
     }
 
-    /// Whether late packets are overtaken.
+    /// Return whether late packets are overtaken.
     pub(super) const fn reorders(&self) -> bool {
         self.egress.reorders()
     }
@@ -109,7 +109,7 @@ impl GeneralLink {
         self.transmitter.free_at()
     }
 
-    /// How many packets of `bytes` the queue has space for at `now`, which never goes back.
+    /// Return how many packets of `bytes` the queue has space for at `now`, which never goes back.
     pub(super) fn space(&mut self, now: Time, bytes: u16) -> u32 {
         let held = self.held.as_mut().map_or(u32::MAX, |held| held.space(now, 0));
         let Some(limit) = self.admission.limit() else { return held };
@@ -119,7 +119,7 @@ impl GeneralLink {
         limit.space(occupancy.packets(), occupancy.waiting_bytes(), wire_bytes).min(held)
     }
 
-    /// Whether there is space for so many packets only.
+    /// Return whether the number of packets is limited.
     pub(super) const fn is_limited(&self) -> bool {
         self.admission.limit().is_some() || self.held.is_some()
     }
@@ -135,7 +135,7 @@ impl GeneralLink {
             self.meter.turn_away(now, packet.flow(), refusal);
             return LinkOutcome::Lost(DropCause::Overflow);
         }
-        // The transmitter counts from `ready`, after jitter; the wait counts from the arrival.
+        // The transmitter counts from `ready`, after jitter. The wait counts from the arrival.
         let (start, end) = self.transmitter.send(ready, wire_bytes);
         let waited = start.since(now);
         self.meter.occupancy.join(waited, end, wire_bytes);
@@ -152,7 +152,7 @@ impl GeneralLink {
         if verdict == Verdict::Accept {
             return LinkOutcome::Leaves(at);
         }
-        // A packet that came with a mark is not one of this queue's marks.
+        // The queue does not count a mark that the packet arrived with.
         self.meter.marked_packets += u64::from(packet.ecn() != Ecn::Ce);
         LinkOutcome::Marked(at)
     }
@@ -171,14 +171,16 @@ impl GeneralLink {
             wait: Span(free.0.saturating_sub(now.0)),
             idle: Span(now.0.saturating_sub(free.0)),
         };
-        // The manager sees the packet even if the shared memory refuses it: it is load in any case.
+        // The manager sees the packet even if the shared memory refuses it, because it is load in
+        // any case.
         let verdict = self.admission.admit(now, &backlog, packet, wire_bytes);
         let waits = backlog.packets > 0;
         let fits = |port: &Port| port.takes(now, backlog.waiting_bytes(), wire_bytes);
         if waits && !self.port.as_ref().is_none_or(fits) { Verdict::Drop } else { verdict }
     }
 
-    /// How a packet that is refused finds the transmitter, if that sends at a constant rate.
+    /// Return the state of the transmitter when a packet is refused. None if no packet is in
+    /// transmission or the rate is not constant.
     fn refusal(&self) -> Option<Refusal> {
         let (sent, bytes) = self.meter.occupancy.sending()?;
         let service = self.transmitter.constant_service(bytes)?;

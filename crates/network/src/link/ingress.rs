@@ -12,7 +12,7 @@ use crate::random::Random;
 use crate::units::{Span, Time};
 use crate::variation::Variation;
 
-/// What happens to packets before the queue.
+/// Impairments of packets before the queue.
 #[derive(Debug)]
 pub(super) struct Ingress {
     policer: Option<Policer>,
@@ -22,14 +22,14 @@ pub(super) struct Ingress {
     variation: Option<Variation>,
 }
 
-/// The losses of a link.
+/// Return the losses of a link.
 pub(super) fn losses(config: &LinkConfig, random: impl Fn(u64) -> Random) -> LossModels {
     let mut streams = random(1);
     let losses = config.loss.iter().map(|loss| LossModel::new(loss, streams.split()));
     LossModels::new(losses.collect())
 }
 
-/// Whether nothing but losses happens before the queue of a link.
+/// Return whether a link has no impairments but losses before its queue.
 pub(super) fn only_loses(config: &LinkConfig) -> bool {
     config.policer.is_none()
         && config.duplicate == 0.0
@@ -38,7 +38,8 @@ pub(super) fn only_loses(config: &LinkConfig) -> bool {
 }
 
 impl Ingress {
-    /// None if nothing happens there; nothing varies before a queue that is `scheduled`.
+    /// Impairments of a link, or None if it has none. Before a queue that is `scheduled` no delay
+    /// varies.
     pub fn new(
         config: &LinkConfig,
         scheduled: bool,
@@ -59,20 +60,20 @@ impl Ingress {
         }))
     }
 
-    /// Whether packets may come twice.
+    /// Return whether packets may come twice.
     pub const fn duplicates(&self) -> bool {
         self.duplicate.is_some()
     }
 
-    /// Whether the packet that has just arrived comes twice.
+    /// Return whether the packet that has just arrived comes twice.
     pub fn duplicate(&mut self) -> bool {
         self.duplicate.as_mut().is_some_and(Chance::happens)
     }
 
-    /// When the packet joins the queue, or why it does not.
+    /// Return the time at which the packet joins the queue, or the cause of its loss.
     #[inline]
     pub fn pass(&mut self, now: Time, packet: Packet, wire_bytes: u32) -> Result<Time, DropCause> {
-        // The policer also counts packets that are then lost at random.
+        // The policer comes first, so it also counts packets that are then lost at random.
         if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, wire_bytes)) {
             return Err(DropCause::Overflow);
         }

@@ -6,8 +6,8 @@ use crate::drops::{Drops, Refusal};
 use crate::occupancy::Occupancy;
 use crate::units::{Span, Time};
 
-/// Counts since the run began; at any time
-/// `arrived + duplicated = dropped + lost + departed + backlog`.
+/// Counts since the run began. At any time `arrived + duplicated = dropped + lost + departed +
+/// backlog`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
     /// Packets that reached the link.
@@ -24,9 +24,9 @@ pub struct LinkCounters {
     pub departed_packets: u64,
     /// Bytes on the wire that have left the transmitter.
     pub departed_bytes: u64,
-    /// Packets waiting or being sent.
+    /// Packets that wait or are in transmission.
     pub backlog_packets: u32,
-    /// Bytes waiting or being sent.
+    /// Bytes on the wire that wait or are in transmission.
     pub backlog_bytes: u64,
     /// Largest backlog in packets so far.
     pub backlog_packets_max: u32,
@@ -34,7 +34,7 @@ pub struct LinkCounters {
     pub waiting_byte_ns: u128,
 }
 
-/// What a scheduler's queue holds and has done.
+/// State and counts of a scheduler's queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waiting {
     pub packets: u32,
@@ -46,20 +46,20 @@ pub(super) struct Waiting {
 /// Counters of one link.
 #[derive(Debug)]
 pub(super) struct Meter {
-    /// When the counters are to be kept next.
+    /// Time of the next sample.
     pub next_sample: Time,
     pub arrived_packets: u64,
-    /// What was given to the transmitter and has not left it.
+    /// Packets that the transmitter has and has not sent yet.
     pub occupancy: Occupancy,
     pub duplicated_packets: u64,
     pub dropped_packets: u64,
     pub lost_packets: u64,
     pub marked_packets: u64,
-    /// Whom the queue turned away.
+    /// Drops of the queue.
     pub drops: Drops,
-    /// Waits count once they are over, as where a scheduler is asked.
+    /// True if a wait counts when it ends, as it does with a scheduler.
     pub counts_as_scheduler: bool,
-    /// How long packets wait, where that is kept.
+    /// Waits of packets; None if they are not recorded.
     pub delays: Option<Box<QueueDelays>>,
     samples: Option<Samples>,
 }
@@ -72,7 +72,7 @@ struct Samples {
 }
 
 impl Meter {
-    /// All zero; kept every `interval`.
+    /// A meter at zero that takes a sample every `interval`. None takes no samples.
     pub fn new(interval: Option<Span>) -> Self {
         Self {
             next_sample: interval.map_or(Time::NEVER, |interval| Time::ZERO + interval),
@@ -89,7 +89,7 @@ impl Meter {
         }
     }
 
-    /// A packet went no further than the ingress.
+    /// Count a packet that got no further than the ingress.
     #[cold]
     pub const fn count_loss(&mut self, cause: DropCause) {
         match cause {
@@ -98,14 +98,14 @@ impl Meter {
         }
     }
 
-    /// The queue turns a packet of a flow away.
+    /// Count a packet of a flow that the queue drops.
     #[cold]
     pub fn turn_away(&mut self, now: Time, flow: u32, refusal: Option<Refusal>) {
         self.dropped_packets += 1;
         self.drops.note(now, flow, refusal);
     }
 
-    /// Keeps the counters at every interval before `time`.
+    /// Take the samples of every interval before `time`.
     #[cold]
     pub fn sample_before(&mut self, time: Time, waiting: Waiting) {
         while self.next_sample < time {
@@ -116,9 +116,9 @@ impl Meter {
         }
     }
 
-    /// Counts as of `end` and at every interval before, after the last packet.
+    /// Return the counts at `end` and the samples before. Call this after the last packet.
     pub fn finish(&mut self, end: Time, waiting: Waiting) -> (LinkCounters, Vec<LinkCounters>) {
-        // One nanosecond later, so that an interval which ends with the run is sampled, too.
+        // One nanosecond later, so an interval that ends with the run has a sample, too.
         self.sample_before(end.saturating_add(Span(1)), waiting);
         let taken = self.samples.take().map(|samples| samples.taken);
         (self.counters(end, waiting), taken.unwrap_or_default())
@@ -136,8 +136,8 @@ impl Meter {
             dropped_packets: self.dropped_packets,
             lost_packets: self.lost_packets,
             marked_packets: self.marked_packets + waiting.marked_packets,
-            // Departures are not counted one by one: what entered and is neither lost nor here has
-            // left.
+            // Departures are not counted one by one. A packet that entered and is neither lost nor
+            // here has left.
             departed_packets: entered - gone,
             departed_bytes: occupancy.departed_bytes(),
             backlog_packets,

@@ -34,7 +34,7 @@ pub use self::outcome::{DropCause, LinkOutcome};
 pub(crate) use self::plain::PlainLink;
 pub(crate) use self::scheduled::ScheduledLink;
 
-/// A link at work.
+/// A running link.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "most links are plain, and every packet asks one")]
 pub enum Link {
@@ -42,15 +42,15 @@ pub enum Link {
     Plain(PlainLink),
     /// Anything else that decides on arrival.
     General(Box<GeneralLink>),
-    /// Decides when its transmitter is free.
+    /// A link that decides when its transmitter is free.
     Scheduled(Box<ScheduledLink>),
 }
 
-/// Random numbers of one link are drawn from this many streams.
+/// Number of streams of random numbers for each link.
 const STREAMS: u64 = 8;
 
 impl Link {
-    /// An idle link, the `number`th of a network.
+    /// An idle link. `number` is its index in the network.
     #[must_use]
     pub fn new(
         config: &LinkConfig,
@@ -59,13 +59,12 @@ impl Link {
         network: &NetworkConfig,
         port: Option<Port>,
     ) -> Self {
-        // Streams belong to the link's number, so that a link added at the end changes no other's
-        // draws.
+        // Streams belong to the link's number, so a link added at the end changes no other draws.
         let random = |part| Random::new(network.seed, STREAMS * number + part);
         let meter = || Meter::new(network.interval.filter(|_| config.sampled));
         let plain = PlainLink::new(config, traffic, meter(), random);
-        // A plain link only is a faster general one. Tests close the shortcut and expect the same
-        // results.
+        // A plain link is a faster general link with the same results. Tests disable this shortcut
+        // and compare.
         if let Some(link) = plain.filter(|_| network.shortcuts && port.is_none()) {
             return Self::Plain(link);
         }
@@ -93,23 +92,23 @@ impl Link {
         }
     }
 
-    /// Keeps how long packets wait from now on.
+    /// Record how long packets wait from now on.
     pub fn keep_delays(&mut self, delays: QueueDelays) {
         self.meter_mut().delays = Some(Box::new(delays));
     }
 
-    /// How long packets waited, if that was kept.
+    /// Return the waits of packets. None if they were not recorded.
     pub fn take_delays(&mut self) -> Option<QueueDelays> {
         self.meter_mut().delays.take().map(|delays| *delays)
     }
 
-    /// Whom it turned away.
+    /// Drops of its queue.
     #[must_use]
     pub fn drops(&self) -> &Drops {
         &self.meter().drops
     }
 
-    /// Whether the link hands on packets in the order in which it sends them, each once.
+    /// Return whether packets leave in the order of their transmission, each once.
     #[must_use]
     pub fn is_orderly(&self) -> bool {
         match self {
@@ -119,7 +118,7 @@ impl Link {
         }
     }
 
-    /// Whether what it takes depends on what other links hold.
+    /// Return whether acceptance depends on the contents of other links.
     #[must_use]
     pub fn shares_memory(&self) -> bool {
         match self {
@@ -129,13 +128,13 @@ impl Link {
         }
     }
 
-    /// Whether it also says on arrival when a packet leaves.
+    /// Return whether the departure of a packet is known on its arrival.
     #[must_use]
     pub fn decides_on_arrival(&self) -> bool {
         !matches!(self, Self::Scheduled(_))
     }
 
-    /// When the packet has left that was the last to join, if that is known.
+    /// Return the departure time of the packet that joined last. None if it is still unknown.
     #[inline]
     #[must_use]
     pub fn departs_by(&self) -> Option<Time> {
@@ -146,18 +145,18 @@ impl Link {
         }
     }
 
-    /// Whether it refuses packets for which its queue has no space, rather than others.
+    /// Return whether a full queue refuses the arriving packet rather than dropping another.
     #[must_use]
     pub fn has_tail_drop(&self) -> bool {
         match self {
             Self::Plain(link) => link.limit.is_some() && link.serializer.is_some(),
             Self::General(link) => link.is_limited(),
-            // It may give up another packet than the one that comes.
+            // A scheduler may give up another packet than the arriving one.
             Self::Scheduled(_) => false,
         }
     }
 
-    /// How many packets of `bytes` its queue has space for at `now`, which never goes back.
+    /// Return how many packets of `bytes` its queue has space for at `now`, which never goes back.
     #[inline]
     pub fn space(&mut self, now: Time, bytes: u16) -> u32 {
         match self {
@@ -176,7 +175,7 @@ impl Link {
         }
     }
 
-    /// Counts as of `end` and at every interval before, after the last packet.
+    /// Return the counts at `end` and the samples before. Call this after the last packet.
     pub fn finish(&mut self, end: Time) -> (LinkCounters, Vec<LinkCounters>) {
         match self {
             Self::Scheduled(link) => link.finish(end),

@@ -2,22 +2,22 @@
 
 use crate::units::Time;
 
-/// Why a packet went no further.
+/// Cause of a packet's loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropCause {
-    /// The queue had no space or decided against the packet, or a policer did.
+    /// The queue had no space or dropped the packet by its discipline, or a policer dropped it.
     Overflow,
-    /// The link's random or scripted loss.
+    /// Random or scripted loss of the link.
     Random,
 }
 
-/// What a link that decides on arrival says of a packet.
+/// Outcome of a packet at a link that decides on arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkOutcome {
-    /// It will be at the far end then.
+    /// The packet will be at the far end at this time.
     Leaves(Time),
-    /// The same, but it has been marked.
+    /// The same, and the link marked the packet.
     Marked(Time),
-    /// It goes no further.
+    /// The link lost the packet.
     Lost(DropCause),
 }

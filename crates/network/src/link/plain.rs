@@ -16,15 +16,16 @@ use crate::traffic::{FifoLimits, Traffic};
 use crate::transmitter::RateConfig;
 use crate::units::{Span, Time};
 
-/// A first-in, first-out queue that is limited in packets or in bytes and may mark from a threshold
-/// on, a constant rate or none, a constant delay, processing jitter, and losses.
+/// A link with a first-in, first-out queue, a constant rate or none, a constant delay, processing
+/// jitter, and losses. The queue is limited in packets or bytes and may mark above a threshold.
 #[derive(Debug)]
 pub struct PlainLink {
     pub(super) meter: Meter,
-    /// None: serialisation takes no time.
+    /// None if serialisation takes no time.
     pub(super) serializer: Option<Serializer>,
     pub(super) limit: Option<Limit>,
-    /// What waits when packets, all of them ECN-capable, are marked; none: never.
+    /// Length of the queue at which packets are marked; None marks none. All packets are
+    /// ECN-capable.
     threshold: Option<Limit>,
     pub(super) overhead_bytes: u32,
     pub(super) delay: Span,
@@ -33,7 +34,7 @@ pub struct PlainLink {
 }
 
 impl PlainLink {
-    /// None where the link has anything else.
+    /// A plain link. None if the link needs anything else.
     pub(super) fn new(
         config: &LinkConfig,
         traffic: &Traffic,
@@ -65,8 +66,8 @@ impl PlainLink {
         })
     }
 
-    /// Takes a packet at `now`, which never goes back, and may mark it: when it is at the far end,
-    /// or why it does not get there.
+    /// Take a packet at `now`, which never goes back, and mark it if the queue is long. Return its
+    /// arrival time at the far end, or the cause of its loss.
     #[inline(always)]
     pub fn pass(&mut self, now: Time, packet: &mut Packet) -> Result<Time, DropCause> {
         if now > self.meter.next_sample {
@@ -88,7 +89,7 @@ impl PlainLink {
             }
             Some(serializer) => {
                 let occupancy = &mut self.meter.occupancy;
-                // An idle link has sent all: no departure needs a look.
+                // An idle link has sent everything, so departures need no search.
                 if serializer.free_at() <= now {
                     occupancy.depart_all();
                 } else {
@@ -98,8 +99,8 @@ impl PlainLink {
                     }
                 }
                 if let Some(threshold) = self.threshold {
-                    // The packet being sent has left the queue of the scheduler that this stands
-                    // for.
+                    // This queue replaces a scheduler, which does not count the packet in
+                    // transmission.
                     let waiting = occupancy.packets().saturating_sub(1);
                     if threshold.is_reached(waiting, occupancy.waiting_bytes()) {
                         self.meter.marked_packets += 1;
@@ -144,11 +145,12 @@ impl PlainLink {
         Err(DropCause::Overflow)
     }
 
-    /// Whether the queue certainly takes so many packets, without a look at what has left it.
+    /// Return whether the queue certainly takes `packets` packets, without removing departures
+    /// first.
     #[inline(always)]
     pub fn holds(&self, packets: u32) -> bool {
         match self.limit {
-            // Departures only make space, so a stale count can refuse wrongly but never accept
+            // Departures only make space, so an old count can refuse wrongly but never accept
             // wrongly.
             Some(Limit::Packets(limit)) if self.serializer.is_some() => {
                 u64::from(self.meter.occupancy.packets()) + u64::from(packets) <= u64::from(limit)
@@ -157,7 +159,7 @@ impl PlainLink {
         }
     }
 
-    /// How many packets of `bytes` the queue takes at `now`, which never goes back.
+    /// Return how many packets of `bytes` the queue takes at `now`, which never goes back.
     pub fn space(&mut self, now: Time, bytes: u16) -> u32 {
         let Some(limit) = self.limit.filter(|_| self.serializer.is_some()) else { return u32::MAX };
         let occupancy = &mut self.meter.occupancy;
@@ -166,14 +168,14 @@ impl PlainLink {
         limit.space(occupancy.packets(), occupancy.waiting_bytes(), wire_bytes)
     }
 
-    /// When it has sent everything that it took; zero without a rate.
+    /// Time at which it has sent all its packets; zero without a rate.
     #[inline]
     pub fn free_at(&self) -> Time {
         self.serializer.as_ref().map_or(Time::ZERO, Serializer::free_at)
     }
 }
 
-/// Whether a packet finds space behind others. The packet being sent does not count.
+/// Return whether a packet has space behind others. The packet in transmission does not count.
 #[inline(always)]
 fn has_space(
     limit: Option<Limit>,

@@ -14,7 +14,7 @@ use crate::random::Random;
 use crate::transmitter::{LinkShaper, Transmitter};
 use crate::units::{Span, Time};
 
-/// No packet has more on the wire.
+/// Upper bound of a packet's bytes on the wire.
 const BYTES_MAX: u64 = 2 * u16::MAX as u64;
 
 /// Impairments, a scheduler, a transmitter, and impairments behind it.
@@ -28,12 +28,12 @@ pub struct ScheduledLink {
     egress: Egress,
     ingress: Option<Box<Ingress>>,
     held: Option<Box<Held>>,
-    /// What the scheduler refused, pushed out or gave up, until it is asked for.
+    /// Packets that the scheduler refused, pushed out or gave up, until a caller takes them.
     given_up: Vec<Packet>,
-    /// As [`Self::serves_one_flow`]. Those that do not wait long leave as from a first-in,
-    /// first-out queue, so that departures are known on arrival.
+    /// See [`Self::serves_one_flow`]. Packets that do not wait long then leave as from a first-in,
+    /// first-out queue, so their departures are known on arrival.
     serves_one_flow: bool,
-    /// To the memory that it shares with other links, if it does.
+    /// Access to memory that it shares with other links. None if its memory is its own.
     port: Option<Port>,
 }
 
@@ -58,8 +58,8 @@ impl ScheduledLink {
             None => transmitter,
         };
         let ingress = Ingress::new(config, true, &random);
-        // One flow behind a constant rate leaves nothing to choose, and with space for all nothing
-        // to drop. Samples, memory and limits would need to see the queue, though.
+        // One flow behind a constant rate leaves no choice, and space for all its packets leaves no
+        // drop. Samples, shared memory and limits would need to see the queue.
         let serves_one_flow = !config.sampled
             && ingress.is_none()
             && port.is_none()
@@ -86,13 +86,14 @@ impl ScheduledLink {
         self.port.is_some()
     }
 
-    /// Whether packets of one flow join that nobody looks at before they leave.
+    /// Return whether the packets of one flow may pass without waiting in the scheduler.
     #[inline]
     pub const fn serves_one_flow(&self) -> bool {
         self.serves_one_flow
     }
 
-    /// Sends a packet at once whose departure is known on arrival: when it is at the far end.
+    /// Send a packet at once and return its arrival time at the far end. None if the scheduler must
+    /// decide.
     #[inline]
     pub fn pass(&mut self, now: Time, packet: Packet) -> Option<Time> {
         if !self.serves_one_flow {
@@ -110,15 +111,15 @@ impl ScheduledLink {
         Some(self.egress.far_end(end))
     }
 
-    /// When the packet has left that was the last to join, if that is known.
+    /// Return the departure time of the packet that joined last. None if it is still unknown.
     #[inline]
     pub fn departs_by(&self) -> Option<Time> {
         let is_known = self.serves_one_flow && self.scheduler.packets() == 0;
         is_known.then(|| self.free_at())
     }
 
-    /// Takes a packet at `now`, which never goes back between calls, into the queue, or says why
-    /// it does not get there.
+    /// Add a packet to the queue at `now`, which never goes back between calls. Return the cause if
+    /// the packet is lost before the queue.
     #[inline]
     pub fn arrive(&mut self, now: Time, packet: Packet) -> Result<(), DropCause> {
         if now > self.meter.next_sample {
@@ -136,7 +137,7 @@ impl ScheduledLink {
         Ok(())
     }
 
-    /// Whether the packet that has just arrived comes twice; the copy then joins by
+    /// Return whether the packet that has just arrived comes twice. The copy must then join by
     /// [`Self::join_again`].
     pub fn duplicate(&mut self) -> bool {
         let happens = self.ingress.as_mut().is_some_and(|ingress| ingress.duplicate());
@@ -144,19 +145,19 @@ impl ScheduledLink {
         happens
     }
 
-    /// The copy of a packet that has just arrived.
+    /// Add the copy of a packet that has just arrived.
     pub fn join_again(&mut self, now: Time, packet: Packet) {
         let wire_bytes = u32::from(packet.bytes()) + self.overhead_bytes;
         self.enqueue(now, packet, wire_bytes);
     }
 
-    /// Whether packets may come twice.
+    /// Return whether packets may come twice.
     #[inline]
     pub fn duplicates(&self) -> bool {
         self.ingress.as_ref().is_some_and(|ingress| ingress.duplicates())
     }
 
-    /// Whether late packets are overtaken.
+    /// Return whether late packets are overtaken.
     pub(super) const fn reorders(&self) -> bool {
         self.egress.reorders()
     }
@@ -166,8 +167,8 @@ impl ScheduledLink {
         let waiting = self.scheduler.packets();
         if self.held.as_mut().is_some_and(|held| held.space(now, waiting) == 0) {
             self.meter.occupancy.depart(now);
-            // Given up like what the scheduler refuses: netem's limit counts queue and delay
-            // together.
+            // Treated like a packet that the scheduler refuses, because netem's limit counts queue
+            // and delay together.
             self.given_up.push(packet);
             return;
         }
@@ -197,15 +198,15 @@ impl ScheduledLink {
         port.hold(scheduler.bytes());
     }
 
-    /// When [`Self::serve`] is to be called, as of `now`: a packet waits and the
-    /// transmitter is free.
+    /// Return the time at which [`Self::serve`] must be called, as of `now`. A packet then waits
+    /// and the transmitter is free.
     #[inline]
     pub fn next_service(&self, now: Time) -> Time {
         if self.scheduler.packets() > 0 { self.transmitter.begins(now) } else { Time::NEVER }
     }
 
-    /// Sends the packet whose turn it is; gives when it will be at the far end. There may
-    /// be none, if all that waited is given up.
+    /// Send the packet whose turn it is, and return its arrival time at the far end. None if the
+    /// scheduler gave up all waiting packets.
     #[inline]
     pub fn serve(&mut self, now: Time) -> Option<(Time, Packet)> {
         if now > self.meter.next_sample {
@@ -231,14 +232,14 @@ impl ScheduledLink {
         Some((at, packet))
     }
 
-    /// Whether the scheduler gave something up that nobody has asked for.
+    /// Return whether the scheduler gave up packets that no caller has taken.
     #[inline]
     pub fn has_given_up(&self) -> bool {
         !self.given_up.is_empty()
     }
 
-    /// A packet that the scheduler gave up at `now`, on the arrival of another or as it sent the
-    /// next, and nobody has asked for yet.
+    /// Return a packet that the scheduler gave up at `now`, on the arrival of another packet or
+    /// when it sent one. None if callers have taken all.
     pub fn take_given_up(&mut self, now: Time, on_arrival: bool) -> Option<Packet> {
         let packet = self.given_up.pop()?;
         let refusal = if on_arrival { self.refusal() } else { None };
@@ -246,7 +247,7 @@ impl ScheduledLink {
         Some(packet)
     }
 
-    /// When it has sent everything that it has decided to send.
+    /// Time at which it has sent everything that it has decided to send.
     #[inline]
     pub fn free_at(&self) -> Time {
         self.transmitter.free_at()
@@ -256,7 +257,7 @@ impl ScheduledLink {
         self.scheduler.waiting()
     }
 
-    /// Counts as of `end` and at every interval before, after the last packet.
+    /// Return the counts at `end` and the samples before. Call this after the last packet.
     pub(super) fn finish(&mut self, end: Time) -> (LinkCounters, Vec<LinkCounters>) {
         let waiting = self.in_queue();
         self.meter.finish(end, waiting)
@@ -277,12 +278,13 @@ impl ScheduledLink {
         }
     }
 
-    /// How a packet that is refused finds the transmitter, if that sends at a constant rate.
+    /// Return the state of the transmitter when a packet is refused. None if no packet is in
+    /// transmission or the rate is not constant.
     fn refusal(&self) -> Option<Refusal> {
         let (sent, bytes) = self.meter.occupancy.sending()?;
         let service = self.transmitter.constant_service(bytes)?;
-        // Estimated by packets of the size that is being sent: a scheduler's order is not known
-        // ahead.
+        // An estimate: all waiting packets count with the size of the one in transmission, because
+        // a scheduler's order is not known ahead.
         let waiting = u64::from(self.scheduler.packets());
         Some(Refusal { sent, service, free: self.free_at() + Span(service.0 * waiting) })
     }

@@ -14,7 +14,7 @@ impl BitErrors {
         Self(Chance::new(probability, random))
     }
 
-    /// Whether one of a packet's bits is wrong.
+    /// Return whether one of a packet's bits is wrong.
     pub(super) fn lost(&mut self, bytes: u16) -> bool {
         let bits = BITS_A_BYTE * u64::from(bytes);
         let right = self.0.certain();
@@ -54,7 +54,7 @@ mod tests {
             let (kind, bytes) = [(0, 1500), (1, 52)][number % 2];
             lost[kind] += f64::from(u8::from(loss.lost(bytes)));
         }
-        // 1 - (1 - 1e-5)^12000 of 200,000, and 1 - (1 - 1e-5)^416: 4 deviations each.
+        // 1 - (1 - 1e-5)^12000 of 200,000, and 1 - (1 - 1e-5)^416, with 4 standard deviations each.
         assert!((lost[0] - 22_616.0).abs() < 568.0, "{lost:?}");
         assert!((lost[1] - 830.0).abs() < 115.0, "{lost:?}");
     }

@@ -35,12 +35,12 @@ pub struct BurstsConfig {
     pub loss_bad: f64,
 }
 
-/// The Gilbert-Elliott model; it begins in the good state. A packet meets the state
-/// that it finds, and the state may turn after it.
+/// A running Gilbert-Elliott model, which begins in the good state. A packet meets the current
+/// state, and the state may change after it.
 #[derive(Clone, Debug)]
 pub struct GilbertElliott {
     bad: bool,
-    /// Turning away from the good and from the bad state.
+    /// Change out of the good and out of the bad state.
     turn: [Chance; 2],
     /// Loss in the good and in the bad state.
     loss: [Chance; 2],
@@ -75,14 +75,14 @@ impl GilbertElliott {
     }
 }
 
-/// The same states in time: each lasts for an exponential time. They change while no packet comes,
-/// so a flow that is down to a packet per timeout does not stay in one fade.
+/// The same states in time, each of an exponential duration. States change even if no packet comes,
+/// so a flow of one packet per timeout does not stay in one fade.
 #[derive(Clone, Debug)]
 pub struct Bursts {
     bad: bool,
-    /// End of the state.
+    /// End of the current state.
     until: Time,
-    /// Mean time of the good and of the bad state.
+    /// Mean durations of the good and of the bad state.
     mean: [Span; 2],
     /// Loss in the good and in the bad state.
     loss: [Chance; 2],
@@ -123,9 +123,9 @@ mod tests {
             (0..packets).map(|number| loss.lost(Time(number), packet(0, number))).collect();
         let losses = lost.iter().filter(|&&lost| lost).count() as f64;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
-        // Share of the bad state: to_bad / (to_bad + to_good) = 1/21. Bursts are the stays
-        // in it, 1 / to_good = 5 packets in the mean, and independent: 19,000 of them with
-        // a deviation of 4.5 packets give 4 sigma of 0.13, a tenth of a percent in rate.
+        // Share of the bad state: to_bad / (to_bad + to_good) = 1/21. A burst is one stay in it, 1
+        // / to_good = 5 packets in the mean, independent of the others. 19,000 bursts with a
+        // standard deviation of 4.5 packets give 4 sigma of 0.13, a tenth of a percent in rate.
         assert!((losses / packets as f64 - 1.0 / 21.0).abs() < 0.0018, "{losses}");
         assert!((losses / bursts - 5.0).abs() < 0.13, "{}", losses / bursts);
     }
@@ -137,8 +137,9 @@ mod tests {
         );
         let packets = 4_000_000;
         let lost = (0..packets).filter(|&n| loss.lost(Time(n), packet(0, n))).count() as f64;
-        // Half of the time in each state: (0.01 + 0.3) / 2. A stay lasts 20 packets, so
-        // that the rate's variance is some 4 times the binomial's: 4 sigma = 0.0015.
+        // Each state has half of the time: (0.01 + 0.3) / 2. A stay lasts 20 packets, so the
+        // variance of the rate is about 4 times that of the binomial distribution: 4 sigma =
+        // 0.0015.
         assert!((lost / packets as f64 - 0.155).abs() < 0.0015, "{lost}");
     }
 
@@ -153,12 +154,13 @@ mod tests {
                 .map(|number| loss.lost(Time(number * gap_ns), packet(0, number)))
                 .collect();
             let share = lost.iter().filter(|&&lost| lost).count() as f64 / lost.len() as f64;
-            // Some 4,000 cycles. A share of time that alternates between two exponential states has
-            // a variance of 2 f^2 (1 - f)^2 / cycles: four deviations of 0.002.
+            // About 4,000 cycles. A share of time that alternates between two exponential states
+            // has a variance of 2 f^2 (1 - f)^2 / cycles: four standard deviations of 0.002.
             assert!((share - 0.1).abs() < 0.008, "{share}");
             let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
-            // Of the bursts, those that fall between two packets are not seen: exp(-gap / 100 ms)
-            // of them are, and neither are good times as short: at most 1 %. Four times sqrt(4000).
+            // A burst between two packets is not seen, so the share exp(-gap / 100 ms) is. Good
+            // times as short are not seen, either: at most 1 %. The bound is more than four times
+            // sqrt(4000).
             let seen = 4_000.0 * (-(gap_ns as f64) / 1e8).exp();
             assert!((bursts - seen).abs() < 340.0, "{bursts} of {seen}");
         }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::packet::{Direction, Packet};
 
-/// A data packet that is to be lost.
+/// A data packet that the script drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedDrop {
@@ -13,14 +13,14 @@ pub struct ScriptedDrop {
     pub flow: u32,
     /// Number of the segment.
     pub number: u64,
-    /// Number of its passages that fail, the first ones.
+    /// Number of its first passages that fail.
     pub times: u32,
 }
 
 /// Loss of named data packets.
 #[derive(Clone, Debug)]
 pub struct Scripted {
-    /// Ordered by flow and number.
+    /// Drops, ordered by flow and number.
     drops: Vec<ScriptedDrop>,
 }
 

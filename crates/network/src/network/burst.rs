@@ -7,14 +7,16 @@ use crate::route::{Arrival, LinkId};
 use crate::routing::{HopKind, NextHop};
 use crate::units::{Span, Time};
 
-/// So few packets are merged one by one: a burst has its own cost.
+/// Largest number of packets that are merged one by one. Below it the fixed cost of a burst is
+/// larger.
 const MERGED_ONE_BY_ONE: u32 = 2;
 
 /// A host's own link, as far as departures are known on arrival.
 trait HostLink {
-    /// Takes a packet: when it is at the far end, or why not; none: that is not known yet.
+    /// Take a packet and return its arrival time at the far end, or the cause of its loss. The
+    /// error None means that the link did not take it, because the departure is unknown.
     fn take(&mut self, at: Time, packet: &mut Packet) -> Result<Time, Option<DropCause>>;
-    /// When it has left that was taken last.
+    /// Departure time of the last packet that was taken.
     fn departed(&self) -> Time;
 }
 
@@ -43,10 +45,12 @@ impl HostLink for ScheduledLink {
 }
 
 impl Network {
-    /// Sends `packets` from their host at `now`, the first of them and those with the numbers
-    /// after it, until more is to be said of one than that it is on its way; gives how many that
-    /// are, and what became of the last. None: each is to be sent by [`Self::send`]. `departs` hears
-    /// when each leaves its host, where that is known.
+    /// Send up to `packets` from their host at `now`: `first` and those with the next numbers. Stop
+    /// after a packet with another outcome than [`Outcome::UnderWay`].
+    ///
+    /// Return the number of packets sent and the outcome of the last. None means that the caller
+    /// must send each with [`Self::send`]. `departs` gets the departure of each packet from its
+    /// host, where it is known.
     #[inline(always)]
     pub fn send_burst(
         &mut self,
@@ -79,8 +83,8 @@ impl Network {
         }
     }
 
-    /// Takes packets over their hosts' own link into the queue before one that others share. None:
-    /// the link does not know when the first leaves.
+    /// Send packets over their host's own link into the queue before a shared link. None if the
+    /// link does not know the departure of the first.
     #[inline(always)]
     fn merge_burst<L: HostLink>(
         &mut self,
@@ -113,7 +117,8 @@ impl Network {
                     sent += 1;
                     break;
                 }
-                // This packet was not taken, so the caller sends it again by the general path.
+                // The link did not take this packet, so the caller sends it again by the general
+                // path.
                 Err(None) => break,
             }
             (packet, sent) = (packet.following(1), sent + 1);

@@ -4,15 +4,15 @@ use super::{Network, Outcome};
 use crate::units::Time;
 
 impl Network {
-    /// When something happens next in a network in real time.
+    /// Time of the next event in real time.
     #[inline]
     #[must_use]
     pub fn due(&self) -> Time {
         if self.outcomes.is_empty() { self.events.earliest().0 } else { Time::ZERO }
     }
 
-    /// In real time: what happens next, if it happens until `now`. What is sent at `now`
-    /// must be sent after all that.
+    /// Return the next outcome in real time that happens by `now`; None if there is none. Packets
+    /// that are sent at `now` must be sent after all these outcomes.
     #[inline]
     pub fn until(&mut self, now: Time) -> Option<Outcome> {
         loop {

@@ -1,4 +1,4 @@
-//! Links that pick their next packet when their transmitter is free: what is asked of them when.
+//! Service of links that pick their next packet when their transmitter is free.
 
 use super::{Network, Outcome};
 use crate::link::{DropCause, Link, ScheduledLink};
@@ -7,8 +7,8 @@ use crate::route::{Arrival, LinkId};
 use crate::units::Time;
 
 impl Network {
-    /// Takes a packet into a scheduler's queue. What is to be sent before it comes must
-    /// be chosen without it.
+    /// Add a packet to a scheduler's queue. Packets that are sent before its arrival must be chosen
+    /// without it.
     pub(super) fn enter_scheduled(&mut self, time: Time, packet: Packet, link: LinkId) -> Outcome {
         if let Some(at) = self.scheduled_link(link).pass(time, packet) {
             return self.go_on(at, packet.advanced());
@@ -16,9 +16,9 @@ impl Network {
         self.enter_in_turn(time, packet, link)
     }
 
-    /// Takes packets with consecutive numbers into a scheduler's queue, until more is to be said
-    /// of one than that it is there; gives how many that are, and whether more is to be said of the
-    /// last, by [`Self::next_outcome`].
+    /// Add packets with consecutive numbers to a scheduler's queue, and stop after one with another
+    /// outcome than [`Outcome::UnderWay`]. Return their number, and whether [`Self::next_outcome`]
+    /// has more about the last.
     #[inline(never)]
     pub(super) fn schedule_burst(
         &mut self,
@@ -44,8 +44,8 @@ impl Network {
     #[inline]
     fn enter_in_turn(&mut self, time: Time, packet: Packet, link: LinkId) -> Outcome {
         let service = self.service_of[link] as usize;
-        // A service at the same time goes first: the packet that arrives then cannot have been
-        // chosen.
+        // A service at the same time goes first: it cannot have chosen the packet that arrives
+        // then.
         if self.events.get(service) <= time {
             return self.enter_after_service(time, packet, link);
         }
@@ -111,7 +111,7 @@ impl Network {
         self.both(first, mark, again)
     }
 
-    /// One thing that happened, and another after it whose outcomes begin at `mark`.
+    /// Combine one outcome with a later one, whose queued outcomes begin at `mark`.
     #[inline]
     fn both(&mut self, first: Outcome, mark: usize, second: Outcome) -> Outcome {
         match (first, second) {
@@ -139,7 +139,7 @@ impl Network {
         }
     }
 
-    /// A packet joined a scheduler's queue.
+    /// Schedule the service of a packet that joined a scheduler's queue, and report losses.
     fn queued(&mut self, now: Time, link: LinkId) -> Outcome {
         let service = self.service_of[link] as usize;
         if self.events.get(service) == Time::NEVER {
@@ -148,7 +148,7 @@ impl Network {
         self.give_up(now, link, true)
     }
 
-    /// Lets a scheduler send its next packet.
+    /// Let a scheduler send its next packet.
     pub fn serve(&mut self, now: Time, link: LinkId) -> Outcome {
         let scheduled = self.scheduled_link(link);
         let served = scheduled.serve(now);
@@ -177,7 +177,7 @@ impl Network {
         self.events.set(self.service_of[link] as usize, next);
     }
 
-    /// What a scheduler gave up, on an arrival or as it sent a packet.
+    /// Report the packets that a scheduler gave up, on an arrival or when it sent a packet.
     #[cold]
     fn give_up(&mut self, time: Time, link: LinkId, on_arrival: bool) -> Outcome {
         let mut all = Outcome::UnderWay;

@@ -9,20 +9,20 @@ use crate::packet::Packet;
 use crate::random::Random;
 use crate::units::{Span, Time};
 
-/// A first-in, first-out queue's decisions.
+/// Decisions of a first-in, first-out queue.
 #[derive(Clone, Debug)]
 pub enum Admission {
-    /// Takes everything.
+    /// Accepts every packet.
     Unlimited,
-    /// Takes what finds space.
+    /// Accepts packets that have space.
     Limited(Limit),
-    /// Takes what finds space and its manager lets in.
+    /// Accepts packets that have space and that its manager accepts.
     Managed(Option<Limit>, Manager),
 }
 
 impl Admission {
-    /// An empty queue; `packet_time` is what a full packet typically takes to send.
-    /// None if the discipline decides on departure.
+    /// An empty queue. `packet_time` is the transmission time of a typical full packet. None if the
+    /// discipline decides on departure.
     #[must_use]
     pub fn new(config: &QueueConfig, packet_time: Span, random: Random) -> Option<Self> {
         if matches!(config.discipline, Discipline::Fifo {}) {
@@ -32,7 +32,7 @@ impl Admission {
         Some(Self::Managed(config.limit, manager))
     }
 
-    /// The space of the queue, if that is limited.
+    /// Limit of the queue; None if it is unlimited.
     #[must_use]
     pub const fn limit(&self) -> Option<Limit> {
         match self {
@@ -42,7 +42,7 @@ impl Admission {
         }
     }
 
-    /// What becomes of a packet that arrives at `now`, which never goes back.
+    /// Return the decision about a packet that arrives at `now`, which never goes back.
     #[inline]
     pub fn admit(
         &mut self,
@@ -62,7 +62,7 @@ impl Admission {
                 }
             }
             Self::Managed(limit, manager) => {
-                // A manager sees what a full queue refuses, too: it is load.
+                // A manager also sees packets that a full queue refuses, because they are load.
                 let verdict = manager.admit(now, backlog, packet);
                 if limit.is_none_or(takes) { verdict } else { Verdict::Drop }
             }

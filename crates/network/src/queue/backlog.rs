@@ -3,23 +3,23 @@
 use crate::packet::{Ecn, Packet};
 use crate::units::Span;
 
-/// What a packet finds on arrival at a first-in, first-out queue.
+/// State of a first-in, first-out queue when a packet arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Packets waiting or being sent.
+    /// Packets that wait or are in transmission.
     pub packets: u32,
-    /// Bytes on the wire waiting or being sent.
+    /// Bytes on the wire that wait or are in transmission.
     pub bytes: u64,
-    /// Size on the wire of the packet being sent; 0 if there is none.
+    /// Size on the wire of the packet in transmission; 0 if there is none.
     pub sending_bytes: u32,
-    /// How long the packet will wait for the transmitter.
+    /// Time that the packet will wait for the transmitter.
     pub wait: Span,
-    /// How long the transmitter has had nothing to send.
+    /// Time since the transmitter had nothing to send.
     pub idle: Span,
 }
 
 impl Backlog {
-    /// Bytes on the wire behind the packet being sent.
+    /// Bytes on the wire behind the packet in transmission.
     #[inline]
     #[must_use]
     pub const fn waiting_bytes(&self) -> u64 {
@@ -27,19 +27,19 @@ impl Backlog {
     }
 }
 
-/// What becomes of an arriving packet.
+/// Decision about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It joins the queue.
+    /// The packet joins the queue.
     Accept,
-    /// It joins the queue and is marked; only said of ECN-capable packets.
+    /// The packet joins the queue and is marked. It must be ECN-capable.
     Mark,
-    /// It is refused.
+    /// The packet is dropped.
     Drop,
 }
 
 impl Verdict {
-    /// Congestion is to be signalled: by a mark where the packet can carry one, else by loss.
+    /// Return the signal of congestion: a mark if the packet can carry one, and otherwise a drop.
     #[inline]
     pub(super) fn of_congestion(packet: Packet, ecn: bool) -> Self {
         if ecn && packet.ecn() != Ecn::NotEct { Self::Mark } else { Self::Drop }

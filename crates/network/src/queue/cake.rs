@@ -1,9 +1,9 @@
-//! Common applications kept enhanced (CAKE): fair shares of hosts and flows, a controlled delay of
-//! each, a shaper and a filter of acknowledgements.
+//! Common applications kept enhanced (CAKE): fair shares for hosts and flows, controlled delay of
+//! each flow, a shaper and a filter of ACKs.
 //!
-//! After Høiland-Jørgensen, Täht and Morton, LANMAN 2018 (arXiv 1804.07617), and tc-cake(8), for
-//! traffic of one class (`besteffort`). Each flow's queue has `CoDel` (RFC 8289) and, against what
-//! does not answer to that, BLUE (Feng et al. 2002): COBALT.
+//! The sources are Høiland-Jørgensen, Täht and Morton, LANMAN 2018 (arXiv 1804.07617), and
+//! tc-cake(8), for traffic of one class (`besteffort`). Each flow's queue has COBALT: `CoDel` (RFC
+//! 8289), and BLUE (Feng et al. 2002) against flows that do not respond to `CoDel`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -22,21 +22,21 @@ use crate::units::{Span, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CakeConfig {
-    /// For how long the sojourn time must stay above the target, which is a twentieth of it.
+    /// Time for which the sojourn time must stay above the target, which is a twentieth of it.
     pub interval_ns: Span,
-    /// Bytes that a queue may send in its turn if its hosts have no other.
+    /// Bytes that a queue may send in its turn if its hosts have no other queue.
     pub quantum_bytes: u32,
-    /// Who gets equal shares.
+    /// Hosts or flows that get equal shares.
     pub isolation: Isolation,
-    /// The sending and the receiving host of each flow; empty: each flow has two of its own.
+    /// The sending and the receiving host of each flow; if empty, each flow has two separate hosts.
     pub hosts: Vec<[u32; 2]>,
-    /// Which acknowledgements are left out.
+    /// ACKs that the queue removes.
     pub ack_filter: AckFilter,
-    /// Rate of a slower link further on; none: that of this link.
+    /// Shaper for a slower link further on; None shapes nothing.
     pub shaper: Option<ShaperConfig>,
 }
 
-/// Which acknowledgements in a queue are left out as later ones of the same flow come.
+/// ACKs that a queue removes when later ones of the same flow arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckFilter {
@@ -86,7 +86,7 @@ impl Parameters for CakeConfig {
     }
 }
 
-/// The target is this part of the interval (tc-cake(8)), and at least 1 ns.
+/// The target is the interval divided by this (tc-cake(8)). It must be at least 1 ns.
 const INTERVALS_OF_TARGET: u64 = 20;
 const INTERVAL_MIN: Span = Span(INTERVALS_OF_TARGET);
 
@@ -107,15 +107,15 @@ impl Scheduled for CakeConfig {
     }
 }
 
-/// What is remembered of a queue.
+/// Control state of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Control {
     codel: codel::Control,
     blue: Blue,
 }
 
-/// A probability of drops, whether or not packets are ECN-capable: it rises as long as the queue
-/// has no space, and falls while it is empty.
+/// BLUE: a probability of drops for all packets, ECN-capable or not. It rises as long as the queue
+/// has no space, and falls while the queue is empty.
 #[derive(Clone, Copy, Debug, Default)]
 struct Blue {
     probability: f64,
@@ -123,13 +123,13 @@ struct Blue {
 }
 
 impl Blue {
-    /// The steps of COBALT (Palmei et al., LANMAN 2019).
+    /// Steps of COBALT (Palmei et al., LANMAN 2019).
     const RISE: f64 = 1.0 / 256.0;
     const FALL: f64 = 1.0 / 4096.0;
 
     #[cold]
     fn change(&mut self, now: Time, by: f64, hold: Span) {
-        // Once in such a time: what was done before has to show first.
+        // One step within a time, because the last step must take effect first.
         if now >= self.changed_at.saturating_add(hold) {
             self.probability = (self.probability + by).clamp(0.0, 1.0);
             self.changed_at = now;
@@ -137,7 +137,7 @@ impl Blue {
     }
 }
 
-/// CAKE at work.
+/// A running CAKE.
 #[derive(Clone, Debug)]
 pub struct Cake {
     law: Law,
@@ -149,7 +149,7 @@ pub struct Cake {
 }
 
 impl Cake {
-    /// Drops the packet at the head of the longest queue.
+    /// Drop the packet at the head of the longest queue.
     #[cold]
     fn overflow(&mut self, now: Time, dropped: &mut Vec<Packet>) {
         let (queue, pool) = self.flows.longest();
@@ -169,7 +169,7 @@ impl Scheduler for Cake {
         };
         dropped.extend(kept.and_then(|kept| self.flows.filter(number, queued.packet, kept)));
         if let Some(limit) = self.limit {
-            // One packet is always taken, or a limit below its size would let nothing pass.
+            // One packet is always accepted. Otherwise no packet would pass a limit below its size.
             while self.packets() > 1 && !limit.holds(self.packets(), self.bytes()) {
                 self.overflow(now, dropped);
             }
@@ -179,13 +179,13 @@ impl Scheduler for Cake {
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
         let Self { law, flows, random, target, .. } = self;
         flows.pop(|Control { codel, blue }, (pool, list)| {
-            // BLUE drops even ECN-capable packets: it is for flows that do not answer. The last
-            // packet is spared, so that a queue never runs dry by drops.
+            // BLUE also drops ECN-capable packets, because it is for flows that do not respond. It
+            // spares the last packet, so drops never empty a queue.
             while list.packets() > 1 && blue.probability > 0.0 && random.happens(blue.probability) {
                 dropped.extend(pool.pop(list).map(|queued| queued.packet));
             }
             let taken = law.dequeue(now, codel, (pool, list), dropped);
-            // An empty queue is BLUE's sign that the load has gone.
+            // An empty queue is BLUE's sign that the load is over.
             if taken.is_none() && blue.probability > 0.0 {
                 blue.change(now, -Blue::FALL, *target);
             }
@@ -227,7 +227,7 @@ mod tests {
         schedules(limit, &json)
     }
 
-    /// How many packets of each of `flows` flows leave that always have some.
+    /// Return how many packets leave of each of `flows` flows that always have some.
     fn shares(isolation: &str, hosts: &str, flows: u32) -> Vec<u32> {
         let mut queue = cake("null", isolation, hosts, "off");
         let mut sent = vec![0; flows as usize];
@@ -250,17 +250,17 @@ mod tests {
 
     #[test]
     fn hosts_share_equally_and_so_do_the_flows_of_each() {
-        // Flows 0 to 3 are from one host, 4 from another one, all of them to different ones.
+        // Flows 0 to 3 come from one host and flow 4 from another. All go to different hosts.
         let hosts = "[[0,10],[0,11],[0,12],[0,13],[1,14]]";
         let by_host = [0.125, 0.125, 0.125, 0.125, 0.5];
         assert_shares(&shares("dual-source", hosts, 5), &by_host);
         assert_shares(&shares("triple", hosts, 5), &by_host);
         assert_shares(&shares("flows", hosts, 5), &[0.2; 5]);
         assert_shares(&shares("dual-destination", hosts, 5), &[0.2; 5]);
-        // The flows of a host then share one queue, in which they have their turns.
+        // The flows of a host then share one queue and take turns in it.
         assert_shares(&shares("source", hosts, 5), &by_host);
         assert_shares(&shares("nothing", hosts, 5), &[0.2; 5]);
-        // From one host to two: those to the first have half of what the other has.
+        // One host sends to two. Each flow to the first gets half of the flow to the second.
         let hosts = "[[0,10],[0,10],[0,11]]";
         assert_shares(&shares("dual-destination", hosts, 3), &[0.25, 0.25, 0.5]);
         assert_shares(&shares("triple", hosts, 3), &[1.0 / 3.0; 3]);
@@ -286,7 +286,7 @@ mod tests {
         let mut queue = cake("null", "flows", "[]", "aggressive");
         assert_eq!(put(&mut *queue, 0, (1..5).map(ack)), 3);
         assert_eq!(numbers(&mut *queue), [4]);
-        // Duplicates, echoes, what has blocks, data, and other flows' stay.
+        // Duplicates, ECN echoes, ACKs with SACK blocks, data, and ACKs of other flows stay.
         let echo = ack(3).with_flags(Flags::ECE);
         let blocks = ack(3).with_flags(Flags::OUT_OF_BAND);
         put(&mut *queue, 0, [ack(3), ack(3), echo, blocks, packet(7, 2), packet(8, 1)]);
@@ -303,8 +303,8 @@ mod tests {
         let of = |flow| move |packet: &Packet| packet.flow() == flow;
         let first = queue.waiting().into_iter().filter(of(0)).map(Packet::number).min();
         assert_eq!(first, Some(1));
-        // Twice what leaves comes for 10 s: each 5 ms of it raise the probability by 1/256, and
-        // marks do not help.
+        // For 10 s packets come at twice the rate of departures. Each 5 ms raise the probability by
+        // 1/256, and marks do not help.
         let (mut dropped, mut refused) = (Vec::new(), 0);
         for ms in 1..10_000 {
             let capable = |number| packet(0, number).with_ecn(Ecn::Ect0);

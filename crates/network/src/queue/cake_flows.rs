@@ -1,5 +1,5 @@
-//! Queues of flows and hosts that share as CAKE has it: found by a set-associative hash, served by
-//! deficits that are split among the flows of a host.
+//! CAKE's queues of flows and hosts: a set-associative hash finds the queue of a flow, and deficits
+//! are split among the flows of a host.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use super::sparse::Sparse;
 use crate::packet::{Direction, Packet};
 use crate::random::Random;
 
-/// Who gets equal shares (tc-cake(8)).
+/// Hosts or flows that get equal shares (tc-cake(8)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
@@ -34,12 +34,12 @@ pub enum Isolation {
     Triple,
 }
 
-/// Queues of a link.
+/// Number of queues of a link.
 const QUEUES: u32 = 1024;
-/// A flow may have any of so many queues (section III.B).
+/// Number of queues that a flow can choose from (section III.B).
 const WAYS: usize = 8;
 
-/// Queues that take turns, each with a control of its own.
+/// Queues that take turns, each with separate control state.
 #[derive(Clone, Debug)]
 pub struct FlowTable<Control> {
     isolation: Isolation,
@@ -48,24 +48,24 @@ pub struct FlowTable<Control> {
     queues: Vec<FlowQueue<Control>>,
     rotation: Rotation,
     pool: Pool,
-    /// Queues in the rotation of each host, as it sends and as it receives.
+    /// Number of queues in the rotation, for each sending and each receiving host.
     loads: [Sparse<u32>; 2],
-    /// Makes flows collide differently in every run.
+    /// Random number that makes flows collide differently in every run.
     salt: u64,
 }
 
-/// The queue of a flow, or of several that find no other.
+/// The queue of one flow, or of several flows whose set is full.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowQueue<Control> {
     pub list: List,
     pub control: Control,
-    /// Whose it is.
+    /// Tag of its last packet.
     tag: u64,
-    /// The host that sends and the one that receives.
+    /// The sending and the receiving host.
     ends: [u32; 2],
     /// Bytes that it may still send in its turn.
     credit_bytes: i64,
-    /// Whether it is in the rotation.
+    /// True if it is in the rotation.
     waits: bool,
 }
 
@@ -89,12 +89,12 @@ impl<Control: Copy + Default> FlowTable<Control> {
         }
     }
 
-    /// All packets that wait.
+    /// The store of all waiting packets.
     pub const fn pool(&self) -> &Pool {
         &self.pool
     }
 
-    /// The hosts that send and receive a packet.
+    /// Return the sending and the receiving host of a packet.
     fn ends(&self, packet: Packet) -> [u32; 2] {
         let flow = packet.flow();
         let own = || [flow.wrapping_mul(2), flow.wrapping_mul(2).wrapping_add(1)];
@@ -118,11 +118,11 @@ impl<Control: Copy + Default> FlowTable<Control> {
         }
     }
 
-    /// The queue of what has this tag: the one that it has, else a free one of its set, else the
-    /// one that it is hashed onto, which it shares.
+    /// Return the number of the queue for a tag: the tag's own, or a free one of its set, or a
+    /// shared one by the hash.
     fn find(&self, tag: u64) -> usize {
         let direct = hashed(tag, self.salt, QUEUES);
-        // Eight neighbours are the ways of one set. Collisions need nine active flows in it
+        // Eight neighbours are the ways of one set. A collision needs nine active flows in it
         // (section III.B).
         let set = direct / WAYS * WAYS;
         let ways = || (0..WAYS).map(|way| set + (direct + way) % WAYS);
@@ -130,11 +130,11 @@ impl<Control: Copy + Default> FlowTable<Control> {
         ways()
             .find(is_its)
             .or_else(|| ways().find(|&number| !self.queues[number].waits))
-            // A full set: the flow shares the queue of another, as with a plain hash.
+            // The set is full, so the flow shares the queue of another, as with a plain hash.
             .unwrap_or(direct)
     }
 
-    /// Adds a packet to its queue, whose number it gives.
+    /// Add a packet to its queue and return the number of the queue.
     pub fn push(&mut self, queued: Queued) -> usize {
         let ends = self.ends(queued.packet);
         let tag = self.tag(queued.packet, ends);
@@ -147,14 +147,15 @@ impl<Control: Copy + Default> FlowTable<Control> {
             for (loads, host) in self.loads.iter_mut().zip(ends) {
                 *loads.entry(host as usize) += 1;
             }
-            // After the loads were raised: the new flow is one of those that share its host's turn.
+            // This comes after the loads were raised, because the new flow shares its host's turn,
+            // too.
             self.queues[number].credit_bytes = self.quantum(ends);
             self.rotation.join(number as u32);
         }
         number
     }
 
-    /// Bytes that a queue between these hosts may send in its turn.
+    /// Return the bytes that a queue between these hosts may send in its turn.
     fn quantum(&mut self, ends: [u32; 2]) -> i64 {
         let [sends, receives] = [0, 1].map(|end| *self.loads[end].entry(ends[end] as usize));
         let load = match self.isolation {
@@ -163,12 +164,12 @@ impl<Control: Copy + Default> FlowTable<Control> {
             Isolation::Triple => sends.max(receives),
             _ => 1,
         };
-        // Rounded up, or a host with many flows would get a turn of nothing and loop for ever.
+        // Rounded up. Otherwise a host with many flows would get turns of zero and loop for ever.
         i64::from(self.quantum_bytes.div_ceil(load.max(1)))
     }
 
-    /// Takes the next packet: what `take` gives of the queue whose turn it is; it gives none only
-    /// if it leaves the queue empty.
+    /// Remove and return the next packet. `take` gets the queue whose turn it is, and returns None
+    /// only if it leaves that queue empty.
     pub fn pop(
         &mut self,
         mut take: impl FnMut(&mut Control, (&mut Pool, &mut List)) -> Option<Queued>,
@@ -195,8 +196,8 @@ impl<Control: Copy + Default> FlowTable<Control> {
         }
     }
 
-    /// Takes the oldest acknowledgement out of a queue that the one which has just joined covers,
-    /// if more than `kept` of them are there. Those with more to say than their number stay.
+    /// Remove and return the oldest ACK of a queue that the new `ack` covers, if more than `kept`
+    /// of them are there. ACKs with any flag stay.
     pub fn filter(&mut self, number: usize, ack: Packet, kept: usize) -> Option<Packet> {
         let is_plain = |it: Packet| it.direction() == Direction::Reverse && it.is_bare();
         if !is_plain(ack) {
@@ -209,7 +210,7 @@ impl<Control: Copy + Default> FlowTable<Control> {
         (covered > kept).then(|| self.pool.remove(list, is_covered)).flatten()
     }
 
-    /// The queue with the most bytes, and all packets that wait.
+    /// The queue with the most bytes, and the store of all waiting packets.
     pub fn longest(&mut self) -> (&mut FlowQueue<Control>, &mut Pool) {
         let queue = self.queues.iter_mut().max_by_key(|queue| queue.list.bytes());
         (queue.expect("there are queues"), &mut self.pool)
@@ -226,7 +227,7 @@ mod tests {
     use super::super::testing::{packet, queued};
     use super::*;
 
-    /// Queues that so many flows have.
+    /// Return the number of queues that `flows` flows use.
     fn used(flows: u32, seed: u64) -> usize {
         let mut random = Random::new(seed, 0);
         let mut table = FlowTable::<()>::new(Isolation::Flows, &[], 1514, &mut random);
@@ -236,9 +237,9 @@ mod tests {
         table.queues.iter().filter(|queue| queue.waits).count()
     }
 
-    /// Eight ways: a set of them is too small only if nine flows are hashed onto it. 100 flows in
-    /// 128 sets are 0.8 a set; the chance of a collision is 3e-5 (Poisson), where a plain hash
-    /// onto 1024 queues lets one of ten flows collide.
+    /// A set of eight ways is too small only if nine flows hash onto it. 100 flows in 128 sets are
+    /// 0.8 a set, so the chance of a collision is 3e-5 (Poisson). With a plain hash onto 1024
+    /// queues one of ten flows would collide.
     #[test]
     fn flows_rarely_collide() {
         assert!((0..20).all(|seed| used(100, seed) == 100));
@@ -259,7 +260,7 @@ mod tests {
         assert_eq!(table.quantum([0, 9]), 757);
         while table.pop(|(), (pool, list)| pool.pop(list)).is_some() {}
         assert_eq!(table.loads.each_mut().map(|loads| *loads.entry(0)), [0, 0]);
-        // An acknowledgement goes the other way.
+        // An ACK goes in the other direction.
         assert_eq!(table.ends(Packet::new(0, Direction::Reverse, 52, 0)), [9, 0]);
     }
 }

@@ -1,9 +1,9 @@
 //! Classes of packets that share a transmitter: in turns by weight, or by precedence.
 //!
-//! A switch with separate queues for ECN-capable packets and for all others keeps DCTCP from being
-//! starved by senders that fill the queue, and from starving them (Brakmo's tests, algorithms.md,
-//! 9.1). The round robin is by bytes (Shreedhar and Varghese, SIGCOMM 1995), the mark DCTCP's (RFC
-//! 8257, section 3.1).
+//! A switch may have separate queues for ECN-capable packets and for all others. DCTCP and senders
+//! that fill the queue then do not starve each other (Brakmo's tests, algorithms.md, 9.1). The
+//! round robin counts bytes (Shreedhar and Varghese, SIGCOMM 1995), and the mark is that of DCTCP
+//! (RFC 8257, section 3.1).
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -24,7 +24,7 @@ pub struct ClassesConfig {
     pub by: ClassOf,
     /// Order in which the classes are served.
     pub serve: Serve,
-    /// Backlog of a class from which its ECN-capable packets are marked; none: never.
+    /// Backlog of a class from which its ECN-capable packets are marked; None marks none.
     pub threshold: Option<Limit>,
 }
 
@@ -42,9 +42,9 @@ pub enum ClassOf {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EcnClasses {
-    /// That of ECN-capable packets.
+    /// Class of ECN-capable packets.
     pub capable: u8,
-    /// That of others.
+    /// Class of other packets.
     pub other: u8,
 }
 
@@ -114,7 +114,7 @@ impl Parameters for ClassesConfig {
 }
 
 impl Serve {
-    /// How many classes there are.
+    /// Number of classes.
     fn classes(&self) -> usize {
         match self {
             Self::RoundRobin(turns) => turns.weights.len(),
@@ -146,15 +146,15 @@ impl Scheduled for ClassesConfig {
     }
 }
 
-/// Classes at work.
+/// Running classes.
 #[derive(Clone, Debug)]
 pub struct Classes {
     config: ClassesConfig,
     classes: Vec<Class>,
-    /// Whose turn it is, where they take turns.
+    /// The class whose turn it is, in a round robin.
     turn: usize,
     pool: Pool,
-    /// Space of each class.
+    /// Limit of each class.
     limit: Option<Limit>,
     marked: u64,
 }
@@ -167,7 +167,7 @@ struct Class {
 }
 
 impl Classes {
-    /// Empty classes, with space for `limit` in each.
+    /// Empty classes. Each has the limit `limit`.
     #[must_use]
     pub fn new(config: &ClassesConfig, limit: Option<Limit>) -> Self {
         Self {
@@ -189,18 +189,18 @@ impl Classes {
     }
 }
 
-/// The class whose turn it is to send, of which at least one has a packet.
+/// Return the class whose turn it is. At least one class must have a packet.
 fn whose_turn(classes: &mut [Class], turn: &mut usize, turns: &Turns) -> usize {
     loop {
         let class = &mut classes[*turn];
         if class.list.packets() == 0 {
-            // Who has nothing to send saves nothing up and owes nothing.
+            // An idle class saves no credit and keeps no debt.
             class.credit_bytes = 0;
         } else if class.credit_bytes > 0 {
             return *turn;
         }
-        // The credit comes with the turn, not before the look: deficit round robin (Shreedhar and
-        // Varghese 1995).
+        // The credit comes with the turn and not before the check: deficit round robin (Shreedhar
+        // and Varghese 1995).
         *turn = if *turn + 1 == turns.weights.len() { 0 } else { *turn + 1 };
         let weight = turns.weights[*turn];
         classes[*turn].credit_bytes += i64::from(turns.quantum_bytes) * i64::from(weight);
@@ -217,7 +217,7 @@ impl Scheduler for Classes {
             dropped.push(queued.packet);
             return;
         }
-        // By what the packet finds: it does not count itself.
+        // The threshold counts the packets that a packet finds, without the packet itself.
         let reached = |threshold: Limit| threshold.is_reached(packets, bytes);
         let is_capable = queued.packet.ecn() != Ecn::NotEct;
         if is_capable && self.config.threshold.is_some_and(reached) {
@@ -237,7 +237,7 @@ impl Scheduler for Classes {
             Serve::Priority(_) => classes.iter().position(|class| class.list.packets() > 0)?,
         };
         let queued = pool.pop(&mut classes[next].list)?;
-        // The credit may become negative by less than a packet, which the next turn pays.
+        // The credit may become negative by less than a packet. The next turn pays this debt.
         classes[next].credit_bytes -= i64::from(queued.wire_bytes);
         Some(queued)
     }
@@ -273,7 +273,7 @@ mod tests {
 
     const BY_ECN: &str = r#"{"kind":"classes","by":{"ecn":{"capable":0,"other":1}},"threshold":{"packets":20},
         "serve":{"round_robin":{"quantum_bytes":1514,"weights":[1,1]}}}"#;
-    /// Flow `f` is of class `f`.
+    /// Flow `f` belongs to class `f`.
     const WEIGHTED: &str = r#"{"kind":"classes","by":{"flows":[0,1,2]},"threshold":null,
         "serve":{"round_robin":{"quantum_bytes":1514,"weights":WEIGHTS}}}"#;
     const PRIORITY: &str = r#"{"kind":"classes","by":{"flows":[0,1,2]},"threshold":null,
@@ -301,7 +301,7 @@ mod tests {
         let mut queue = schedules(r#"{"packets":50}"#, BY_ECN);
         assert_eq!(put(&mut *queue, 0, [packet(Ecn::NotEct, 1500); 60]), 10);
         assert_eq!(put(&mut *queue, 0, [packet(Ecn::Ect0, 1500); 60]), 10);
-        // Nor does what others fill count for the mark.
+        // Packets of other classes do not count for the mark, either.
         let mut queue = schedules(r#"{"packets":50}"#, BY_ECN);
         put(&mut *queue, 0, [packet(Ecn::NotEct, 1500); 40]);
         put(&mut *queue, 0, [packet(Ecn::Ect0, 1500); 25]);
@@ -372,12 +372,12 @@ mod tests {
         assert_eq!(key(none), "serve.priority.classes");
     }
 
-    /// Sizes of the packets of each of three classes.
+    /// Draw the sizes of the packets of three classes.
     fn sizes() -> impl Strategy<Value = [Vec<u16>; 3]> {
         prop::array::uniform3(prop::collection::vec(40u16..9_000, 0..60))
     }
 
-    /// Packets of three classes, and the classes and sizes of all in the order in which they leave.
+    /// Add packets of three classes. Return the classes and sizes in the order of departure.
     fn order(queue: &mut dyn Scheduler, sizes: &[Vec<u16>; 3]) -> Vec<(usize, u64)> {
         for (flow, sizes) in (0..).zip(sizes) {
             let packets = (0..).zip(sizes);
@@ -391,15 +391,15 @@ mod tests {
     }
 
     proptest! {
-        /// As long as all have packets, what each got is its weight's share, to a turn and a
-        /// packet; and it never waits longer for its turn than the turns of the others take.
+        /// While all classes have packets, each sends its share by weight, to within a turn and a
+        /// packet. A class never waits longer than the turns of the others take.
         #[test]
         fn turns_share_by_weight_and_starve_nobody(
             weights in prop::array::uniform3(1u32..9), sizes in sizes(),
         ) {
             let json = WEIGHTED.replace("WEIGHTS", &format!("{weights:?}"));
             let order = order(&mut *schedules("null", &json), &sizes);
-            // Work conservation: everything left, one packet after the other.
+            // Work conservation: all packets left, one after the other.
             prop_assert_eq!(order.len(), sizes.iter().map(Vec::len).sum::<usize>());
             let (quantum, largest) = (1514.0, 9_000.0);
             let total = f64::from(weights.iter().sum::<u32>());
@@ -419,7 +419,7 @@ mod tests {
                 for other in 0..3 {
                     let waits = other != class && left[other] > 0;
                     waited[other] = if waits { waited[other] + bytes as f64 } else { 0.0 };
-                    // A class may owe what its largest packet took beyond its turn.
+                    // A class may still owe the part of its largest packet beyond its turn.
                     let weight = f64::from(weights[other]);
                     let rounds = 1.0 + (largest / (quantum * weight)).ceil();
                     let most = rounds * (quantum * (total - weight) + 2.0 * largest);

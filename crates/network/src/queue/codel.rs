@@ -17,7 +17,7 @@ use crate::units::{Span, Time};
 pub struct CoDelConfig {
     /// Largest standing sojourn time.
     pub target_ns: Span,
-    /// For how long the sojourn time must stay above it.
+    /// Time for which the sojourn time must stay above the target.
     pub interval_ns: Span,
     /// True if ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
@@ -50,8 +50,7 @@ impl Parameters for CoDelConfig {
     }
 }
 
-/// Above this many intervals since the last drop its rate is no guide any more
-/// (section 5.5).
+/// Number of intervals since the last drop after which its rate is out of date (section 5.5).
 const MEMORY_INTERVALS: u64 = 16;
 
 /// The control law, common to the queues of one link.
@@ -60,33 +59,33 @@ pub struct Law {
     target: Span,
     interval: Span,
     ecn: bool,
-    /// The largest packet seen: a queue of no more is never too long.
+    /// Largest packet so far, in bytes. A queue of no more bytes is never too long.
     largest_bytes: u32,
     marked: u64,
 }
 
-/// What the law remembers of one queue.
+/// State of the law for one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Control {
     dropping: bool,
-    /// Drops since the dropping state began, or as many as its rate stands for.
+    /// Drops since the dropping state began, including those of an earlier state that it resumes.
     count: u32,
     /// `count` when the dropping state began.
     count_before: u32,
     drops_at: Time,
-    /// When the sojourn time will have been above the target for an interval; none while
+    /// Time at which the sojourn time will have been above the target for an interval. None while
     /// it is below.
     late_at: Option<Time>,
 }
 
-/// A packet from the queue, and whether it may be dropped.
+/// A packet from the queue. `late` is true if the law may drop it.
 struct Candidate {
     queued: Queued,
     late: bool,
 }
 
 impl Law {
-    /// The law of given parameters.
+    /// The law with the given parameters.
     pub const fn new(config: &CoDelConfig) -> Self {
         Self {
             target: config.target_ns,
@@ -97,26 +96,26 @@ impl Law {
         }
     }
 
-    /// Packets marked so far.
+    /// Number of packets marked so far.
     pub const fn marked(&self) -> u64 {
         self.marked
     }
 
-    /// Takes note of a packet that joins.
+    /// Record the size of a packet that joins.
     #[inline]
     pub fn sees(&mut self, wire_bytes: u32) {
         self.largest_bytes = self.largest_bytes.max(wire_bytes);
     }
 
-    /// Whether a packet that joins an empty queue goes on as it came if it waits so long. As the
-    /// last packet of a queue always does, nothing is to be remembered of it but its size.
+    /// Return whether a packet that joins an empty queue and waits so long leaves unchanged. This
+    /// is the last packet of its queue, so the law keeps only its size.
     #[inline]
     pub fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
         self.sees(wire_bytes);
         wait < self.target
     }
 
-    /// Gives the next packet of a list (section 5.5).
+    /// Remove and return the next packet of a list (section 5.5).
     #[inline]
     pub fn dequeue(
         &mut self,
@@ -141,7 +140,7 @@ impl Law {
         }
     }
 
-    /// Takes a packet and looks how long it was there (section 5.6).
+    /// Remove a packet and check its sojourn time (section 5.6).
     #[inline]
     fn take(
         &self,
@@ -153,8 +152,8 @@ impl Law {
             control.late_at = None;
             return None;
         };
-        // With one packet or less behind it, dropping would only idle the link (RFC 8289, section
-        // 5.6).
+        // With at most one packet behind this one, a drop would only idle the link (RFC 8289,
+        // section 5.6).
         let short = list.bytes() <= u64::from(self.largest_bytes);
         if short || now.since(queued.since) < self.target {
             control.late_at = None;
@@ -164,7 +163,7 @@ impl Law {
         Some(Candidate { queued, late: now >= late_at })
     }
 
-    /// In the dropping state: drops whenever it is time to, at shrinking intervals.
+    /// Continue the dropping state: drop packets at shrinking intervals.
     #[cold]
     fn keep_dropping(
         &mut self,
@@ -177,8 +176,8 @@ impl Law {
         while control.dropping && now >= control.drops_at {
             control.count = control.count.saturating_add(1);
             if self.marks(&mut candidate.queued) {
-                // From the planned time, not from now: a late look does not lower the rate of
-                // drops.
+                // The next time counts from the planned one, so a late call does not lower the rate
+                // of drops.
                 control.drops_at = self.next(control.drops_at, control.count);
                 break;
             }
@@ -197,8 +196,8 @@ impl Law {
         Some(candidate.queued)
     }
 
-    /// Enters the dropping state with a first drop; soon after the last one, at the rate
-    /// that had then been reached.
+    /// Enter the dropping state with a first drop. Soon after the last state it resumes the rate of
+    /// that state.
     #[cold]
     fn start_dropping(
         &mut self,
@@ -208,7 +207,7 @@ impl Law {
         mut candidate: Candidate,
         dropped: &mut Vec<Packet>,
     ) -> Option<Queued> {
-        // Drops of the last dropping state alone, without those that it had remembered.
+        // Drops of the last dropping state alone, without those that it resumed.
         let reached = control.count - control.count_before;
         let recent = Span(now.0.saturating_sub(control.drops_at.0));
         let remembers = reached > 1 && recent.0 < MEMORY_INTERVALS * self.interval.0;
@@ -220,17 +219,17 @@ impl Law {
             return Some(candidate.queued);
         }
         dropped.push(candidate.queued.packet);
-        // The packet behind the dropped one leaves in any case: one drop is enough to begin.
+        // The next packet leaves in any case, because one drop is enough to begin.
         self.take(now, control, (pool, list)).map(|candidate| candidate.queued)
     }
 
-    /// The control law: the next drop is an interval over the root of the count later
-    /// (section 5.6). Division and square root are the same on every machine (IEEE 754).
+    /// The control law: the next drop comes after one interval over the root of the count (section
+    /// 5.6). Division and square root are the same on every machine (IEEE 754).
     fn next(&self, time: Time, count: u32) -> Time {
         time + Span((self.interval.0 as f64 / f64::from(count).sqrt()) as u64)
     }
 
-    /// Marks a packet if it can be marked.
+    /// Mark a packet and return true, if it can be marked.
     fn marks(&mut self, queued: &mut Queued) -> bool {
         let marks = self.ecn && queued.packet.ecn() != Ecn::NotEct;
         if marks {
@@ -329,8 +328,8 @@ mod tests {
         schedules("null", &json)
     }
 
-    /// Serves a packet each millisecond and keeps `waiting` of them in the queue; when
-    /// there were drops, in milliseconds.
+    /// Serve a packet each millisecond and keep `waiting` packets in the queue. Return the times of
+    /// the drops, in milliseconds.
     fn serve(queue: &mut dyn Scheduler, from: u64, to: u64, waiting: u32) -> Vec<u64> {
         let mut drops = Vec::new();
         for now in from..to {
@@ -346,7 +345,7 @@ mod tests {
     fn drops_come_at_intervals_over_the_root_of_their_count() {
         let mut queue = codel(false);
         let drops = serve(&mut *queue, 0, 1_000, 50);
-        // The sojourn time first reaches 5 ms at 5 ms; an interval later the first drop.
+        // The sojourn time first reaches 5 ms at 5 ms. The first drop comes an interval later.
         let mut expected = vec![105.0];
         for count in 1..drops.len() {
             expected.push(expected[count - 1] + 100.0 / (count as f64).sqrt());
@@ -362,7 +361,7 @@ mod tests {
     fn nothing_is_dropped_below_the_target_or_within_an_interval() {
         let mut queue = codel(false);
         assert!(serve(&mut *queue, 0, 2_000, 4).is_empty());
-        // Bursts above the target that last less than an interval.
+        // These bursts above the target last less than an interval.
         for burst in 0..10 {
             let from = 2_000 + 200 * burst;
             assert!(serve(&mut *queue, from, from + 60, 30).is_empty());
@@ -385,11 +384,11 @@ mod tests {
         let before = serve(&mut *queue, 0, 1_000, 50).len() as u64;
         serve(&mut *queue, 1_000, 1_200, 0);
         let again = serve(&mut *queue, 1_200, 1_500, 50);
-        // The first drop an interval after the target was passed, and the second sooner
-        // than an interval later: 100 ms / sqrt(count - 1).
+        // The first drop comes an interval after the target was passed. The second comes sooner
+        // than an interval later: after 100 ms / sqrt(count - 1).
         let gap = (100.0 / ((before - 1) as f64).sqrt()).ceil() as u64;
         assert!(again[1] - again[0] <= gap, "{again:?} {gap}");
-        // After 16 intervals without a queue it starts again.
+        // After 16 intervals without a queue the law starts again.
         serve(&mut *queue, 1_500, 5_000, 0);
         let anew = serve(&mut *queue, 5_000, 6_000, 50);
         assert_eq!(anew[1] - anew[0], 100);

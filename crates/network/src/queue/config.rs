@@ -7,18 +7,18 @@ use super::inventory::Discipline;
 use super::limit::Limit;
 use crate::check::{Check, require, within};
 
-/// A queue: its room and its discipline.
+/// A queue: its limit and its discipline.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueueConfig {
-    /// Limit of the queue; none: unlimited.
+    /// Limit of the queue; None is unlimited.
     pub limit: Option<Limit>,
     /// Order of service, drops and marks.
     pub discipline: Discipline,
 }
 
 impl QueueConfig {
-    /// Checks what the types do not ensure.
+    /// Check the values that the types do not restrict.
     ///
     /// # Errors
     /// The first key at fault.
@@ -76,7 +76,7 @@ mod tests {
             for key in whole["discipline"].as_object().unwrap().keys() {
                 let mut lacking = whole.clone();
                 lacking["discipline"].as_object_mut().unwrap().remove(key);
-                // What may be null may be left out.
+                // A key that may be null may also be omitted.
                 let is_null = whole["discipline"][key].is_null();
                 let optional = is_null || matches!(key.as_str(), "threshold" | "shaper");
                 assert!(optional || parse(&lacking.to_string()).is_err(), "{lacking}");

@@ -32,7 +32,7 @@ pub struct DualPi2Config {
     pub beta: f64,
     /// Wait in the L queue from which all its packets are marked.
     pub step_ns: Span,
-    /// Packets that must be left in the L queue for that.
+    /// Packets that must remain in the L queue for such a mark.
     pub step_min: u32,
     /// Factor of the probability in the L queue (k).
     pub coupling: u32,
@@ -87,10 +87,11 @@ impl Scheduled for DualPi2Config {
     }
 }
 
-/// No more than two packets of this size are left alone, as in PIE (RFC 8033, section 4.1).
+/// A queue of at most two packets of this size never gets a signal, as in PIE (RFC 8033, section
+/// 4.1).
 const MEAN_PACKET_BYTES: u64 = 1500;
 
-/// `DualPI2` at work.
+/// A running `DualPI2`.
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
     config: DualPi2Config,
@@ -102,16 +103,16 @@ pub struct DualPi2 {
     limit: Option<Limit>,
     /// The base probability p'.
     probability: f64,
-    /// Delay at the latest update.
+    /// Delay at the last update.
     delay_before: Span,
     updates_at: Time,
-    /// Bytes of its share that the C queue has not sent, while both wait.
+    /// Bytes of its share that the C queue has not sent, while both queues wait.
     classic_credit: f64,
     marked: u64,
     random: Random,
 }
 
-/// What congestion does to a packet.
+/// Congestion signal of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signal {
     None,
@@ -119,14 +120,14 @@ enum Signal {
     Drop,
 }
 
-/// Whether a packet belongs to the L queue (RFC 9331, section 5.1).
+/// Return whether a packet belongs to the L queue (RFC 9331, section 5.1).
 fn is_low(packet: Packet) -> bool {
-    // CE counts as low, because an earlier queue may have marked an ECT(1) packet.
+    // CE counts as low latency, because an earlier queue may have marked an ECT(1) packet.
     matches!(packet.ecn(), Ecn::Ect1 | Ecn::Ce)
 }
 
 impl DualPi2 {
-    /// Makes the updates due by `now`; nothing has come or gone since the one before.
+    /// Run the updates that are due by `now`. No packet has come or left since the one before.
     #[cold]
     fn catch_up(&mut self, now: Time) {
         while now >= self.updates_at {
@@ -141,13 +142,13 @@ impl DualPi2 {
         }
     }
 
-    /// One update of the base probability (figure 6).
+    /// Run one update of the base probability (figure 6).
     fn update(&mut self, delay: Span) {
         let seconds = |span: Span| span.0 as f64 / 1e9;
         let error = seconds(delay) - seconds(self.config.target_ns);
         let change = seconds(delay) - seconds(self.delay_before);
         let step = self.config.alpha * error + self.config.beta * change;
-        // Without drops for overload the L queue's probability must not pass 1.
+        // Without drops for overload the L queue's probability must not exceed 1.
         let most = if self.config.drop_overload { 1.0 } else { 1.0 / self.coupling() };
         self.probability = (self.probability + step).clamp(0.0, most);
         self.delay_before = delay;
@@ -157,7 +158,7 @@ impl DualPi2 {
         self.config.coupling.into()
     }
 
-    /// What the base probability does to a packet (figures 4 and 7).
+    /// Draw the signal of a packet from the base probability (figures 4 and 7).
     fn signal(&mut self, packet: Packet) -> Signal {
         // A signal at so short a queue would idle the link.
         if self.pool.bytes() <= 2 * MEAN_PACKET_BYTES {
@@ -177,14 +178,14 @@ impl DualPi2 {
         }
         match self.strikes_squared() {
             false => Signal::None,
-            // In overload marks have lost their effect, so ECN gives no privilege any more (RFC
-            // 9332, section 4.2).
+            // In overload marks have no effect any more, so ECN gives no privilege (RFC 9332,
+            // section 4.2).
             true if packet.ecn() == Ecn::NotEct || overload => Signal::Drop,
             true => Signal::Mark,
         }
     }
 
-    /// True with the square of the base probability: twice by chance (section A.1).
+    /// Draw true with the square of the base probability: two draws must hit (section A.1).
     fn strikes_squared(&mut self) -> bool {
         self.random.happens(self.probability) && self.random.happens(self.probability)
     }
@@ -194,11 +195,12 @@ impl DualPi2 {
         packet.with_ecn(Ecn::Ce)
     }
 
-    /// Takes the next packet: the L queue goes first, but while both wait the C queue keeps its
-    /// share of the bytes (section 4.1.4: a weighted round robin).
+    /// Remove the next packet and return it, with true for the L queue. The L queue goes first, but
+    /// while both wait the C queue keeps its share of the bytes (section 4.1.4: a weighted round
+    /// robin).
     fn pop(&mut self) -> Option<(Queued, bool)> {
         let both = self.low.packets() > 0 && self.classic.packets() > 0;
-        // Credit counts only while both compete: a share that nobody claims is not saved.
+        // Credit counts only while both queues compete, so no unused share is saved.
         if !both {
             self.classic_credit = 0.0;
         }
@@ -212,7 +214,7 @@ impl DualPi2 {
         Some((queued, low))
     }
 
-    /// Whether the step marks a packet of the L queue (section A.1).
+    /// Return whether the step marks a packet of the L queue (section A.1).
     fn is_late(&self, now: Time, since: Time) -> bool {
         now.since(since) > self.config.step_ns && self.low.packets() >= self.config.step_min
     }
@@ -225,7 +227,8 @@ impl DualPi2 {
 
 impl Scheduler for DualPi2 {
     fn enqueue(&mut self, now: Time, mut queued: Queued, dropped: &mut Vec<Packet>) {
-        // Updates first, or a burst after a pause would meet the probability of before it.
+        // The updates come first. Otherwise a burst after a pause would meet the probability from
+        // before the pause.
         if now >= self.updates_at {
             self.catch_up(now);
         }
@@ -234,7 +237,7 @@ impl Scheduler for DualPi2 {
             dropped.push(queued.packet);
             return;
         }
-        // Its own mark does not move it.
+        // The packet's own mark (CE) must not move it to the L queue.
         let list_is_low = is_low(queued.packet);
         if signal == Signal::Mark {
             queued.packet = self.mark(queued.packet);
@@ -307,7 +310,7 @@ mod tests {
         }
     }
 
-    /// The shares of 400,000 packets that are marked and dropped at a base probability.
+    /// Return the shares of 400,000 packets that are marked and dropped at a base probability.
     fn shares(config: DualPi2Config, probability: f64, ecn: Ecn) -> (f64, f64) {
         let mut queue = DualPi2 { probability, ..config.scheduler(None, Random::new(5, 5)) };
         put(&mut queue, 0, (0..5).map(|number| packet(1, number)));
@@ -323,7 +326,7 @@ mod tests {
     }
 
     fn near(found: (f64, f64), expected: (f64, f64)) -> bool {
-        // Five deviations of a binomial share.
+        // Five standard deviations of a binomial share.
         let close = |found: f64, expected: f64| {
             (found - expected).abs() <= 5.0 * (expected * (1.0 - expected) / 400_000.0).sqrt()
         };
@@ -385,7 +388,7 @@ mod tests {
         let (mut queue, mut waits, mut sent) = (dualpi2(), 0, 0);
         for ms in 0..60_000 {
             let now = ms * MS;
-            // 5 packets come in the time of 4.
+            // Five packets come in the time of four.
             put(&mut queue, now, (0..1 + u64::from(ms % 4 == 0)).map(|_| packet(0, ms)));
             if let Some((queued, _)) = take(&mut queue, now) {
                 if ms > 20_000 {
@@ -397,7 +400,7 @@ mod tests {
         // The integral term has no lasting error.
         let mean_ms = waits as f64 / f64::from(sent) / 1e6;
         assert!((13.0..=17.0).contains(&mean_ms), "{mean_ms}");
-        // A fifth must go: p' is its root.
+        // A fifth must be dropped, so p' is the root of 0.2.
         assert!((queue.probability - 0.2f64.sqrt()).abs() < 0.05, "{}", queue.probability);
     }
 

@@ -54,11 +54,11 @@ impl Scheduled for FqConfig {
     }
 }
 
-/// `fq` at work.
+/// A running `fq`.
 #[derive(Clone, Debug)]
 pub struct Fq {
     config: FqConfig,
-    /// By route.
+    /// Flows by route.
     flows: Sparse<Flow>,
     rotation: Rotation,
     pool: Pool,
@@ -70,7 +70,7 @@ struct Flow {
     list: List,
     /// Bytes that it may still send in its turn.
     credit_bytes: i64,
-    /// Whether it is in the rotation.
+    /// True if it is in the rotation.
     waits: bool,
 }
 
@@ -89,11 +89,11 @@ impl Fq {
         }
     }
 
-    /// Whether there is space for a packet of a flow of which so many wait.
+    /// Return whether there is space for a packet of a flow that has `of_flow` waiting packets.
     fn takes(&self, of_flow: u32, wire_bytes: u32) -> bool {
         let (packets, bytes) = (self.pool.packets() + 1, self.pool.bytes() + u64::from(wire_bytes));
         let fits = packets == 1 || self.limit.is_none_or(|limit| limit.holds(packets, bytes));
-        // The limit of a flow holds even for an empty queue, since it is at least one packet.
+        // The limit of a flow also holds in an empty queue, because it is at least one packet.
         fits && of_flow < self.config.flow_limit_packets
     }
 }
@@ -110,7 +110,7 @@ impl Scheduler for Fq {
         self.pool.push(&mut flow.list, queued);
         if !flow.waits {
             flow.waits = true;
-            // Who comes back has a whole turn again, or what is left of the first one.
+            // A returning flow has a whole turn again, or the rest of its first one.
             flow.credit_bytes = flow.credit_bytes.max(self.config.quantum_bytes.into());
             self.rotation.join(route as u32);
         }
@@ -161,7 +161,7 @@ mod tests {
         )
     }
 
-    /// The flows of the next packets.
+    /// Return the flows of the next packets.
     fn order(queue: &mut dyn Scheduler, packets: usize) -> Vec<u32> {
         (0..packets).map(|_| take(queue, 0).unwrap().0.packet.flow()).collect()
     }
@@ -172,7 +172,7 @@ mod tests {
         put(&mut *queue, 0, (0..40).map(|number| packet(0, number)));
         assert_eq!(order(&mut *queue, 12), [0; 12]);
         put(&mut *queue, 0, (0..40).map(|number| packet(1, number)));
-        // Ten packets at once for the new one, and two for each from then on.
+        // The new flow sends ten packets at once. Then each flow sends two in turn.
         assert_eq!(order(&mut *queue, 10), [1; 10]);
         assert_eq!(order(&mut *queue, 8), [1, 1, 0, 0, 1, 1, 0, 0]);
     }
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn an_idle_flow_comes_back_with_a_turn() {
         let mut queue = fq();
-        // It leaves with half a turn.
+        // The flow leaves with half a turn.
         put(&mut *queue, 0, (0..11).map(|number| packet(0, number)));
         assert_eq!(order(&mut *queue, 11), [0; 11]);
         assert!(take(&mut *queue, 0).is_none());

@@ -18,7 +18,7 @@ use crate::units::{Span, Time};
 pub struct FqCoDelConfig {
     /// Largest standing sojourn time.
     pub target_ns: Span,
-    /// For how long the sojourn time must stay above it.
+    /// Time for which the sojourn time must stay above the target.
     pub interval_ns: Span,
     /// True if ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
@@ -61,7 +61,7 @@ impl Parameters for FqCoDelConfig {
     }
 }
 
-/// At most so many packets go at once when there is no space (section 4.1).
+/// Largest number of packets that one overflow drops (section 4.1).
 const OVERFLOW_PACKETS_MAX: u32 = 64;
 
 impl Scheduled for FqCoDelConfig {
@@ -77,7 +77,7 @@ impl Scheduled for FqCoDelConfig {
     }
 }
 
-/// FQ-CoDel at work.
+/// A running FQ-CoDel.
 #[derive(Clone, Debug)]
 pub struct FqCoDel {
     law: Law,
@@ -86,8 +86,8 @@ pub struct FqCoDel {
 }
 
 impl FqCoDel {
-    /// Makes space at the head of the queue with the most bytes: half of its packets, up
-    /// to a number that pays for the search (section 4.1).
+    /// Drop packets at the head of the queue with the most bytes: half of them, up to a number that
+    /// is worth the search (section 4.1).
     #[cold]
     fn overflow(&mut self, dropped: &mut Vec<Packet>) {
         let (queues, pool) = self.flows.used();
@@ -104,7 +104,8 @@ impl Scheduler for FqCoDel {
     fn enqueue(&mut self, _now: Time, queued: Queued, dropped: &mut Vec<Packet>) {
         let number = self.flows.number_of(queued.packet);
         self.law.sees(queued.wire_bytes);
-        // It joins even if there is no space: the fattest queue pays for it, which may be another.
+        // The packet joins even without space. The longest queue then loses packets, which may be
+        // another one.
         self.flows.push(number, queued);
         if let Some(limit) = self.limit {
             while self.packets() > 1 && !limit.holds(self.packets(), self.bytes()) {
@@ -164,8 +165,8 @@ mod tests {
     #[test]
     fn flows_of_different_rates_share_equally_and_the_slow_one_does_not_wait() {
         let mut queue = fq_codel(r#"{"packets":10240}"#);
-        // A packet leaves each millisecond. Flow 0 sends two in that time, flow 1 one,
-        // and flow 2 one every 10 ms.
+        // A packet leaves each millisecond. In that time flow 0 sends two and flow 1 one. Flow 2
+        // sends one every 10 ms.
         let (mut sent, mut slow_waits) = ([0u32; 3], 0);
         for ms in 0..2_000 {
             let now = ms * MS;
@@ -181,7 +182,7 @@ mod tests {
         }
         assert_eq!(sent[2], 200);
         assert!((i64::from(sent[0]) - i64::from(sent[1])).abs() <= 3, "{sent:?}");
-        // It goes before the old flows: a packet's own time at most.
+        // The sparse flow precedes the old ones, so it waits for at most one packet.
         assert!(slow_waits <= MS, "{slow_waits}");
     }
 
@@ -219,7 +220,7 @@ mod tests {
         let mut queue = fq_codel("null");
         let mut drops = [0; 2];
         for ms in 0..3_000 {
-            // Flow 0 keeps 30 packets waiting, flow 1 one.
+            // Flow 0 always has 30 packets in the queue, and flow 1 one.
             let waiting = queue.waiting();
             let of = |flow| waiting.iter().filter(|packet| packet.flow() == flow).count();
             let missing = [30 - of(0).min(30), 1 - of(1).min(1)];

@@ -1,6 +1,6 @@
-//! Flow queues with PIE (tc-fq_pie(8)): the turns of RFC 8290, the law of RFC 8033 for each queue.
+//! Flow queues with PIE (tc-fq_pie(8)): the rotation of RFC 8290, and RFC 8033 for each queue.
 //!
-//! Its delay is the time that the packet at the head of a queue has waited (RFC 8033, section 5.2:
+//! The delay of a queue is the time that the packet at its head has waited (RFC 8033, section 5.2:
 //! timestamps).
 
 use schemars::JsonSchema;
@@ -29,7 +29,7 @@ pub struct FqPieConfig {
     pub beta: f64,
     /// True if ECN-capable packets are marked instead while the probability is low.
     pub ecn: bool,
-    /// Probability up to which they are.
+    /// Probability up to which they are marked.
     pub ecn_probability: f64,
     /// Queues onto which flows are hashed.
     pub queues: u32,
@@ -37,7 +37,8 @@ pub struct FqPieConfig {
     pub quantum_bytes: u32,
 }
 
-/// Bursts of this length pass, as in PIE (RFC 8033, section 4.4), for which Linux has no parameter.
+/// Duration of bursts that pass untouched, as in PIE (RFC 8033, section 4.4). Linux has no
+/// parameter for it.
 const BURST: Span = Span::from_millis(150);
 
 impl FqPieConfig {
@@ -87,7 +88,7 @@ impl Scheduled for FqPieConfig {
     }
 }
 
-/// FQ-PIE at work.
+/// A running FQ-PIE.
 #[derive(Clone, Debug)]
 pub struct FqPie {
     pie: PieConfig,
@@ -100,12 +101,12 @@ pub struct FqPie {
 }
 
 impl FqPie {
-    /// Makes the updates due by `now`; nothing has come or gone since the one before.
+    /// Run the updates that are due by `now`. No packet has come or left since the one before.
     #[cold]
     fn catch_up(&mut self, now: Time) {
         while now >= self.updates_at {
             let mut rests = self.packets() == 0;
-            // Queues that are empty now are updated as well: their probability decays.
+            // Empty queues are updated as well, because their probability decays.
             let (queues, pool) = self.flows.used();
             for queue in queues {
                 let delay = waited(self.updates_at, pool.oldest(&queue.list));
@@ -119,13 +120,13 @@ impl FqPie {
         }
     }
 
-    /// Whether there is space for a packet.
+    /// Return whether there is space for a packet.
     fn takes(&self, wire_bytes: u32) -> bool {
         let (packets, bytes) = (self.packets() + 1, self.bytes() + u64::from(wire_bytes));
         packets == 1 || self.limit.is_none_or(|limit| limit.holds(packets, bytes))
     }
 
-    /// What becomes of a packet that finds space, by the law of its queue.
+    /// Return the decision about a packet that has space, by the law of its queue.
     fn verdict(&mut self, now: Time, number: usize, packet: Packet) -> Verdict {
         let list = self.flows.entry(number).list;
         let delay = waited(now, self.flows.pool().oldest(&list));
@@ -138,7 +139,7 @@ impl FqPie {
     }
 }
 
-/// For how long a packet has waited at a time; zero if there is none.
+/// Return the wait of a packet at a time; zero if there is no packet.
 fn waited(time: Time, since: Option<Time>) -> Span {
     since.map_or(Span::ZERO, |since| Span(time.0.saturating_sub(since.0)))
 }
@@ -149,7 +150,7 @@ impl Scheduler for FqPie {
             self.catch_up(now);
         }
         let number = self.flows.number_of(queued.packet);
-        // The law sees what a full queue refuses, too: it is load.
+        // The law also sees packets that a full queue refuses, because they are load.
         match self.verdict(now, number, queued.packet) {
             Verdict::Drop => return dropped.push(queued.packet),
             _ if !self.takes(queued.wire_bytes) => return dropped.push(queued.packet),
@@ -200,9 +201,9 @@ mod tests {
         schedules("null", &json.replace("ECN", if ecn { "true" } else { "false" }))
     }
 
-    /// Of a packet a millisecond for 100 s: flow 0 offers two thirds more than its half, flow 1
-    /// half of it. The mean wait of flow 0 in the later part, in ms; its drops as a share; and
-    /// the drops of flow 1.
+    /// Offer packets for 100 s to a queue that sends one each millisecond. Flow 0 offers two thirds
+    /// more than its half, and flow 1 half of its half. Return the mean wait of flow 0 in the later
+    /// part (ms), its share of drops, and the drops of flow 1.
     fn overload(queue: &mut dyn Scheduler, ecn: Ecn) -> (f64, f64, usize) {
         let (mut waits, mut sent, mut offered, mut drops) = (0, 0, 0, [0, 0]);
         for ms in 0..100_000 {
@@ -229,7 +230,7 @@ mod tests {
     #[test]
     fn a_flow_with_too_much_is_held_at_the_target_and_others_lose_nothing() {
         let (wait_ms, share, others) = overload(&mut *fq_pie(false), Ecn::NotEct);
-        // Of 1,000 packets a second flow 0 offers 1,000 and has 750 left.
+        // Flow 0 offers 1,000 packets a second and gets 750 through.
         assert!((share - 0.25).abs() < 0.01, "{share}");
         assert!((13.0..=17.0).contains(&wait_ms), "{wait_ms}");
         assert_eq!(others, 0);
@@ -239,7 +240,7 @@ mod tests {
     fn capable_packets_are_dropped_as_well_above_a_probability() {
         let mut queue = fq_pie(true);
         let (_, share, _) = overload(&mut *queue, Ecn::Ect0);
-        // A quarter must go, which is more than ecn_probability.
+        // A quarter must be dropped, which is more than ecn_probability.
         assert!((share - 0.25).abs() < 0.01, "{share}");
         assert!(queue.marked() > 0);
     }

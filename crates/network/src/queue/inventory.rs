@@ -24,7 +24,7 @@ use crate::random::Random;
 use crate::transmitter::ShaperConfig;
 use crate::units::{Span, Time};
 
-/// Queues without any manager that tests try.
+/// Example queues without a manager, for tests.
 const FIFO_EXAMPLES: &[Example] = &[
     Example {
         name: "first in, first out",
@@ -43,7 +43,7 @@ macro_rules! disciplines {
         #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
         #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
         pub enum Discipline {
-            /// First in, first out; drops what finds no room.
+            /// First in, first out; drops packets without space.
             // A variant with braces, because serde lets a unit variant have any other key.
             Fifo {},
             $(
@@ -59,7 +59,7 @@ macro_rules! disciplines {
         }
 
         impl Discipline {
-            /// Queues of all disciplines that tests try.
+            /// Example queues of all disciplines, for tests.
             #[must_use]
             pub fn examples() -> Vec<Example> {
                 let of_each: &[&[Example]] = &[
@@ -70,8 +70,8 @@ macro_rules! disciplines {
                 of_each.concat()
             }
 
-            /// Disciplines whose times are so short, in JSON, that they do something within
-            /// microseconds; each decides on arrival or on departure.
+            /// Disciplines in JSON with times so short that they act within microseconds. Each
+            /// decides on arrival or on departure.
             #[must_use]
             pub fn quick_examples() -> Vec<&'static str> {
                 let of_each: &[&[&'static str]] = &[
@@ -82,13 +82,14 @@ macro_rules! disciplines {
                 of_each.concat()
             }
 
-            /// Whether it decides on departure and so must be asked for each packet.
+            /// Return whether it decides on departure, so that a driver must request each packet.
             #[must_use]
             pub const fn schedules(&self) -> bool {
                 matches!(self, $(Self::$scheduler(_))|*)
             }
 
-            /// The wait below which packets of a single flow go on as they came; none: there is no such wait.
+            /// Return the wait below which it neither drops, marks nor reorders packets of a single
+            /// flow. None if there is no such wait.
             pub(crate) fn untouched_below(&self) -> Option<Span> {
                 match self {
                     Self::Fifo {} => None,
@@ -97,7 +98,7 @@ macro_rules! disciplines {
                 }
             }
 
-            /// The shaper in front of the transmitter; none: there is none.
+            /// The shaper in front of the transmitter; None if there is none.
             pub(crate) fn shaper(&self) -> Option<ShaperConfig> {
                 match self {
                     Self::Fifo {} => None,
@@ -115,14 +116,14 @@ macro_rules! disciplines {
             }
         }
 
-        /// What decides on arrival next to the limit (active queue management, RFC 7567).
+        /// Active queue management (RFC 7567): decides on arrival, in addition to the limit.
         #[derive(Clone, Debug)]
         pub enum Manager {
             $($(#[$manager_doc])* $manager(Box<<$manager_config as Managed>::Law>),)*
         }
 
         impl Manager {
-            /// None if the discipline is another kind.
+            /// A manager with an empty queue. None if the discipline is of another kind.
             pub fn new(discipline: &Discipline, packet_time: Span, random: Random) -> Option<Self> {
                 Some(match discipline {
                     $(Discipline::$manager(config) => {
@@ -147,7 +148,7 @@ macro_rules! disciplines {
             $($(#[$scheduler_doc])* $scheduler(Box<<$scheduler_config as Scheduled>::Law>),)*
         }
 
-        /// Asks whichever discipline it is.
+        /// Evaluates an expression for the discipline, whichever it is.
         macro_rules! of_each {
             ($any:expr, $law:ident => $answer:expr) => {
                 match $any {
@@ -157,7 +158,7 @@ macro_rules! disciplines {
         }
 
         impl AnyScheduler {
-            /// An empty queue; none if the discipline decides on arrival, as an
+            /// An empty queue. None if the discipline decides on arrival, as an
             /// [`super::Admission`].
             #[must_use]
             pub fn new(discipline: &Discipline, limit: Option<Limit>, random: Random) -> Option<Self> {

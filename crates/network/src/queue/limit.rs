@@ -1,28 +1,29 @@
-//! Limits of a queue. The packet being sent does not count.
+//! Limits of a queue. The packet in transmission does not count.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::backlog::Backlog;
 
-/// An amount of packets or of bytes: the room of a queue, or a threshold in it.
+/// A number of packets or bytes: the limit of a queue, or a threshold in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// So many packets.
+    /// Number of packets.
     Packets(u32),
-    /// So many bytes, link overhead included.
+    /// Number of bytes, with the link's overhead.
     Bytes(u64),
 }
 
 impl Limit {
-    /// Whether a packet that finds `backlog` may join it. An idle transmitter takes any.
+    /// Return whether a packet that finds `backlog` may join it. An idle transmitter takes any
+    /// packet.
     #[inline]
     #[must_use]
     pub fn takes(self, backlog: &Backlog, wire_bytes: u32) -> bool {
         match self {
-            // Not "less than": the backlog has the packet being sent, and the limit does not count
-            // it.
+            // Not "less than": the backlog includes the packet in transmission, and the limit does
+            // not.
             Self::Packets(limit) => backlog.packets <= limit,
             Self::Bytes(limit) => {
                 backlog.packets == 0 || backlog.waiting_bytes() + u64::from(wire_bytes) <= limit
@@ -30,13 +31,13 @@ impl Limit {
         }
     }
 
-    /// How many packets of this size may join `packets`, behind the first of which `waiting_bytes`
-    /// wait; an idle transmitter takes any.
+    /// Return how many packets of `wire_bytes` may join `packets`. Behind the first of these,
+    /// `waiting_bytes` wait. An idle transmitter takes any packet.
     #[inline]
     #[must_use]
     pub const fn space(self, packets: u32, waiting_bytes: u64, wire_bytes: u32) -> u32 {
         match self {
-            // One more than the limit, since the packet being sent is among `packets`.
+            // One more than the limit, because `packets` includes the packet in transmission.
             Self::Packets(limit) => limit.saturating_add(1).saturating_sub(packets),
             Self::Bytes(limit) => {
                 let free = limit.saturating_sub(waiting_bytes) / wire_bytes as u64;
@@ -46,7 +47,7 @@ impl Limit {
         }
     }
 
-    /// Whether a queue of `packets` and `bytes`, all of them waiting, is no larger.
+    /// Return whether the limit allows `packets` and `bytes`, all of them waiting.
     #[inline]
     #[must_use]
     pub const fn holds(self, packets: u32, bytes: u64) -> bool {
@@ -56,7 +57,7 @@ impl Limit {
         }
     }
 
-    /// Whether `packets` and `bytes` are as many as this or more.
+    /// Return whether `packets` and `bytes` reach this threshold.
     #[inline]
     #[must_use]
     pub const fn is_reached(self, packets: u32, bytes: u64) -> bool {

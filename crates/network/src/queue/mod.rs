@@ -1,8 +1,8 @@
-//! Queue disciplines: which packet goes next, and which are dropped or marked.
+//! Queue disciplines: the order of packets, and which of them are dropped or marked.
 //!
-//! There are two kinds. An *admission* decides when a packet arrives and keeps the
-//! order, so that its departure is known at once. A *scheduler* decides when the
-//! transmitter is free, and so must be asked then.
+//! There are two kinds. An *admission* decides when a packet arrives and keeps the order, so the
+//! departure is known at once. A *scheduler* decides when the transmitter is free, and must be
+//! asked then.
 
 mod admission;
 mod backlog;
@@ -48,29 +48,29 @@ use crate::units::{Span, Time};
 pub struct Queued {
     /// The packet.
     pub packet: Packet,
-    /// Its size on the wire.
+    /// Its size on the wire, in bytes.
     pub wire_bytes: u32,
-    /// When it joined.
+    /// Time at which it joined.
     pub since: Time,
 }
 
-/// A queue that tests try, for each discipline at least one.
+/// A queue for tests. Each discipline has at least one.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
-    /// What is special about it.
+    /// Name of the example, which describes its particular setting.
     pub name: &'static str,
-    /// The queue as a scenario has it, in JSON.
+    /// The queue in JSON, as in a scenario.
     pub queue: &'static str,
 }
 
 /// The parameters of a discipline, as a scenario states them.
 pub trait Parameters {
-    /// Queues that tests try.
+    /// Example queues, for tests.
     const EXAMPLES: &'static [Example];
-    /// The same with times of microseconds, the discipline alone.
+    /// Disciplines with times of microseconds in JSON, without the rest of the queue.
     const QUICK_EXAMPLES: &'static [&'static str];
 
-    /// Checks what the types do not ensure.
+    /// Check the values that the types do not restrict.
     ///
     /// # Errors
     /// The first key at fault.
@@ -87,58 +87,59 @@ pub trait Parameters {
     }
 }
 
-/// The parameters of a discipline that decides when a packet arrives and keeps the order.
+/// The parameters of a discipline that decides on arrival and keeps the order.
 pub trait Managed: Parameters {
-    /// What decides.
+    /// The algorithm that decides.
     type Law: Manage;
 
-    /// It with an empty queue; `packet_time` is what a full packet typically takes to send.
+    /// Return the algorithm with an empty queue. `packet_time` is the transmission time of a
+    /// typical full packet.
     fn manager(&self, packet_time: Span, random: Random) -> Self::Law;
 }
 
-/// What decides when a packet arrives.
+/// An algorithm that decides on arrival.
 pub trait Manage {
-    /// What becomes of a packet that arrives at `now`, which never goes back.
+    /// Return the decision about a packet that arrives at `now`, which never goes back.
     fn admit(&mut self, now: Time, backlog: &Backlog, packet: Packet) -> Verdict;
 }
 
 /// The parameters of a discipline that decides when the transmitter is free.
 pub trait Scheduled: Parameters {
-    /// What decides.
+    /// The algorithm that decides.
     type Law: Scheduler;
 
-    /// It with an empty queue.
+    /// Return the algorithm with an empty queue.
     fn scheduler(&self, limit: Option<Limit>, random: Random) -> Self::Law;
 }
 
 /// A discipline that decides when the transmitter is free.
 pub trait Scheduler: Send + std::fmt::Debug {
-    /// Takes a packet; puts what is refused or pushed out into `dropped`.
+    /// Add a packet. Push packets that are refused or pushed out to `dropped`.
     fn enqueue(&mut self, now: Time, queued: Queued, dropped: &mut Vec<Packet>);
-    /// Gives the packet to send now, marked if so decided; puts what is given up into
-    /// `dropped`.
+    /// Remove and return the packet to send now, possibly marked. Push packets that the discipline
+    /// gives up to `dropped`. None if no packet is left.
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued>;
     /// Packets in the queue.
     fn packets(&self) -> u32;
     /// Bytes on the wire in the queue.
     fn bytes(&self) -> u64;
-    /// Bytes on the wire in that of its queues which a packet would join, as far as each has space
-    /// of its own.
+    /// Bytes on the wire in the queue that a packet would join, where each queue has a separate
+    /// limit.
     fn bytes_with(&self, _packet: Packet) -> u64 {
         self.bytes()
     }
-    /// Packets that it marked so far.
+    /// Number of packets marked so far.
     fn marked(&self) -> u64;
-    /// Every packet in the queue, in no particular order.
+    /// All packets in the queue, in no particular order.
     fn waiting(&self) -> Vec<Packet>;
 
-    /// Whether a packet goes on as it came that finds no other in the queue, and would wait so
-    /// long for the transmitter; no other flow may come.
+    /// Return whether a packet that finds an empty queue leaves unchanged after waiting so long for
+    /// the transmitter. Only one flow may use the queue.
     fn passes(&mut self, _wire_bytes: u32, _wait: Span) -> bool {
         false
     }
 
-    /// Whether there is always space for so much, and [`Self::passes`] may say yes.
+    /// Return whether there is always space for so much, and [`Self::passes`] may return true.
     fn holds(&self, _packets: u32, _bytes: u64) -> bool {
         false
     }

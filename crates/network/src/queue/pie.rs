@@ -1,8 +1,8 @@
 //! PIE, the proportional integral controller enhanced (RFC 8033).
 //!
-//! Its drop probability is updated every `update_ns`. Nothing happens between arrivals
-//! but that the queue drains, so updates that have become due are made up for when a
-//! packet arrives: until then the queueing delay fell by the time that passed.
+//! The drop probability is updated every `update_ns`. Between arrivals the queue only drains, so
+//! due updates run when the next packet arrives. Until then the queueing delay fell by the time
+//! that passed.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -51,7 +51,7 @@ impl Parameters for PieConfig {
     }
 }
 
-/// Checks a target, the time between updates and the gains of a proportional integral controller.
+/// Check the target, the update period and the gains of a proportional integral controller.
 pub fn check_controller(target_ns: Span, update_ns: Span, alpha: f64, beta: f64) -> Check {
     not_zero("target_ns", target_ns.0)?;
     require(update_ns >= UPDATE_MIN, "update_ns", || {
@@ -61,26 +61,26 @@ pub fn check_controller(target_ns: Span, update_ns: Span, alpha: f64, beta: f64)
     positive("beta", beta)
 }
 
-/// A pause of a second makes up for a hundred thousand updates.
+/// Shortest update period. A pause of a second then costs a hundred thousand updates.
 const UPDATE_MIN: Span = Span::from_micros(10);
-/// From this probability on ECN-capable packets are dropped, too (section 5.1).
+/// Probability from which ECN-capable packets are dropped, too (section 5.1).
 const MARKING_MAX: f64 = 0.1;
-/// A queue of no more than two packets of this size is left alone (section 4.1).
+/// A queue of at most two packets of this size never gets a signal (section 4.1).
 const MEAN_PACKET_BYTES: u64 = 1500;
 
-/// PIE of one queue.
+/// State of PIE for one queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Control {
     probability: f64,
-    /// Probabilities added up since the latest drop (section 5.4).
+    /// Sum of probabilities since the last drop (section 5.4).
     accumulated: f64,
     burst_left: Span,
-    /// Delay at the latest update.
+    /// Delay at the last update.
     delay_before: Span,
 }
 
 impl Control {
-    /// Control of a queue that is empty.
+    /// State of an empty queue.
     pub const fn new(config: &PieConfig) -> Self {
         Self {
             probability: 0.0,
@@ -90,12 +90,13 @@ impl Control {
         }
     }
 
-    /// The probability of a drop or a mark.
+    /// Probability of a drop or a mark.
     pub const fn probability(&self) -> f64 {
         self.probability
     }
 
-    /// Whether congestion is to be signalled to a packet that finds such a queue.
+    /// Draw whether to signal congestion to a packet that finds this delay and so many waiting
+    /// bytes.
     pub fn signals(
         &mut self,
         config: &PieConfig,
@@ -109,20 +110,20 @@ impl Control {
         self.burst_left == Span::ZERO && self.strikes(config, waiting_bytes, random)
     }
 
-    /// One update of the drop probability (sections 4.2, 4.4 and 5.5).
+    /// Run one update of the drop probability (sections 4.2, 4.4 and 5.5).
     pub fn update(&mut self, config: &PieConfig, delay: Span) {
         let error = seconds(delay) - seconds(config.target_ns);
         let change = seconds(delay) - seconds(self.delay_before);
         let mut step = config.alpha * error + config.beta * change;
-        // While the probability is small, full gains would overshoot it (RFC 8033, section 4.2).
+        // While the probability is small, full gains would overshoot (RFC 8033, section 4.2).
         step /= damping(self.probability);
-        // Once drops are heavy, a sudden load must not raise them by more than 2 % at a time
-        // (section 5.5).
+        // Once drops are heavy, a sudden load must not raise the probability by more than 2 % at a
+        // time (section 5.5).
         if self.probability >= 0.1 {
             step = step.min(0.02);
         }
         self.probability += step;
-        // The decay of an idle link (section 4.2): without it the probability outlives its cause.
+        // Decay of an idle link (section 4.2). Without it the probability would outlive its cause.
         if delay == Span::ZERO && self.delay_before == Span::ZERO {
             self.probability *= 0.98;
         }
@@ -134,20 +135,20 @@ impl Control {
         }
     }
 
-    /// Whether no update changes anything while the queue stays empty.
+    /// Return whether updates change nothing while the queue stays empty.
     pub fn rests(&self, config: &PieConfig) -> bool {
         self.delay_before == Span::ZERO
             && self.probability == 0.0
             && self.burst_left == config.burst_ns
     }
 
-    /// Whether congestion has gone away (section 4.4).
+    /// Return whether congestion is over (section 4.4).
     fn is_calm(&self, config: &PieConfig, delay: Span) -> bool {
         let half = Span(config.target_ns.0 / 2);
         self.probability == 0.0 && delay < half && self.delay_before < half
     }
 
-    /// The random decision (section 4.1) without long runs of either kind (section 5.4).
+    /// Draw the random decision (section 4.1), without long runs of either kind (section 5.4).
     fn strikes(&mut self, config: &PieConfig, waiting_bytes: u64, random: &mut Random) -> bool {
         let half = Span(config.target_ns.0 / 2);
         let light = self.delay_before < half && self.probability < 0.2;
@@ -158,7 +159,7 @@ impl Control {
             self.accumulated = 0.0;
         }
         self.accumulated += self.probability;
-        // Derandomization (section 5.4): no drops close together, and no long runs without one.
+        // Derandomization (section 5.4): no drops close together, and no long runs without a drop.
         if self.accumulated < 0.85 {
             return false;
         }
@@ -184,13 +185,13 @@ impl Managed for PieConfig {
     }
 }
 
-/// PIE at work.
+/// A running PIE.
 #[derive(Clone, Debug)]
 pub struct Pie {
     config: PieConfig,
     control: Control,
     updates_at: Time,
-    /// The latest arrival and the delay that it found.
+    /// The last arrival and the delay that it found.
     latest: (Time, Span),
     random: Random,
 }
@@ -210,7 +211,7 @@ impl Manage for Pie {
 }
 
 impl Pie {
-    /// Makes the updates due by `now`, when the delay is `wait`.
+    /// Run the updates that are due by `now`, when the delay is `wait`.
     #[cold]
     fn catch_up(&mut self, now: Time, wait: Span) {
         while now >= self.updates_at {
@@ -218,18 +219,18 @@ impl Pie {
             self.control.update(&self.config, delay);
             self.updates_at += self.config.update_ns;
             if delay == Span::ZERO && self.control.rests(&self.config) {
-                // Nothing changes any more until the next arrival.
+                // No update changes anything before the next arrival.
                 self.updates_at = first_after(now, self.updates_at, self.config.update_ns);
             }
         }
     }
 
-    /// The delay at a time between the latest arrival and `now`. If the queue has not
-    /// run empty, it is `wait` and the time in between; if it has, what the latest
-    /// arrival found and the time since then tell.
+    /// Return the delay at a time between the last arrival and `now`. If the queue has not run
+    /// empty, the delay is `wait` plus the time in between. Otherwise it is the delay that the last
+    /// arrival found, minus the time since then.
     fn delay_at(&self, time: Time, now: Time, wait: Span) -> Span {
-        // Between two arrivals a queue only drains, by a nanosecond in each, so either end gives
-        // the delay.
+        // Between two arrivals a queue only drains, by one nanosecond in each. Either end gives the
+        // delay.
         if wait > Span::ZERO {
             return Span(wait.0 + now.since(time).0);
         }
@@ -238,7 +239,7 @@ impl Pie {
     }
 }
 
-/// The first of updates, one each `every` from `next` on, that is later than `now`.
+/// Return the first update after `now`. Updates come every `every`, from `next` on.
 pub fn first_after(now: Time, next: Time, every: Span) -> Time {
     if now < next {
         return next;
@@ -250,7 +251,7 @@ fn seconds(span: Span) -> f64 {
     span.0 as f64 / 1e9
 }
 
-/// By how much smaller steps are while the probability is small (section 4.2).
+/// Return the divisor of steps while the probability is small (section 4.2).
 const fn damping(probability: f64) -> f64 {
     match probability {
         p if p < 0.000_001 => 2048.0,
@@ -272,7 +273,7 @@ mod tests {
     const JSON: &str = r#"{"kind":"pie","target_ns":15000000,"update_ns":15000000,"alpha":0.125,"beta":1.25,"burst_ns":150000000,"ecn":true}"#;
     const MS: u64 = 1_000_000;
 
-    /// A 12 Mbit/s queue, a packet a millisecond.
+    /// A queue at 12 Mbit/s, which sends one packet each millisecond.
     fn queue() -> Sink {
         Sink::new(admission("null", JSON), 12_000_000)
     }
@@ -281,7 +282,7 @@ mod tests {
     fn unresponsive_overload_is_held_at_the_target() {
         let mut queue = queue();
         let (mut delays, mut dropped, mut offered) = (Vec::new(), 0, 0);
-        // 16 Mbit/s for 100 s.
+        // Packets come at 16 Mbit/s for 100 s.
         for at in (0..100_000 * MS).step_by(750_000).map(Time) {
             let verdict = queue.offer(at, packet(0, 0));
             if at.0 > 30_000 * MS {
@@ -291,9 +292,9 @@ mod tests {
             }
         }
         let mean = delays.iter().sum::<u64>() / delays.len() as u64;
-        // The integral term has no lasting error: 15 ms but for the granularity of 1 ms.
+        // The integral term has no lasting error: 15 ms, with a granularity of 1 ms.
         assert!((13_500..=16_500).contains(&mean), "{mean} us");
-        // A quarter must go.
+        // A quarter must be dropped.
         let share = f64::from(dropped) / f64::from(offered);
         assert!((share - 0.25).abs() < 0.005, "{share}");
     }
@@ -301,15 +302,15 @@ mod tests {
     #[test]
     fn a_burst_of_150_ms_passes() {
         let mut queue = queue();
-        // Twice the rate for 150 ms builds 75 ms of queue.
+        // Twice the rate for 150 ms fills a queue of 75 ms.
         let burst = |queue: &mut Sink, from: u64, lasts: u64| {
             let times = (from..from + lasts).step_by(500_000).map(Time);
             times.filter(|&at| queue.offer(at, packet(0, 0)) == Verdict::Drop).count()
         };
         assert_eq!(burst(&mut queue, 0, 150 * MS), 0);
-        // The queue drains, its delay is small again, and the next one passes as well.
+        // The queue drains, its delay is small again, and the next burst passes, too.
         assert_eq!(burst(&mut queue, 5_000 * MS, 150 * MS), 0);
-        // One of a second does not.
+        // A burst of one second does not pass.
         assert!(burst(&mut queue, 10_000 * MS, 1_000 * MS) > 50);
     }
 
@@ -352,8 +353,8 @@ mod tests {
 
     #[test]
     fn steps_grow_with_the_probability() {
-        // 35 ms, 5 ms more than before: 0.125 * 0.02 + 1.25 * 0.005 = 0.00875, divided by
-        // what section 4.2 says for each range.
+        // 35 ms, 5 ms more than before: 0.125 * 0.02 + 1.25 * 0.005 = 0.00875, divided by the
+        // divisor of section 4.2 for each range.
         let step = |probability| {
             let delay_before = Span(30 * MS);
             let mut control = Control { probability, delay_before, ..pie().control };
@@ -385,8 +386,8 @@ mod tests {
                 gap = 0;
             }
         }
-        // Probabilities add up to 0.85 after 17 packets, and to 8.5 after 170 (one more
-        // where the sum falls short by rounding).
+        // Probabilities sum to 0.85 after 17 packets and to 8.5 after 170. Rounding may add one
+        // packet.
         let (shortest, longest) = (gaps.iter().min().unwrap(), gaps.iter().max().unwrap());
         assert!((17..=18).contains(shortest), "{shortest}");
         assert!((170..=171).contains(longest), "{longest}");
@@ -398,13 +399,13 @@ mod tests {
         pie.control.delay_before = Span(50 * MS);
         let backlog = Backlog { wait: Span(20 * MS), ..Backlog::default() };
         pie.admit(Time(40 * MS), &backlog, packet(0, 0));
-        // Updates at 15 and 30 ms, with 45 and 30 ms of delay.
+        // The updates at 15 and 30 ms see 45 and 30 ms of delay.
         assert_eq!((pie.control.delay_before, pie.updates_at), (Span(30 * MS), Time(45 * MS)));
     }
 
     #[test]
     fn missed_updates_are_made_up_for() {
-        // The same queue asked often and seldom between two bursts.
+        // The same queue, with many and with few arrivals between two bursts.
         let run = |asked: bool| {
             let mut pie = pie();
             let mut admit = |at: u64, wait: u64| {

@@ -1,6 +1,6 @@
-//! Many queues in one store: lists of packets whose places are used again.
+//! Many queues in one store: lists of packets whose places are reused.
 //!
-//! Once the store has grown to what was waiting at most, no packet costs an allocation.
+//! A packet costs no allocation once the store has the size of the largest backlog.
 
 use super::Queued;
 use crate::packet::Packet;
@@ -10,7 +10,7 @@ use crate::units::Time;
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     nodes: Vec<Node>,
-    /// Freed places, linked as a list is; there is one unless all are taken.
+    /// First free place, which links to the next. None if all are in use.
     free: Option<u32>,
     packets: u32,
     bytes: u64,
@@ -25,7 +25,7 @@ struct Node {
 /// A first-in, first-out list of packets in a [`Pool`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct List {
-    /// First and last place, of meaning while there are packets.
+    /// First and last place, valid while the list has packets.
     ends: (u32, u32),
     packets: u32,
     bytes: u64,
@@ -58,7 +58,7 @@ impl Pool {
         self.bytes
     }
 
-    /// Adds a packet at the end of a list of this pool.
+    /// Add a packet at the end of a list of this pool.
     #[inline]
     pub fn push(&mut self, list: &mut List, queued: Queued) {
         let place = self.place(queued);
@@ -74,7 +74,7 @@ impl Pool {
         self.bytes += u64::from(queued.wire_bytes);
     }
 
-    /// Removes the packet at the front of a list of this pool.
+    /// Remove and return the packet at the front of a list of this pool; None if the list is empty.
     #[inline]
     pub fn pop(&mut self, list: &mut List) -> Option<Queued> {
         if list.packets == 0 {
@@ -82,7 +82,7 @@ impl Pool {
         }
         let place = list.ends.0;
         let Node { queued, next } = self.nodes[place as usize];
-        // Free places are a list through the same field: a pool takes memory for its largest
+        // Free places are linked through the same field, so a pool allocates memory for its largest
         // backlog once.
         self.nodes[place as usize].next = self.free;
         self.free = Some(place);
@@ -94,7 +94,8 @@ impl Pool {
         Some(queued)
     }
 
-    /// Removes the first packet of a list of this pool that is such.
+    /// Remove and return the first packet of a list of this pool that `is_such`; None if there is
+    /// none.
     pub fn remove(&mut self, list: &mut List, is_such: impl Fn(Packet) -> bool) -> Option<Packet> {
         let (mut before, mut place) = (None, list.ends.0);
         for _ in 0..list.packets {
@@ -108,7 +109,7 @@ impl Pool {
             if list.ends.1 == place {
                 list.ends.1 = before;
             }
-            // It goes the way of one at the front.
+            // The packet moves to the front, and `pop` removes it there.
             let first = std::mem::replace(&mut list.ends.0, place);
             self.nodes[place as usize].next = Some(first);
             return self.pop(list).map(|queued| queued.packet);
@@ -116,13 +117,14 @@ impl Pool {
         None
     }
 
-    /// When the packet at the front of a list of this pool joined.
+    /// The time at which the packet at the front of a list of this pool joined; None if the list is
+    /// empty.
     #[inline]
     pub fn oldest(&self, list: &List) -> Option<Time> {
         (list.packets > 0).then(|| self.nodes[list.ends.0 as usize].queued.since)
     }
 
-    /// The packets of a list of this pool, the oldest first.
+    /// The packets of a list of this pool, from the oldest to the newest.
     pub fn iter(&self, list: &List) -> impl Iterator<Item = Packet> {
         let first = (list.packets > 0).then_some(list.ends.0);
         let places = std::iter::successors(first, |&place| self.nodes[place as usize].next);

@@ -7,7 +7,7 @@ use super::{Backlog, Discipline, Queued, Scheduler, Verdict};
 use crate::packet::{Direction, Ecn, Packet};
 use crate::units::{Span, Time};
 
-/// Every discipline that decides on departure, or on arrival.
+/// All disciplines that decide on departure, or all that decide on arrival.
 fn disciplines(schedules: bool) -> Vec<&'static str> {
     let mut found = Discipline::quick_examples();
     let is_such =
@@ -18,11 +18,11 @@ fn disciplines(schedules: bool) -> Vec<&'static str> {
 
 const LIMITS: [&str; 3] = ["null", r#"{"packets":12}"#, r#"{"bytes":20000}"#];
 
-/// What is done to a queue: time passes, and a packet comes or one is asked for.
+/// An operation on a queue: time passes, and a packet comes or leaves.
 #[derive(Clone, Copy, Debug)]
 struct Operation {
     pause: u64,
-    /// Flow, size and whether ECN-capable.
+    /// Flow and size of the packet that comes. None if one leaves.
     packet: Option<(u32, u16)>,
 }
 
@@ -32,7 +32,7 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 1..500)
 }
 
-/// Flows with odd numbers are ECN-capable, each second of them with ECT(1).
+/// Flows with odd numbers are ECN-capable, half of them with ECT(1).
 const fn ecn(flow: u32) -> Ecn {
     match flow % 4 {
         1 => Ecn::Ect0,
@@ -41,7 +41,7 @@ const fn ecn(flow: u32) -> Ecn {
     }
 }
 
-/// A queue and all that went through it.
+/// A queue and all packets that went through it.
 struct Observed {
     queue: Box<dyn Scheduler>,
     marks_instead: bool,
@@ -62,7 +62,7 @@ impl Observed {
         }
         let before = (self.queue.packets(), self.dropped.len());
         let queued = self.queue.dequeue(Time(now), &mut self.dropped);
-        // Work conservation: who has something gives something.
+        // Work conservation: a queue with packets returns one.
         prop_assert_eq!(queued.is_some(), before.0 > 0);
         for packet in &self.dropped[before.1..] {
             prop_assert!(!self.marks_instead || packet.ecn() == Ecn::NotEct, "{packet:?} dropped");
@@ -74,7 +74,7 @@ impl Observed {
         Ok(())
     }
 
-    /// A flow's packets leave in their order, as they came but for marks.
+    /// Check that a flow's packets leave in their order and unchanged except for marks.
     fn check_order(&self, queued: Queued) -> Result<(), TestCaseError> {
         let packet = queued.packet;
         let mut of_flow = self.left.iter().rev().filter(|other| other.flow() == packet.flow());
@@ -86,7 +86,7 @@ impl Observed {
         Ok(())
     }
 
-    /// What came in is what went out, was dropped or is still there, each once.
+    /// Check that each packet that came in went out, was dropped or is still there, once.
     fn check_conservation(&self) -> Result<(), TestCaseError> {
         let waiting = self.queue.waiting();
         prop_assert_eq!(waiting.len(), self.queue.packets() as usize);
@@ -99,7 +99,7 @@ impl Observed {
         prop_assert!(numbers.into_iter().eq(0..self.entered.len() as u64));
         let marked = [&self.left, &waiting].into_iter().flatten();
         let marked = marked.filter(|packet| packet.ecn() == Ecn::Ce).count() as u64;
-        // No discipline drops what it has marked.
+        // No discipline drops a packet that it has marked.
         prop_assert_eq!(marked, self.queue.marked());
         Ok(())
     }
@@ -146,7 +146,7 @@ proptest! {
         arrivals in prop::collection::vec((0u64..900, 0u32..6, 40u16..3_000), 1..400),
     ) {
         let mut queue = admission(LIMITS[limit], json);
-        // A byte takes a nanosecond.
+        // A byte takes a nanosecond to send.
         let (mut now, mut ends) = (0, std::collections::VecDeque::<(u64, u32)>::new());
         let mut free_at = 0;
         for (pause, flow, bytes) in arrivals {

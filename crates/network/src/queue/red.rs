@@ -69,7 +69,7 @@ impl Parameters for RedConfig {
     }
 }
 
-/// How often adaptive RED adapts (2001).
+/// Time between adaptations of adaptive RED (2001).
 const ADAPTATION: Span = Span::from_millis(500);
 
 impl Managed for RedConfig {
@@ -80,7 +80,7 @@ impl Managed for RedConfig {
     }
 }
 
-/// RED at work.
+/// A running RED.
 #[derive(Clone, Debug)]
 pub struct Red {
     config: RedConfig,
@@ -89,7 +89,7 @@ pub struct Red {
     adapts_at: Time,
     /// Average queue in packets.
     average: f64,
-    /// Packets since the latest that was dropped or marked.
+    /// Packets since the last drop or mark.
     count: u32,
     random: Random,
 }
@@ -107,8 +107,7 @@ impl Manage for Red {
         }
         if probability >= 1.0 {
             self.count = 0;
-            // Above the upper threshold ECN-capable packets are dropped as well
-            // (RFC 3168, section 7).
+            // Above the upper threshold ECN-capable packets are dropped, too (RFC 3168, section 7).
             return Verdict::Drop;
         }
         if !self.strikes(probability) {
@@ -121,7 +120,7 @@ impl Manage for Red {
 }
 
 impl Red {
-    /// RED with an empty queue; `packet_time` is what a packet typically takes to send.
+    /// RED with an empty queue. `packet_time` is the transmission time of a typical packet.
     #[must_use]
     pub fn new(config: &RedConfig, packet_time: Span, random: Random) -> Self {
         Self {
@@ -135,23 +134,23 @@ impl Red {
         }
     }
 
-    /// An exponential average over arrivals; idle time counts as the small packets that
-    /// could have been sent in it, each of which would have found an empty queue (1993,
-    /// section 4 and figure 2).
+    /// Update the exponential average for an arrival. Idle time counts as the packets that could
+    /// have been sent in it. Each of them would have found an empty queue (1993, section 4 and
+    /// figure 2).
     fn update_average(&mut self, backlog: &Backlog) {
         let weight = self.config.weight;
         let idle_packets = backlog.idle.0.checked_div(self.packet_time.0);
         if backlog.packets == 0 {
-            // A link that takes no time to send is idle for infinitely many packets.
+            // A link whose packets take no time could have sent infinitely many.
             self.average *= power(1.0 - weight, idle_packets.unwrap_or(u64::MAX));
         }
-        // The packet being sent is in the transmitter, not in the queue that RED averages.
+        // RED averages the waiting packets, without the one in transmission.
         let waiting = f64::from(backlog.packets.saturating_sub(1));
         self.average += weight * (waiting - self.average);
     }
 
-    /// The probability p_b that belongs to the average queue (1993, section 4); the
-    /// "gentle" form continues it.
+    /// Return the probability p_b for the average queue (1993, section 4), with the "gentle"
+    /// extension.
     fn probability(&self) -> f64 {
         let RedConfig { min_packets, max_packets, gentle, .. } = self.config;
         if self.average < min_packets {
@@ -166,27 +165,27 @@ impl Red {
         }
     }
 
-    /// Spreads strikes evenly: with p_a = p_b / (1 - count p_b), where count packets have
-    /// passed since the latest, the gap is uniform in 1..1/p_b (1993, section 7). The
-    /// paper's figure 2 counts the arriving packet, too, its text does not; with the text
-    /// the gap is as it says.
+    /// Draw whether to drop or mark, with even gaps: p_a = p_b / (1 - count p_b), where `count`
+    /// packets passed since the last. The gap is uniform in 1..1/p_b (1993, section 7). Figure 2 of
+    /// the paper also counts the arriving packet. The text does not, and only the text gives this
+    /// gap.
     fn strikes(&mut self, probability: f64) -> bool {
         let left = 1.0 - f64::from(self.count) * probability;
-        // A product with a power of two is exact, and a cast saturates.
+        // The product with a power of two is exact, and the cast saturates.
         let below = if left > probability { (probability / left * WHOLE) as u64 } else { u64::MAX };
         self.random.next_u64() < below
     }
 
-    /// Holds the average between 0.4 and 0.6 of the way from threshold to threshold
-    /// (2001): additive increase and multiplicative decrease of the maximum
-    /// probability within 0.01..0.5.
+    /// Adapt the maximum probability so that the average stays between 0.4 and 0.6 of the way
+    /// between the thresholds (2001). The increase is additive and the decrease multiplicative,
+    /// within 0.01..0.5.
     fn adapt(&mut self, now: Time) {
         while now >= self.adapts_at {
             self.adapts_at += ADAPTATION;
             let RedConfig { min_packets, max_packets, .. } = self.config;
             let way = (self.average - min_packets) / (max_packets - min_packets);
-            // Steps of 0.01 at most up and a tenth down (2001): slow against the average's own
-            // swing.
+            // Steps are at most 0.01 up and a tenth down (2001), which is slow compared with the
+            // average's own oscillation.
             if way > 0.6 && self.max_probability <= 0.5 {
                 self.max_probability += (self.max_probability / 4.0).min(0.01);
             } else if way < 0.4 && self.max_probability >= 0.01 {
@@ -196,7 +195,7 @@ impl Red {
     }
 }
 
-/// `base` to a whole power, by squaring: the same on every machine.
+/// Return `base` to a whole power by squaring, which is the same on every machine.
 fn power(mut base: f64, mut exponent: u64) -> f64 {
     let mut result = 1.0;
     while exponent > 0 && result > 0.0 {
@@ -233,7 +232,8 @@ mod tests {
         Backlog { packets: waiting + 1, ..Backlog::default() }
     }
 
-    /// Share of packets that are not accepted once the average is that backlog.
+    /// Return the shares of packets that are dropped and marked when the average equals the
+    /// backlog.
     fn share(config: RedConfig, waiting: u32, ecn: Ecn) -> (f64, f64) {
         let mut red = Red { average: waiting.into(), ..red(config) };
         let (mut dropped, mut marked) = (0, 0);
@@ -254,8 +254,9 @@ mod tests {
         for (waiting, probability) in [(70, 0.02), (100, 0.05), (125, 0.075), (150, 0.1)] {
             let expected = 2.0 / (1.0 / probability + 1.0);
             let (dropped, _) = share(CONFIG, waiting, Ecn::NotEct);
-            // Gaps have a deviation of 0.58 means and there are at least 15,000: 4 sigma = 2 %.
-            // 1/p is no whole number at 125, which the last step of the gap feels: 3 %.
+            // Gaps have a standard deviation of 0.58 means, and there are at least 15,000: 4 sigma
+            // = 2 %. At 125, 1/p is not a whole number, which changes the last step of the gap: 3
+            // %.
             assert!((dropped / expected - 1.0).abs() < 0.03, "{waiting}: {dropped}, {expected}");
         }
     }
@@ -272,7 +273,7 @@ mod tests {
                 gap = 0;
             }
         }
-        // p = 0.05: each gap of 1 to 20 is one in 20 of 38,095; 4 sigma = 170.
+        // p = 0.05: each gap from 1 to 20 is one in 20 of 38,095; 4 sigma = 170.
         assert!(gaps[1..=20].iter().all(|count| (1_735..=2_075).contains(count)), "{gaps:?}");
         assert_eq!(gaps[21..].iter().sum::<u32>(), 0);
     }
@@ -283,7 +284,7 @@ mod tests {
         assert_eq!(share(CONFIG, 300, Ecn::NotEct), (1.0, 0.0));
         let steep = RedConfig { gentle: false, ..CONFIG };
         assert_eq!(share(steep, 150, Ecn::NotEct), (1.0, 0.0));
-        // Half of the way up the gentle slope p = 0.55: every gap is one or two.
+        // Half of the way up the gentle slope p = 0.55, so every gap is one or two.
         let (dropped, _) = share(CONFIG, 225, Ecn::NotEct);
         assert!((dropped - 1.0 / 1.45).abs() < 0.01, "{dropped}");
     }
@@ -310,15 +311,15 @@ mod tests {
         // 500 packet times and the arrival itself: 100 * 0.998^501 = 36.7.
         assert!((idle.average - busy.average).abs() < 1e-9);
         assert!((idle.average - 36.7).abs() < 0.05, "{}", idle.average);
-        // An outage of hours is no loop of hours.
+        // An outage of hours must not cost a loop of hours.
         idle.admit(Time(1), &Backlog { idle: Span(u64::MAX >> 1), ..empty }, packet(0, 0));
         assert_eq!(idle.average, 0.0);
     }
 
     #[test]
     fn adaptive_red_holds_the_average_around_the_middle() {
-        // 10,000 packets/s and 150 Reno flows of 100 ms as one window: an ACK adds a flow's
-        // share of it, a loss takes half a flow's window.
+        // 150 Reno flows of 100 ms and 10,000 packets/s as one window. An ACK adds a flow's share,
+        // and a loss removes half of a flow's window.
         let json = r#"{"kind":"red","min_packets":50,"max_packets":150,"max_probability":0.2,"weight":0.002,"gentle":true,"adaptive":true,"ecn":false}"#;
         let mut queue = Sink::new(admission("null", json), 120_000_000);
         let (mut now, mut window, mut waiting) = (0.0, 100.0, Vec::new());
@@ -332,7 +333,7 @@ mod tests {
             now += (100e6 + queue.backlog(at).wait.0 as f64) / window;
         }
         let mean = waiting.iter().sum::<f64>() / waiting.len() as f64;
-        // The target is 90 to 110; that plus the control's own ripple.
+        // The target is 90 to 110, and the control adds its own ripple.
         assert!((80.0..=120.0).contains(&mean), "{mean}");
     }
 

@@ -1,5 +1,5 @@
-//! Deficit round robin with precedence for new flows (RFC 8290, section 4.2; after
-//! Shreedhar and Varghese 1995): whose turn it is.
+//! Deficit round robin with precedence for new flows (RFC 8290, section 4.2; after Shreedhar and
+//! Varghese 1995): the order of turns.
 
 use crate::fifo::Fifo;
 
@@ -11,22 +11,22 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// A flow joins that was not there.
+    /// Add a flow that is not in the rotation.
     #[inline]
     pub fn join(&mut self, flow: u32) {
         self.new.push(flow);
     }
 
-    /// Whose turn it is: new flows come before old ones.
+    /// The flow whose turn it is; None if there is no flow. New flows come before old ones.
     #[inline]
     pub fn turn(&self) -> Option<u32> {
         self.new.front().or_else(|| self.old.front())
     }
 
-    /// That flow has used its turn and goes to the end of the old ones, if there are others.
+    /// Move the flow that has used its turn to the end of the old ones, if there are others.
     #[inline]
     pub fn next(&mut self) {
-        // Alone it would come back at once: no move is needed.
+        // A flow that is alone would return at once, so it need not move.
         if self.new.len() == 0 && self.old.len() == 1 {
             return;
         }
@@ -35,8 +35,8 @@ impl Rotation {
         }
     }
 
-    /// That flow has nothing to send. A new one becomes old, so that it cannot come back
-    /// as new before all others had their turn; an old one leaves. Whether it left.
+    /// Remove the flow whose turn it is, because it has nothing to send. Return whether it left. A
+    /// new flow becomes old instead, so it cannot return as new before all others had their turn.
     #[inline]
     pub fn rest(&mut self) -> bool {
         if let Some(flow) = self.new.pop() {

@@ -1,31 +1,31 @@
-//! A table by number of which only the parts exist that were used.
+//! A table by number that allocates only the parts in use.
 //!
-//! A host's interface may serve any flow of thousands, or hash onto any queue of thousands, and
-//! serves one or two.
+//! A host's interface may serve any of thousands of flows, or hash onto any of thousands of queues.
+//! It actually serves one or two.
 
-/// Entries that come into being together.
+/// Number of entries that are allocated together.
 const PAGE: usize = 4;
 
-/// Entries by their numbers, each as it is by default until it is used.
+/// Entries by number. An entry has the default value until it is used.
 #[derive(Clone, Debug)]
 pub struct Sparse<T> {
-    /// Number of the first page.
+    /// Number of the first allocated page.
     first: usize,
     pages: Vec<Option<Box<[T; PAGE]>>>,
     fresh: T,
 }
 
 impl<T: Copy> Sparse<T> {
-    /// A table of entries that are `fresh`.
+    /// A table whose entries are all `fresh`.
     pub const fn new(fresh: T) -> Self {
         Self { first: 0, pages: Vec::new(), fresh }
     }
 
-    /// The entry of a number.
+    /// Return the entry of a number.
     #[inline]
     pub fn entry(&mut self, number: usize) -> &mut T {
         let (page, place) = (number / PAGE, number % PAGE);
-        // A page below the first wraps to a huge number, which is not known either.
+        // A page below the first wraps to a huge number, which is not allocated, either.
         let known = page.wrapping_sub(self.first);
         if !self.pages.get(known).is_some_and(Option::is_some) {
             self.make(page);
@@ -34,12 +34,12 @@ impl<T: Copy> Sparse<T> {
         &mut page.expect("a page that was made")[place]
     }
 
-    /// Every entry that exists, in order of the numbers.
+    /// All allocated entries, in order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.pages.iter().flatten().flat_map(|page| page.iter())
     }
 
-    /// Every entry that exists, in order of the numbers.
+    /// All allocated entries, in order of their numbers.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.pages.iter_mut().flatten().flat_map(|page| page.iter_mut())
     }

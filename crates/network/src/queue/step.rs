@@ -45,7 +45,7 @@ impl Managed for StepConfig {
     }
 }
 
-/// The step at work.
+/// A running step.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     threshold: Limit,

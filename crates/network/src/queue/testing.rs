@@ -1,4 +1,4 @@
-//! Shared parts of the tests of disciplines: queues from JSON and a link in small.
+//! Shared parts of the tests of disciplines: queues from JSON, and a small link.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use crate::random::Random;
 use crate::serializer::Serializer;
 use crate::units::{Rate, Span, Time};
 
-/// Size of a test's packets on the wire.
+/// Size of a test's packets on the wire, in bytes.
 pub const SIZE: u32 = 1500;
 
 /// A packet of [`SIZE`].
@@ -30,15 +30,15 @@ fn config(limit: &str, discipline: &str) -> QueueConfig {
     config
 }
 
-/// The key that is refused once `to` is in place of `from` in the first of a discipline's examples
-/// that has it.
+/// Change `from` to `to` in the first example of a discipline that has it. Return the key that is
+/// refused.
 pub fn refused<Config: Parameters>(from: &str, to: &str) -> String {
     let example = Config::EXAMPLES.iter().find(|example| example.queue.contains(from));
     let queue = example.expect("an example with it").queue.replace(from, to);
     serde_json::from_str::<QueueConfig>(&queue).unwrap().check().unwrap_err().0
 }
 
-/// An admission whose packets take a millisecond.
+/// An admission whose packets take a millisecond to send.
 pub fn admission(limit: &str, discipline: &str) -> Admission {
     let config = config(limit, discipline);
     Admission::new(&config, Span::from_millis(1), Random::new(17, 0)).expect("an admission")
@@ -50,13 +50,13 @@ pub fn schedules(limit: &str, discipline: &str) -> Box<dyn Scheduler> {
     Box::new(AnyScheduler::new(&discipline, limit, Random::new(17, 0)).expect("a scheduler"))
 }
 
-/// Takes what a scheduler gives at a time, dropped packets aside.
+/// Take the next packet of a scheduler at a time. Return it with the number of packets dropped.
 pub fn take(queue: &mut dyn Scheduler, now: u64) -> Option<(Queued, usize)> {
     let mut dropped = Vec::new();
     queue.dequeue(Time(now), &mut dropped).map(|queued| (queued, dropped.len()))
 }
 
-/// Puts packets into a scheduler; how many were dropped.
+/// Add packets to a scheduler and return the number of packets dropped.
 pub fn put(
     queue: &mut dyn Scheduler,
     now: u64,
@@ -73,7 +73,7 @@ pub fn put(
 pub struct Sink {
     admission: Admission,
     serializer: Serializer,
-    /// When each packet has been sent.
+    /// End of each packet's transmission.
     ends: VecDeque<Time>,
 }
 
@@ -83,7 +83,7 @@ impl Sink {
         Self { admission, serializer: Serializer::new(rate), ends: VecDeque::new() }
     }
 
-    /// Offers a packet of [`SIZE`].
+    /// Offer a packet of [`SIZE`].
     pub fn offer(&mut self, now: Time, packet: Packet) -> Verdict {
         let backlog = self.backlog(now);
         let verdict = self.admission.admit(now, &backlog, packet, SIZE);
@@ -93,7 +93,7 @@ impl Sink {
         verdict
     }
 
-    /// What a packet finds.
+    /// Return the state of the queue for an arriving packet.
     pub fn backlog(&mut self, now: Time) -> Backlog {
         while self.ends.front().is_some_and(|&end| end <= now) {
             self.ends.pop_front();

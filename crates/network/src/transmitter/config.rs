@@ -10,7 +10,7 @@ use crate::policer::check_burst;
 use crate::schedule::Steps;
 use crate::units::{Rate, Span, Time};
 
-/// Eight bits a byte in units of one bit per second times one nanosecond.
+/// One byte, in units of (bit/s) × ns.
 pub(super) const BYTE: u64 = 8 * 1_000_000_000;
 
 /// The rate of a link.
@@ -36,9 +36,9 @@ const PACKETS_MAX: u32 = 1_000_000_000;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceConfig {
-    /// When they come within a period; a time named twice is two of them.
+    /// Times within a period; a time that appears twice is two opportunities.
     pub times_ns: Vec<Time>,
-    /// After which time they repeat.
+    /// Period after which they repeat.
     pub period_ns: Span,
     /// Bytes on the wire that each carries.
     pub bytes: u32,
@@ -52,12 +52,12 @@ pub struct TokenBucketConfig {
     pub rate_bps: Rate,
     /// Depth of the bucket in bytes on the wire; a larger packet waits until it is full.
     pub burst_bytes: u64,
-    /// Rate at which a burst is sent; none: at once.
+    /// Rate of a burst; None sends it at once.
     pub peak_bps: Option<Rate>,
 }
 
 impl RateConfig {
-    /// Checks what the types do not ensure.
+    /// Check the values that the types do not restrict.
     ///
     /// # Errors
     /// The first key at fault.
@@ -76,8 +76,8 @@ impl RateConfig {
         }
     }
 
-    /// How long a packet takes to send, roughly: at the first rate that is none of an
-    /// outage, at the mean of a trace, at the rate of tokens.
+    /// Return the approximate transmission time of a packet. It is based on the first rate above 0,
+    /// on the mean of a trace, or on the rate of tokens.
     #[must_use]
     pub fn typical_time(&self, wire_bytes: u32) -> Span {
         let at = |rate: u64| Span(u64::from(wire_bytes) * BYTE / rate.max(1));

@@ -1,7 +1,7 @@
-//! Transmitters: when a packet begins to be sent and when it has been.
+//! Transmitters: the start and the end of each packet's transmission.
 //!
-//! All of them send in the order in which they are asked, so both times are known as
-//! soon as it is known when the packet is ready.
+//! Every transmitter sends in the order of its calls, so both times are known once it is known when
+//! the packet is ready.
 
 mod config;
 mod shaped;
@@ -20,13 +20,13 @@ use std::num::{NonZeroU32, NonZeroU64};
 use crate::serializer::Serializer;
 use crate::units::{Rate, Span, Time};
 
-/// Of a byte.
+/// Bits of a byte.
 const BITS: NonZeroU64 = NonZeroU64::new(8).expect("above zero");
 
-/// What sends a link's packets.
+/// The transmitter of a link.
 #[derive(Clone, Debug)]
 pub enum Transmitter {
-    /// Sending takes no time.
+    /// No serialisation: sending takes no time.
     None,
     /// A constant rate.
     Constant(Serializer),
@@ -36,9 +36,9 @@ pub enum Transmitter {
     Trace(Trace),
     /// A token bucket that delays.
     TokenBucket(TokenBucket),
-    /// A shaper in front of another one.
+    /// A shaper in front of another transmitter.
     Shaped(Box<(LinkShaper, Transmitter)>),
-    /// So many packets a second, each taken as one byte.
+    /// A number of packets per second. Each packet counts as one byte.
     Packets(Serializer),
 }
 
@@ -62,8 +62,8 @@ impl Transmitter {
         }
     }
 
-    /// Appends a packet that is ready at `ready`, which never goes back; gives the times
-    /// at which its transmission starts and ends ([`Time::STUCK`]: never).
+    /// Append a packet that is ready at `ready`, which never goes back. Return the start and the
+    /// end of its transmission ([`Time::STUCK`]: never).
     #[inline]
     pub fn send(&mut self, ready: Time, wire_bytes: u32) -> (Time, Time) {
         match self {
@@ -90,17 +90,16 @@ impl Transmitter {
         }
     }
 
-    /// When it could begin a packet that has been ready for ever: after all that it was
-    /// given, an outage that then prevails, and the wait for tokens for a packet of the
-    /// size of the latest.
+    /// Earliest start of a packet that has long been ready. It comes after all earlier packets,
+    /// after an outage, and after the wait for the tokens of a packet as large as the last.
     #[inline]
     #[must_use]
     pub fn free_at(&self) -> Time {
         self.begins(Time::ZERO)
     }
 
-    /// When it could begin a packet that is ready at `ready`. A scheduler is best asked
-    /// for its packet then.
+    /// Return the earliest start of a packet that is ready at `ready`. This is the best time to ask
+    /// a scheduler for its packet.
     #[inline]
     #[must_use]
     pub fn begins(&self, ready: Time) -> Time {
@@ -124,7 +123,7 @@ impl Transmitter {
         }
     }
 
-    /// How long a packet takes to be sent, if the rate is constant.
+    /// Return the transmission time of a packet. None if the rate is not constant.
     #[must_use]
     pub const fn constant_service(&self, wire_bytes: u32) -> Option<Span> {
         match self {
@@ -134,7 +133,7 @@ impl Transmitter {
     }
 }
 
-/// A serializer in which a byte takes as long as a packet is to take.
+/// A serializer in which one byte takes as long as one packet shall take.
 fn per_packet(rate: NonZeroU32) -> Serializer {
     Serializer::new(Rate(NonZeroU64::from(rate).saturating_mul(BITS)))
 }

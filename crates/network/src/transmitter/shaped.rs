@@ -11,37 +11,37 @@ use crate::check::{Check, require};
 use crate::serializer::Serializer;
 use crate::units::{Rate, Time};
 
-/// A shaper's rate and what a packet takes of it.
+/// A shaper's rate, and the bytes of a packet that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShaperConfig {
     /// Bits per second.
     pub rate_bps: Rate,
-    /// Bytes of a packet beyond those of IP; none: as many as on the link.
+    /// Bytes of a packet beyond those of IP; None if as many as on the link.
     pub overhead_bytes: Option<u16>,
-    /// Smaller packets count as so large.
+    /// Smallest size of a packet; smaller ones count as so large.
     pub mpu_bytes: u16,
-    /// How the slower link carries bytes.
+    /// Framing of the slower link.
     pub framing: Framing,
 }
 
-/// How a link carries bytes.
+/// Framing of bytes on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Framing {
-    /// As they are.
+    /// No framing.
     None,
-    /// In whole cells of 53 bytes with 48 of them each (ATM).
+    /// Whole cells of 53 bytes that carry 48 each (ATM).
     Atm,
-    /// A byte more for each 64 (PTM, 64b/65b).
+    /// One more byte for each 64 (PTM, 64b/65b).
     Ptm,
 }
 
-/// No packet is larger, with what a link adds.
+/// Largest overhead and largest minimum size of a packet, in bytes.
 const BYTES_MAX: u16 = 10_000;
 
 impl ShaperConfig {
-    /// Checks what the types do not ensure.
+    /// Check the values that the types do not restrict.
     ///
     /// # Errors
     /// The first key at fault.
@@ -53,24 +53,25 @@ impl ShaperConfig {
         Ok(())
     }
 
-    /// What a packet takes that has `wire_bytes` here, of which `link_bytes` are the link's.
+    /// Return the bytes of a packet on the slower link. It has `wire_bytes` here, of which
+    /// `link_bytes` are those of this link.
     fn bytes(&self, wire_bytes: u32, link_bytes: u32) -> u32 {
         let overhead = self.overhead_bytes.map_or(link_bytes, u32::from);
         let bytes = (wire_bytes - link_bytes + overhead).max(self.mpu_bytes.into());
         match self.framing {
             Framing::None => bytes,
-            // The last cell of a packet is padded, as AAL5 does.
+            // AAL5 pads the last cell of a packet.
             Framing::Atm => bytes.div_ceil(48) * 53,
             Framing::Ptm => bytes + bytes.div_ceil(64),
         }
     }
 }
 
-/// A shaper at work.
+/// A running shaper.
 #[derive(Clone, Debug)]
 pub struct LinkShaper {
     config: ShaperConfig,
-    /// Bytes that the link adds to each packet.
+    /// Bytes that this link adds to each packet.
     link_bytes: u32,
     clock: Serializer,
 }
@@ -81,14 +82,15 @@ impl LinkShaper {
         Self { config, link_bytes, clock: Serializer::new(config.rate_bps) }
     }
 
-    /// When a packet that is there at `ready` may be sent at the earliest.
+    /// Return the earliest start of a packet that is ready at `ready`.
     pub fn earliest(&self, ready: Time) -> Time {
         ready.max(self.clock.free_at())
     }
 
-    /// A packet is sent from `start` on.
+    /// Count a packet whose transmission starts at `start`.
     pub fn note_sent(&mut self, start: Time, wire_bytes: u32) {
-        // From the actual start: time in which the link behind was busy is not saved for a burst.
+        // The clock counts from the actual start, so time in which the link behind was busy allows
+        // no burst.
         self.clock.send(start, self.config.bytes(wire_bytes, self.link_bytes));
     }
 }

@@ -1,27 +1,26 @@
-//! A transmitter whose rate changes at given times, outages included.
+//! A transmitter whose rate changes at given times and may be zero (an outage).
 //!
-//! It sends the integral of its rate, exactly: within a step the remainder of a
-//! nanosecond is carried as it is at a constant rate, and a packet may span steps.
+//! It sends exactly the integral of its rate. Within a step it carries the remainder of a
+//! nanosecond, as a constant rate does, and a packet may span steps.
 
 use super::config::BYTE;
 use crate::schedule::Steps;
 use crate::units::{Span, Time};
 
-/// A transmitter at work.
+/// A running transmitter.
 #[derive(Clone, Debug)]
 pub struct Stepped {
-    /// Times and bits per second.
+    /// Times, and rates in bits per second.
     steps: Vec<(Time, u64)>,
-    /// The step that prevails at `free_at`.
+    /// Index of the step at `free_at`.
     step: usize,
     free_at: Time,
-    /// What has been used of the nanosecond at `free_at`, in 1/rate.
+    /// Used part of the nanosecond at `free_at`, in 1/rate.
     used: u64,
 }
 
 impl Stepped {
     /// An idle transmitter.
-    ///
     #[must_use]
     pub fn new(steps: &Steps<u64>) -> Self {
         Self { steps: steps.0.clone(), step: 0, free_at: Time::ZERO, used: 0 }
@@ -37,14 +36,15 @@ impl Stepped {
         while self.free_at < Time::STUCK {
             let rate = self.steps[self.step].1;
             let lasts = self.step_ends().0 - self.free_at.0;
-            // At a rate of 0, an outage, nothing of the packet leaves in this step.
+            // At a rate of 0 (an outage) no bit of the packet leaves in this step.
             let whole = (units + self.used).checked_div(rate).unwrap_or(u64::MAX);
             if whole < lasts {
                 self.free_at += Span(whole);
                 self.used = (units + self.used) % rate;
                 break;
             }
-            // All that the step has left; what `used` stands for is gone with it.
+            // The packet takes all that the step has left, with the nanosecond that `used` refers
+            // to.
             units = units + self.used - lasts * rate;
             self.move_to(self.step_ends());
             if units == 0 {
@@ -137,7 +137,7 @@ mod tests {
         let mut stepped = stepped(&[&steps[..], &[(3 * second, 10_000_000)]].concat());
         let ends: Vec<_> = (0..3_000).map(|_| stepped.send(Time(0), 1500).1).collect();
         assert_eq!(ends[1_749], Time(3 * second));
-        // A step takes what is left of its last nanosecond from no packet.
+        // No packet gets the remainder of a step's last nanosecond.
         assert_eq!(ends[2_999], Time(4 * second + second / 2));
     }
 }

@@ -5,14 +5,14 @@ use crate::bucket::Bucket;
 use crate::serializer::Serializer;
 use crate::units::Time;
 
-/// A transmitter at work.
+/// A running transmitter.
 #[derive(Clone, Debug)]
 pub struct TokenBucket {
     bucket: Bucket,
     peak: Option<Serializer>,
-    /// When the latest packet has been sent.
+    /// End of the last packet's transmission.
     sent_at: Time,
-    /// Size of the latest packet on the wire.
+    /// Size of the last packet on the wire, in bytes.
     latest_bytes: u32,
 }
 
@@ -35,14 +35,14 @@ impl TokenBucket {
             Some(peak) => peak.send(begins, wire_bytes),
             None => (begins, begins),
         };
-        // Tokens are taken when the packet begins, as tbf does on dequeue.
+        // The packet takes its tokens when its transmission begins, as Linux's tbf does on dequeue.
         self.bucket.take(start, wire_bytes);
         self.sent_at = end.min(Time::STUCK);
         self.latest_bytes = wire_bytes;
         (start, end)
     }
 
-    /// See [`super::Transmitter::begins`]; supposes a packet of the size of the latest.
+    /// See [`super::Transmitter::begins`]. The next packet is assumed to be as large as the last.
     #[inline]
     #[must_use]
     pub fn begins(&self, ready: Time) -> Time {

@@ -1,27 +1,26 @@
-//! A transmitter that sends when a trace lets it.
+//! A transmitter that sends at the times of a trace.
 //!
-//! The semantics are mahimahi's (Netravali et al., USENIX ATC 2015): each
-//! opportunity carries a number of bytes of what is in the queue when it comes. Small
-//! packets share one, a large packet takes several, and what finds nothing to carry is
-//! lost.
+//! The semantics are those of mahimahi (Netravali et al., USENIX ATC 2015). Each opportunity
+//! carries up to a number of bytes that are in the queue at its time. Small packets share one
+//! opportunity, and a large packet takes several. An opportunity without packets is lost.
 
 use super::config::TraceConfig;
 use crate::units::Time;
 
-/// A transmitter at work.
+/// A running transmitter.
 #[derive(Clone, Debug)]
 pub struct Trace {
     times: Vec<u64>,
     period: u64,
     bytes: u32,
-    /// The opportunity that would carry the next byte, and its bytes left.
+    /// The opportunity for the next byte, and its bytes left.
     next: Opportunity,
     left: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Opportunity {
-    /// When its period began.
+    /// Start of its period.
     base: u64,
     index: usize,
 }
@@ -42,7 +41,7 @@ impl Trace {
     /// See [`super::Transmitter::send`].
     pub fn send(&mut self, ready: Time, wire_bytes: u32) -> (Time, Time) {
         let first = self.first_from(ready);
-        // Bytes left of an opportunity that has passed are lost, as in mahimahi.
+        // Bytes left of a past opportunity are lost, as in mahimahi.
         if first != self.next {
             self.next = first;
             self.left = self.bytes;
@@ -71,12 +70,13 @@ impl Trace {
         self.time(self.first_from(ready))
     }
 
-    /// The first opportunity at `ready` or later that has bytes left.
+    /// Return the first opportunity at `ready` or later that has bytes left.
     fn first_from(&self, ready: Time) -> Opportunity {
         if self.time(self.next) >= ready {
             return self.next;
         }
-        // The period with base < ready <= base + period, as a trace may end with it.
+        // The period with base < ready <= base + period, because a trace may end at its period's
+        // end.
         let periods = (ready.0 - self.next.base - 1) / self.period;
         let base = self.next.base + periods * self.period;
         let index = self.times.partition_point(|&time| base + time < ready.0);
@@ -132,13 +132,14 @@ mod tests {
     fn what_finds_nothing_to_carry_is_lost() {
         let mut trace = trace(&[5, 10], 10);
         assert_eq!(trace.send(Time(0), 100), (Time(5), Time(5)));
-        // The rest of the opportunity at 5 is over for a packet of 6.
+        // The rest of the opportunity at 5 is over for a packet that is ready at 6.
         assert_eq!(trace.send(Time(6), 1504), (Time(10), Time(10)));
         assert_eq!(trace.send(Time(1_001), 1504), (Time(1_005), Time(1_005)));
         assert_eq!(trace.send(Time(2_010), 1504), (Time(2_010), Time(2_010)));
     }
 
-    /// Mahimahi's rule word for word: each opportunity in turn serves what has arrived.
+    /// Mahimahi's rule in its own order: each opportunity in turn serves the packets that have
+    /// arrived.
     fn model(trace: &Trace, packets: &[(u64, u32)]) -> Vec<u64> {
         let mut waiting: VecDeque<_> = packets.iter().copied().collect();
         let mut ends = Vec::new();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const RATE_BPS: u64 = 8_000_000;
 const BYTE_NS: u64 = 8 * 1_000_000_000 / RATE_BPS;
 const END: Time = Time(1 << 60);
-/// Every flow is of the same class.
+/// Classes with all flows in the same class.
 const CLASSES: &str = r#"{"kind":"classes","by":{"flows":[0,0,0,0,0,0]},"threshold":null,
     "serve":{"priority":{"classes":1}}}"#;
 
@@ -27,10 +27,10 @@ fn link(rate: Value, delay_ns: u64, discipline: &Value, memory: Value) -> LinkCo
     link
 }
 
-/// What is sent: when, by which flow and how large.
+/// A packet to send: its time, flow and size.
 type Sent = (u64, usize, u16);
 
-/// A switch: flow `f` comes from `f` steps away to port `f` modulo the number of ports.
+/// A switch. Flow `f` comes from `f` steps away to the port `f` modulo the number of ports.
 #[derive(Clone, Copy, Debug)]
 struct Switch {
     ports: usize,
@@ -40,7 +40,7 @@ struct Switch {
 }
 
 impl Switch {
-    /// Ports, before which every other flow passes a link that only delays.
+    /// A network of ports. Every other flow passes a link with a delay only before its port.
     fn network(&self, flows: usize, discipline: &str, drive: Drive) -> Network {
         let discipline: Value = serde_json::from_str(discipline).unwrap();
         let memory = json!({"switch": 3, "bytes": self.bytes, "alpha": self.alpha});
@@ -65,12 +65,12 @@ impl Switch {
         Network::new(&links, &paths, &[], config)
     }
 
-    /// When each packet has been delivered, by theory; 0: it is lost.
+    /// Return the time at which each packet is delivered by theory; 0 if it is lost.
     fn expected(&self, sent: &[Sent]) -> Vec<u64> {
         let reaches = |&(at, flow, _): &Sent| at + flow as u64 * self.step_ns;
         let mut order: Vec<usize> = (0..sent.len()).collect();
         order.sort_by_key(|&number| reaches(&sent[number]));
-        // When each packet begins to be sent and has been, and its bytes.
+        // Start and end of each packet's transmission, and its bytes.
         let mut queues = vec![Vec::<(u64, u64, u64)>::new(); self.ports];
         let mut times = vec![0; sent.len()];
         for number in order {
@@ -93,7 +93,7 @@ impl Switch {
     }
 }
 
-/// When each packet is delivered, however the network is driven.
+/// Return the time at which each packet is delivered, in virtual or real time.
 fn delivered(mut network: Network, sent: &[Sent], drive: Drive) -> Vec<u64> {
     let mut times = vec![0; sent.len()];
     let mut meet = |outcome: Outcome| {
@@ -117,7 +117,7 @@ fn delivered(mut network: Network, sent: &[Sent], drive: Drive) -> Vec<u64> {
         }
         return times;
     }
-    // The senders of each process, and what they still have to send, the next last.
+    // The senders of each process, and their packets to send, the next last.
     let processes: Vec<Vec<usize>> = network.processes().map(<[usize]>::to_vec).collect();
     let mut to_send: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (number, &(_, flow, _)) in sent.iter().enumerate().rev() {
@@ -159,7 +159,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// Wherever packets come from, the ports get them in order of time.
+    /// Packets come from different distances, and the ports get them in order of time.
     #[test]
     fn ports_take_what_a_naive_switch_takes(
         switch in any_switch(),
@@ -167,7 +167,7 @@ proptest! {
         discipline in prop::sample::select(vec![r#"{"kind":"fifo"}"#, CLASSES]),
         drive in prop::sample::select(vec![Drive::Virtual, Drive::Real]),
     ) {
-        // No two things happen at once: nanoseconds number the packets.
+        // No two packets are sent at once: nanoseconds number the packets.
         let (mut now_us, mut sent) = (0, Vec::new());
         for (number, (gap_us, flow, bytes)) in gaps.into_iter().enumerate() {
             now_us += gap_us;
@@ -178,7 +178,7 @@ proptest! {
     }
 }
 
-/// Bytes that wait at each port when all of them, and all classes, are overloaded.
+/// Return the bytes that wait at each port when all ports and classes are overloaded.
 fn saturated(ports: usize, alpha: f64, bytes: u64, discipline: &str) -> Vec<u64> {
     let switch = Switch { ports, bytes, alpha, step_ns: 0 };
     let mut network = switch.network(6, discipline, Drive::Real);
@@ -192,7 +192,7 @@ fn saturated(ports: usize, alpha: f64, bytes: u64, discipline: &str) -> Vec<u64>
         let counters = network.counters(port).0;
         (counters.arrived_packets - counters.dropped_packets) * size
     };
-    // By the end of the sending each port has sent a packet in each of its times.
+    // By the end of the sending each port has sent a packet in each of its transmission times.
     (0..ports).map(|port| under_way(port) - 500 * size).collect()
 }
 
@@ -202,7 +202,7 @@ fn saturated_queues_hold_what_choudhury_and_hahne_say() {
     for (ports, alpha) in [(1, 1.0), (2, 1.0), (3, 1.0), (1, 0.5), (3, 8.0), (2, 0.25)] {
         let expected = alpha * 120_000.0 / (1.0 + ports as f64 * alpha);
         for held in saturated(ports, alpha, 120_000, fifo) {
-            // The packet that is being sent does not count.
+            // The packet in transmission does not count.
             let difference = held as f64 - expected;
             assert!((-1_100.0..=1_100.0).contains(&difference), "{ports} {alpha}: {held}");
         }

@@ -1,5 +1,5 @@
-//! The network in real time: what is sent as time goes by arrives as a queue in theory
-//! would have it, however seldom it is looked at.
+//! The network in real time: packets arrive as a queue in theory predicts, however rarely the
+//! driver calls it.
 
 use dumbbell_network::{
     Direction, Drive, LinkConfig, Network, NetworkConfig, Outcome, Packet, Path, Time,
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 const RATE_BPS: u64 = 8_000_000;
 const BYTES: u64 = 1_000;
-/// A packet takes this long to be sent.
+/// Transmission time of a packet.
 const PACKET_NS: u64 = BYTES * 8 * 1_000_000_000 / RATE_BPS;
 const DELAY_NS: u64 = 3_000_000;
 const END: Time = Time(1 << 60);
@@ -23,7 +23,7 @@ fn link(discipline: &str) -> LinkConfig {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Flow `f` sends from `f` times `step_ns` before the link that all share.
+/// A network whose flow `f` is `f` times `step_ns` away from the shared link.
 fn network(discipline: &str, flows: u64, step_ns: u64) -> Network {
     let route = |before: u64| {
         serde_json::from_str(&format!(
@@ -38,8 +38,8 @@ fn network(discipline: &str, flows: u64, step_ns: u64) -> Network {
     Network::new(&[link(discipline)], &paths, &[], config)
 }
 
-/// Sends packets (at, flow), given in order of time, and looks at the network only then;
-/// times at which they are delivered, by number.
+/// Send packets (time, flow), which are in order of time, and call the network only then. Return
+/// the time of each delivery, by number.
 fn delivered(mut network: Network, sent: &[(u64, u32)]) -> Vec<u64> {
     let mut times = vec![0; sent.len()];
     let mut meet = |outcome: Outcome| match outcome {
@@ -61,11 +61,11 @@ fn delivered(mut network: Network, sent: &[(u64, u32)]) -> Vec<u64> {
     times
 }
 
-/// The same by theory: the link sends one packet after the other as they reach it.
+/// Return the same by theory: the link sends one packet after the other as they reach it.
 fn expected(sent: &[(u64, u32)], step_ns: u64) -> Vec<u64> {
     let reaches = |&(at, flow): &(u64, u32)| at + u64::from(flow) * step_ns;
     let mut order: Vec<usize> = (0..sent.len()).collect();
-    // What reaches the link at one time does so in the order of distances, the nearest first.
+    // Packets that reach the link at one time are in the order of distances, the nearest first.
     order.sort_by_key(|&number| (reaches(&sent[number]), sent[number].1, number));
     let (mut times, mut free) = (vec![0; sent.len()], 0);
     for number in order {
@@ -108,7 +108,7 @@ proptest! {
         sent in sendings(), step_ns in 1u64..9_000_000,
     ) {
         let times = delivered(network(r#"{"kind": "fifo"}"#, 4, step_ns), &sent);
-        // Where two reach the link at the very same time, either may go first.
+        // Two packets that reach the link at exactly the same time may go in either order.
         prop_assert_eq!(sorted(times), sorted(expected(&sent, step_ns)));
     }
 
