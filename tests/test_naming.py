@@ -36,7 +36,6 @@ STILL_TO_DO = {
     "python/dumbbell/learning",
     "python/dumbbell/plan",
     "python/dumbbell/quantities",
-    "python/dumbbell/reports",
     "python/dumbbell/results",
     "python/dumbbell/scenario",
     "python/dumbbell/scoring",

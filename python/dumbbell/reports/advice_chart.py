@@ -48,7 +48,7 @@ def draw(advice: Advice) -> alt.HConcatChart:
 
 def _plot(advice: Advice, column: Column, *, first: bool) -> alt.LayerChart | alt.FacetChart:
     data = pl.DataFrame(_rows(advice, column), schema=_SCHEMA, orient="row")
-    rows = [each.name for each in advice.candidates]
+    rows = [candidate.name for candidate in advice.candidates]
     y = alt.Y(
         "row:N",
         sort=rows,
@@ -81,17 +81,17 @@ def _plot(advice: Advice, column: Column, *, first: bool) -> alt.LayerChart | al
 
 
 def _rows(advice: Advice, column: Column) -> list[tuple[str, str, str, float, float, float]]:
-    names = sorted(each.name for each in advice.candidates)
+    names = sorted(candidate.name for candidate in advice.candidates)
     looks = style.looks(names)
     rows = []
-    for each in advice.candidates:
-        part, colour = column.taken(each), looks[each.name].colour
+    for candidate in advice.candidates:
+        part, colour = column.taken(candidate), looks[candidate.name].colour
         if part is None or not math.isfinite(part.value):
             continue
-        is_fit = not advice.faults[each.name]
+        is_fit = not advice.faults[candidate.name]
         ends = (part.low, part.high) if math.isfinite(part.high - part.low) else (part.value,) * 2
         value, low, high = (column.scale * end for end in (part.value, *ends))
-        rows.append((each.name, colour, colour if is_fit else "white", value, low, high))
+        rows.append((candidate.name, colour, colour if is_fit else "white", value, low, high))
     return rows
 
 

@@ -38,7 +38,7 @@ class Drawn:
 class Compared:
     """A study's algorithms: the tests that each ran in, and comparisons in these tests."""
 
-    study: Reported
+    reported: Reported
     choices: Mapping[str, Mapping[str, int]]
     comparisons: tuple[Comparison, ...]
 
@@ -51,29 +51,31 @@ def page_path(name: str) -> str:
 def write(reported: Sequence[Reported], pages: Pages, home: Place) -> None:
     """Write the comparison, and a page for each algorithm that ran."""
     studies = [
-        Compared(each, comparison.choices(each.results), tuple(comparison.of_study(each.results)))
-        for each in reported
+        Compared(
+            study, comparison.choices(study.results), tuple(comparison.of_study(study.results))
+        )
+        for study in reported
     ]
     algorithms = _algorithms(studies)
     place = home.below("Algorithms", PAGE)
     content = {"studies": studies, "page_path": page_path}
     charts = {
-        (each.study.name, compared.test.name): _drawn(
+        (study.reported.name, compared.test.name): _drawn(
             comparison_charts.of_test(compared),
             pages,
             place,
-            f"{each.study.name}-{compared.test.name}",
+            f"{study.reported.name}-{compared.test.name}",
         )
-        for each in studies
-        for compared in each.comparisons
+        for study in studies
+        for compared in study.comparisons
     }
     pages.write("algorithms.html.j2", place, algorithms=algorithms, charts=charts, **content)
     for algorithm in algorithms:
         own_place = place.below(algorithm.title, page_path(algorithm.name))
         tests = {
-            f"{each.study.name}: {compared.test.name}": compared
-            for each in studies
-            for compared in each.comparisons
+            f"{study.reported.name}: {compared.test.name}": compared
+            for study in studies
+            for compared in study.comparisons
             if algorithm.name in {choice.partition("@")[0] for choice in compared.algorithms}
         }
         chart = comparison_charts.of_algorithm(algorithm.name, tests)
@@ -107,8 +109,8 @@ def _algorithms(studies: Sequence[Compared]) -> list[Algorithm]:
     Of one that studies bring in different files, the first study's counts.
     """
     by_name: dict[str, Algorithm] = {}
-    for each in studies:
-        for algorithm in each.study.results.algorithms:
-            if algorithm.name in each.choices:
+    for study in studies:
+        for algorithm in study.reported.results.algorithms:
+            if algorithm.name in study.choices:
                 by_name.setdefault(algorithm.name, algorithm)
-    return sorted(by_name.values(), key=lambda each: each.title.lower())
+    return sorted(by_name.values(), key=lambda algorithm: algorithm.title.lower())

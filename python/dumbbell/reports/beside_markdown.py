@@ -15,42 +15,42 @@ COLUMNS: Final = ("claim", "simulator", "simulator, the same checks", "kernel, t
 _CHECKED: Final = ("claim", "what was looked at", "expected", "simulator", "kernel")
 
 
-def page(simulator: Results, kernel: Results, found: Sequence[Beside]) -> str:
+def page(simulator: Results, kernel: Results, claims: Sequence[Beside]) -> str:
     """Return the page: each claim on both engines, what was measured, and what is contrary."""
     return "\n".join(
         (
-            _about(simulator, kernel, found),
+            _about(simulator, kernel, claims),
             "## Claim by claim\n",
-            f"{_legend(found)}\n",
-            markdown.table((*COLUMNS, "what the authors state"), _claims(found)),
+            f"{_legend(claims)}\n",
+            markdown.table((*COLUMNS, "what the authors state"), _claims(claims)),
             "## What both engines measured\n",
-            markdown.table(_CHECKED, _checks(found)),
+            markdown.table(_CHECKED, _checks(claims)),
             "## Where they are contrary\n",
-            _contrary(found),
+            _contrary(claims),
         )
     )
 
 
-def headline(found: Sequence[Beside]) -> str:
+def headline(claims: Sequence[Beside]) -> str:
     """Say of how many claims both engines decide something, and how often they say the same."""
-    both = [each for each in found if each.pairs]
-    pairs = [pair for each in both for pair in each.pairs]
+    both = [claim for claim in claims if claim.pairs]
+    pairs = [pair for claim in both for pair in claim.pairs]
     alike = sum(pair.simulator.verdict is pair.kernel.verdict for pair in pairs)
     contrary = sum(pair.is_contrary for pair in pairs)
     return (
-        f"{len(both)} of {len(found)} claims have checks with runs of both engines. Of these "
+        f"{len(both)} of {len(claims)} claims have checks with runs of both engines. Of these "
         f"{len(pairs)} checks: {alike} with the same verdict, {contrary} with the contrary one, "
         f"{len(pairs) - alike - contrary} undecided on one engine only"
     )
 
 
-def row(each: Beside) -> tuple[str, ...]:
+def row(claim: Beside) -> tuple[str, ...]:
     """Return a claim and its verdicts: the simulator's, and those of what both decide."""
-    verdicts = [] if each.verdicts is None else [verdict.value for verdict in each.verdicts]
-    return (each.claim.id, each.simulator.verdict.value, *(verdicts or ["", ""]))
+    verdicts = [] if claim.verdicts is None else [verdict.value for verdict in claim.verdicts]
+    return (claim.claim.id, claim.simulator.verdict.value, *(verdicts or ["", ""]))
 
 
-def _about(simulator: Results, kernel: Results, found: Sequence[Beside]) -> str:
+def _about(simulator: Results, kernel: Results, claims: Sequence[Beside]) -> str:
     study = simulator.study
     return (
         f"# {markdown.literal(study.header.title)}: simulator and kernel\n\n"
@@ -61,7 +61,7 @@ def _about(simulator: Results, kernel: Results, found: Sequence[Beside]) -> str:
         f"- Kernel: `{kernel.engine.identity}`. {_runs(kernel)}\n"
         f"- Written by {tree.identity()}\n"
         f"{_not_offered(kernel)}\n"
-        f"{headline(found)}.\n"
+        f"{headline(claims)}.\n"
     )
 
 
@@ -78,46 +78,46 @@ def _runs(results: Results) -> str:
     return "; ".join(map(counted, results.counted))
 
 
-def _legend(found: Sequence[Beside]) -> str:
+def _legend(claims: Sequence[Beside]) -> str:
     marks = "✓ agrees, ✗ does not, ? undecided; empty: the kernel has no runs of it."
-    ours = any(pair.kernel.is_ours for each in found for pair in each.pairs)
+    ours = any(pair.kernel.is_ours for claim in claims for pair in claim.pairs)
     text = " Checks of tests that are scaled to the testbed are expectations of our own: that what"
     return f"{marks}{text} the authors found holds there, too." if ours else marks
 
 
-def _claims(found: Sequence[Beside]) -> Iterator[Sequence[str]]:
-    for each in found:
-        both = each.verdicts or ()
+def _claims(claims: Sequence[Beside]) -> Iterator[Sequence[str]]:
+    for claim in claims:
+        both = claim.verdicts or ()
         marks = [verdict.mark for verdict in both] or ["", ""]
-        text = markdown.prose(each.claim.text)
-        yield (each.claim.id, each.simulator.verdict.mark, *marks, text)
+        text = markdown.prose(claim.claim.text)
+        yield (claim.claim.id, claim.simulator.verdict.mark, *marks, text)
 
 
-def _checks(found: Sequence[Beside]) -> Iterator[Sequence[str]]:
-    for each in found:
-        for pair in each.pairs:
+def _checks(claims: Sequence[Beside]) -> Iterator[Sequence[str]]:
+    for claim in claims:
+        for pair in claim.pairs:
             words = map(markdown.prose, (pair.kernel.asked.subject, pair.kernel.expected))
-            yield (each.claim.id, *words, _measured(pair.simulator), _measured(pair.kernel))
+            yield (claim.claim.id, *words, _measured(pair.simulator), _measured(pair.kernel))
 
 
 def _measured(check: CheckResult) -> str:
     return f"{check.verdict.mark} {markdown.prose(str(check.decisive or check.lacks))}"
 
 
-def _contrary(found: Sequence[Beside]) -> str:
+def _contrary(claims: Sequence[Beside]) -> str:
     lines = [
-        f"- **{each.claim.id}** {_said(pair)}\n{_reason(each)}"
-        for each in found
-        for pair in each.pairs
+        f"- **{claim.claim.id}** {_in_words(pair)}\n{_reason(claim)}"
+        for claim in claims
+        for pair in claim.pairs
         if pair.is_contrary
     ]
     return "".join(lines) or "Nowhere.\n"
 
 
-def _reason(each: Beside) -> str:
-    return f"  {markdown.one_line(each.claim.reason)}\n" if each.claim.reason else ""
+def _reason(claim: Beside) -> str:
+    return f"  {markdown.one_line(claim.claim.reason)}\n" if claim.claim.reason else ""
 
 
-def _said(pair: Pair) -> str:
+def _in_words(pair: Pair) -> str:
     text = f"{pair.kernel.asked.subject}: expected {pair.kernel.expected}; simulator "
     return f"{markdown.prose(text)}{_measured(pair.simulator)}, kernel {_measured(pair.kernel)}"

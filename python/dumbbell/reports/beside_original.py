@@ -51,25 +51,25 @@ class Beside:
 
 def of_fork(results: Results, folder: Path, on_step: Step) -> Beside | None:
     """Draw the original's figures into the folder of a fork's page; None if it is no fork."""
-    found = forking.original(results)
-    if found is None:
+    original = forking.original(results)
+    if original is None:
         return None
     of, figures = results.study.header.fork_of, results.study.figures
-    if found.results is None:
-        return Beside(of, found.missing, figures, {}, {})
-    known = {spec.name: spec for spec in found.results.study.figures}
+    if original.results is None:
+        return Beside(of, original.missing, figures, {}, {})
+    known = {spec.name: spec for spec in original.results.study.figures}
     aligned, pictures = [], {}
     for spec in figures:
         if spec.name not in known:
             aligned.append(spec)
             continue
-        one, other = _on_same_axes(spec, results, known[spec.name], found.results)
+        one, other = _on_same_axes(spec, results, known[spec.name], original.results)
         aligned.append(one)
         titled = {"name": f"{_PREFIX}{spec.name}", "title": f"Original: {other.title}"}
-        on_step(f"{found.results.study.name}: drawing {spec.name}")
-        drawn = other.model_copy(update=titled).draw(found.results)
+        on_step(f"{original.results.study.name}: drawing {spec.name}")
+        drawn = other.model_copy(update=titled).draw(original.results)
         pictures[spec.name] = test_sections.picture(drawn, folder, [])
-    claims = {each.claim.id: each for each in found.results.claims()}
+    claims = {claim.claim.id: claim for claim in original.results.claims()}
     return Beside(of, "", tuple(aligned), pictures, claims)
 
 
@@ -81,7 +81,7 @@ def _on_same_axes(
         return one, other
     runs = (gathering.runs_of(of_one, one), gathering.runs_of(of_other, other))
     ends = {
-        axis: found for axis in ("x", "y") if (found := _ends(axis, (one, other), runs)) is not None
+        axis: span for axis in ("x", "y") if (span := _ends(axis, (one, other), runs)) is not None
     }
     return _ranged(one, ends), _ranged(other, ends)
 
@@ -97,7 +97,7 @@ def _ends(
     axis: str, specs: tuple[PointsFigure, PointsFigure], runs: tuple[pl.DataFrame, pl.DataFrame]
 ) -> tuple[float, float] | None:
     """Return the range of an axis that holds the runs and the declared ends of both figures."""
-    found: list[float] = []
+    numbers: list[float] = []
     for spec, frame in zip(specs, runs, strict=True):
         coordinate: Coordinate = getattr(spec, axis)
         column = frame[coordinate.field].cast(pl.Float64).drop_nulls()
@@ -105,6 +105,6 @@ def _ends(
         if not values:
             return None
         # A logarithm has no place for 0, which such an axis shows apart or not at all.
-        found += [value for value in values if value > 0 or coordinate.scale == "linear"]
-        found += [end for end in (coordinate.low, coordinate.high) if end is not None]
-    return (min(found), max(found)) if found else None
+        numbers += [value for value in values if value > 0 or coordinate.scale == "linear"]
+        numbers += [end for end in (coordinate.low, coordinate.high) if end is not None]
+    return (min(numbers), max(numbers)) if numbers else None

@@ -9,38 +9,38 @@ from dumbbell.experiments.cases import Cases, words
 from dumbbell.experiments.suites.verdicts import PASSES
 
 
-def page(found: Sequence[Cases], command: str) -> str:
+def page(all_cases: Sequence[Cases], command: str) -> str:
     """Return the page: which cases each algorithm passes, and what was measured."""
-    suite = found[0].suite
+    suite = all_cases[0].suite
     return "\n".join(
         (
             f"# BBR by the cases of {suite.title}\n",
             f"Appendix A of {suite.title} ({suite.revised}) has {len(suite.cases)} cases. "
             f"`{command}` runs them and writes this page. "
             "[The guide](guides/bbr-cases.md) explains it.\n",
-            f"- Engine: `{found[0].results.engine.identity}`\n"
+            f"- Engine: `{all_cases[0].results.engine.identity}`\n"
             f"- Written by {tree.identity()}\n"
             f"- {words.BOUNDS}\n",
             "## Verdicts\n",
-            "".join(f"- {' '.join(words.conclusion(each))}\n" for each in found),
+            "".join(f"- {' '.join(words.conclusion(cases))}\n" for cases in all_cases),
             markdown.table(
-                ("case", "title", *(each.algorithm for each in found)), _verdicts(found)
+                ("case", "title", *(cases.algorithm for cases in all_cases)), _verdicts(all_cases)
             ),
             "## Cases\n",
             markdown.table(
                 ("case", "path", "what Dumbbell does not see or do"),
                 (
-                    (each.source, markdown.prose(each.tests), markdown.prose(each.cannot))
-                    for each in suite.cases
+                    (case.source, markdown.prose(case.tests), markdown.prose(case.cannot))
+                    for case in suite.cases
                 ),
             ),
-            *(part for each in found for part in _measured(each)),
+            *(part for cases in all_cases for part in _measured(cases)),
         )
     )
 
 
-def _verdicts(found: Sequence[Cases]) -> Iterator[tuple[str, ...]]:
-    for row in zip(*(each.cases for each in found), strict=True):
+def _verdicts(all_cases: Sequence[Cases]) -> Iterator[tuple[str, ...]]:
+    for row in zip(*(cases.cases for cases in all_cases), strict=True):
         case = row[0].case
         yield (case.source, case.title, *(judged.outcome for judged in row))
 

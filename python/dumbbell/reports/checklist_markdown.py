@@ -14,9 +14,9 @@ from dumbbell.experiments.suites.verdicts import FAILS, UNDECIDED
 _CLAUSES = ("clause", "demand", "what is tested", "bounds", "fail", "undecided")
 
 
-def page(found: Sequence[Checklist], command: str) -> str:
+def page(checklists: Sequence[Checklist], command: str) -> str:
     """Return the page: which clauses each algorithm fails, and by which tests and bounds."""
-    first = found[0]
+    first = checklists[0]
     against = listing([label_of(role.name) for role in first.roles.references])
     runs = first.results.counts[0].finished
     quick = ", quick" if first.is_quick else ""
@@ -33,25 +33,25 @@ def page(found: Sequence[Checklist], command: str) -> str:
             "- Section 6 demands that the criteria of section 5 are met on the Internet. Special "
             "cases (section 7) may fail.\n",
             "## Algorithms\n",
-            markdown.table(words.OVERVIEW, map(words.overview, found)),
+            markdown.table(words.OVERVIEW, map(words.overview, checklists)),
             "## Clauses\n",
-            markdown.table(_CLAUSES, _clauses(found)),
+            markdown.table(_CLAUSES, _clauses(checklists)),
             "## Not judged\n",
             markdown.table(
                 ("section", "about", "why"),
-                ((each.section, each.title, each.why) for each in first.suite.unjudged),
+                ((clause.section, clause.title, clause.why) for clause in first.suite.unjudged),
             ),
-            *(line for each in found for line in _faults(each)),
+            *(line for checklist in checklists for line in _faults(checklist)),
         )
     )
 
 
-def _clauses(found: Sequence[Checklist]) -> Iterator[tuple[str, ...]]:
+def _clauses(checklists: Sequence[Checklist]) -> Iterator[tuple[str, ...]]:
     """Yield a row for each clause: its tests, its bounds, and how many algorithms fail it."""
-    for row in zip(*(each.clauses for each in found), strict=True):
+    for row in zip(*(checklist.clauses for checklist in checklists), strict=True):
         clause = row[0].clause
         bounds = dict.fromkeys(
-            f"{_title(found[0], answer)}: {words.rule(answer)}" for answer in row[0].answers
+            f"{_title(checklists[0], answer)}: {words.rule(answer)}" for answer in row[0].answers
         )
         outcomes = [judged.outcome for judged in row]
         yield (
@@ -64,19 +64,21 @@ def _clauses(found: Sequence[Checklist]) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _title(found: Checklist, answer: Answer) -> str:
+def _title(checklist: Checklist, answer: Answer) -> str:
     """Return the title of a quantity without the reference of which it is."""
     title = answer.named.title
-    for role in found.roles.references:
+    for role in checklist.roles.references:
         title = title.removesuffix(f" of {role.name}")
     return title
 
 
-def _faults(found: Checklist) -> Iterator[str]:
+def _faults(checklist: Checklist) -> Iterator[str]:
     """Yield what the failed clauses of an algorithm found."""
-    faults = [(judged, fault) for judged, fault in words.faults(found) if judged.outcome is FAILS]
+    faults = [
+        (judged, fault) for judged, fault in words.faults(checklist) if judged.outcome is FAILS
+    ]
     if faults:
-        yield f"## {markdown.literal(label_of(found.algorithm))}\n"
+        yield f"## {markdown.literal(label_of(checklist.algorithm))}\n"
         for judged, fault in faults:
             yield f"- **{judged.clause.title}**: {markdown.literal(fault)}"
         yield ""

@@ -67,8 +67,8 @@ def _runs(results: Results) -> Iterator[str]:
     yield f"- Written by {tree.identity()}"
     yield f"- TCP stack: {_prose(listing(results.stacks))}"
     yield from (f"- {counted(counts)}" for counts in results.counted)
-    for title, found in results.troubled.items():
-        yield from (f"- {title}: {_prose(why)}" for why in found.values())
+    for title, reasons in results.troubled.items():
+        yield from (f"- {title}: {_prose(why)}" for why in reasons.values())
     yield from (f"- Doubtful: {_prose(line)}" for line in results.doubtful)
     yield ""
 

@@ -72,9 +72,9 @@ class Column:
             return None
         first, *others = sorted(known, key=lambda name: known[name].rank or 0.0)
         mean, rivals = known[first].mean, [known[name].mean for name in others]
-        return (
-            first if mean is not None and all(self._beats(mean, each) for each in rivals) else None
-        )
+        if mean is None or not all(self._beats(mean, rival) for rival in rivals):
+            return None
+        return first
 
     def _beats(self, mean: Estimate, rival: Estimate | None) -> bool:
         """Return True if an interval lies on the better side of another one."""
@@ -197,15 +197,15 @@ def compared(
         .over(at_point)
     )
     cells = {
-        each: Cell(median, rank, statistics.average(values))
-        for each, median, rank, values in shared.group_by(axis)
+        algorithm: Cell(median, rank, statistics.average(values))
+        for algorithm, median, rank, values in shared.group_by(axis)
         .agg(pl.col("value").median(), pl.col("rank").mean(), pl.col("values"))
         .iter_rows()
     }
     return Column(
         described(name),
         shared.height // taking_part,
-        {each: cells.get(each, Cell(None, None, None)) for each in names},
+        {algorithm: cells.get(algorithm, Cell(None, None, None)) for algorithm in names},
     )
 
 

@@ -39,10 +39,10 @@ def to_tests_and_claims(text: str, study: Study, claims: str = "", tests: str = 
     """
     known = names(study)
 
-    def link(found: re.Match[str]) -> str:
-        words = found["claim"] or f"<code>{found['code']}</code>"
-        name = found["claim"] or found["code"]
-        page = claims if found["claim"] else tests
+    def link(match: re.Match[str]) -> str:
+        words = match["claim"] or f"<code>{match['code']}</code>"
+        name = match["claim"] or match["code"]
+        page = claims if match["claim"] else tests
         return f'<a href="{page}#{name}">{words}</a>' if name in known else words
 
     return Markup(_NAMED.sub(link, str(escape(text))))
@@ -57,8 +57,8 @@ def in_markdown(text: str, study: Study, page: str) -> str:
             name = part.strip("`")
             return f"[{part}]({page}#{anchor(name)})" if name in known else part
         return _CLAIM.sub(
-            lambda found: (
-                f"[{found[0]}]({page}#{anchor(found[0])})" if found[0] in known else found[0]
+            lambda match: (
+                f"[{match[0]}]({page}#{anchor(match[0])})" if match[0] in known else match[0]
             ),
             markdown.literal(part),
         )

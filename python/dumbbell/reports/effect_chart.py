@@ -40,9 +40,9 @@ _LEAST: Final = (0.4, 2.5)
 _TICKS: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
 
-def draw(found: Sequence[Effect], standings: Mapping[str, Standing]) -> dict[str, Any]:
+def draw(effects: Sequence[Effect], standings: Mapping[str, Standing]) -> dict[str, Any]:
     """Return the chart of the numbers that have runs, in Vega-Lite; there must be one."""
-    rows = _rows(found, standings)
+    rows = _rows(effects, standings)
     shown = [name for name in Standing if name.value in set(rows["standing"])]
     low, high = _domain(rows)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
@@ -58,7 +58,7 @@ def draw(found: Sequence[Effect], standings: Mapping[str, Standing]) -> dict[str
     colour = alt.Color(
         "standing:N",
         title=None,
-        scale=alt.Scale(domain=shown, range=[COLOURS[each] for each in shown]),
+        scale=alt.Scale(domain=shown, range=[COLOURS[standing] for standing in shown]),
         legend=alt.Legend(orient="top", symbolType="circle", symbolStrokeWidth=0),
     )
     tooltip = [
@@ -86,19 +86,19 @@ def draw(found: Sequence[Effect], standings: Mapping[str, Standing]) -> dict[str
     return drawn
 
 
-def frame(found: Sequence[Effect], standings: Mapping[str, Standing]) -> pl.DataFrame:
+def frame(effects: Sequence[Effect], standings: Mapping[str, Standing]) -> pl.DataFrame:
     """Return all numbers of the authors as a table."""
     return pl.DataFrame(
         {
-            "claim": [each.claim for each in found],
-            "quantity": [each.title for each in found],
-            "theirs": [each.theirs for each in found],
-            "ours": [each.ours for each in found],
-            "kind": [each.kind for each in found],
-            "ours_over_theirs": [each.ratio for each in found],
-            "low": [each.low for each in found],
-            "high": [each.high for each in found],
-            "standing": [standings[each.claim].value for each in found],
+            "claim": [effect.claim for effect in effects],
+            "quantity": [effect.title for effect in effects],
+            "theirs": [effect.theirs for effect in effects],
+            "ours": [effect.ours for effect in effects],
+            "kind": [effect.kind for effect in effects],
+            "ours_over_theirs": [effect.ratio for effect in effects],
+            "low": [effect.low for effect in effects],
+            "high": [effect.high for effect in effects],
+            "standing": [standings[effect.claim].value for effect in effects],
         },
         schema_overrides={"claim": pl.String, "ours_over_theirs": pl.Float64},
     )
@@ -125,28 +125,28 @@ def _band(factor: float, opacity: float) -> alt.Chart:
     return band
 
 
-def _rows(found: Sequence[Effect], standings: Mapping[str, Standing]) -> pl.DataFrame:
+def _rows(effects: Sequence[Effect], standings: Mapping[str, Standing]) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     used: dict[str, int] = {}
-    for each in found:
-        if not each.is_measured:
+    for effect in effects:
+        if not effect.is_measured:
             continue
-        name = f"{each.claim}  {each.theirs}"
+        name = f"{effect.claim}  {effect.theirs}"
         used[name] = used.get(name, 0) + 1
         rows.append(
             {
                 "row": name if used[name] == 1 else f"{name} ({used[name]})",
-                "claim": each.claim,
-                "title": each.title,
-                "theirs": each.theirs,
-                "ours": each.ours,
-                "ratio": _clipped(each.ratio),
-                "beyond": _beyond(each.ratio),
-                "quotient": _in_words(each),
-                "low": _clipped(each.low),
-                "high": _clipped(each.high),
-                "shape": _SHAPES[each.kind],
-                "standing": standings[each.claim].value,
+                "claim": effect.claim,
+                "title": effect.title,
+                "theirs": effect.theirs,
+                "ours": effect.ours,
+                "ratio": _clipped(effect.ratio),
+                "beyond": _beyond(effect.ratio),
+                "quotient": _in_words(effect),
+                "low": _clipped(effect.low),
+                "high": _clipped(effect.high),
+                "shape": _SHAPES[effect.kind],
+                "standing": standings[effect.claim].value,
             }
         )
     return pl.DataFrame(rows)

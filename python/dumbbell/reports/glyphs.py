@@ -53,27 +53,27 @@ def of_claim(result: ClaimResult) -> Markup:
 
 def of_check(check: CheckResult) -> Markup:
     """Draw the finding that decides a check against its bounds; empty if there is none."""
-    found = check.decisive
-    if found is None or not math.isfinite(found.estimate.value):
+    finding = check.decisive
+    if finding is None or not math.isfinite(finding.estimate.value):
         return Markup("")
-    if math.isinf(found.low) and math.isinf(found.high):
+    if math.isinf(finding.low) and math.isinf(finding.high):
         return Markup("")
-    estimate = found.estimate
+    estimate = finding.estimate
     line = Line(estimate.value, estimate.low, estimate.high)
-    return draw([line], found.low, found.high, _said(found))
+    return draw([line], finding.low, finding.high, _in_words(finding))
 
 
-def _said(found: Finding) -> str:
+def _in_words(finding: Finding) -> str:
     """Say what the picture shows, as numbers without units."""
     low, value, high = (
         number(end, DIGITS)
-        for end in (found.estimate.low, found.estimate.value, found.estimate.high)
+        for end in (finding.estimate.low, finding.estimate.value, finding.estimate.high)
     )
-    interval = f" ({low} to {high})" if found.estimate.low < found.estimate.high else ""
-    ends = [number(end, DIGITS) for end in (found.low, found.high) if math.isfinite(end)]
+    interval = f" ({low} to {high})" if finding.estimate.low < finding.estimate.high else ""
+    ends = [number(end, DIGITS) for end in (finding.low, finding.high) if math.isfinite(end)]
     bounds = " to ".join(ends)
     if len(ends) == 1:
-        bounds = f"{'at most' if math.isinf(found.low) else 'at least'} {bounds}"
+        bounds = f"{'at most' if math.isinf(finding.low) else 'at least'} {bounds}"
     return f"{value}{interval} against {bounds}"
 
 
@@ -100,19 +100,21 @@ def draw(lines: Sequence[Line], low: float, high: float, label: str) -> Markup:
             ]
     for place, line in enumerate(lines):
         y = _ROW * place + _ROW / 2 + 1
-        own = "" if line.colour is None else " own"
+        suffix = "" if line.colour is None else " own"
         look = "" if line.colour is None else f' style="--look:{line.colour}"'
         ends = [end if math.isfinite(end) else line.value for end in (line.low, line.high)]
         left, right = map(x, ends)
         shapes.append(
-            f'<line class="interval{own}"{look} x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
+            f'<line class="interval{suffix}"{look} x1="{left}" x2="{right}" y1="{y}" y2="{y}"/>'
         )
         if line.worst is not None:
             at = x(line.worst)
             shapes.append(
-                f'<line class="worst{own}"{look} x1="{at}" x2="{at}" y1="{y - 4}" y2="{y + 4}"/>'
+                f'<line class="worst{suffix}"{look} x1="{at}" x2="{at}" y1="{y - 4}" y2="{y + 4}"/>'
             )
-        shapes.append(f'<circle class="value{own}"{look} cx="{x(line.value)}" cy="{y}" r="3.4"/>')
+        shapes.append(
+            f'<circle class="value{suffix}"{look} cx="{x(line.value)}" cy="{y}" r="3.4"/>'
+        )
     return Markup(
         '<svg class="glyph" role="img" aria-label="{}" width="{}" height="{}" '
         'viewBox="0 0 {} {}">{}</svg>'

@@ -28,13 +28,13 @@ def failures(hunted: Hunted) -> alt.LayerChart | None:
     space = hunted.space
     rows = [
         {
-            "rate": label_of(space.dimension("rate").text(space.of(each.point, "rate"))),
-            "rtt": label_of(space.dimension("rtt").text(space.of(each.point, "rtt"))),
-            "regret": max(0.0, each.regret),
-            "text": "fails" if each.failure else number(round(each.regret, 2), 2),
-            "is_light": each.regret >= _LIGHT_FROM,
+            "rate": label_of(space.dimension("rate").text(space.of(cell.point, "rate"))),
+            "rtt": label_of(space.dimension("rtt").text(space.of(cell.point, "rtt"))),
+            "regret": max(0.0, cell.regret),
+            "text": "fails" if cell.failure else number(round(cell.regret, 2), 2),
+            "is_light": cell.regret >= _LIGHT_FROM,
         }
-        for each in hunted.course.cells
+        for cell in hunted.course.cells
     ]
     rates, rtts = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in ("rate", "rtt"))
     axis = alt.Axis(labelAngle=0)
@@ -58,14 +58,14 @@ def failures(hunted: Hunted) -> alt.LayerChart | None:
 def tried(hunted: Hunted) -> alt.LayerChart:
     """Draw the regret of each scenario in the order of the search, and the worst so far."""
     rows, worst = [], 0.0
-    for place, each in enumerate(hunted.course.tried, start=1):
-        worst = max(worst, each.regret)
+    for place, scenario in enumerate(hunted.course.tried, start=1):
+        worst = max(worst, scenario.regret)
         rows.append(
             {
                 "number": place,
-                "regret": max(0.0, each.regret),
+                "regret": max(0.0, scenario.regret),
                 "worst": worst,
-                "is": hunted.space.words(each.point),
+                "is": hunted.space.words(scenario.point),
             }
         )
     base = alt.Chart(inline(pl.DataFrame(rows)))

@@ -32,12 +32,17 @@ def write(hunted: Hunted, folder: Path, command: str) -> Path:
         file=file,
         text=text,
         tables=[
-            (each, words.verdict(each), words.columns(each), words.rows(each))
-            for each in hunted.confirmations
+            (
+                confirmation,
+                words.verdict(confirmation),
+                words.columns(confirmation),
+                words.rows(confirmation),
+            )
+            for confirmation in hunted.confirmations
         ],
         shortlist=[
-            (f"{each.regret:.2f}", hunted.space.words(each.point), words.gap(hunted, place))
-            for place, each in enumerate(hunted.course.shortlist)
+            (f"{scenario.regret:.2f}", hunted.space.words(scenario.point), words.gap(hunted, place))
+            for place, scenario in enumerate(hunted.course.shortlist)
         ],
         again=joined(["dumbbell", "compare", *hunted.typed.values(), "--on", str(folder / file)]),
         command=command,
@@ -47,12 +52,12 @@ def write(hunted: Hunted, folder: Path, command: str) -> Path:
 
 def _figures(hunted: Hunted) -> dict[str, str]:
     specs = {
-        f"over-time-{each.engine}": each.results.figure("over-time").chart.to_dict()
-        for each in hunted.confirmations
-        if each.means
+        f"over-time-{confirmation.engine}": confirmation.results.figure("over-time").chart.to_dict()
+        for confirmation in hunted.confirmations
+        if confirmation.means
     }
-    found = charts.failures(hunted)
-    if found is not None:
-        specs["map"] = found.to_dict()
+    chart = charts.failures(hunted)
+    if chart is not None:
+        specs["map"] = chart.to_dict()
     specs["tried"] = charts.tried(hunted).to_dict()
     return {name: drawing.rendered(spec, ".svg").decode() for name, spec in specs.items()}

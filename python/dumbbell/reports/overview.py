@@ -111,15 +111,15 @@ def write(
     return pages.write(
         "index.html.j2",
         home,
-        reported=[each for each in reported if not each.is_own],
-        own=[each for each in reported if each.is_own],
+        reported=[study for study in reported if not study.is_own],
+        experiments=[study for study in reported if study.is_own],
         tables=[by_study(reported), by_statement(reported)],
-        runs=sum(each.finished for each in reported),
-        engines=sorted({each.results.engine.identity for each in reported}),
+        runs=sum(study.finished for study in reported),
+        engines=sorted({study.results.engine.identity for study in reported}),
         strangers=strangers,
         not_run=not_run,
-        costs=[(each.name, f"#{each.name}", each.cost) for each in reported],
-        total_cost=sum((each.cost for each in reported), Cost()),
+        costs=[(study.name, f"#{study.name}", study.cost) for study in reported],
+        total_cost=sum((study.cost for study in reported), Cost()),
     )
 
 
@@ -135,7 +135,7 @@ def is_first_page(page: Path) -> bool:
 def by_study(reported: Sequence[Reported]) -> CountTable:
     """Count claims by studies and verdicts."""
     rows = tuple(
-        _row(each.name, each.claims, {"study": each.name}) for each in reported if each.claims
+        _row(study.name, study.claims, {"study": study.name}) for study in reported if study.claims
     )
     return CountTable("Study", rows, _row("All studies", _all(reported), {}))
 
@@ -143,7 +143,7 @@ def by_study(reported: Sequence[Reported]) -> CountTable:
 def by_statement(reported: Sequence[Reported]) -> CountTable:
     """Count claims by whose and which statement they are, and by verdicts."""
     claims = _all(reported)
-    stated = {kind: [each for each in claims if each.statement == kind] for kind in STATEMENTS}
+    stated = {kind: [claim for claim in claims if claim.statement == kind] for kind in STATEMENTS}
     rows = tuple(
         _row(words, stated[kind], {"statement": kind})
         for kind, words in STATEMENTS.items()
@@ -153,7 +153,7 @@ def by_statement(reported: Sequence[Reported]) -> CountTable:
 
 
 def _all(reported: Sequence[Reported]) -> list[ClaimResult]:
-    return [claim for each in reported for claim in each.claims]
+    return [claim for study in reported for claim in study.claims]
 
 
 def _row(title: str, claims: Sequence[ClaimResult], chosen: Selection) -> CountRow:

@@ -53,7 +53,10 @@ def compared(comparison: Comparison) -> Totals:
     return Totals(
         ("flows", *map(_head, shown.values())),
         tuple(
-            (line, *(_interval(cells.get((line, name)), each) for name, each in shown.items()))
+            (
+                line,
+                *(_interval(cells.get((line, name)), quantity) for name, quantity in shown.items()),
+            )
             for line in comparison.means["line"].unique(maintain_order=True)
         ),
         intervals=True,

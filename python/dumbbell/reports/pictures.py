@@ -52,14 +52,16 @@ def write(
     text = script(name, _canonical(chart))
     files = [folder / f"{name}{suffix}" for suffix in suffixes]
     file = folder / f"{name}.js"
-    if _holds(file, text) and all(each.is_file() and each.stat().st_size for each in files):
+    if _holds(file, text) and all(
+        picture.is_file() and picture.stat().st_size for picture in files
+    ):
         return size(files[0].read_bytes())
     # While pictures are drawn there is no script, so that a broken-off command draws them again.
     file.unlink(missing_ok=True)
     svg = drawing.rendered(chart, ".svg")
-    for each in files:
-        is_svg = each.suffix == ".svg"
-        each.write_bytes(svg if is_svg else drawing.converted(svg, each.suffix))
+    for picture in files:
+        is_svg = picture.suffix == ".svg"
+        picture.write_bytes(svg if is_svg else drawing.converted(svg, picture.suffix))
     file.write_text(text, encoding="utf-8")
     return size(svg)
 
@@ -78,8 +80,8 @@ def _canonical(chart: Mapping[str, Any]) -> Mapping[str, Any]:
     def named(match: re.Match[str]) -> str:
         return numbers.setdefault(match[0], f'"view_{len(numbers) + 1}"')
 
-    found: Mapping[str, Any] = json.loads(_VIEW.sub(named, json.dumps(chart)))
-    return found
+    canonical: Mapping[str, Any] = json.loads(_VIEW.sub(named, json.dumps(chart)))
+    return canonical
 
 
 def size(svg: bytes) -> tuple[int, int]:

@@ -17,15 +17,15 @@ from dumbbell.results.results import Results
 COLUMNS: Final = ("reproduced", "not reproduced", "undecided", "gained", "lost")
 
 
-def page(results: Results, axis: str, found: Sequence[Reading]) -> str:
+def page(results: Results, axis: str, judged: Sequence[Reading]) -> str:
     """Return the page: the readings by how many claims hold, and each claim in each of them."""
-    order = readings.ranked(found)
+    order = readings.ranked(judged)
     return "\n".join(
         (
             _about(results, axis, order),
-            markdown.table(("", axis, *COLUMNS), _ranks(order, found)),
+            markdown.table(("", axis, *COLUMNS), _ranks(order, judged)),
             "## In no reading\n",
-            _never(found),
+            _never(judged),
             "## Claim by claim\n",
             "✓ reproduced, ✗ not reproduced, = tie, ? undecided; numbers are those of the table "
             "above.\n",
@@ -34,9 +34,9 @@ def page(results: Results, axis: str, found: Sequence[Reading]) -> str:
     )
 
 
-def _ranks(order: Sequence[Reading], found: Sequence[Reading]) -> Iterator[Sequence[str]]:
+def _ranks(order: Sequence[Reading], judged: Sequence[Reading]) -> Iterator[Sequence[str]]:
     for number, reading in enumerate(order, 1):
-        yield (str(number), name(reading), *row(reading, found))
+        yield (str(number), name(reading), *row(reading, judged))
 
 
 def name(reading: Reading) -> str:
@@ -45,10 +45,10 @@ def name(reading: Reading) -> str:
     return f"**{text}**" if reading.is_main else text
 
 
-def row(reading: Reading, found: Sequence[Reading]) -> tuple[str, ...]:
+def row(reading: Reading, judged: Sequence[Reading]) -> tuple[str, ...]:
     """Return how many claims hold, and which others than in the reading that the claims name."""
     counts = by_verdict(reading.claims)
-    gained, lost = readings.gained(reading, [each for each in found if each.is_main])
+    gained, lost = readings.gained(reading, [main for main in judged if main.is_main])
     fails = counts.get(Verdict.NOT_REPRODUCED, 0) + counts.get(Verdict.FAILED, 0)
     return (
         str(len(reading.held)),
@@ -61,7 +61,7 @@ def row(reading: Reading, found: Sequence[Reading]) -> tuple[str, ...]:
 
 def _about(results: Results, axis: str, order: Sequence[Reading]) -> str:
     study = results.study
-    best = [each.value for each in order if len(each.held) == len(order[0].held)]
+    best = [reading.value for reading in order if len(reading.held) == len(order[0].held)]
     total = len(order[0].claims)
     return (
         f"# {markdown.literal(study.header.title)}: readings\n\n"
@@ -78,18 +78,18 @@ def _about(results: Results, axis: str, order: Sequence[Reading]) -> str:
     )
 
 
-def never(found: Sequence[Reading]) -> list[str]:
+def never(judged: Sequence[Reading]) -> list[str]:
     """Return the claims that hold in no reading."""
-    held = frozenset[str]().union(*(each.held for each in found))
-    return [each.claim.id for each in found[0].claims if each.claim.id not in held]
+    held = frozenset[str]().union(*(reading.held for reading in judged))
+    return [claim.claim.id for claim in judged[0].claims if claim.claim.id not in held]
 
 
-def _never(found: Sequence[Reading]) -> str:
+def _never(judged: Sequence[Reading]) -> str:
     lines = []
-    wanted = set(never(found))
-    for claim, verdicts in readings.by_claim(found):
+    wanted = set(never(judged))
+    for claim, verdicts in readings.by_claim(judged):
         if claim.id in wanted:
-            open_in = [value for value, each in verdicts.items() if not each.verdict.is_bad]
+            open_in = [value for value, result in verdicts.items() if not result.verdict.is_bad]
             undecided = f"; undecided in {markdown.prose(listing(open_in))}" if open_in else ""
             lines.append(f"- **{claim.id}** {markdown.prose(claim.text)}{undecided}\n")
     return "".join(lines) or "Each claim holds in some reading.\n"
@@ -102,4 +102,4 @@ def _matrix(order: Sequence[Reading]) -> str:
 
 def _rows(order: Sequence[Reading]) -> Iterator[Sequence[str]]:
     for claim, verdicts in readings.by_claim(order):
-        yield (claim.id, *(each.verdict.mark for each in verdicts.values()))
+        yield (claim.id, *(result.verdict.mark for result in verdicts.values()))

@@ -133,8 +133,8 @@ def script(run: Run) -> str:
 
 def content(run: Run) -> Mapping[str, Any]:
     """Return what the page of a run shows of it."""
-    found = bands.bundles(run)
-    drawn = _drawn(run, found)
+    bundles = bands.bundles(run)
+    drawn = _drawn(run, bundles)
     spans = min(SPANS_MAX, SPANS_OF_ALL // max(1, len(drawn)))
     algorithms = bands.choices(run)
     return {
@@ -145,7 +145,7 @@ def content(run: Run) -> Mapping[str, Any]:
         "totals": [_shortened(totals) for totals in run_totals.of_run(run)],
         "spans": spans,
         "drawn": len(drawn),
-        "of": len(found),
+        "of": len(bundles),
         "names": [bundle.name for bundle in drawn],
         "colours": style.flow_colours(algorithms[bundle.name] for bundle in drawn),
         "apart": bands.round_trips_apart(run) if bands.is_coarse(run) else None,
@@ -188,7 +188,7 @@ def _samples(run: Run, of: str) -> int:
 
 def _panels(run: Run, drawn: Sequence[Bundle], spans: int) -> Iterator[Mapping[str, Any]]:
     """Yield what is drawn over time, as far as there are samples of it."""
-    alone = [number for each in drawn if not each.is_band for number in each.connections]
+    alone = [number for bundle in drawn if not bundle.is_band for number in bundle.connections]
     capacity = _capacity(run, spans)
     behind = _OF_ONE if len(drawn) == 1 and len(alone) == 1 else _CARRIED
     for name in _SERIES:
@@ -218,23 +218,23 @@ def _panels(run: Run, drawn: Sequence[Bundle], spans: int) -> Iterator[Mapping[s
 
 def _bands(run: Run, name: str, drawn: Sequence[Bundle], spans: int) -> list[list[Any]]:
     """Return name, times, least, mean and most of the equal flows that are one band."""
-    found = []
+    rows = []
     for bundle in drawn:
         band = bands.take(run, name, bundle.connections, spans) if bundle.is_band else None
         if band is not None and not band.is_empty():
             values = (_short(band[column], _DIGITS) for column in ("low", "mean", "high"))
-            found.append([bundle.name, _short(band["time_s"], _TIME_DIGITS), *values])
-    return found
+            rows.append([bundle.name, _short(band["time_s"], _TIME_DIGITS), *values])
+    return rows
 
 
 def _capacity(run: Run, spans: int) -> list[list[float]] | None:
     """Return times and rates of a bottleneck that changes; None: it does not."""
-    found = list(bands.capacity(run, spans))
-    if not found:
+    rates = list(bands.capacity(run, spans))
+    if not rates:
         return None
     return [
         _short(pl.Series(part, dtype=pl.Float64), digits)
-        for part, digits in zip(zip(*found, strict=True), (_TIME_DIGITS, _DIGITS), strict=True)
+        for part, digits in zip(zip(*rates, strict=True), (_TIME_DIGITS, _DIGITS), strict=True)
     ]
 
 

@@ -71,8 +71,8 @@ def _write_list(results: Results, test: Test, pages: Pages, home: Place, data_pa
         place,
         study=results.study,
         test=test,
-        states={state: sum(each.state is state for each in listed) for state in State},
-        quick=any(each.plan.quick for each in listed),
+        states={state: sum(run.state is state for run in listed) for state in State},
+        quick=any(run.plan.quick for run in listed),
         total=len(listed),
         has_data=bool(results.finished(test.name)),
         data_page=data_page,
@@ -84,7 +84,7 @@ def _write_list(results: Results, test: Test, pages: Pages, home: Place, data_pa
 def content(results: Results, test: Test, listed: Sequence[Listed]) -> Mapping[str, Any]:
     """Return the content of a list: axes, quantities, a row for each planned run."""
     shown, values = _shown(results, test)
-    plans = list(dict.fromkeys(each.plan for each in listed))
+    plans = list(dict.fromkeys(run.plan for run in listed))
     places = {
         axis: {value: number for number, value in enumerate(values)}
         for axis, values in test.axes.items()
@@ -95,13 +95,13 @@ def content(results: Results, test: Test, listed: Sequence[Listed]) -> Mapping[s
         "study": results.study.name,
         "command": command(results, test),
         "axes": [
-            {"name": axis, "values": [[value, label_of(value), where] for value, where in found]}
-            for axis, found in options_of(test)
+            {"name": axis, "values": [[value, label_of(value), where] for value, where in choices]}
+            for axis, choices in options_of(test)
         ],
         "quantities": [_described(results, column) for column in shown],
         "states": [str(state) for state in State],
         "plans": [{"quick": plan.quick, "options": options(plan)} for plan in plans],
-        "rows": [_row(each, places, plans, values) for each in listed],
+        "rows": [_row(run, places, plans, values) for run in listed],
     }
 
 

@@ -151,5 +151,5 @@ class _Writer(HTMLParser):
 
 
 def _tag(name: str, attributes: Mapping[str, str]) -> str:
-    given = "".join(f' {each}="{escape(value)}"' for each, value in attributes.items())
+    given = "".join(f' {attribute}="{escape(value)}"' for attribute, value in attributes.items())
     return f"<{name}{given}>"

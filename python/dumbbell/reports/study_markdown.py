@@ -37,17 +37,17 @@ def write(results: Results, account: Account, page: Path) -> None:
     page.write_text(_page(results, text, {part: file.name for part, file in behind.items()}))
     behind["checks.md"].write_text(checks_markdown.page(results, account.claims))
     write_claims(account.claims, behind["claims"])
-    if any(each.is_measured for each in text.effects):
+    if any(effect.is_measured for effect in text.effects):
         chart = effect_chart.draw(text.effects, account.standings)
         behind["figure.svg"].write_bytes(drawing.rendered(chart, ".svg"))
 
 
 def bar(counts: Mapping[Standing, int]) -> str:
     """Return a square for each claim, and how many there are of each."""
-    squares = "".join(SQUARES[each] * count for each, count in counts.items())
+    squares = "".join(SQUARES[standing] * count for standing, count in counts.items())
     legend = [
-        f"{SQUARES[each]} {each.mark} {each.counted(count)}"
-        for each, count in counts.items()
+        f"{SQUARES[standing]} {standing.mark} {standing.counted(count)}"
+        for standing, count in counts.items()
         if count
     ]
     return f"{squares}\n\n{' · '.join(legend)}\n"
@@ -96,7 +96,7 @@ class _Writer:
 
     def numbers(self, text: StudyText, figure: str) -> str:
         """Show the figure of effect sizes."""
-        if not any(each.is_measured for each in text.effects):
+        if not any(effect.is_measured for effect in text.effects):
             return ""
         legend = (
             "Bars are 95 % intervals, bands factors of 1.25 and 2; triangles are limits and "
@@ -113,16 +113,16 @@ class _Writer:
             heads, map(self._decision, decided)
         )
 
-    def _decision(self, each: Decided) -> Sequence[str]:
-        decision = each.decision
+    def _decision(self, decided: Decided) -> Sequence[str]:
+        decision = decided.decision
         evidence = [self.linked(decision.evidence)]
         if decision.decided:
             evidence.append(f"Decided {decision.decided}.")
         if decision.set_by:
             leave = "does" if len(decision.set_by) == 1 else "do"
             evidence.append(f"Set by {self.names(decision.set_by)}, which {leave} not count.")
-        hanging = self.names(each.hanging) or "no claim that holds"
-        remark = " (not tried)" if each.hanging and not each.values else ""
+        hanging = self.names(decided.hanging) or "no claim that holds"
+        remark = " (not tried)" if decided.hanging and not decided.values else ""
         words = map(markdown.prose, (decision.parameter, decision.stated, decision.value))
         return (*words, " ".join(evidence), hanging + remark)
 
@@ -149,19 +149,19 @@ class _Writer:
 
     def causes(self, text: StudyText) -> str:
         """Explain the contradictions."""
-        parts = [self._cause(each) for each in text.explained]
+        parts = [self._cause(explanation) for explanation in text.explained]
         if text.unexplained:
             known = f"Read what is known of each in its [checks]({self.checks})."
             parts.append(f"### Cause unknown\n\n{self.names(text.unexplained)}. {known}\n")
         return "\n".join(("## Contradictions by cause\n", *parts)) if parts else ""
 
-    def _cause(self, each: Explained) -> str:
-        cause = each.cause
+    def _cause(self, explanation: Explained) -> str:
+        cause = explanation.cause
         tests = self.names(cause.tests, mark="`")
         shown = f"Shown by {tests}." if cause.tests else "No test shows it yet."
         would = f"*Would refute it:* {self.linked(cause.refuted_by)}." if cause.refuted_by else ""
         words = " ".join(filter(None, (self.linked(cause.text), would, shown)))
-        return f"### {markdown.prose(cause.title)}\n\n{self.names(each.claims)}. {words}\n"
+        return f"### {markdown.prose(cause.title)}\n\n{self.names(explanation.claims)}. {words}\n"
 
     def sensitivity(self, turned: Sequence[Turned]) -> str:
         """Count verdicts at other values of the decisions."""

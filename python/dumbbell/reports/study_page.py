@@ -122,7 +122,7 @@ def write(results: Results, account: Account, pages: Pages, place: Place, on_ste
 
 def _outcomes(account: Account) -> list[tuple[ClaimResult, str]]:
     """Return what sources state of an experiment, each with its verdict in a word or two."""
-    return [(each, outcomes.word(each)) for each in account.claims]
+    return [(claim, outcomes.word(claim)) for claim in account.claims]
 
 
 def write_claims(claims: Sequence[ClaimResult], path: Path) -> None:
@@ -179,7 +179,7 @@ def _picture(text: StudyText, account: Account, folder: Path) -> Drawn | None:
     effect_chart.frame(text.effects, account.standings).write_csv(
         folder / "data" / f"{effect_chart.NAME}.csv"
     )
-    if not any(each.is_measured for each in text.effects):
+    if not any(effect.is_measured for effect in text.effects):
         return None
     chart = effect_chart.draw(text.effects, account.standings)
     return Drawn(effect_chart.NAME, *pictures.write(effect_chart.NAME, chart, folder / "figures"))
@@ -195,7 +195,9 @@ def _evidence(results: Results, claim: ClaimResult) -> list[str | None]:
 
 def _glossary(results: Results) -> list[tuple[str, str, str]]:
     """Return name, unit and meaning of the quantities that the tables of a study hold."""
-    derived = {each.name: each for each in results.study.quantities}
+    derived = {
+        quantity_of_study.name: quantity_of_study for quantity_of_study in results.study.quantities
+    }
     named = dict.fromkeys(
         column if column in derived else parse(column).name
         for test in results.study.tests
@@ -211,7 +213,10 @@ def _glossary(results: Results) -> list[tuple[str, str, str]]:
 
 def _interpretations(results: Results) -> dict[str, tuple[Paragraph, ...]]:
     """Return how the sources of the algorithms are read, by their titles."""
-    by_title = {each.title: each.comment.of(Kind.INTERPRETATION) for each in results.algorithms}
+    by_title = {
+        algorithm.title: algorithm.comment.of(Kind.INTERPRETATION)
+        for algorithm in results.algorithms
+    }
     return {title: paragraphs for title, paragraphs in by_title.items() if paragraphs}
 
 
@@ -229,10 +234,11 @@ def commands(results: Results) -> list[str]:
     """Return the commands that ran the planned runs."""
     if results.study.header.command:
         return [
-            f"{results.study.header.command}{_of_engine(results, each)}" for each in results.counted
+            f"{results.study.header.command}{_of_engine(results, counts)}"
+            for counts in results.counted
         ]
     run = f"dumbbell run {results.study.called}{engines.option(results.engine)}"
-    return [run + run_pages.options(each.plan) for each in results.counted]
+    return [run + run_pages.options(counts.plan) for counts in results.counted]
 
 
 def report_command(results: Results) -> str:

@@ -135,31 +135,31 @@ class StudyText:
 
 def of(study: Study, account: Account) -> StudyText:
     """Return the content of a study's page."""
-    found = effects.effects(account.claims)
-    summary = effects.summary(found)
-    bad = [each.claim.id for each in judged_by_runs(account.claims) if each.verdict.is_bad]
+    effect_sizes = effects.effects(account.claims)
+    summary = effects.summary(effect_sizes)
+    bad = [claim.claim.id for claim in judged_by_runs(account.claims) if claim.verdict.is_bad]
     explained = [
         Explained(cause, names)
         for cause in study.causes
         if (names := [name for name in cause.claims if name in bad])
     ]
-    known = {name for each in explained for name in each.claims}
+    known = {name for explanation in explained for name in explanation.claims}
     unexplained = [name for name in bad if name not in known]
     text = StudyText(
         account.counts,
         (),
         _numbers(summary),
-        found,
+        effect_sizes,
         account.decided,
         list(_groups(study, account)),
         _not_counted(account.claims),
         explained,
         unexplained,
-        [row for each in account.decided for row in _turned(each)],
+        [row for decided in account.decided for row in _turned(decided)],
         list(_undecided(account)),
-        [each for each in study.asks if _is_asked(each, account)],
+        [ask for ask in study.asks if _is_asked(ask, account)],
     )
-    true = [each.text for each in study.findings if each.is_true(account.standings)]
+    true = [finding.text for finding in study.findings if finding.is_true(account.standings)]
     return replace(text, findings=[*true, *_general(text, summary)][:FINDINGS])
 
 
@@ -204,7 +204,7 @@ def _numbers(summary: Summary) -> str:
 
 
 def _groups(study: Study, account: Account) -> Iterator[Group]:
-    lines = {each.claim.id: _line(each, account) for each in judged_by_runs(account.claims)}
+    lines = {claim.claim.id: _line(claim, account) for claim in judged_by_runs(account.claims)}
     for question in study.questions:
         if answers := [lines.pop(name) for name in question.claims if name in lines]:
             yield Group(question.title, answers)
@@ -212,32 +212,34 @@ def _groups(study: Study, account: Account) -> Iterator[Group]:
         yield Group("Other claims" if study.questions else "Claims", list(lines.values()))
 
 
-def _line(each: ClaimResult, account: Account) -> Line:
+def _line(claim: ClaimResult, account: Account) -> Line:
     theirs = dict.fromkeys(
-        check.asked.stated.text for check in each.checks if check.asked.stated and not check.is_ours
+        check.asked.stated.text
+        for check in claim.checks
+        if check.asked.stated and not check.is_ours
     )
     return Line(
-        each.claim.id,
-        each.claim.text,
+        claim.claim.id,
+        claim.claim.text,
         ", ".join(theirs),
-        _ours(each),
-        account.standings[each.claim.id],
+        _ours(claim),
+        account.standings[claim.claim.id],
     )
 
 
-def _ours(each: ClaimResult) -> str:
+def _ours(claim: ClaimResult) -> str:
     """Return what decides, with the quantity unless the authors' number shows what it is."""
-    check = _shown(each)
+    check = _shown(claim)
     if not check.brief or check.asked.stated:
         return check.brief
     return f"{check.asked.title}: {check.brief}"
 
 
-def _shown(each: ClaimResult) -> CheckResult:
+def _shown(claim: ClaimResult) -> CheckResult:
     """Return the check that stands for a claim: of one that has run in part, what has run."""
-    if each.decisive.findings:
-        return each.decisive
-    return next((check for check in each.checks if check.findings), each.decisive)
+    if claim.decisive.findings:
+        return claim.decisive
+    return next((check for check in claim.checks if check.findings), claim.decisive)
 
 
 def _not_counted(claims: Sequence[ClaimResult]) -> str:
@@ -247,10 +249,10 @@ def _not_counted(claims: Sequence[ClaimResult]) -> str:
         (("expectation",), "expectation of ours", "expectations of ours"),
         (("calibration", "reported"), "that is no evidence", "that are no evidence"),
     ):
-        found = [each for each in claims if each.statement in statements]
-        good = sum(each.verdict.is_good for each in found)
-        if found:
-            parts.append(f"{len(found)} {one if len(found) == 1 else several} ({good} hold)")
+        group = [claim for claim in claims if claim.statement in statements]
+        good = sum(claim.verdict.is_good for claim in group)
+        if group:
+            parts.append(f"{len(group)} {one if len(group) == 1 else several} ({good} hold)")
     return f"Not counted: {listing(parts)}." if parts else ""
 
 
@@ -277,13 +279,13 @@ def _turned(decided: Decided) -> Iterator[Turned]:
 def _undecided(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the needs of open claims, with the claims that need the same."""
     needs: dict[str, list[str]] = {}
-    for each in judged_by_runs(account.claims):
-        if each.verdict is Verdict.UNDECIDED:
-            needs.setdefault(_lacks(each), []).append(each.claim.id)
+    for claim in judged_by_runs(account.claims):
+        if claim.verdict is Verdict.UNDECIDED:
+            needs.setdefault(_lacks(claim), []).append(claim.claim.id)
     yield from needs.items()
 
 
-def _lacks(each: ClaimResult) -> str:
-    if each.decisive.findings:
-        return each.decisive.lacks
-    return "run in part only" if _shown(each).findings else "not run yet"
+def _lacks(claim: ClaimResult) -> str:
+    if claim.decisive.findings:
+        return claim.decisive.lacks
+    return "run in part only" if _shown(claim).findings else "not run yet"

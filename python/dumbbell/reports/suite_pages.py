@@ -18,28 +18,31 @@ from dumbbell.figures import style
 from dumbbell.reports import cases_markdown, checklist_markdown, glyphs, pages
 
 
-def write(found: Sequence[Judgement[Any, Any]], path: Path, command: str) -> None:
+def write(judgements: Sequence[Judgement[Any, Any]], path: Path, command: str) -> None:
     """Write the page of an algorithm by a suite, on one engine or on several."""
-    first = found[0]
-    own = [algorithm for algorithm in first.results.algorithms if algorithm.is_own]
+    first = judgements[0]
     shared = {
         "first": first,
-        "found": found,
-        "sources": {algorithm.name: algorithm.source_hash for algorithm in own},
+        "judgements": judgements,
+        "sources": {
+            algorithm.name: algorithm.source_hash
+            for algorithm in first.results.algorithms
+            if algorithm.is_own
+        },
     }
     if isinstance(first, Cases):
         pages.write_alone("cases.html.j2", path, command, words=case_words, **shared)
         return
-    rows = [*zip(*(each.judged for each in found), strict=True)]
+    rows = [*zip(*(judgement.judged for judgement in judgements), strict=True)]
     pages.write_alone(
         "checklist.html.j2", path, command, words=words, rows=rows, glyph=glyph, **shared
     )
 
 
-def write_markdown(found: Sequence[Judgement[Any, Any]], path: Path, command: str) -> None:
+def write_markdown(judgements: Sequence[Judgement[Any, Any]], path: Path, command: str) -> None:
     """Write a page of Markdown, of one algorithm or of several."""
-    cases = [each for each in found if isinstance(each, Cases)]
-    clauses = [each for each in found if isinstance(each, Checklist)]
+    cases = [judgement for judgement in judgements if isinstance(judgement, Cases)]
+    clauses = [judgement for judgement in judgements if isinstance(judgement, Checklist)]
     path.write_text(
         cases_markdown.page(cases, command) if cases else checklist_markdown.page(clauses, command),
         encoding="utf-8",
@@ -53,9 +56,13 @@ def glyph(answer: Answer) -> Markup:
         return Markup("")
     looks = style.looks(of)
     lines = [
-        glyphs.Line(each.mean.value, *each.mean.interval, looks[name].colour, each.worst)
-        for name, each in of.items()
+        glyphs.Line(
+            measured.mean.value, *measured.mean.interval, looks[name].colour, measured.worst
+        )
+        for name, measured in of.items()
     ]
-    values = ", ".join(f"{name} {answer.named.value(each.mean.value)}" for name, each in of.items())
+    values = ", ".join(
+        f"{name} {answer.named.value(measured.mean.value)}" for name, measured in of.items()
+    )
     bounds = (-math.inf, answer.limit) if answer.check.is_most else (answer.limit, math.inf)
     return glyphs.draw(lines, *bounds, f"{answer.named.title} against the bound: {values}")

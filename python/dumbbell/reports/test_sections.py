@@ -107,8 +107,8 @@ def _runs_text(results: Results, test: Test) -> str:
     kind = "quick runs" if runs.height and results.quick(test.name) else "runs"
     sentences = [f"{runs.height:,} {kind}, at {finished} of the {points} points of its grid."]
     keys = {listed.run.resolved.key for listed in results.runs(test.name)}
-    for state, found in results.troubled.items():
-        count = len(keys & found.keys())
+    for state, reasons in results.troubled.items():
+        count = len(keys & reasons.keys())
         sentences += [f"{state}: {count}."] if count else []
     return " ".join(sentences)
 

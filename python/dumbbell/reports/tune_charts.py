@@ -24,12 +24,14 @@ def course(tuned: Tuned) -> alt.LayerChart:
     runs, tried = tuned.search.runs, tuned.course.tried
     first = weighted(runs.objectives, tried[0].first)
     rows, best = [], -math.inf
-    for each in tried:
-        gain = math.exp(weighted(runs.objectives, each.first) - first)
-        best = max(best, gain if not each.dropped else best)
-        kept = "given up" if each.dropped else "all repetitions"
-        values = tuned.search.space.words(each.candidate)
-        rows.append({"number": each.place, "gain": gain, "best": best, "what": kept, "is": values})
+    for attempt in tried:
+        gain = math.exp(weighted(runs.objectives, attempt.first) - first)
+        best = max(best, gain if not attempt.dropped else best)
+        kept = "given up" if attempt.dropped else "all repetitions"
+        values = tuned.search.space.words(attempt.candidate)
+        rows.append(
+            {"number": attempt.place, "gain": gain, "best": best, "what": kept, "is": values}
+        )
     data = inline(pl.DataFrame(rows))
     x = alt.X("number:Q", title="candidate, in the order of the search")
     scale = axes.near([pl.Series([row[column] for row in rows]) for column in ("gain", "best")])
@@ -58,14 +60,14 @@ def effects(tuned: Tuned) -> alt.ConcatChart | None:
     for dimension in tuned.search.space.dimensions:
         rows = [
             {
-                "value": each.value,
-                "mean": each.loss.value,
-                "low": each.loss.low if each.loss.has_interval else each.loss.value,
-                "high": each.loss.high if each.loss.has_interval else each.loss.value,
-                "what": "winner" if each.is_winner else "other",
+                "value": effect.value,
+                "mean": effect.loss.value,
+                "low": effect.loss.low if effect.loss.has_interval else effect.loss.value,
+                "high": effect.loss.high if effect.loss.has_interval else effect.loss.value,
+                "what": "winner" if effect.is_winner else "other",
             }
-            for each in tuned.effects
-            if each.parameter == dimension.name
+            for effect in tuned.effects
+            if effect.parameter == dimension.name
         ]
         unit = dimension.parameter.unit
         title = dimension.name + (f" ({unit})" if unit != "1" else "")
@@ -97,16 +99,16 @@ def front(tuned: Tuned) -> alt.LayerChart | None:
     objectives = tuned.search.runs.objectives
     if not tuned.search.front or len(objectives) < 2:
         return None
-    ahead = {each.place for each in tuned.course.front}
+    ahead = {attempt.place for attempt in tuned.course.front}
     start = tuned.course.tried[0].mean
     rows = [
         {
-            "one": math.exp(each.mean[0] - start[0]),
-            "other": math.exp(each.mean[1] - start[1]),
-            "what": "front" if each.place in ahead else "exceeded",
-            "is": tuned.search.space.words(each.candidate),
+            "one": math.exp(attempt.mean[0] - start[0]),
+            "other": math.exp(attempt.mean[1] - start[1]),
+            "what": "front" if attempt.place in ahead else "exceeded",
+            "is": tuned.search.space.words(attempt.candidate),
         }
-        for each in tuned.course.tried
+        for attempt in tuned.course.tried
     ]
     colour = alt.Color(
         "what:N",

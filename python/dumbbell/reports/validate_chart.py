@@ -34,7 +34,7 @@ _SCHEMA: Final = {
 }
 
 
-def frames(found: Validation) -> dict[str, pl.DataFrame]:
+def frames(validation: Validation) -> dict[str, pl.DataFrame]:
     """Return what is shown of each series: a row for each engine and span of time.
 
     The columns are ``engine``, ``time_s`` (the middle of the span), and over the runs of the engine
@@ -44,7 +44,7 @@ def frames(found: Validation) -> dict[str, pl.DataFrame]:
         name: pl.concat(
             [
                 _of_side(engine, side, name)
-                for engine, side in zip(_COLOURS, found.sides, strict=True)
+                for engine, side in zip(_COLOURS, validation.sides, strict=True)
             ]
         )
         for name in QUANTITIES
@@ -52,12 +52,12 @@ def frames(found: Validation) -> dict[str, pl.DataFrame]:
     return {name: frame for name, frame in shown.items() if frame.height}
 
 
-def draw(found: Validation, width: int = WIDTH) -> Chart | None:
+def draw(validation: Validation, width: int = WIDTH) -> Chart | None:
     """Draw a plot for each series; None if nothing was sampled."""
-    length_s = _length_s(found)
+    length_s = _length_s(validation)
     plots = [
         _plot(name, frame, length_s).properties(width=width)
-        for name, frame in frames(found).items()
+        for name, frame in frames(validation).items()
     ]
     if not plots:
         return None
@@ -66,24 +66,24 @@ def draw(found: Validation, width: int = WIDTH) -> Chart | None:
     return chart
 
 
-def said(found: Validation) -> str:
+def description(validation: Validation) -> str:
     """Say what the overlay shows, for those who do not see it."""
     parts = []
-    for name, frame in frames(found).items():
+    for name, frame in frames(validation).items():
         means = frame.group_by("engine", maintain_order=True).agg(pl.col("mean").mean())
         values = ", ".join(f"{engine} {mean:.4g}" for engine, mean in means.iter_rows())
         parts.append(f"Mean {series.named(name).axis} over time: {values}.")
     return " ".join(parts)
 
 
-def _length_s(found: Validation) -> float:
-    runs = (run for side in found.sides for run in side.runs.values())
+def _length_s(validation: Validation) -> float:
+    runs = (run for side in validation.sides for run in side.runs.values())
     return max((run.summary.duration_ns for run in runs), default=1) / NS_PER_S
 
 
 def _of_side(engine: str, side: Side, name: str) -> pl.DataFrame:
     """Return the spans of a series on an engine."""
-    runs = [each for run in side.runs.values() if (each := _of_run(run, name)).height]
+    runs = [frame for run in side.runs.values() if (frame := _of_run(run, name)).height]
     if not runs:
         return pl.DataFrame(schema=_SCHEMA)
     value = pl.col("value")

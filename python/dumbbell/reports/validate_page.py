@@ -24,38 +24,38 @@ _SLUGS: Final = {
 _COLOUR: Final = "#004488"
 
 
-def write(found: Validation, path: Path, command: str) -> None:
+def write(validation: Validation, path: Path, command: str) -> None:
     """Write the page of a validation; `command` makes it again."""
     pages.write_alone(
         "validation.html.j2",
         path,
         command,
-        found=found,
-        table=words.table(found),
-        slugs=[_SLUGS[each.verdict] for each in found.compared],
+        validation=validation,
+        table=words.table(validation),
+        slugs=[_SLUGS[compared.verdict] for compared in validation.compared],
         words=words,
-        glyphs=[glyph(each) for each in found.compared],
+        glyphs=[glyph(compared) for compared in validation.compared],
         pictures={
-            "wide": _picture(found, validate_chart.WIDTH),
-            "narrow": _picture(found, validate_chart.WIDTH_OF_PHONES),
+            "wide": _picture(validation, validate_chart.WIDTH),
+            "narrow": _picture(validation, validate_chart.WIDTH_OF_PHONES),
         },
-        said=validate_chart.said(found),
+        description=validate_chart.description(validation),
     )
 
 
-def _picture(found: Validation, width: int) -> Markup | None:
+def _picture(validation: Validation, width: int) -> Markup | None:
     """Draw the overlay; None if nothing was sampled."""
-    chart = validate_chart.draw(found, width)
+    chart = validate_chart.draw(validation, width)
     return None if chart is None else Markup(drawing.rendered(chart.to_dict(), ".svg").decode())
 
 
-def glyph(each: Compared) -> Markup:
+def glyph(compared: Compared) -> Markup:
     """Draw the interval of a difference in its band."""
-    difference = each.difference
+    difference = compared.difference
     line = glyphs.Line(difference.value, difference.low, difference.high, _COLOUR)
     return glyphs.draw(
         [line],
-        each.low,
-        each.high,
-        f"{each.measure.title}: {words.OUTCOMES[each.verdict]}",
+        compared.low,
+        compared.high,
+        f"{compared.measure.title}: {words.OUTCOMES[compared.verdict]}",
     )
