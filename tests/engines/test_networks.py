@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from dumbbell.algorithms.catalogue import NONE_OWN
+from dumbbell.algorithms.catalogue import NO_OWN_ALGORITHMS
 from dumbbell.api import simulate
 from dumbbell.base.units import parse_time
 from dumbbell.cli.totals import as_table
@@ -517,7 +517,7 @@ def test_whatever_runs_is_measured(odd: tuple[Scenario, Run]) -> None:
     _, run = odd
     last = str(len(facts.bundles(run.scenario.flows)))
     asked = [
-        f"{name}{f':{each.arguments(NONE_OWN)[0]}' if each.takes else ''}{subject}{window}"
+        f"{name}{f':{each.arguments(NO_OWN_ALGORITHMS)[0]}' if each.takes else ''}{subject}{window}"
         for name, each in quantities().items()
         for subject in ("", f"[{run.summary.queues[-1].name if each.of_queue else last}]")
         for window in ("", "@final", "@run")

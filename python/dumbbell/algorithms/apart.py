@@ -237,8 +237,8 @@ def _relay(pipe: IO[bytes], show: Callable[[str], None]) -> None:
             if left <= 0:
                 continue
             message = "".join(
-                each if each.isprintable() or each in "\n\t" else "?"
-                for each in chunk.decode(errors="replace")[:left]
+                character if character.isprintable() or character in "\n\t" else "?"
+                for character in chunk.decode(errors="replace")[:left]
             )
             left -= len(message)
             more = "" if left > 0 else "\n(what the algorithm prints further is left out)\n"

@@ -48,7 +48,7 @@ _SPARE = 20
 
 def main() -> None:
     """Answer until the other end of standard input is closed."""
-    limits = [int(each) for each in sys.argv[2:]] if sys.platform == "linux" else []
+    limits = [int(argument) for argument in sys.argv[2:]] if sys.platform == "linux" else []
     if limits:
         confine(limits[2])
     # Ctrl-C reaches all processes of a terminal; the one that started this one decides.

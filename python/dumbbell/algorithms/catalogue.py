@@ -14,7 +14,8 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from dumbbell import _core
-from dumbbell.algorithms import head_comments, own_algorithms
+from dumbbell.algorithms import head_comments
+from dumbbell.algorithms import own_algorithms as descriptions
 from dumbbell.algorithms.head_comments import HeadComment
 from dumbbell.base import documents, kinds, validation
 from dumbbell.base.errors import InputError, listed, placed, refused, unknown
@@ -130,7 +131,9 @@ class Algorithm(_Entry):
     @property
     def comment(self) -> HeadComment:
         """The head comment of its file."""
-        return head_comments.parse(self.code, frozenset(each.name for each in self.parameters))
+        return head_comments.parse(
+            self.code, frozenset(parameter.name for parameter in self.parameters)
+        )
 
     @property
     def is_own(self) -> bool:
@@ -267,18 +270,18 @@ def algorithms() -> Mapping[str, Algorithm]:
     return {entry.name: entry for entry in entries}
 
 
-Own = Mapping[str, Algorithm]
+OwnAlgorithms = Mapping[str, Algorithm]
 """A user's own algorithms by name."""
 
-NONE_OWN: Final[Own] = MappingProxyType({})
+NO_OWN_ALGORITHMS: Final[OwnAlgorithms] = MappingProxyType({})
 
 
-def algorithm(name: str, own: Own = NONE_OWN) -> Algorithm:
-    """Return one algorithm, one of `own` or built in; an unknown name is an InputError."""
-    if name in own:
-        return own[name]
+def algorithm(name: str, own_algorithms: OwnAlgorithms = NO_OWN_ALGORITHMS) -> Algorithm:
+    """Return an algorithm of `own_algorithms` or a built-in one; InputError for an unknown name."""
+    if name in own_algorithms:
+        return own_algorithms[name]
     if name not in algorithms():
-        problem = unknown("algorithm", name, [*own, *algorithms()], LISTED)
+        problem = unknown("algorithm", name, [*own_algorithms, *algorithms()], LISTED)
         kinds.check(Path(name), "an algorithm")
         if name.isidentifier() and documents.is_file(Path(f"{name}.c")):
             problem.near = f"./{name}.c"
@@ -293,7 +296,7 @@ def described(name: str, code: str | None) -> Algorithm:
     """
     if code is None:
         return algorithm(name)
-    return Algorithm.model_validate(own_algorithms.known(name, code))
+    return Algorithm.model_validate(descriptions.known(name, code))
 
 
 _FILES: Final[dict[tuple[str, str], str]] = {}
@@ -343,12 +346,12 @@ def read(file: str, folder: Path = Path()) -> Algorithm:
     valid = "a C file, relative to the file that names it; `dumbbell new` writes one"
     code = documents.read_text(path, _BYTES_MAX, named=file, valid=valid)
     _FILES[path.stem, code] = str(path)
-    known = own_algorithms.read(path.stem, code, file)
+    known = descriptions.read(path.stem, code, file)
     return Algorithm.model_validate({**known, "path": str(path)})
 
 
 def split_preset(
-    choice: str, folder: Path = Path(), own: Own = NONE_OWN
+    choice: str, folder: Path = Path(), own_algorithms: OwnAlgorithms = NO_OWN_ALGORITHMS
 ) -> tuple[Algorithm, str | None]:
     """Split ``htcp@li2007`` into the algorithm and the name of an existing preset.
 
@@ -357,31 +360,31 @@ def split_preset(
     """
     file = _FILE.fullmatch(choice)
     if file is not None:
-        found, at, preset = read(file["file"], folder), file["preset"] is not None, file["preset"]
+        entry, at, preset = read(file["file"], folder), file["preset"] is not None, file["preset"]
     else:
         name, sign, preset = choice.partition("@")
-        found, at = algorithm(name, own), bool(sign)
+        entry, at = algorithm(name, own_algorithms), bool(sign)
     if not at:
-        return found, None
+        return entry, None
     if is_preset_file(preset):
-        return _with_preset_file(found, preset, folder)
+        return _with_preset_file(entry, preset, folder)
     called = choice.removesuffix(f"@{preset}")
     try:
-        chosen = found.preset(preset)
+        chosen = entry.preset(preset)
     except InputError as error:
         raise replace(
             error,
             value=choice,
-            valid=listed([called, *(f"{called}@{name}" for name in found.preset_names)]),
+            valid=listed([called, *(f"{called}@{name}" for name in entry.preset_names)]),
             near=f"{called}@{error.near}" if error.near else None,
         ) from None
     for name, value in chosen.values.items():
         try:
-            found.check_parameter(name, value)
+            entry.check_parameter(name, value)
         except InputError as error:
             problem = f"sets {name} = {value}, {error.problem}"
             raise replace(error, problem=problem, value=choice) from None
-    return found, chosen.name
+    return entry, chosen.name
 
 
 class PresetFile(BaseModel):
@@ -426,15 +429,15 @@ def _with_preset_file(
     return algorithm.model_copy(update={"presets": (*algorithm.presets, preset)}), path
 
 
-def named(choice: str, folder: Path, own: dict[str, Algorithm]) -> str:
-    """Return what a choice is `called`, and add what it reads to `own`.
+def named(choice: str, folder: Path, own_algorithms: dict[str, Algorithm]) -> str:
+    """Return what a choice is `called`, and add what it reads to `own_algorithms`.
 
     Two files for one name are an InputError.
     """
     if not is_file(choice):
         return choice
     algorithm, _ = split_preset(choice, folder)
-    known = own.setdefault(algorithm.name, algorithm)
+    known = own_algorithms.setdefault(algorithm.name, algorithm)
     if known.source_hash != algorithm.source_hash:
         raise InputError(
             f"another file is called {algorithm.name} here: {known.path}",

@@ -127,17 +127,17 @@ def _begun(text: str, names: frozenset[str]) -> str:
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[bool, Block]]:
     """Yield the blocks, each with whether an empty line is before it."""
-    gap, form, found = True, Form.PROSE, list[str]()
+    gap, form, block_lines = True, Form.PROSE, list[str]()
     for line in [*lines, ""]:
-        own = _form(line, form if found else None)
-        if found and (own is not form or _LABEL.match(line)):
-            yield gap, _block(form, found)
-            gap, found = False, []
-        if own is None:
+        line_form = _form(line, form if block_lines else None)
+        if block_lines and (line_form is not form or _LABEL.match(line)):
+            yield gap, _block(form, block_lines)
+            gap, block_lines = False, []
+        if line_form is None:
             gap = True
             continue
-        form = own
-        found.append(line)
+        form = line_form
+        block_lines.append(line)
 
 
 def _form(line: str, before: Form | None) -> Form | None:

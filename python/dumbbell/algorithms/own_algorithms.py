@@ -93,9 +93,9 @@ def _printable(value: Any) -> Any:
         case str():
             return printable(value)
         case list():
-            return [_printable(each) for each in value]
+            return [_printable(part) for part in value]
         case dict():
-            return {key: each if key == "code" else _printable(each) for key, each in value.items()}
+            return {key: part if key == "code" else _printable(part) for key, part in value.items()}
     return value
 
 

@@ -25,9 +25,9 @@ def names(value: object, key: str, example: str) -> list[str]:
     if not isinstance(value, Iterable):
         raise wrong(key, value, "not a name", valid)
     given = list(value)
-    for each in given:
-        if not isinstance(each, str):
-            raise wrong(key, each, "not a name", valid)
+    for name in given:
+        if not isinstance(name, str):
+            raise wrong(key, name, "not a name", valid)
     return given
 
 

@@ -63,17 +63,21 @@ def _at_most(bytes_max: int) -> str:
 
 
 def read_toml(
-    path: str | Path, *, key: str | None = None, found: bool = False, below: Path | None = None
+    path: str | Path,
+    *,
+    key: str | None = None,
+    must_be_regular: bool = False,
+    below: Path | None = None,
 ) -> dict[str, Any]:
     """Read a TOML file; whatever prevents that is an InputError naming the file.
 
     Of a file without `key` at its top nothing may be returned: a search through many files need not
-    wait until all are parsed. One that was `found` in a folder must be regular, unlike one that the
-    user has named, such as a pipe; as to `below`, see `regular.read`.
+    wait until all are parsed. A file of a folder `must_be_regular`, unlike one that the user has
+    named, such as a pipe; as to `below`, see `regular.read`.
     """
     path = Path(path)
     with placed(source=str(path)):
-        content = _found(path, below) if found else _content(path)
+        content = _regular_content(path, below) if must_be_regular else _content(path)
         if key is not None and not _has_line_of(key, content):
             return {}
         return _table(content)
@@ -106,7 +110,7 @@ def check_size(toml_bytes: int) -> None:
         raise InputError("too large", valid=_at_most(TOML_BYTES_MAX))
 
 
-def _found(path: Path, below: Path | None) -> bytes:
+def _regular_content(path: Path, below: Path | None) -> bytes:
     try:
         return regular.read(path, TOML_BYTES_MAX, below=below)
     except OSError as error:

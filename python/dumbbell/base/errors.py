@@ -63,7 +63,7 @@ class InputError(DumbbellError, ValueError):
         super().__init__(self.problem)
 
     def __str__(self) -> str:
-        lines = [each._line() for each in self._all()]
+        lines = [error._line() for error in self._all()]
         more = [f"and {len(lines) - _LINES_MAX} more"] if len(lines) > _LINES_MAX else []
         return "\n".join([*lines[:_LINES_MAX], *more])
 
@@ -252,11 +252,13 @@ def alike(name: str, names: Iterable[str]) -> list[str]:
     plain = name.lower()
     by_lower = {candidate.lower(): candidate for candidate in names}
     same = [plain] if plain in by_lower else []
-    begun = [each for each in by_lower if len(plain) >= _BEGINNING_MIN and each.startswith(plain)]
+    begun = [
+        lower for lower in by_lower if len(plain) >= _BEGINNING_MIN and lower.startswith(plain)
+    ]
     spelt = difflib.get_close_matches(plain, list(by_lower), cutoff=0.6)
-    heads = {each.partition("@")[0]: each for each in reversed(by_lower)}
-    headed = [heads[each] for each in difflib.get_close_matches(plain, list(heads), cutoff=0.6)]
-    return [by_lower[each] for each in dict.fromkeys([*same, *begun, *spelt, *headed])]
+    heads = {lower.partition("@")[0]: lower for lower in reversed(by_lower)}
+    headed = [heads[head] for head in difflib.get_close_matches(plain, list(heads), cutoff=0.6)]
+    return [by_lower[lower] for lower in dict.fromkeys([*same, *begun, *spelt, *headed])]
 
 
 def near(name: str, names: Iterable[str]) -> str | None:

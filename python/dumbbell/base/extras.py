@@ -14,7 +14,9 @@ def install(extra: str) -> str:
     It names the packages themselves: Dumbbell is on no index, so pip cannot find its extras.
     """
     marker = re.compile(rf";.*extra\s*==\s*['\"]{extra}['\"]")
-    requirements = [
-        each for each in importlib.metadata.requires("dumbbell") or () if marker.search(each)
+    packages = [
+        requirement.partition(";")[0].strip()
+        for requirement in importlib.metadata.requires("dumbbell") or ()
+        if marker.search(requirement)
     ]
-    return joined(["pip", "install", *(each.partition(";")[0].strip() for each in requirements)])
+    return joined(["pip", "install", *packages])

@@ -98,10 +98,10 @@ def _on_the_way(path: Path, below: Path) -> Iterator[Path]:
         yield parent
 
 
-def _check(found: os.stat_result, path: Path, bytes_max: int | None = None) -> None:
-    if not stat.S_ISREG(found.st_mode):
+def _check(file_status: os.stat_result, path: Path, bytes_max: int | None = None) -> None:
+    if not stat.S_ISREG(file_status.st_mode):
         raise _refused(errno.EINVAL, "not a regular file", path)
-    if bytes_max is not None and found.st_size > bytes_max:
+    if bytes_max is not None and file_status.st_size > bytes_max:
         raise _too_large(path, bytes_max)
 
 

@@ -154,7 +154,7 @@ def _known(unit: str, what: str, value: str, units: Mapping[str, int]) -> str:
         problem = f"unknown unit of {what}" if unit else f"{what} needs a unit"
     bits = _BITS_OF_SIZES.get(unit.lower()) if "b" in units else None
     if bits is not None:
-        size, of_tc = (_size(Fraction(number) * each / 8) for each in bits)
+        size, of_tc = (_size(Fraction(number) * unit_bits / 8) for unit_bits in bits)
         counted = f"; as tc counts, {of_tc}" if of_tc else ""
         raise InputError("a size is in bytes", value=value, valid=f"{valid}{counted}", near=size)
     meant = _nearest(unit, units) if unit else None

@@ -57,7 +57,7 @@ def parse_mix(text: str, own: dict[str, Algorithm] | None = None, *, key: str = 
 def named(choice: str, own: dict[str, Algorithm]) -> str:
     """Return what tables call an algorithm that exists."""
     name = catalogue.named(choice, Path(), own)
-    catalogue.split_preset(name, own=own)
+    catalogue.split_preset(name, own_algorithms=own)
     return name
 
 

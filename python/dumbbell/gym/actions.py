@@ -61,7 +61,9 @@ class Dials:
     @property
     def space(self) -> Space[Any]:
         """The valid actions."""
-        bounds = [(-1.0, 1.0) if self.normalise else (each.low, each.high) for each in self.actions]
+        bounds = [
+            (-1.0, 1.0) if self.normalise else (action.low, action.high) for action in self.actions
+        ]
         low, high = np.array(bounds, np.float32).T
         return Box(low, high, dtype=np.float32)
 
@@ -69,32 +71,33 @@ class Dials:
     def units(self) -> np.ndarray[Any, np.dtype[np.float64]]:
         """The numbers of the engine for one unit of an action."""
         return np.array([
-            1.0 if each.is_factor or self.normalise else _UNITS[each.sets] for each in self.actions
+            1.0 if action.is_factor or self.normalise else _UNITS[action.sets]
+            for action in self.actions
         ])  # fmt: skip
 
     def table(self) -> list[dict[str, Any]]:
         """Return them as the engine reads them."""
         rows = []
-        for each in self.actions:
-            unit = 1.0 if each.is_factor else _UNITS[each.sets]
-            whole = ACTIONS[each.sets] if each.is_factor else each
+        for action in self.actions:
+            unit = 1.0 if action.is_factor else _UNITS[action.sets]
+            whole = ACTIONS[action.sets] if action.is_factor else action
             rows.append(
                 {
-                    "sets": each.sets,
-                    "is_factor": each.is_factor,
+                    "sets": action.sets,
+                    "is_factor": action.is_factor,
                     "is_scaled": self.normalise,
-                    "low": each.low * unit,
-                    "high": each.high * unit,
-                    "least": whole.low * _UNITS[each.sets],
-                    "most": whole.high * _UNITS[each.sets],
+                    "low": action.low * unit,
+                    "high": action.high * unit,
+                    "least": whole.low * _UNITS[action.sets],
+                    "most": whole.high * _UNITS[action.sets],
                 }
             )
         return rows
 
     def refused(self, dial: int, value: float, who: str) -> InputError:
         """Return the error for a number that is not valid."""
-        name, each = self.names[dial], self.actions[dial]
-        low, high = (-1, 1) if self.normalise else (each.low, each.high)
+        name, action = self.names[dial], self.actions[dial]
+        low, high = (-1, 1) if self.normalise else (action.low, action.high)
         problem = "not a number" if math.isnan(value) else "out of range"
         key = f"action{who}.{name}"
         return InputError(problem, key=key, value=value, valid=f"{low:g} to {high:g}")
@@ -112,9 +115,9 @@ def dials(choice: Actions, normalise: bool) -> Dials:
     chosen = tuple(
         _bounded(name, given[name]) if name in given else ACTIONS[name] for name in names
     )
-    for each in ("window", "rate"):
-        if sum(action.sets == each for action in chosen) > 1:
-            raise InputError(f"sets the {each} twice", key="actions", value=names)
+    for target in ("window", "rate"):
+        if sum(action.sets == target for action in chosen) > 1:
+            raise InputError(f"sets the {target} twice", key="actions", value=names)
     return Dials(tuple(names), chosen, normalise)
 
 

@@ -140,7 +140,7 @@ class SharedPathEnv(ParallelEnv[str, _Numbers, _Numbers]):  # type: ignore[misc]
             self.agents = []
         return (
             observations,
-            {agent: float(each) for agent, each in zip(agents, worth, strict=True)},
+            {agent: float(reward) for agent, reward in zip(agents, worth, strict=True)},
             dict.fromkeys(agents, bool(progress == ALL_IS_SENT)),
             dict.fromkeys(agents, bool(progress == TIME_IS_OVER)),
             {agent: {} for agent in agents},

@@ -138,9 +138,9 @@ def _paths(choice: Paths) -> PathSet | list[Scenario]:
         if not choice:
             raise wrong("paths", [], "no paths", "at least one scenario")
         scenarios = []
-        for number, each in enumerate(choice):
+        for number, path in enumerate(choice):
             with placed(key=f"paths.{number}"):
-                scenarios.append(_scenario(each))
+                scenarios.append(_scenario(path))
         return scenarios
     with placed(key="paths"):
         return [_scenario(choice)]

@@ -93,10 +93,10 @@ class PathVectorEnv(VectorEnv[_Numbers, _Numbers, NDArray[Any]]):
         else:
             seeds = [None] * self.num_envs
         if not self._random:
-            self._random = [seeding.np_random(each)[0] for each in seeds]
-        for place, each in enumerate(seeds):
-            if each is not None:
-                self._random[place], _ = seeding.np_random(each)
+            self._random = [seeding.np_random(env_seed)[0] for env_seed in seeds]
+        for place, env_seed in enumerate(seeds):
+            if env_seed is not None:
+                self._random[place], _ = seeding.np_random(env_seed)
         names = [self._begin(place, options) for place in range(self.num_envs)]
         self._episodes.skip[:] = 0
         info = {"path": np.array(names, object), "_path": np.ones(self.num_envs, bool)}

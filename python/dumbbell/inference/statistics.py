@@ -140,7 +140,7 @@ def ratio(
 
 
 def harm(
-    found: Sequence[float],
+    other_kind: Sequence[float],
     own_kind: Sequence[float],
     confidence: float = CONFIDENCE,
     *,
@@ -148,12 +148,12 @@ def harm(
 ) -> Estimate:
     """Estimate the harm to a flow (Ware et al. 2019, "Beyond Jain's Fairness Index").
 
-    `found` is what the flow has next to another algorithm, `own_kind`, pair by pair, what it has
-    next to its own. Of goodput it is the share that is gone, (own kind - found) / own kind; of
-    what is better if less, such as delay, (found - own kind) / found. 0: none; 1: nothing is left;
-    below 0 the flow is better off than among its own kind.
+    `other_kind` is what the flow has next to another algorithm, `own_kind`, pair by pair, what it
+    has next to its own. Of goodput it is the share that is gone, (own kind - other kind) / own
+    kind; of what is better if less, such as delay, (other kind - own kind) / other kind. 0: none;
+    1: nothing is left; below 0 the flow is better off than among its own kind.
     """
-    worse, better = (found, own_kind) if more_is_better else (own_kind, found)
+    worse, better = (other_kind, own_kind) if more_is_better else (own_kind, other_kind)
     # Harm may be negative, so it has no logarithm. The share that is kept always has one.
     kept = ratio(worse, better, confidence, pairs=True)
     return Complement(1 - kept.value, kept.runs, confidence, kept)

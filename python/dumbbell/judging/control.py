@@ -154,7 +154,7 @@ def _axes(test: Test, reference: Sequence[str]) -> Iterator[tuple[str, list[str]
             value
             for value in values
             if (base := value.partition("@")[0]) not in reference
-            and (base in catalogue.algorithms() or value in test.own)
+            and (base in catalogue.algorithms() or value in test.own_algorithms)
         ]
         if len(names) >= _LEAST:
             yield axis, names

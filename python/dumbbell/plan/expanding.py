@@ -206,12 +206,12 @@ class Plan:
         for key, vary in numbered("vary", self.vary):
             yield vary.where, Layer(*self.files.place(f"{key}.set"), vary.set)
         source, _ = self.files.place(f"test.{self.tests.index(test) + 1}")
-        own = f"test.{test.name}"
-        yield {}, Layer(source, f"{own}.scenario", test.scenario, is_home=True)
-        for key, vary in numbered(f"{own}.vary", test.vary):
+        prefix = f"test.{test.name}"
+        yield {}, Layer(source, f"{prefix}.scenario", test.scenario, is_home=True)
+        for key, vary in numbered(f"{prefix}.vary", test.vary):
             yield vary.where, Layer(source, f"{key}.set", vary.set)
         if quick:
-            yield {}, Layer(source, f"{own}.quick.set", test.quick.set)
+            yield {}, Layer(source, f"{prefix}.quick.set", test.quick.set)
 
     def runs(
         self,
@@ -243,20 +243,20 @@ class Plan:
         more
             Grid points of which there are more repetitions.
         """
-        further = {(each.test, each.point): each.runs for each in more}
+        further = {(extra.test, extra.point): extra.runs for extra in more}
         if where:
             self._check_where(where)
         chosen = self.tests if tests is None else [self.test(name) for name in tests]
         planned: list[PlannedRun] = []
         count = 0
         for test in chosen:
-            own = _repetitions(test, quick, runs)
+            per_point = _repetitions(test, quick, runs)
             for axes in _chosen(test, quick, where):
-                count += max(own, further.get(_place(test, axes), 0))
+                count += max(per_point, further.get(_place(test, axes), 0))
                 check_count(count)
         with _uncollected():
             for test in chosen:
-                reader = Reader(folder_of(self.files.path) / test.folder, test.own)
+                reader = Reader(folder_of(self.files.path) / test.folder, test.own_algorithms)
                 for point in self.points(test, quick=quick, where=where, runs=runs):
                     repetitions = max(point.runs, further.get(_place(test, point.axes), 0))
                     planned += self._runs_of(replace(point, runs=repetitions), reader, seed)
@@ -373,7 +373,7 @@ def _seeds(point: Point, seed: int) -> list[int]:
     happening = {key: value for key, value in point.scenario.items() if key != "record"}
     text = fingerprint(happening)
     purposes = [f"[{seed},{repetition},{text}]" for repetition in range(point.runs)]
-    return [_hashed(each) for each in purposes]
+    return [_hashed(purpose) for purpose in purposes]
 
 
 def _hashed(text: str) -> int:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, Self
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from dumbbell.algorithms import catalogue
-from dumbbell.algorithms.catalogue import Algorithm, Own
+from dumbbell.algorithms.catalogue import Algorithm, OwnAlgorithms
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.keys import numbered
 from dumbbell.plan import grid
@@ -125,12 +125,12 @@ class Test(Table):
             )
         return axes
 
-    _own: dict[str, Algorithm] = PrivateAttr(default_factory=dict)
+    _own_algorithms: dict[str, Algorithm] = PrivateAttr(default_factory=dict)
 
     @property
-    def own(self) -> Own:
+    def own_algorithms(self) -> OwnAlgorithms:
         """The algorithms that its axes name by their files; values of axes are their names."""
-        return self._own
+        return self._own_algorithms
 
     @property
     def grid_points(self) -> Iterator[dict[str, str]]:
@@ -161,7 +161,9 @@ class Test(Table):
         named = {}
         for axis, values in self.axes.items():
             with placed(key=f"axes.{axis}"):
-                named[axis] = tuple(catalogue.named(value, folder, self._own) for value in values)
+                named[axis] = tuple(
+                    catalogue.named(value, folder, self._own_algorithms) for value in values
+                )
         object.__setattr__(self, "axes", named)
         return self
 

@@ -77,17 +77,17 @@ def parse_instant(text: object) -> Instant:
         raise InputError("not a time in a run", value=text, valid=_FORMS) from None
 
 
-def _event(found: re.Match[str], text: str) -> Instant:
-    later_ns = parse_time(found["time"]) if found["time"] else 0
-    if found["sign"] == "-":
+def _event(parts: re.Match[str], text: str) -> Instant:
+    later_ns = parse_time(parts["time"]) if parts["time"] else 0
+    if parts["sign"] == "-":
         later_ns = -later_ns
-    name = found["name"].strip()
-    if found["event"] == "step":
+    name = parts["name"].strip()
+    if parts["event"] == "step":
         step = _STEP.fullmatch(name)
         if step is None:
             raise InputError("not a step", value=text, valid='for example "step 1 of forward"')
         return Step(int(step["number"]), step["link"], later_ns)
-    return Event("start" if found["event"] == "start of" else "stop", name, later_ns)
+    return Event("start" if parts["event"] == "start of" else "stop", name, later_ns)
 
 
 def parse_settling(text: object) -> int | float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dumbbell.algorithms.catalogue import NONE_OWN, Own, algorithms
+from dumbbell.algorithms.catalogue import NO_OWN_ALGORITHMS, OwnAlgorithms, algorithms
 from dumbbell.quantities.counters import Counters
 from dumbbell.quantities.registry import MODES, of_flows
 from dumbbell.quantities.spans import Span
@@ -18,9 +18,9 @@ from dumbbell.quantities.view import FlowsView, known
 from dumbbell.scenario import facts
 
 
-def named(own: Own = NONE_OWN) -> tuple[str, ...]:
-    """Return the names of the modes that algorithms have; `own` are further algorithms."""
-    algorithms_known = [*algorithms().values(), *own.values()]
+def named(own_algorithms: OwnAlgorithms = NO_OWN_ALGORITHMS) -> tuple[str, ...]:
+    """Return the names of the modes that algorithms have; `own_algorithms` are further ones."""
+    algorithms_known = [*algorithms().values(), *own_algorithms.values()]
     return tuple(sorted({mode for algorithm in algorithms_known for mode in algorithm.modes}))
 
 

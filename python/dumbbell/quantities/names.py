@@ -268,7 +268,7 @@ class Vocabulary:
 
     def _reference(self, reference: Reference, test: Test) -> None:
         registered = self._named(reference.name)
-        registered.check_argument(reference, test.own)
+        registered.check_argument(reference, test.own_algorithms)
         windows = [*self.plan.windows_of(test), *(name for name in BUILT_IN if name != "main")]
         if reference.window is not None and reference.window not in windows:
             raise unknown(f"window of the test {test.name}", reference.window, windows)
@@ -325,7 +325,8 @@ class Vocabulary:
                 continue
             seen.add(network)
             with suppress(InputError):
-                yield Scenario.parse(point.scenario, own=test.own).resolve().scenario
+                scenario = Scenario.parse(point.scenario, own_algorithms=test.own_algorithms)
+                yield scenario.resolve().scenario
 
     def _subject(self, test: Test, name: str) -> bool:
         """Return True if a name means several flows; raise InputError if it means none."""

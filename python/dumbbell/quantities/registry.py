@@ -16,7 +16,7 @@ from functools import cache
 from typing import Final, TypeVar
 
 import dumbbell.quantities
-from dumbbell.algorithms.catalogue import Own
+from dumbbell.algorithms.catalogue import OwnAlgorithms
 from dumbbell.base.errors import InputError, unknown
 from dumbbell.contract.scenario import RecordConfig
 from dumbbell.plan.settings import Settings
@@ -31,7 +31,7 @@ QueueFunction = TypeVar("QueueFunction", bound=Callable[[QueueView], float | Non
 LISTED: Final = "dumbbell list quantities"
 """The command that names all of them."""
 
-Arguments = Callable[[Own], Sequence[str]]
+Arguments = Callable[[OwnAlgorithms], Sequence[str]]
 
 
 class Per(StrEnum):
@@ -162,20 +162,20 @@ class Quantity:
         """The factor from its own unit to that one."""
         return 100.0 if self.percent else 1.0
 
-    def check_argument(self, reference: Reference, own: Own) -> None:
+    def check_argument(self, reference: Reference, own_algorithms: OwnAlgorithms) -> None:
         """Raise InputError unless a reference to it has behind its colon what it takes."""
         if not self.takes and reference.argument is not None:
             problem = f"{self.name} takes nothing behind a colon"
             raise InputError(problem, value=str(reference), valid=f'"{self.name}"')
         if not self.takes:
             return
-        known = self.arguments(own)
+        known = self.arguments(own_algorithms)
         if reference.argument is None:
             valid = f'for example "{self.name}:{known[0]}"'
             problem = f"{self.name} takes a {self.takes} behind a colon"
             raise InputError(problem, value=str(reference), valid=valid)
         if reference.argument not in known and all(
-            algorithm.is_described for algorithm in own.values()
+            algorithm.is_described for algorithm in own_algorithms.values()
         ):
             raise unknown(self.takes, reference.argument, known)
 
@@ -183,7 +183,7 @@ class Quantity:
 _FOUND: Final[dict[str, Quantity]] = {}
 
 
-def _nothing(_: Own) -> Sequence[str]:
+def _nothing(_: OwnAlgorithms) -> Sequence[str]:
     return ()
 
 

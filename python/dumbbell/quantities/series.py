@@ -10,7 +10,7 @@ from typing import Final, Literal
 import polars as pl
 
 from dumbbell.algorithms import catalogue
-from dumbbell.algorithms.catalogue import NONE_OWN, Own
+from dumbbell.algorithms.catalogue import NO_OWN_ALGORITHMS, OwnAlgorithms
 from dumbbell.base.errors import InputError, listed, unknown
 from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.scenario import Flow
@@ -105,9 +105,9 @@ def named(name: str) -> Series:
     return SERIES[name]
 
 
-def exported(own: Own = NONE_OWN) -> tuple[str, ...]:
-    """Return the variables that algorithms export, as they are referred to; `own` are further."""
-    algorithms_known = [*catalogue.algorithms().values(), *own.values()]
+def exported(own_algorithms: OwnAlgorithms = NO_OWN_ALGORITHMS) -> tuple[str, ...]:
+    """Return references to the variables that algorithms export, `own_algorithms` too."""
+    algorithms_known = [*catalogue.algorithms().values(), *own_algorithms.values()]
     return tuple(
         sorted(
             {

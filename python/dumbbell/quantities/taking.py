@@ -34,7 +34,9 @@ _taken: WeakKeyDictionary[Store, dict[str, Values]] = WeakKeyDictionary()
 def take(view: RunView, reference: Reference) -> float | None:
     """Return a quantity of a run; None where it has no value."""
     registered = quantity(reference.name)
-    registered.check_argument(reference, facts.own(view.scenario) if reference.argument else {})
+    registered.check_argument(
+        reference, facts.own_algorithms(view.scenario) if reference.argument else {}
+    )
     seen = _seen(view, registered, reference)
     if seen is None:
         return None

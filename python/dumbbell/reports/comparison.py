@@ -149,7 +149,7 @@ def _present(runs: pl.DataFrame, axis: str, test: Test) -> list[str]:
 
 def algorithm_axis(test: Test) -> str | None:
     """Return the first axis of a test all of whose values are algorithms."""
-    known = {*catalogue.algorithms(), *test.own}
+    known = {*catalogue.algorithms(), *test.own_algorithms}
     for axis, values in test.axes.items():
         if all(value.partition("@")[0] in known for value in values):
             return axis

@@ -45,7 +45,7 @@ def described(scenario: Scenario, name: str) -> catalogue.Algorithm:
     return catalogue.described(name, scenario.sources.get(name))
 
 
-def own(scenario: Scenario) -> catalogue.Own:
+def own_algorithms(scenario: Scenario) -> catalogue.OwnAlgorithms:
     """Return the algorithms whose source a scenario brings, by name."""
     return {name: catalogue.described(name, code) for name, code in scenario.sources.items()}
 

@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from dumbbell.algorithms.catalogue import NONE_OWN, Own
+from dumbbell.algorithms.catalogue import NO_OWN_ALGORITHMS, OwnAlgorithms
 from dumbbell.base import documents, kinds, validation
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import Duration, Integer
@@ -119,14 +119,19 @@ class Scenario(Table):
             raise documents.located(error) from None
 
     @classmethod
-    def parse(cls, data: Mapping[str, Any], source: str | None = None, own: Own = NONE_OWN) -> Self:
+    def parse(
+        cls,
+        data: Mapping[str, Any],
+        source: str | None = None,
+        own_algorithms: OwnAlgorithms = NO_OWN_ALGORITHMS,
+    ) -> Self:
         """Validate the content of a scenario file that was read from `source`.
 
-        Besides those that are built in, it may name the algorithms in `own`.
+        Besides those that are built in, it may name those of `own_algorithms`.
         """
         with placed(source=source):
             filled = with_algorithm(data)
-        return validation.validate(cls, filled, source, {"own": own})
+        return validation.validate(cls, filled, source, {"own_algorithms": own_algorithms})
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy, with other values if they are given; the copy is resolved again."""
@@ -190,12 +195,12 @@ class Reader:
     ----------
     folder
         To which the files are relative that they name.
-    own
+    own_algorithms
         Algorithms that they may name besides those that are built in.
     """
 
-    def __init__(self, folder: Path, own: Own = NONE_OWN) -> None:
-        self._context = {"folder": folder, "own": own}
+    def __init__(self, folder: Path, own_algorithms: OwnAlgorithms = NO_OWN_ALGORITHMS) -> None:
+        self._context = {"folder": folder, "own_algorithms": own_algorithms}
         self._checked: dict[str, Any] = {}
 
     def parse(self, data: Mapping[str, Any]) -> Scenario:

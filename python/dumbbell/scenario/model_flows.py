@@ -219,8 +219,8 @@ class Chosen:
 def choose(choice: str, info: ValidationInfo) -> Chosen:
     """Return the algorithm and preset of a choice; an unknown one is an InputError."""
     context = info.context or {}
-    folder, own_algorithms = context.get("folder", Path()), context.get("own", catalogue.NONE_OWN)
-    return Chosen(*catalogue.split_preset(choice, folder, own_algorithms))
+    own_algorithms = context.get("own_algorithms", catalogue.NO_OWN_ALGORITHMS)
+    return Chosen(*catalogue.split_preset(choice, context.get("folder", Path()), own_algorithms))
 
 
 def _settled(choice: str, chosen: Chosen) -> str:

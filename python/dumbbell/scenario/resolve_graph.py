@@ -38,7 +38,7 @@ class GraphTopology:
         self._check_switches(memories)
         self.wires = [edge for edge in self._edges if not edge.is_transparent]
         self._numbers = {wire.name: number for number, wire in enumerate(self.wires)}
-        self._found: dict[tuple[str, ...], list[str]] = {}
+        self._routes: dict[tuple[str, ...], list[str]] = {}
 
     def _join(self, source: str, target: str, edge: Wire) -> None:
         self._ways.setdefault(source, {})[target] = len(self._edges)
@@ -73,12 +73,12 @@ class GraphTopology:
 
     def _nodes(self, stops: tuple[str, ...]) -> list[str]:
         """Return the nodes of the path over some stops."""
-        if stops not in self._found:
+        if stops not in self._routes:
             nodes = [stops[0]]
             for source, target in pairwise(stops):
                 nodes += self._shortest(source, target)
-            self._found[stops] = nodes
-        return self._found[stops]
+            self._routes[stops] = nodes
+        return self._routes[stops]
 
     def _shortest(self, source: str, target: str) -> list[str]:
         """Return the nodes after `source`: least delay, then fewest links, then order in the file.

@@ -41,12 +41,12 @@ def chosen_ns(scenario: Scenario) -> int | None:
     wanted_ns = ROUND_TRIPS * min(facts.base_rtt_ns(resolved, flow) for flow in flows)
     lines = len(flows) + sum(link.sampled for link in resolved.links)
     most = min(LINE_MAX, ALL_MAX // lines)
-    found = _STEPS_NS[0]
+    interval_ns = _STEPS_NS[0]
     for step_ns in _STEPS_NS[1:]:
-        if found <= wanted_ns or scenario.duration // step_ns > most:
+        if interval_ns <= wanted_ns or scenario.duration // step_ns > most:
             break
-        found = step_ns
-    return found if found < _STEPS_NS[0] else None
+        interval_ns = step_ns
+    return interval_ns if interval_ns < _STEPS_NS[0] else None
 
 
 def sampled(scenario: Scenario) -> Scenario:

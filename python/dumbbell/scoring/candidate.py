@@ -35,28 +35,28 @@ class Candidate:
         The algorithm, with a preset or without.
     shown
         The name of its file in messages.
-    own
+    own_algorithms
         Its algorithm by its name, unless it is built in.
     """
 
     choice: str
     shown: str
-    own: Mapping[str, Algorithm] = field(default_factory=dict)
+    own_algorithms: Mapping[str, Algorithm] = field(default_factory=dict)
 
     @classmethod
     def read(cls, choice: str) -> Candidate:
         """Compile and describe a candidate; InputError if there is no such file or algorithm."""
-        own: dict[str, Algorithm] = {}
+        own_algorithms: dict[str, Algorithm] = {}
         if not catalogue.is_file(choice):
             with placed(key="algorithm"):
-                return cls(named(choice, own), choice.partition("@")[0])
+                return cls(named(choice, own_algorithms), choice.partition("@")[0])
         shown = choice.partition("@")[0]
         try:
             catalogue.check_new_name(Path(shown).stem)
         except InputError as error:
             raise Refused(problems.of_file(error, shown, Code.FILE)) from None
         try:
-            return cls(catalogue.named(choice, Path(), own), shown, own)
+            return cls(catalogue.named(choice, Path(), own_algorithms), shown, own_algorithms)
         except InputError as error:
             died = error.__cause__
             if isinstance(died, apart.Died | apart.TooLong):
@@ -69,7 +69,7 @@ class Candidate:
     @property
     def _algorithm(self) -> Algorithm | None:
         """The algorithm of its file; None: it is built in."""
-        return next(iter(self.own.values()), None)
+        return next(iter(self.own_algorithms.values()), None)
 
     def check_interface(self) -> None:
         """Check its description and its compiled code before anything of it runs."""
@@ -87,11 +87,11 @@ class Candidate:
     def measure(self, choice: str, path: NetworkPath, wanted: list[str]) -> Values:
         """Run it on a path and return quantities of the run."""
         with self._guarded(f"a run on {path.name}"):
-            return measured(self.own)(choice, path, wanted)
+            return measured(self.own_algorithms)(choice, path, wanted)
 
     def in_kernel(self) -> list[Problem]:
         """Check it in the kernel, without limits: hosts of the testbed need the system's rights."""
-        algorithm, _ = catalogue.split_preset(self.choice, own=self.own)
+        algorithm, _ = catalogue.split_preset(self.choice, own_algorithms=self.own_algorithms)
         rows = list(kernel.rows(algorithm))
         found = [problems.of_row(row, self.shown) for row in rows if row.verdict is Verdict.FAILED]
         if not found:

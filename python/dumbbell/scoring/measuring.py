@@ -6,7 +6,7 @@ from typing import Final
 
 from dumbbell import _core
 from dumbbell.algorithms import apart
-from dumbbell.algorithms.catalogue import Own
+from dumbbell.algorithms.catalogue import OwnAlgorithms
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
 from dumbbell.engines.engine import core_errors, unpacked
@@ -20,12 +20,12 @@ PATIENCE_S: Final = 120.0
 """Time of a run in seconds, however busy the machine is; `Limits.cpu_s` ends what loops."""
 
 
-def measured(own: Own) -> Measure:
-    """Return what runs algorithms, built in or of `own`; raises what `apart.ask` raises."""
+def measured(own_algorithms: OwnAlgorithms) -> Measure:
+    """Return what runs built-in and own algorithms; raises what `apart.ask` raises."""
     identity = engines.named(EngineName.SIMULATOR).identity
 
     def measure(choice: str, path: NetworkPath, wanted: list[str]) -> Values:
-        resolved = path.planned(choice, {}, 0, own, identity).resolved
+        resolved = path.planned(choice, {}, 0, own_algorithms, identity).resolved
         with core_errors("simulator"):
             if resolved.scenario.sources:
                 raw = apart.ask("simulate", resolved.json, patience_s=PATIENCE_S)

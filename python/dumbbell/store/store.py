@@ -93,7 +93,7 @@ class Store:
         with self.errors("read"):
             return self.packs.find(key)
 
-    def _found(self, key: str) -> InFolder | InPack:
+    def _existing_place(self, key: str) -> InFolder | InPack:
         place = self._place(key)
         if place is None:
             raise MissingResult(key)
@@ -106,7 +106,7 @@ class Store:
         """
         run = self.verify(key)
         files = run_folder.table_files(run)
-        return Run(key, run.scenario, run.summary, _Tables(self._found(key), files))
+        return Run(key, run.scenario, run.summary, _Tables(self._existing_place(key), files))
 
     def verify(self, key: str, *, contents: bool = False, is_wanted: bool = True) -> RunFile:
         """Return a result's `run.json` after checking all its files; raises as `get`.
@@ -115,27 +115,27 @@ class Store:
         `is_wanted`, it may be of another version; see `run_folder.described`.
         """
         with self.errors("read"):
-            place = self._found(key)
+            place = self._existing_place(key)
             return run_folder.verified(place, contents=contents, is_wanted=is_wanted)
 
     def described(self, key: str, *, is_wanted: bool = True) -> RunFile:
         """Return a result's `run.json` as `verify`, after checking no other file."""
         with self.errors("read"):
-            return run_folder.described(self._found(key), is_wanted=is_wanted)
+            return run_folder.described(self._existing_place(key), is_wanted=is_wanted)
 
     def take(self, key: str, *, is_wanted: bool = True) -> tuple[RunFile, InMemory]:
         """Return a result whole, to be kept elsewhere, after checking it as `verify` does."""
         with self.errors("read"):
-            return run_folder.taken(self._found(key), is_wanted=is_wanted)
+            return run_folder.taken(self._existing_place(key), is_wanted=is_wanted)
 
     def size_bytes(self, key: str) -> int:
         """Return the size of a result's files."""
         with self.errors("read"):
-            return self._found(key).size_bytes()
+            return self._existing_place(key).size_bytes()
 
     def state(self, key: str) -> tuple[tuple[str, int, int], ...]:
         """Return name, size and time of each file of a result: what is changed in it, shows."""
-        return self._found(key).state()
+        return self._existing_place(key).state()
 
     def keys(self) -> Iterator[str]:
         """Iterate over the keys of all results, in order."""

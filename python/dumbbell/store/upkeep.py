@@ -14,11 +14,11 @@ from dumbbell.store.packs import InPack
 from dumbbell.store.result_files import InFolder, InMemory
 from dumbbell.store.store import Store
 
-Told = Callable[[int], None]
+OnResult = Callable[[int], None]
 """Hears how many results have been looked at."""
 
 
-def check(store: Store, on_result: Told, *, contents: bool = False) -> list[str]:
+def check(store: Store, on_result: OnResult, *, contents: bool = False) -> list[str]:
     """Verify every result, and return what is wrong with those that are damaged."""
     damaged = []
     for number, key in enumerate(store.keys(), start=1):
@@ -41,7 +41,7 @@ class Packed:
     damaged: list[str]
 
 
-def pack(store: Store, on_result: Told) -> Packed:
+def pack(store: Store, on_result: OnResult) -> Packed:
     """Put all results of separate folders into a file; nothing else may run here.
 
     A folder is removed when the pack is on the disk and holds every byte of it. Damaged results

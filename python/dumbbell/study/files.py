@@ -133,7 +133,7 @@ def read(study: str | Path, results: Path = RESULTS) -> StudyFiles:
 def _table(file: Path, study: Path, results: Path, key: str | None = None) -> dict[str, Any]:
     """Read a file of a study; of an experiment no link to it is followed."""
     below = results if study.parent == results / experiment_names.FOLDER else None
-    return documents.read_toml(file, key=key, found=file != study, below=below)
+    return documents.read_toml(file, key=key, must_be_regular=file != study, below=below)
 
 
 def parts(path: Path) -> list[Path]:

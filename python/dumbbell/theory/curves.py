@@ -163,18 +163,18 @@ def along(name: str, runs: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
     -------
     The columns ``by`` and ``theory``, without points for which the curve has no value.
     """
-    found = curve(name)
-    lacking = [column for column in found.columns if column not in runs.columns]
+    chosen = curve(name)
+    lacking = [column for column in chosen.columns if column not in runs.columns]
     if lacking:
         raise InputError(
             f"the curve {name} needs columns that this test does not have",
             value=", ".join(lacking),
-            valid=listed(found.columns),
+            valid=listed(chosen.columns),
         )
     points = runs.group_by(by, maintain_order=True).agg(
-        [_average(runs, column) for column in found.columns if column not in by]
+        [_average(runs, column) for column in chosen.columns if column not in by]
     )
-    values: Iterable[float | None] = [found.at(row) for row in points.iter_rows(named=True)]
+    values: Iterable[float | None] = [chosen.at(row) for row in points.iter_rows(named=True)]
     theory = pl.Series("theory", values, dtype=pl.Float64)
     return points.select(by).with_columns(theory).drop_nulls("theory")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from dumbbell.algorithms import catalogue
-from dumbbell.algorithms.catalogue import Own
+from dumbbell.algorithms.catalogue import OwnAlgorithms
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import NS_PER_S, format_rate, format_time, parse_rate, parse_time
 from dumbbell.engines import engines
@@ -101,7 +101,7 @@ def advise(
         names, left_out = _field(among, own_algorithms)
     with placed(key="beside"):
         beside = catalogue.named(beside, Path(), own_algorithms)
-        catalogue.split_preset(beside, own=own_algorithms)
+        catalogue.split_preset(beside, own_algorithms=own_algorithms)
     if runs < 1:
         raise InputError("no runs", key="runs", value=runs, valid="1 or more")
     settings = _settings(setting)
@@ -163,14 +163,14 @@ def _field(
     if among:
         names = [catalogue.named(name, Path(), own) for name in among]
         for name in names:
-            catalogue.split_preset(name, own=own)
+            catalogue.split_preset(name, own_algorithms=own)
         return list(dict.fromkeys(names)), {}
     known = list(catalogue.algorithms())
     names = [name for name in known if not _needs_marks(name, own)]
     return names, {name: NEEDS_MARKS for name in known if name not in names}
 
 
-def _needs_marks(choice: str, own: Own) -> bool:
+def _needs_marks(choice: str, own: OwnAlgorithms) -> bool:
     return catalogue.algorithm(choice.partition("@")[0], own).needs_ecn
 
 

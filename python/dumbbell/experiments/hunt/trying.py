@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dumbbell.algorithms.catalogue import Own
+from dumbbell.algorithms.catalogue import OwnAlgorithms
 from dumbbell.base.errors import DumbbellError
 from dumbbell.execution.executor import Outcome
 from dumbbell.experiments.hunt.goals import CALM, Gap, Goal, gap
@@ -29,7 +29,7 @@ class Scene(NetworkPath):
         choice: str,
         values: Mapping[str, int],  # noqa: ARG002 - a hunt changes no parameters
         repetition: int,
-        own: Own,
+        own: OwnAlgorithms,
         engine: str,
     ) -> PlannedRun:
         """Return a run with an algorithm; a repetition has the same seed for all of them."""

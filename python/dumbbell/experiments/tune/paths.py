@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.algorithms import catalogue
-from dumbbell.algorithms.catalogue import Own
+from dumbbell.algorithms.catalogue import OwnAlgorithms
 from dumbbell.base import documents
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import (
@@ -116,7 +116,12 @@ class NetworkPath:
     source: str = "path"
 
     def planned(
-        self, choice: str, values: Mapping[str, int], repetition: int, own: Own, engine: str
+        self,
+        choice: str,
+        values: Mapping[str, int],
+        repetition: int,
+        own: OwnAlgorithms,
+        engine: str,
     ) -> PlannedRun:
         """Return a run with an algorithm, by its name or preset, and values of parameters.
 
@@ -137,7 +142,7 @@ class NetworkPath:
             windows={"main": Window(), **self.windows},
         )
 
-    def has_marks(self, choice: str, own: Own) -> bool:
+    def has_marks(self, choice: str, own: OwnAlgorithms) -> bool:
         """Return True if congestion marks can reach a flow that is tuned."""
         scenario = self.planned(choice, {}, 0, own, "").resolved.scenario
         name = catalogue.called(choice)
@@ -149,7 +154,12 @@ class NetworkPath:
 
 
 def check_size(
-    paths: Sequence[NetworkPath], choice: str, own: Own, jobs: int | Pool | None, *, times: int
+    paths: Sequence[NetworkPath],
+    choice: str,
+    own: OwnAlgorithms,
+    jobs: int | Pool | None,
+    *,
+    times: int,
 ) -> None:
     """Raise TooLarge if so many runs of each path are larger than anybody is likely to mean."""
     engine = engines.named(EngineName.SIMULATOR)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dumbbell.algorithms.catalogue import Own
+from dumbbell.algorithms.catalogue import OwnAlgorithms
 from dumbbell.engines import validity
 from dumbbell.engines.choices import RETRIES
 from dumbbell.engines.engine import Engine
@@ -71,7 +71,7 @@ class Runs:
     store: Store
     engine: Engine
     jobs: int | Pool | None
-    own: Own
+    own: OwnAlgorithms
     quantities: tuple[str, ...] = ()
     on_progress: Callable[[Progress], None] | None = None
     count: int = 0

@@ -175,7 +175,7 @@ def tune(
     """
     own_algorithms: dict[str, Algorithm] = {}
     choice = catalogue.named(request.algorithm, Path(), own_algorithms)
-    algorithm, preset = catalogue.split_preset(choice, own=own_algorithms)
+    algorithm, preset = catalogue.split_preset(choice, own_algorithms=own_algorithms)
     if preset is not None:
         raise InputError(
             "tuning begins at the initial values",
