@@ -10,33 +10,32 @@ use dumbbell_workload::{Bursts, Demand, Pace, Pauses, Requests};
 pub struct App {
     demand: Demand,
     mss_bytes: u64,
-    /// The message that the connection carries or carried last, where data comes in
-    /// messages.
+    /// The message that the connection carries, or carried last; none: data is a stream.
     message: Option<Message>,
-    /// When the application acts next.
+    /// Time when the application acts next.
     due: Time,
     bursts: Option<Bursts>,
     pauses: Option<Pauses>,
-    /// Absent until data begins to come about at a rate.
+    /// None until it begins to produce data at a rate.
     pace: Option<Pace>,
-    /// Segments that have come about so.
+    /// Segments produced so far at a rate.
     paced: u64,
 }
 
 /// A request or a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// How many came before.
+    /// Number of messages before it.
     pub number: u64,
-    /// When it was issued.
+    /// Time when it was issued.
     pub issued: Time,
-    /// Its payload.
+    /// Its payload in bytes.
     pub bytes: u64,
     /// Its first segment.
     begin: u64,
     /// The segment after its last.
     pub end: u64,
-    /// It has arrived.
+    /// True once it has arrived.
     done: bool,
 }
 
@@ -52,26 +51,26 @@ impl App {
         Self { demand, mss_bytes, message, due, bursts, pauses, pace: None, paced: 0 }
     }
 
-    /// When [`Self::act`] is to be called.
+    /// Time of the next call of [`Self::act`].
     #[inline]
     pub const fn due(&self) -> Time {
         self.due
     }
 
-    /// Does all that was due from `start`, when the flow began, until `now`, when its connection is
-    /// there. Gives the segment up to which there is data.
+    /// Act for the time from `start`, when the flow began, until `now`, when its connection is
+    /// open. Return the segment up to which there is data.
     pub fn begin(&mut self, start: Time, now: Time) -> u64 {
         let mut end = self.act(start, 0);
-        // The application did not wait for the handshake, so all that was due meanwhile happens
-        // now.
+        // The application did not wait for the handshake, so it acts now on everything due
+        // meanwhile.
         while self.due <= now {
             end = self.act(self.due, 0);
         }
         end
     }
 
-    /// Does what is due, and at first what comes first; `next` is the next segment never
-    /// sent. Gives the segment up to which there is data.
+    /// Act at the time that is due, or for the first time. `next` is the next segment never sent.
+    /// Return the segment up to which there is data.
     pub fn act(&mut self, now: Time, next: u64) -> u64 {
         self.due = Time::NEVER;
         match &self.demand {
@@ -89,13 +88,13 @@ impl App {
             Demand::OnOff(_) => {
                 let bursts = self.bursts.as_mut().expect("bursts of an on-off application");
                 self.due = now + bursts.turn();
-                // Up to `next` there is data that was sent, which cannot be taken back.
+                // The data up to `next` was sent, and cannot be taken back.
                 if bursts.on { u64::MAX } else { next }
             }
         }
     }
 
-    /// Everything below `acked` has arrived: gives the message that this completes.
+    /// Note that all segments below `acked` have arrived. Return the message that this completes.
     #[inline]
     pub fn complete(&mut self, now: Time, acked: u64) -> Option<Message> {
         let message = self.message.as_mut()?;
@@ -103,7 +102,7 @@ impl App {
             return None;
         }
         message.done = true;
-        // Answers to a query end together: the next begins by `ask`, once the last of them has
+        // Answers to a query end together. `ask` begins the next one after the last of them has
         // arrived.
         if let Demand::Requests(Requests { query: None, .. }) = &self.demand {
             let pauses = self.pauses.as_mut().expect("pauses between requests");
@@ -112,7 +111,7 @@ impl App {
         Some(*message)
     }
 
-    /// The queries that it answers with other flows, if it does.
+    /// The number of its query if it answers one together with other flows.
     pub const fn query(&self) -> Option<u32> {
         match &self.demand {
             Demand::Requests(requests) => requests.query,
@@ -120,43 +119,43 @@ impl App {
         }
     }
 
-    /// The next query is to be answered from `begins` on.
+    /// Begin the next answer to its query at `begins`.
     pub const fn ask(&mut self, begins: Time) {
         if self.query().is_some() {
             self.due = begins;
         }
     }
 
-    /// Does nothing any more.
+    /// Stop for good.
     pub fn stop(&mut self) {
         self.demand = Demand::Endless;
         self.due = Time::NEVER;
     }
 
-    /// Whether data comes in messages, of which the last segment may be short.
+    /// Return true if data comes in messages, whose last segment may be short.
     #[inline]
     pub const fn has_messages(&self) -> bool {
         self.message.is_some()
     }
 
-    /// Whether `segment` is the last of a message.
+    /// Return true if `segment` is the last of a message.
     #[inline]
     pub fn ends_message(&self, segment: u64) -> bool {
         self.message.as_ref().is_some_and(|message| segment + 1 == message.end)
     }
 
-    /// Payload of a segment that ends a message.
+    /// Payload of a segment that ends a message, in bytes.
     pub fn last_bytes(&self) -> u64 {
         self.message_bytes().map_or(self.mss_bytes, |bytes| (bytes - 1) % self.mss_bytes + 1)
     }
 
-    /// Segments of a message whose last one is below full size.
+    /// Segments of a message, if its last one is below full size.
     pub fn short_every_segs(&self) -> Option<NonZeroU64> {
         let bytes = self.message_bytes()?;
         NonZeroU64::new(bytes.div_ceil(self.mss_bytes)).filter(|_| bytes % self.mss_bytes > 0)
     }
 
-    /// Payload of each message.
+    /// Payload of each message in bytes; none: data is a stream.
     const fn message_bytes(&self) -> Option<u64> {
         match (&self.message, &self.demand) {
             (Some(message), _) => Some(message.bytes),
@@ -167,7 +166,7 @@ impl App {
         }
     }
 
-    /// Payload of the first `segs` segments.
+    /// Payload of the first `segs` segments in bytes.
     pub fn payload_bytes(&self, segs: u64) -> u64 {
         let Some(message) = &self.message else { return segs * self.mss_bytes };
         // All messages of a flow have one size, and the last segment of each may be short.
@@ -246,7 +245,7 @@ mod tests {
 
     #[test]
     fn data_comes_about_at_a_rate() {
-        // Segments of 1,000 bytes each millisecond.
+        // Segments of 1,000 bytes, one each millisecond.
         let rate_bps = Steps::constant(8_000_000);
         let mut app = app(Demand::AppLimited { rate_bps });
         assert_eq!((app.act(Time(7), 0), app.due()), (1, Time(1_000_007)));

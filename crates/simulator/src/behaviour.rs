@@ -12,25 +12,25 @@ const VERSIONS: &str = include_str!("../../../behaviour/versions");
 pub struct Behaviour {
     /// The simulator, with the network in it and without the algorithms.
     pub engine: u32,
-    /// The network, in which testbed and simulator share.
+    /// The network, which testbed and simulator share.
     pub network: u32,
     /// The testbed, without the network and the algorithms.
     pub testbed: u32,
-    /// The built-in algorithms that ever changed; the others have version 1.
+    /// The built-in algorithms that have ever changed. All others have version 1.
     pub algorithms: BTreeMap<String, u32>,
 }
 
 impl Behaviour {
-    /// That of this build.
+    /// The versions of this build.
     ///
     /// # Panics
-    /// If its file is not as `make behaviour` writes it.
+    /// If their file is not as `make behaviour` writes it.
     #[must_use]
     pub fn now() -> Self {
         Self::read(VERSIONS).unwrap_or_else(|line| panic!("behaviour/versions: {line:?}"))
     }
 
-    /// Reads a file of lines such as `engine 3` and `algorithm bbr 2`.
+    /// Read a file of lines such as `engine 3` and `algorithm bbr 2`.
     ///
     /// # Errors
     /// The line at fault.
@@ -52,7 +52,7 @@ impl Behaviour {
         Ok(found)
     }
 
-    /// The file's lines.
+    /// The lines of the file.
     #[must_use]
     pub fn written(&self) -> String {
         let Self { engine, network, testbed, algorithms } = self;

@@ -16,36 +16,36 @@ use crate::choice::Choice;
 use crate::flow::FlowState;
 use dumbbell_tcp::clock;
 
-/// The ACE field counts from this, modulo that (RFC 9768, section 3.2.1).
+/// The first value of the ACE field, which counts modulo [`ACE_CYCLE`] (RFC 9768, section 3.2.1).
 const ACE_AT_START: u32 = 5;
 const ACE_CYCLE: u32 = 8;
-/// Flows that a file names in its comment.
+/// Most flows that a file's comment names.
 const FLOWS_NAMED: usize = 100;
 
-/// What both sides have seen.
+/// Packets seen at both sides.
 #[derive(Debug)]
 pub struct Capture {
-    /// In the order in which the hosts got there; the senders' side first.
+    /// Packets in the order in which the hosts processed them; the senders' side first.
     seen: [Vec<Seen>; 2],
-    /// SACK blocks of acknowledgements; the first place is that of none.
+    /// SACK blocks of acknowledgements. The first place is for packets without blocks.
     blocks: Vec<SackBlocks>,
     under_way: Vec<Waybill>,
-    /// Places there that may be used again.
+    /// Places that are free again.
     free: Vec<u32>,
-    /// The latest timestamp that each flow's sender has got.
+    /// The latest timestamp that each flow's sender has received.
     echoes: Vec<u32>,
-    /// Marked packets that it has got, which its own count in turn.
+    /// Marked packets that each flow's sender has received. Its own ACE fields report them.
     marked: Vec<u32>,
 }
 
-/// Where packets are seen.
+/// Side of the capture.
 #[derive(Clone, Copy, Debug)]
 enum Side {
     Sender,
     Receiver,
 }
 
-/// Something that a host has seen.
+/// A packet that a host has seen.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     clock_ns: u64,
@@ -67,28 +67,28 @@ enum What {
     Packet(Packet, Headers),
 }
 
-/// What is in a packet's headers beyond the packet.
+/// Contents of a packet's headers that [`Packet`] does not have.
 #[derive(Clone, Copy, Debug, Default)]
 struct Headers {
     timestamps: Timestamps,
     /// Place of its SACK blocks.
     blocks: u32,
-    /// What it says of marks, where that is counted.
+    /// Its counts of marks, if marks are counted.
     marks: MarkCounts,
 }
 
-/// What is kept here of a packet.
+/// Notes on a packet in the network.
 #[derive(Debug)]
 struct Waybill {
     headers: Headers,
     /// The packet's own note.
     note: u32,
-    /// How many packets name the place.
+    /// Number of packets with this place.
     packets: u32,
 }
 
 impl Capture {
-    /// Nothing seen of so many flows.
+    /// A capture of `flows` flows, empty.
     pub fn new(flows: usize) -> Self {
         Self {
             seen: [Vec::new(), Vec::new()],
@@ -100,7 +100,7 @@ impl Capture {
         }
     }
 
-    /// A connection begins, of whose handshake nothing was sent.
+    /// Record the handshake of a connection that begins now, without simulated packets.
     #[cold]
     pub fn begins(&mut self, now: Time, flow: usize) {
         self.echoes[flow] = clock(now);
@@ -112,19 +112,20 @@ impl Capture {
         }
     }
 
-    /// A host sends data; gives what goes into the network.
+    /// Record data that a host sends; return the packet for the network.
     #[cold]
     pub fn sends_data(&mut self, now: Time, packet: Packet) -> Packet {
         let echo = self.echoes[packet.flow() as usize];
         let timestamps = Timestamps { value: clock(now), echo };
         let ace = (ACE_AT_START + self.marked[packet.flow() as usize]) % ACE_CYCLE;
-        // It has got no data.
+        // The sender has received no data. These are the initial counters (RFC 9768, section
+        // 3.2.1).
         let option = Some(ByteCounts { ect0: 1, ce: 0, ect1: 1, is_short: false });
         let marks = MarkCounts { ace: ace as u8, option };
         self.departs(Side::Sender, now, packet, Headers { timestamps, blocks: 0, marks })
     }
 
-    /// A host sends an acknowledgement; gives what goes into the network.
+    /// Record an acknowledgement that a host sends; return the packet for the network.
     #[cold]
     pub fn sends_ack(
         &mut self,
@@ -144,8 +145,8 @@ impl Capture {
         self.departs(Side::Receiver, now, packet, Headers { timestamps, blocks: place, marks })
     }
 
-    /// A host sends a packet of a handshake, with this ACE field where marks are counted; gives what
-    /// goes into the network.
+    /// Record a handshake packet that a host sends, and return the packet for the network. `ace` is
+    /// its ACE field if marks are counted.
     #[cold]
     pub fn sends_step(&mut self, now: Time, packet: Packet, ace: u8) -> Packet {
         let (side, echo) = match packet.direction() {
@@ -158,7 +159,7 @@ impl Capture {
         self.departs(side, now, packet, Headers { timestamps, blocks: 0, marks })
     }
 
-    /// A packet is at its host; gives it as it was sent.
+    /// Record a packet that reaches its host; return it as it was sent.
     #[cold]
     pub fn arrives(&mut self, now: Time, packet: Packet) -> Packet {
         let (packet, headers) = self.leaves(packet);
@@ -166,7 +167,7 @@ impl Capture {
             Direction::Forward => Side::Receiver,
             Direction::Reverse => {
                 let echoes = &mut self.echoes[packet.flow() as usize];
-                // Reordered acknowledgements must not turn the echo back (RFC 7323, section 4.3).
+                // Reordered acknowledgements must not set the echo back (RFC 7323, section 4.3).
                 let is_newer = headers.timestamps.value.wrapping_sub(*echoes) as i32 >= 0;
                 *echoes = if is_newer { headers.timestamps.value } else { *echoes };
                 self.marked[packet.flow() as usize] += u32::from(packet.ecn() == Ecn::Ce);
@@ -177,13 +178,13 @@ impl Capture {
         packet
     }
 
-    /// A packet is lost; gives it as it was sent.
+    /// Forget a lost packet; return it as it was sent.
     #[cold]
     pub fn loses(&mut self, packet: Packet) -> Packet {
         self.leaves(packet).0
     }
 
-    /// There is one more packet like this; gives it as it was sent.
+    /// Note a duplicate of a packet; return it as it was sent.
     #[cold]
     pub fn doubles(&mut self, packet: Packet) -> Packet {
         let waybill = self.held(packet);
@@ -191,10 +192,10 @@ impl Capture {
         packet.renoted(waybill.note)
     }
 
-    /// Compares the blocks that the sender reads of the latest acknowledgement with those sent.
+    /// Compare the blocks of the latest acknowledgement, as the sender reads them, with those sent.
     ///
     /// # Panics
-    /// If it was sent with other blocks.
+    /// If the blocks differ.
     #[cold]
     pub fn assert_sent_with(&self, packet: Packet, blocks: &SackBlocks) {
         let latest = self.seen[Side::Sender as usize].last();
@@ -213,8 +214,8 @@ impl Capture {
         let mut files = ["senders", "receivers"].into_iter().zip(std::mem::take(&mut self.seen));
         std::array::from_fn(|_| {
             let (name, mut seen) = files.next().expect("two sides");
-            // Hosts ran ahead of each other.
-            // The sort is stable: packets of one host at the same time keep their order.
+            // Hosts ran ahead of each other. The sort is stable: packets of one host at the same
+            // time keep their order.
             seen.sort_by_key(|seen| (seen.clock_ns, seen.flow()));
             let comment = comment(flows);
             let begin = if opens { Writer::with_handshakes } else { Writer::new };
@@ -250,7 +251,7 @@ impl Capture {
         (packet.renoted(note), headers)
     }
 
-    /// What is kept here of a packet that is under way.
+    /// Notes on a packet in the network.
     fn held(&mut self, packet: Packet) -> &mut Waybill {
         let waybill = &mut self.under_way[packet.note() as usize];
         assert!(waybill.packets > 0, "nothing is kept for {packet:?}");
@@ -286,7 +287,8 @@ impl Capture {
                             say_marks(&mut segment, packet, headers.marks, choice);
                         }
                         if packet.bytes() == header_bytes {
-                            // A probe of a closed window says that of what is acknowledged.
+                            // A probe of a closed window has only headers: its number is already
+                            // acknowledged.
                             segment.payload_bytes = 0;
                         }
                         writer.tcp(time_ns, 0, &segment)
@@ -329,7 +331,7 @@ impl Capture {
     }
 }
 
-/// Puts into a header what it says of marks, where they are counted.
+/// Write the counts of marks into a header, if marks are counted.
 fn say_marks(segment: &mut wire::TcpPacket, packet: Packet, marks: MarkCounts, choice: &Choice) {
     let stack = &choice.stack;
     if !stack.accecn {
@@ -337,7 +339,7 @@ fn say_marks(segment: &mut wire::TcpPacket, packet: Packet, marks: MarkCounts, c
     }
     let opens = packet.has(Flags::OPENS);
     if opens && packet.note() == Handshake::Syn as u32 {
-        // The SYN asks for it.
+        // The SYN requests Accurate ECN.
         segment.flags.set_ace(0b111);
         return;
     }
@@ -393,7 +395,7 @@ const fn ecn(packet: Packet) -> wire::Ecn {
     }
 }
 
-/// Which flow has which address.
+/// Address of each flow, as a text.
 fn comment(flows: &[FlowState]) -> String {
     let named = (0..).zip(flows).take(FLOWS_NAMED).map(|(index, flow)| {
         let (from, to) = (wire::Endpoint::sender(index), wire::Endpoint::receiver(index));

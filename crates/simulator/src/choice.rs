@@ -9,16 +9,16 @@ use dumbbell_workload::{Flow, Tcp, Transport};
 /// The algorithm of a connection, with its parameters, and the stack that serves it.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// As every connection begins with it.
+    /// Its state is that of a new connection.
     pub algorithm: Instance,
     pub stack: Stack,
 }
 
 impl Choice {
-    /// That of a flow; none: it sends datagrams.
+    /// The choice for a flow; none: it sends datagrams.
     ///
     /// # Errors
-    /// The key at fault, below the flow, and what is wrong with it.
+    /// The key at fault, below the flow, and the problem.
     pub fn of_flow(
         flow: &Flow,
         algorithms: &Algorithms,
@@ -29,10 +29,10 @@ impl Choice {
         Ok(Some(Box::new(choice)))
     }
 
-    /// The same, for a flow that a learner steers: nothing but its algorithm differs.
+    /// The choice for a flow that a learner steers. Only its algorithm differs.
     ///
     /// # Errors
-    /// The key at fault, below the flow, and what is wrong with it.
+    /// The key at fault, below the flow, and the problem.
     pub fn of_learner(flow: &Flow) -> Result<Box<Self>, (String, String)> {
         let Transport::Tcp(tcp) = &flow.transport else {
             return Err((
@@ -71,34 +71,34 @@ impl Choice {
         stack
             .check_marks(algorithm.algorithm())
             .map_err(|(key, problem)| (format!("stack.{key}"), problem))?;
-        // Last, since an algorithm that needs marks turns ECN on whatever the stack has set.
+        // Last, since an algorithm that needs marks turns ECN on, whatever the stack's switch.
         Ok(Self { stack: stack.serving(algorithm.algorithm()), algorithm })
     }
 
-    /// Whether the algorithm needs something of the stack.
+    /// Return true if the algorithm needs this feature of the stack.
     pub fn needs(&self, need: Need) -> bool {
         self.algorithm.algorithm().flags.contains(&need)
     }
 
-    /// What packets say that may be marked.
+    /// ECN field of ECN-capable packets.
     pub fn capable(&self) -> Ecn {
         if self.stack.ecn == EcnMode::L4s { Ecn::Ect1 } else { Ecn::Ect0 }
     }
 
-    /// What those say that the sender sends while it opens its connection. Linux lets them be marked
-    /// where the algorithm needs marks.
+    /// ECN field of the sender's packets during the handshake. Linux makes them ECN-capable if the
+    /// algorithm needs marks.
     pub fn opening_ecn(&self) -> Ecn {
-        // RFC 3168 (section 6.1.1) forbids it. The rule is that of tcp_ecn_send_syn.
+        // RFC 3168 (section 6.1.1) forbids that. Linux does so in tcp_ecn_send_syn.
         if self.needs(Need::Ecn) { self.capable() } else { Ecn::NotEct }
     }
 
-    /// What acknowledgements say, and the packet that ends a handshake: where marks are counted, all
-    /// packets of a connection may be marked, as in Linux.
+    /// ECN field of acknowledgements and of the packet that ends a handshake. With Accurate ECN all
+    /// packets of a connection are ECN-capable, as in Linux.
     pub fn answering_ecn(&self) -> Ecn {
         if self.stack.accecn { self.capable() } else { Ecn::NotEct }
     }
 
-    /// Whether the sender wants the receiver's timestamps.
+    /// Return true if the sender needs the receiver's timestamps.
     pub fn wants_stamps(&self) -> bool {
         self.needs(Need::OneWay) && self.stack.timestamps
     }

@@ -6,33 +6,33 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use dumbbell_record::{Full, RowLimits};
 use dumbbell_workload::Invalid;
 
-/// What goes on between a run and those who wait for it, from any thread.
+/// Cancellation, progress and limits of a run, shared with other threads.
 #[derive(Debug, Default)]
 pub struct Control {
-    /// Set by those who do not want its results any more.
+    /// True once its results are not needed any more.
     pub cancelled: Arc<AtomicBool>,
-    /// How far it has come, in ns of its own time, about.
+    /// Simulated time that it has reached, in ns, approximately.
     pub reached_ns: Arc<AtomicU64>,
-    /// How much its tables may hold.
+    /// Most rows of its tables.
     pub limits: RowLimits,
 }
 
 impl Control {
-    /// Whether a run is still wanted; it may take long until it begins, too.
+    /// Return an error if the run is cancelled. It may be even before it begins.
     pub(crate) fn go_on(&self) -> Result<(), Error> {
         if self.cancelled.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
     }
 }
 
-/// Why a run gave no output.
+/// Reason why a run gave no output.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The scenario cannot be run, or not to its end.
+    /// The scenario cannot run, or not until its end.
     #[error("{key}: {problem}")]
     Invalid {
         /// Path of the key at fault.
         key: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The run was cancelled.

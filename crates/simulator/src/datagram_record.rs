@@ -8,32 +8,32 @@ use dumbbell_workload::datagram_sample;
 
 use crate::flow::{Counters, FlowState};
 
-/// What is known of datagrams at the sampling times.
+/// Counts of datagrams at the sampling times.
 #[derive(Debug)]
 pub struct DatagramRecord {
     interval: Option<Span>,
-    /// What the senders have counted.
+    /// The senders' counters.
     sent: Vec<(Time, u32, Counters)>,
-    /// How many of a flow were lost since the sampling time before.
+    /// Datagrams of each flow that were lost since the sampling time before.
     lost: BTreeMap<(u32, u64), u64>,
-    /// What the receiver of each flow has seen of delays, and bytes of payload.
+    /// Delays at the receiver of each flow, and its bytes of payload.
     received: BTreeMap<u32, Vec<(OneWayCounters, u64)>>,
 }
 
 impl DatagramRecord {
-    /// Nothing known.
+    /// An empty record.
     pub const fn new(interval: Option<Span>) -> Self {
         Self { interval, sent: Vec::new(), lost: BTreeMap::new(), received: BTreeMap::new() }
     }
 
-    /// Samples the sending end of a flow, if it has begun.
+    /// Sample the sending end of a flow, if it has begun.
     pub fn sample_sender(&mut self, now: Time, flow: u32, state: &FlowState) {
         if state.datagrams().is_some() && state.spec.start_ns <= now {
             self.sent.push((now, flow, state.counters));
         }
     }
 
-    /// Samples the receiving end of a flow.
+    /// Sample the receiving end of a flow.
     pub fn sample_receiver(&mut self, flow: u32, state: &FlowState) {
         if let Some(datagrams) = state.datagrams() {
             let received = (datagrams.one_way.counters(), state.counters.received_bytes);
@@ -41,19 +41,19 @@ impl DatagramRecord {
         }
     }
 
-    /// Counts one that is lost.
+    /// Count a lost datagram.
     pub fn lose(&mut self, now: Time, flow: u32) {
         if let Some(interval) = self.interval {
             *self.lost.entry((flow, number_of(now, interval))).or_insert(0) += 1;
         }
     }
 
-    /// Puts it all together, in order.
+    /// Combine all counts, in the order of the table.
     pub fn finish(mut self) -> DatagramSamples {
         let mut table = DatagramSamples::default();
         let Some(interval) = self.interval else { return table };
         self.sent.sort_by_key(|&(time, flow, _)| (time, flow));
-        // Of each flow, up to which sample losses are counted, and how many there were.
+        // For each flow: the sample up to which losses are counted, and their number.
         let mut counted = BTreeMap::new();
         for (time, flow, sender) in self.sent {
             let number = number_of(time, interval);
@@ -69,7 +69,7 @@ impl DatagramRecord {
     }
 }
 
-/// The number of the first sample that is not taken before `time`.
+/// The number of the first sample at or after `time`.
 const fn number_of(time: Time, interval: Span) -> u64 {
     time.0.saturating_sub(1) / interval.0
 }

@@ -17,20 +17,20 @@ use crate::shortcuts::Shortcuts;
 use crate::traffic::traffic_of_links;
 use crate::{Control, Error};
 
-/// Events between two looks at whether the run is still wanted.
+/// Events between two checks for cancellation.
 const EVENTS_AT_ONCE: u32 = 1 << 8;
-/// Batches of events between two looks for connections to forget.
+/// Batches of events between two searches for connections to forget.
 const FORGET_EVERY: u32 = 1 << 8;
 
-/// How far a simulation has come.
+/// Point where a simulation stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
-    /// It goes on after the alarm.
+    /// At the alarm. It can continue.
     Alarm,
     End,
 }
 
-/// A simulation under way.
+/// A running simulation.
 #[derive(Debug)]
 pub struct Engine {
     network: Network,
@@ -38,21 +38,22 @@ pub struct Engine {
     end: Time,
     interval: Option<Span>,
     outline: Outline,
-    /// Links whose counters are wanted, and their names.
+    /// Links with samples, and their names.
     sampled: Vec<(LinkId, String)>,
-    /// How far it has come, for those who wait.
+    /// Simulated time that it has reached, in ns, for other threads.
     reached_ns: Arc<AtomicU64>,
-    /// The process that stands for the alarm; of none: there is no alarm.
+    /// The process whose timer is the alarm, or no process without an alarm.
     alarm: ProcessId,
     /// Batches of events so far.
     batches: u32,
 }
 
 impl Engine {
-    /// Everything idle; the scenario has been checked. With an alarm, [`Self::run`] can stop at it.
+    /// A simulation before its first event, of a scenario that has been checked. With an alarm,
+    /// [`Self::run`] can stop at it.
     ///
     /// # Errors
-    /// It was cancelled.
+    /// If it was cancelled.
     pub fn new(
         scenario: Scenario,
         choices: Vec<Option<Box<Choice>>>,
@@ -81,11 +82,10 @@ impl Engine {
         Ok(Self { network, hosts, end, interval, outline, sampled, reached_ns, alarm, batches })
     }
 
-    /// Runs until the network's alarm or until the end, that moment included; without an alarm
-    /// until the end.
+    /// Run up to and including the alarm or the end, whichever comes first.
     ///
     /// # Errors
-    /// It was cancelled, or a table is full.
+    /// If it was cancelled, or a table is full.
     pub fn run(&mut self) -> Result<Reached, Error> {
         let mut reached = None;
         while !self.hosts.is_cancelled() && reached.is_none() {
@@ -95,12 +95,12 @@ impl Engine {
                 self.hosts.forget_what_is_over(&self.network);
             }
         }
-        // A full table stops the run like a cancellation, but has its own error.
+        // A full table stops the run like a cancellation, but has a different error.
         self.hosts.recorder.check()?;
         reached.filter(|_| !self.hosts.is_cancelled()).ok_or(Error::Cancelled)
     }
 
-    /// Lets the next events happen; gives why no more of them may.
+    /// Process the next events; return the reason to stop, if there is one.
     fn take_batch(&mut self) -> Option<Reached> {
         let (network, hosts) = (&mut self.network, &mut self.hosts);
         let has_trains = hosts.has_trains();
@@ -124,7 +124,7 @@ impl Engine {
                         network.set_timer(process, Time::NEVER);
                         return Some(Reached::Alarm);
                     }
-                    // What is due at `time` is due before the next nanosecond.
+                    // A process acts before a time, so add 1 ns to include `time`.
                     hosts.catch_up(process, time + Span(1), network);
                 }
                 Event::End => {
@@ -136,34 +136,33 @@ impl Engine {
         None
     }
 
-    /// When the event of a flow's beginning is over.
+    /// Time just after the event that begins a flow.
     pub fn begins(&self, flow: usize) -> Time {
         let start = self.hosts.flows[flow].spec.start_ns;
         self.network.alarm_at(self.hosts.timers.process_of(sender_of(flow)), start)
     }
 
-    /// Lets [`Self::run`] stop at that time; at the end it stops anyway.
+    /// Let [`Self::run`] stop at this time. It stops at the end in any case.
     pub fn set_alarm(&mut self, at: Time) {
         self.network.set_timer(self.alarm, if at < self.end { at } else { Time::NEVER });
     }
 
-    /// Sets window and rate of a flow as the alarm of that time rings.
+    /// Set window and rate of a flow at the alarm of that time.
     pub fn steer(&mut self, flow: usize, alarm: Time, setting: (u32, u64)) {
         self.hosts.steer(flow, alarm, setting, &mut self.network);
     }
 
-    /// When it ends.
+    /// Its end.
     pub const fn end(&self) -> Time {
         self.end
     }
 
-    /// Everything recorded.
+    /// Return everything recorded.
     pub fn finish(mut self) -> Output {
         let end = self.end;
         let mut in_flight = vec![0; self.hosts.flows.len()];
         for packet in self.network.under_way() {
-            // The packets of a handshake and acknowledgements are no data, which the summary
-            // balances.
+            // The summary balances data packets only, not acknowledgements and handshakes.
             if packet.direction() == Direction::Forward && !packet.has(Flags::OPENS) {
                 in_flight[packet.flow() as usize] += 1;
             }
@@ -209,7 +208,7 @@ impl Engine {
     }
 }
 
-/// Marks that a sender knows of, where acknowledgements count them.
+/// Marks that acknowledgements have reported to the sender; none: they do not count marks.
 fn counted_marks(flow: &FlowState) -> Option<u64> {
     let counts = flow.choice.as_ref().is_some_and(|choice| choice.stack.accecn);
     flow.totals().filter(|_| counts).map(|totals| totals.told_marks)

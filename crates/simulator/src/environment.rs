@@ -29,12 +29,12 @@ use dials::Held;
 use observing::{Observer, Seen};
 use view::View;
 
-/// Until a connection is there that a handshake opens, it is looked for so often.
+/// Interval at which the environment checks for a connection that a handshake opens.
 const OPENING: Span = Span::from_millis(1);
-/// The shortest step that is counted in round trips.
+/// The shortest step that is measured in round trips.
 const SHORTEST: Span = Span::from_micros(100);
 
-/// One path with its learners, episode after episode.
+/// One path with its learners, for one episode after the other.
 #[derive(Debug)]
 pub struct Environment {
     scenario: Scenario,
@@ -48,7 +48,7 @@ pub struct Environment {
 #[derive(Debug)]
 struct Run {
     engine: Engine,
-    /// When the last step ended.
+    /// End of the last step.
     at: Time,
     learners: Vec<Learner>,
     progress: Progress,
@@ -62,22 +62,22 @@ struct Learner {
     last: Observation,
 }
 
-/// Whether an episode goes on.
+/// State of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// There is another step.
+    /// It has another step.
     GoesOn,
     /// The time of the scenario is over.
     TimeIsOver,
-    /// Every learner's flow has sent all that it had.
+    /// Every learner's flow has sent all its data.
     AllIsSent,
 }
 
 impl Environment {
-    /// A path whose episodes have not begun.
+    /// A path before its first episode.
     ///
     /// # Errors
-    /// A scenario that cannot be run, or a flow that no learner can steer.
+    /// If the scenario cannot run, or a learner cannot steer a flow.
     pub fn new(
         mut scenario: Scenario,
         algorithms: &Algorithms,
@@ -99,10 +99,10 @@ impl Environment {
         Ok(Self { scenario, choices, learners, control, run: None })
     }
 
-    /// Begins an episode, and runs until a learner has its connection.
+    /// Begin an episode, and run until a learner has its connection.
     ///
     /// # Errors
-    /// The scenario ends before that.
+    /// If the scenario ends before that.
     pub fn reset(&mut self, seed: u64, terms: &Terms) -> Result<(), Error> {
         let scenario = Scenario { seed, ..self.scenario.clone() };
         let choices = self.choices.clone();
@@ -130,24 +130,22 @@ impl Environment {
             view.push(&last);
             run.learners.push(Learner { held, seen, view, last });
         }
-        // The first step begins with what the connection began with, within the bounds of the
-        // dials.
+        // The first step has the connection's initial values, within the bounds of the dials.
         run.steer_all(&self.learners);
         self.run = Some(run);
         Ok(())
     }
 
-    /// Whether there is another step.
+    /// Return true if there is another step.
     #[must_use]
     pub fn goes_on(&self) -> bool {
         self.run.as_ref().is_some_and(|run| run.progress == Progress::GoesOn)
     }
 
-    /// Lets learners set what these actions say, one after the other, and runs a step.
+    /// Set windows and rates from the learners' actions, one after the other, and run a step.
     ///
     /// # Errors
-    /// An action that cannot be one: then nothing has happened. A table without space ends the
-    /// episode.
+    /// If an action is not valid; then nothing has happened. A full table ends the episode.
     pub fn step(&mut self, actions: &[f64], terms: &Terms) -> Result<Progress, StepError> {
         let Some(run) = self.run.as_mut().filter(|run| run.progress == Progress::GoesOn) else {
             return Err(StepError::IsOver);
@@ -169,17 +167,17 @@ impl Environment {
         Ok(run.progress)
     }
 
-    /// What a learner observed, as [`Terms`] say, and all that was measured in the last step.
+    /// A learner's observation as [`Terms`] define it, and all measurements of the last step.
     ///
     /// # Panics
-    /// Before the first episode, or if there are not so many learners.
+    /// Before the first episode, or if there is no such learner.
     pub fn seen(&self, learner: usize) -> (impl Iterator<Item = f32>, &Observation) {
         let run = self.run.as_ref().expect("an episode has begun");
         let Learner { view, last, .. } = &run.learners[learner];
         (view.values(), last)
     }
 
-    /// Everything recorded of an episode that is over; none: there is no such.
+    /// Return everything recorded in a finished episode; none: no episode is finished.
     pub fn finish(&mut self) -> Option<Output> {
         let run = self.run.take_if(|run| run.progress == Progress::TimeIsOver)?;
         Some(run.engine.finish())
@@ -200,7 +198,7 @@ impl Environment {
 }
 
 impl Run {
-    /// Runs until that time; gives whether the scenario goes on then.
+    /// Run until `at`; return true if the scenario continues then.
     fn go_to(&mut self, at: Time) -> Result<bool, Error> {
         self.engine.set_alarm(at);
         if self.engine.run()? == Reached::End {

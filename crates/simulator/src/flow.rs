@@ -13,12 +13,12 @@ use crate::shortcuts::Shortcuts;
 use crate::traffic::{interface_of, small_queue};
 use crate::under_way::UnderWay;
 
-/// The route at whose end a flow's receiver is.
+/// Index of the route that ends at a flow's receiver.
 pub const fn receiver_of(flow: usize) -> usize {
     2 * flow
 }
 
-/// The route at whose end a flow's sender is.
+/// Index of the route that ends at a flow's sender.
 pub const fn sender_of(flow: usize) -> usize {
     2 * flow + 1
 }
@@ -27,21 +27,21 @@ pub const fn sender_of(flow: usize) -> usize {
 #[derive(Debug)]
 pub struct FlowState {
     pub spec: Flow,
-    /// What its connection is made of; none: it sends datagrams.
+    /// Its algorithm and stack; none: it sends datagrams.
     pub choice: Option<Box<Choice>>,
     pub ends: Ends,
-    /// That of its host, where its sender wants to know what leaves it.
+    /// Its host's interface, if its sender needs to know what leaves it.
     pub interface: Option<LinkId>,
-    /// The same, where its sender keeps the segments for which the queue has no space.
+    /// Its host's interface, if its sender keeps the segments for which the queue has no space.
     pub full_host: Option<FullHost>,
-    /// The receiving end, while it waits to hear that its SYN-ACK has arrived.
+    /// The receiving end, until the ACK of its SYN-ACK arrives.
     pub accepter: Option<Box<Accepter>>,
     pub ended: Option<Time>,
     pub stop_pending: bool,
     pub counters: Counters,
 }
 
-/// What happened to a flow's packets.
+/// Counters of a flow's packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
     pub sent_packets: u64,
@@ -55,7 +55,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Counts full segments of a flow that are being sent.
+    /// Count full segments that a flow sends.
     #[inline]
     pub fn count_sent(&mut self, spec: &Flow, segs: u32) {
         self.sent_packets += u64::from(segs);
@@ -63,24 +63,24 @@ impl Counters {
     }
 }
 
-/// The hosts' side of a flow. Of thousands of short ones few are there at the same time.
+/// The hosts' side of a flow. Of thousands of short flows, few exist at the same time.
 #[derive(Debug)]
 pub enum Ends {
     /// A connection that has not begun.
     Ahead(Ahead),
     Tcp(Box<Connection>),
-    /// A connection of which nothing is left to do.
+    /// A connection that has nothing left to do.
     Over(Box<ConnectionTotals>),
     Udp(Box<DatagramEnds>),
 }
 
-/// What a connection begins with.
+/// State before a connection begins.
 #[derive(Debug)]
 pub struct Ahead {
     host: Host,
     shortcuts: Shortcuts,
     random: Random,
-    /// Its SYN is under way, or to be sent again.
+    /// Its opener, while a SYN is in flight or to be sent again.
     pub opener: Option<Box<Opener>>,
 }
 
@@ -90,17 +90,17 @@ pub struct Connection {
     pub sender: Sender,
     pub receiver: Receiver,
     pub app: App,
-    /// The sender wants the receiver's timestamps.
+    /// True if the sender needs the receiver's timestamps.
     pub wants_stamps: bool,
-    /// What packets say that may be marked.
+    /// ECN field of ECN-capable packets.
     pub capable: Ecn,
-    /// What acknowledgements say of ECN.
+    /// ECN field of acknowledgements.
     pub answering: Ecn,
-    /// Size of an acknowledgement without the options that not each has.
+    /// Size of an acknowledgement in bytes, without options that not every acknowledgement has.
     pub ack_bytes: u16,
 }
 
-/// What the summary says of a connection.
+/// The part of the summary that depends on the connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConnectionTotals {
     pub counters: SenderCounters,
@@ -114,20 +114,20 @@ pub struct ConnectionTotals {
 #[derive(Clone, Copy, Debug)]
 pub struct FullHost {
     pub link: LinkId,
-    /// It has space for so many packets of the flow however they come, as no other flow uses it.
+    /// Packets of the flow for which it has space in any case, since no other flow uses it.
     pub holds: u32,
 }
 
-/// What a sender knows of its host and its path.
+/// Properties of a sender's host and path.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
     /// Its interface, the first link that the flow's data passes.
     pub interface: Option<LinkId>,
-    /// The same, where its sender keeps the segments for which the queue has no space.
+    /// Its interface, if its sender keeps the segments for which the queue has no space.
     pub full_host: Option<FullHost>,
-    /// What its first link adds to each packet.
+    /// Bytes that its first link adds to each packet.
     pub overhead_bytes: u32,
-    /// Round-trip propagation time, as a handshake over the empty path would measure.
+    /// Round-trip propagation time, as a handshake on the empty path would measure it.
     pub base_rtt: Span,
 }
 
@@ -136,14 +136,14 @@ pub struct Host {
 pub struct DatagramEnds {
     pub schedule: Datagrams,
     pub under_way: UnderWay,
-    /// What their receiver sees of their delays.
+    /// Delays at their receiver.
     pub one_way: OneWay,
-    /// Of the next datagram.
+    /// Number of the next datagram.
     pub number: u64,
 }
 
 impl Host {
-    /// The sending host of a flow; `routes` lead over each link.
+    /// The sending host of a flow; `routes` has the number of routes over each link.
     pub fn of(
         flow: &Flow,
         choice: Option<&Choice>,
@@ -153,7 +153,7 @@ impl Host {
     ) -> Self {
         let links = &scenario.links;
         let delay = |route: &Route| {
-            // With delays that change, the first: a handshake that nobody sees took place before
+            // Take the first of delays that change: the handshake without packets took place before
             // them.
             let hops = route.hops.iter().map(|hop| links[hop.link].delay.0[0].1 + hop.delay);
             hops.fold(route.delay, |total, delay| total + delay)
@@ -169,9 +169,9 @@ impl Host {
             .and_then(|_| interface_of(flow, scenario))
             .filter(|&link| network.has_tail_drop(link))
             .map(|link| {
-                // The ACK of a handshake may wait in front of data.
+                // The ACK of a handshake may wait before data.
                 let is_alone = routes[link] == 1 && !opens;
-                // Asked before the run, while the queue is empty: this is all of its space.
+                // The queue is empty before the run, so this is all its space.
                 let holds =
                     if is_alone { network.space(link, Time::ZERO, flow.packet_bytes) } else { 0 };
                 FullHost { link, holds }
@@ -219,7 +219,8 @@ impl FlowState {
         Self { spec, choice, ends, interface, full_host, accepter, ended, stop_pending, counters }
     }
 
-    /// Whether each of its packets says more than its number, or is followed by its host.
+    /// Return true if its packets carry more than their numbers, or its host reports their
+    /// departure.
     pub fn needs_packets(&self) -> bool {
         let says_more = |choice: &Choice| choice.wants_stamps() || choice.stack.accecn;
         self.choice.as_deref().is_some_and(says_more)
@@ -228,7 +229,7 @@ impl FlowState {
             || self.full_host.is_some()
     }
 
-    /// The connection, if the flow is one and under way.
+    /// The connection, if the flow has one now.
     pub fn connection(&self) -> Option<&Connection> {
         match &self.ends {
             Ends::Tcp(connection) => Some(connection),
@@ -236,7 +237,7 @@ impl FlowState {
         }
     }
 
-    /// The same, to change it.
+    /// The connection, to change it.
     pub fn connection_mut(&mut self) -> Option<&mut Connection> {
         match &mut self.ends {
             Ends::Tcp(connection) => Some(connection),
@@ -244,7 +245,7 @@ impl FlowState {
         }
     }
 
-    /// Totals of the connection, if the flow is one that has begun.
+    /// Totals of the connection, if the flow has one that has begun.
     pub fn totals(&self) -> Option<ConnectionTotals> {
         match &self.ends {
             Ends::Tcp(connection) => Some(connection.totals()),
@@ -261,11 +262,11 @@ impl FlowState {
         }
     }
 
-    /// Forgets a connection if it has nothing to do any more; nothing of it may be under way.
-    /// Gives whether it has.
+    /// Forget a connection that has nothing left to do, and of which no packet is in flight. Return
+    /// true if it is forgotten.
     pub fn forget_if_over(&mut self) -> bool {
         let Ends::Tcp(connection) = &self.ends else { return false };
-        // A stop that is still to come would record an event, so the connection waits for it.
+        // A later stop would record an event, so the connection waits for it.
         let is_over = connection.is_idle() && !self.stop_pending;
         if is_over {
             self.ends = Ends::Over(Box::new(connection.totals()));
@@ -273,7 +274,7 @@ impl FlowState {
         is_over
     }
 
-    /// When the sending end next wants to act on its own.
+    /// Time when the sending end acts next without a packet.
     #[inline]
     pub fn sender_due(&self) -> Time {
         let stop = if self.stop_pending { self.spec.stop_ns } else { None };
@@ -284,7 +285,7 @@ impl FlowState {
         own.min(stop.unwrap_or(Time::NEVER))
     }
 
-    /// The receiver takes a datagram.
+    /// Deliver a datagram to the receiver.
     #[cold]
     pub fn datagram_arrives(&mut self, now: Time, number: u64) {
         let Ends::Udp(datagrams) = &mut self.ends else {
@@ -296,12 +297,12 @@ impl FlowState {
 }
 
 impl Ahead {
-    /// The handshake that nobody sees: over the empty path.
+    /// A handshake without packets, over the empty path.
     pub const fn unseen(&self) -> Handshake {
         Handshake::of(self.host.base_rtt)
     }
 
-    /// Gives the connection, which is established by `handshake`.
+    /// Open the connection with the measurements of `handshake`.
     pub fn begin(
         &mut self,
         now: Time,
@@ -337,7 +338,7 @@ impl Ahead {
         if stack.accecn {
             receiver.count_marks(stack, spec.mss_bytes(), app.last_bytes(), handshake.rtt);
         }
-        // Before there is data: the first flight must fit the window of the handshake.
+        // Before there is data: the first flight must fit into the window of the handshake.
         if let Some(segs) = receiver.window() {
             sender.take_window(0, segs);
         }
@@ -350,30 +351,30 @@ impl Ahead {
 }
 
 impl Connection {
-    /// What a packet says of ECN.
+    /// ECN field of a packet.
     #[inline]
     pub const fn ecn_of(&self, is_capable: bool) -> Ecn {
         if is_capable { self.capable } else { Ecn::NotEct }
     }
 
-    /// Payload cumulatively acknowledged.
+    /// Payload cumulatively acknowledged, in bytes.
     pub fn acked_bytes(&self) -> u64 {
         self.app.payload_bytes(self.sender.acked_segs())
     }
 
-    /// Whether an acknowledgement in this packet is on the fast path.
+    /// Return true if the acknowledgement in this packet is on the fast path.
     #[inline]
     pub fn expects(&self, packet: Packet) -> bool {
         packet.is_bare() && !self.app.has_messages() && self.sender.is_on_fast_path(packet.number())
     }
 
-    /// The message that is complete by now, if one has just become so.
+    /// The message that has just become complete, if one has.
     #[inline]
     pub fn complete(&mut self, now: Time) -> Option<Message> {
         self.app.complete(now, self.sender.acked_segs())
     }
 
-    /// When the sender or its application next wants to act.
+    /// Time when the sender or its application acts next.
     #[inline]
     pub fn due(&self) -> Time {
         self.sender.deadline().min(self.app.due())
@@ -386,7 +387,7 @@ impl Connection {
         ConnectionTotals { counters, rtt, acked_bytes: self.acked_bytes(), told_marks }
     }
 
-    /// Neither end will do anything before it receives something.
+    /// True if neither end acts again before it receives a packet.
     fn is_idle(&self) -> bool {
         self.sender.is_done() && self.due() == Time::NEVER && self.receiver.deadline().is_none()
     }

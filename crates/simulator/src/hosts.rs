@@ -34,7 +34,7 @@ use crate::timers::{Task, Timers};
 use crate::traffic::routes_over_links;
 use crate::wire::note_of;
 
-/// Random streams of flows begin here; those of links lie below.
+/// First random stream of flows. Those of links have lower numbers.
 const FLOW_STREAMS: u64 = 1 << 32;
 
 /// Every host of a simulation.
@@ -43,23 +43,23 @@ pub struct AllHosts {
     pub flows: Vec<FlowState>,
     pub recorder: Recorder,
     pub timers: Timers,
-    /// Absent where nothing is captured.
+    /// None if nothing is captured.
     pub capture: Option<Box<Capture>>,
     side_table: SideTable,
-    /// What several flows answer together.
+    /// Queries that several flows answer together.
     queries: Queries,
-    /// Connections that may be forgotten soon.
+    /// Connections that may soon be forgotten.
     done: Vec<u32>,
-    /// Of each process, if all its connections have the same.
+    /// For each process: the direct paths of its connections, if they are the same for all.
     shared_paths: Vec<Option<SharedPaths>>,
-    /// Every packet or every change of a mode is looked at.
+    /// True if every packet or every change of a mode is recorded.
     is_watched: bool,
-    /// The run was cancelled.
+    /// True once the run is cancelled.
     pub cancel: Arc<AtomicBool>,
 }
 
 impl AllHosts {
-    /// Hosts that have done nothing.
+    /// Hosts before the first event.
     pub fn new(
         scenario: Scenario,
         choices: Vec<Option<Box<Choice>>>,
@@ -109,13 +109,13 @@ impl AllHosts {
         }
     }
 
-    /// Whether nothing will come of the run any more: it was cancelled, or a table is full.
+    /// Return true if the run has to stop: it was cancelled, or a table is full.
     #[inline(always)]
     pub fn is_cancelled(&self) -> bool {
         self.cancel.load(Ordering::Relaxed) || self.recorder.is_full
     }
 
-    /// Takes what reaches a host.
+    /// Take a packet that reaches a host.
     #[inline]
     pub fn receive(&mut self, arrival: Arrival, network: &mut Network) {
         match arrival.packet.direction() {
@@ -129,7 +129,7 @@ impl AllHosts {
         self.receive_data(arrival, network);
     }
 
-    /// Lets the host at the end of a route do what is due before `time`.
+    /// Let the host at the end of a route act on everything due before `time`.
     #[inline]
     fn get_to(&mut self, route: usize, time: Time, network: &mut Network) {
         let process = self.timers.process_of(route);
@@ -138,7 +138,7 @@ impl AllHosts {
         }
     }
 
-    /// Lets a process do what is due before `time`.
+    /// Let a process act on everything due before `time`.
     #[cold]
     pub fn catch_up(&mut self, process: ProcessId, time: Time, network: &mut Network) {
         while let Some(task) = self.timers.next_task(process, time)
@@ -163,7 +163,7 @@ impl AllHosts {
         }
     }
 
-    /// Samples what is still to be sampled when the network stands still after `end`.
+    /// Take the remaining samples, after the network has stopped at `end`.
     pub fn finish(&mut self, end: Time, network: &mut Network) {
         for process in 0..network.processes().count() {
             // Samples at the very end are part of the run.
@@ -171,7 +171,7 @@ impl AllHosts {
         }
     }
 
-    /// Follows a packet that was sent.
+    /// Follow a packet to its outcome.
     #[inline(always)]
     pub fn follow(&mut self, outcome: Outcome, network: &mut Network) {
         match outcome {
@@ -210,7 +210,7 @@ impl AllHosts {
         }
     }
 
-    /// Lets a sender do what is due at `now`.
+    /// Let a sender act on everything due at `now`.
     fn sender_acts(&mut self, index: usize, now: Time, network: &mut Network) {
         let flow = &mut self.flows[index];
         let stops = flow.stop_pending && flow.spec.stop_ns.is_some_and(|stop| stop <= now);
@@ -247,7 +247,7 @@ impl AllHosts {
         self.transmit(now, index, network);
     }
 
-    /// Does what is due of a connection, which `stops` now or not.
+    /// Let a connection act on everything due; it stops now if `stops`.
     fn connection_acts(&mut self, now: Time, index: usize, stops: bool, network: &mut Network) {
         let flow = &mut self.flows[index];
         let Ends::Tcp(connection) = &mut flow.ends else { return };
@@ -272,8 +272,7 @@ impl AllHosts {
         self.transmit_slowly(now, index, network);
     }
 
-    /// Sends a packet without payload of what has been acknowledged, to get another
-    /// acknowledgement.
+    /// Send a packet without payload and with an acknowledged number, to get an acknowledgement.
     #[cold]
     fn probe_window(&mut self, now: Time, index: usize, network: &mut Network) {
         let FlowState { spec, ends: Ends::Tcp(connection), counters, .. } = &mut self.flows[index]
@@ -281,20 +280,20 @@ impl AllHosts {
             return;
         };
         counters.sent_packets += 1;
-        // A segment that the receiver has, as tcp_xmit_probe_skb sends the byte before SND.UNA. It
-        // must answer that at once.
+        // The receiver has this segment and must answer at once. tcp_xmit_probe_skb likewise sends
+        // the byte before SND.UNA.
         let number = connection.sender.acked_segs().saturating_sub(1);
         let packet = Packet::new(index as u32, Direction::Forward, spec.header_bytes, number)
             .with_note(note_of(now));
         self.send_data(now, packet, network);
     }
 
-    /// Forgets the connections that are over and of which nothing is under way.
+    /// Forget the connections that are over and have no packet in flight.
     pub fn forget_what_is_over(&mut self, network: &Network) {
         if self.done.is_empty() {
             return;
         }
-        // A copy that arrives late would need the connection that it belongs to.
+        // A duplicate that arrives late needs the connection that it belongs to.
         let under_way: BTreeSet<u32> = network.under_way().map(Packet::flow).collect();
         let flows = &mut self.flows;
         self.done
@@ -309,7 +308,7 @@ impl AllHosts {
             let number = datagrams.number;
             assert!(number < Packet::NUMBERS, "a flow of more than 2^40 datagrams");
             datagrams.number += 1;
-            // Before the packet is sent: the network may lose it at once.
+            // Before the packet is sent, since the network may lose it at once.
             datagrams.under_way.send(now);
             flow.counters.sent_packets += 1;
             flow.counters.sent_bytes += u64::from(flow.spec.mss_bytes());
@@ -330,7 +329,7 @@ impl AllHosts {
                 let sender = &connection.sender;
                 self.recorder.event_of(now, EventKind::Stop, index as u32, sender);
             }
-            // Its SYN was not answered in time.
+            // The flow stopped before its SYN was answered.
             Ends::Ahead(_) => flow.ends = Ends::Over(Box::default()),
             Ends::Over(_) => unreachable!("a flow stops once"),
         }
@@ -361,7 +360,7 @@ impl AllHosts {
             None => packet,
             Some(capture) => capture.loses(packet),
         };
-        // Handshakes have no segments to count, and their timers learn of the loss.
+        // Handshakes have no segments to count. Their timers detect the loss.
         if packet.has(Flags::OPENS) {
             return;
         }
@@ -414,7 +413,7 @@ mod tests {
         Scenario::from_json(&text.to_string()).unwrap()
     }
 
-    /// What the flow sends in its first millisecond.
+    /// Bytes that the flow sends in its first millisecond.
     fn sent(transport: &Value, cancelled_by: impl FnOnce(&AtomicBool)) -> u64 {
         let control = Control::default();
         let scenario = scenario(transport);

@@ -39,7 +39,7 @@ pub use environment::{
 };
 pub use shortcuts::Shortcuts;
 
-/// What each connection of a scenario is made of; learners steer these flows.
+/// Algorithm and stack of each connection of a scenario. Learners steer the flows in `learners`.
 fn choices(
     scenario: &Scenario,
     algorithms: &Algorithms,
@@ -62,10 +62,10 @@ fn choices(
     Ok(choices)
 }
 
-/// Runs a scenario to its end, with these algorithms by their names.
+/// Run a scenario to its end, with these algorithms by name.
 ///
 /// # Errors
-/// A scenario that cannot be run, or cancellation through `control`.
+/// If the scenario cannot run, or `control` cancels it.
 pub fn run(
     scenario: Scenario,
     algorithms: &Algorithms,
@@ -74,7 +74,7 @@ pub fn run(
     run_by(Shortcuts::default(), scenario, algorithms, control)
 }
 
-/// Runs a scenario by these shortcuts: which they are changes nothing but its cost.
+/// Run a scenario with these shortcuts. They change only its cost.
 ///
 /// # Errors
 /// As [`run`].

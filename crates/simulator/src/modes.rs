@@ -4,22 +4,22 @@ use dumbbell_network::Time;
 use dumbbell_record::{ModeChange, ModeChanges, Rows};
 use dumbbell_tcp::Sender;
 
-/// What of modes was kept so far.
+/// Changes of modes so far.
 #[derive(Debug)]
 pub struct Modes {
     pub rows: Rows<ModeChange>,
-    /// That of each flow; none: nothing was kept of it yet.
+    /// The mode of each flow; none: it has no record yet.
     last: Vec<Option<u8>>,
 }
 
 impl Modes {
-    /// Nothing, of so many flows; at most so many changes.
+    /// No changes, for `flows` flows and at most `most` changes.
     pub fn new(flows: usize, most: usize) -> Self {
         Self { rows: Rows::new(most), last: vec![None; flows] }
     }
 
-    /// Looks at a flow whose algorithm may have changed its mode just now; false: it has, and
-    /// there is no space for that.
+    /// Check for a change of the mode of a flow's algorithm. Return false if there is one and no
+    /// space for it.
     #[inline(never)]
     pub fn note(&mut self, now: Time, flow: u32, sender: &Sender) -> bool {
         let Some((mode, values)) = sender.algorithm_mode() else { return true };
@@ -28,7 +28,7 @@ impl Modes {
         is_known || self.rows.push(ModeChange::new(now.0, flow, mode, values))
     }
 
-    /// The table, in its order: hosts ran ahead of each other.
+    /// The table in its order. Hosts ran ahead of each other.
     pub fn finish(self) -> ModeChanges {
         let mut rows = self.rows.into_vec();
         rows.sort_by_key(|row| (row.time_ns, row.flow));

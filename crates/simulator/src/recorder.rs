@@ -14,10 +14,10 @@ use crate::datagram_record::DatagramRecord;
 use crate::flow::{Connection, Ends, FlowState};
 use crate::modes::Modes;
 
-/// Marks a value that does not exist yet.
+/// A value that does not exist yet.
 const NONE_U32: u32 = u32::MAX;
 
-/// The tables of a run while it goes on.
+/// The tables of a running simulation.
 #[derive(Debug)]
 pub struct Recorder {
     kinds: u16,
@@ -26,14 +26,14 @@ pub struct Recorder {
     pub datagrams: DatagramRecord,
     delays: Vec<DelayBucket>,
     internals: Vec<Internal>,
-    /// None: they are not kept.
+    /// None: modes are not recorded.
     modes: Option<Modes>,
     queues: Vec<QueueSample>,
     events: Rows<Event>,
     requests: Rows<Request>,
     /// Distinct payload received by each flow at each sampling time.
     received: Vec<Vec<u64>>,
-    /// A table had no space for a row, so the run must end.
+    /// True if a table had no space for a row, so the run must end.
     pub is_full: bool,
 }
 
@@ -70,18 +70,18 @@ impl Recorder {
         }
     }
 
-    /// Whether every row is there.
+    /// Check that every row had space.
     ///
     /// # Errors
-    /// A table had no space.
+    /// If a table had no space.
     pub fn check(&self) -> Result<(), Full> {
         self.events.check()?;
         self.requests.check()?;
         self.modes.as_ref().map_or(Ok(()), |modes| modes.rows.check())
     }
 
-    /// Brings everything in order: hosts and links ran ahead of each other. What single datagrams
-    /// took is still with their flows.
+    /// Sort all rows, since hosts and links ran ahead of each other. The delays of single datagrams
+    /// are still with their flows.
     pub fn finish(mut self, interval: Option<Span>, flows: Vec<FlowState>) -> Tables {
         let mut tables = Tables { datagrams: self.datagrams.finish(), ..Tables::default() };
         self.flows.sort_by_key(|row| (row.time_ns, row.flow));
@@ -113,7 +113,7 @@ impl Recorder {
         tables
     }
 
-    /// Samples the sending end of a flow, if it has begun and is to be sampled.
+    /// Sample the sending end of a flow, if it has begun and is to be sampled.
     pub fn sample_sender(&mut self, now: Time, flow: u32, state: &FlowState) {
         if !state.spec.sampled {
             return;
@@ -125,7 +125,7 @@ impl Recorder {
         }
     }
 
-    /// Samples the receiving end of a flow.
+    /// Sample the receiving end of a flow.
     pub fn sample_receiver(&mut self, flow: usize, state: &FlowState) {
         if state.spec.sampled {
             self.received[flow].push(state.counters.received_bytes);
@@ -133,12 +133,12 @@ impl Recorder {
         }
     }
 
-    /// Samples of a queue, one for each interval.
+    /// Add samples of a queue, one for each interval.
     pub fn sample_queue(&mut self, queue: u32, interval: Span, samples: &[LinkCounters]) {
         self.queues.extend(queue_samples(queue, interval, samples));
     }
 
-    /// Keeps how long packets waited in a queue.
+    /// Add the waiting times of packets in a queue.
     pub fn count_queue(&mut self, queue: u32, delays: QueueDelays) {
         self.delays.extend(queue_buckets(queue, delays));
     }
@@ -161,7 +161,7 @@ impl Recorder {
             retransmitted_segs: counters.retransmitted_segs,
             sent_bytes: state.counters.sent_bytes,
             acked_bytes: connection.acked_bytes(),
-            // Known to the receiver's end only, which has got elsewhere in time.
+            // Only the receiver's end knows it, and that end is at another time.
             received_bytes: 0,
             congestion_events: counters.congestion_events,
             pacing_rate_bytes_per_s: conn.pacing_rate_bytes_per_s,
@@ -174,13 +174,13 @@ impl Recorder {
 
     #[inline]
     fn keep(&mut self, kind: EventKind, event: Event) {
-        // One bit a kind: events that nobody asked for cost a test only.
+        // One bit for each kind, so an event that is not recorded costs one test.
         if self.kinds & (1 << kind as u8) != 0 {
             self.is_full |= !self.events.push(event);
         }
     }
 
-    /// Keeps an event of a flow if its kind is wanted.
+    /// Add an event of a flow, if its kind is recorded.
     #[inline]
     pub fn event(&mut self, now: Time, kind: EventKind, flow: u32, segment: u64, sender: &Sender) {
         let (time_ns, &Conn { cwnd_segs, ssthresh_segs, .. }) = (now.0, sender.conn());
@@ -188,12 +188,12 @@ impl Recorder {
         self.keep(kind, event);
     }
 
-    /// Keeps an event that concerns no segment in particular.
+    /// Add an event without a particular segment.
     pub fn event_of(&mut self, now: Time, kind: EventKind, flow: u32, sender: &Sender) {
         self.event(now, kind, flow, sender.next_new_segment(), sender);
     }
 
-    /// Keeps the mode of a sampled flow's algorithm if that has changed.
+    /// Add the mode of a sampled flow's algorithm, if it has changed.
     #[inline]
     pub fn note_mode(&mut self, now: Time, flow: u32, sender: &Sender) {
         if let Some(modes) = &mut self.modes {
@@ -201,12 +201,12 @@ impl Recorder {
         }
     }
 
-    /// Keeps a request or transfer that was completed.
+    /// Add a request or transfer that was completed.
     pub fn request(&mut self, request: Request) {
         self.is_full |= !self.requests.push(request);
     }
 
-    /// Keeps the loss of a segment.
+    /// Add the loss of a segment.
     pub fn drop(&mut self, now: Time, kind: EventKind, flow: u32, segment: u64) {
         let (time_ns, cwnd_segs, ssthresh_segs) = (now.0, 0, 0);
         let event = Event { time_ns, kind: kind as u8, flow, segment, cwnd_segs, ssthresh_segs };

@@ -1,6 +1,6 @@
 //! Shortcuts that make a run cheaper and change no result.
 
-/// Which shortcuts are taken. Each only saves time: tests close one or all of them and expect
+/// Shortcuts that a run takes. Each only saves time: tests disable one or all of them, and expect
 /// the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortcuts {
@@ -8,9 +8,9 @@ pub struct Shortcuts {
     pub sender: bool,
     /// Receivers predict data (header prediction).
     pub receiver: bool,
-    /// Plain links do not ask what else they might be.
+    /// Plain links skip the checks for other features.
     pub link: bool,
-    /// Acknowledgements that come one after the other are worked through together.
+    /// Consecutive acknowledgements are processed together.
     pub trains: bool,
 }
 

@@ -10,13 +10,13 @@ use dumbbell_tcp::{Ack, MarkCounts, SackBlocks};
 
 use crate::wire::plain_packet;
 
-/// What acknowledgements now in the network say that their packets have no space for.
+/// Contents of acknowledgements in the network for which their packets have no space.
 #[derive(Debug, Default)]
 pub struct SideTable {
     places: Vec<Entry>,
-    /// Taken in turns, so that those under way lie in the order of their packets.
+    /// Free places, taken in turn, so that those in use are in the order of their packets.
     free: VecDeque<u32>,
-    /// What an acknowledgement without blocks has.
+    /// The blocks of an acknowledgement without blocks.
     pub none: SackBlocks,
 }
 
@@ -25,19 +25,19 @@ struct Entry {
     ack: Ack,
     blocks: SackBlocks,
     more: More,
-    /// Of this flow are the packets that name the place, and there are so many.
+    /// Flow of the packets with this place, and their number.
     flow: u32,
     packets: u32,
 }
 
-/// What only some senders want of an acknowledgement.
+/// Fields of an acknowledgement that only some senders need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct More {
-    /// The receiver's timestamp.
+    /// The receiver's timestamp, in ms of its clock.
     pub stamp: Option<u32>,
-    /// The window that it offers, in segments.
+    /// The window that the receiver offers, in segments.
     pub window: Option<u64>,
-    /// The marks that have arrived.
+    /// Counts of the marks that have arrived.
     pub marks: Option<MarkCounts>,
 }
 
@@ -50,8 +50,8 @@ pub struct FetchedAck<'a> {
 }
 
 impl SideTable {
-    /// The packet of an acknowledgement whose IP header and beyond takes `header_bytes`, without
-    /// the options that not each has.
+    /// Make the packet of an acknowledgement. `header_bytes` is its size without options that not
+    /// every acknowledgement has.
     #[inline]
     pub fn packet_of(
         &mut self,
@@ -75,35 +75,35 @@ impl SideTable {
             .with_note(place)
     }
 
-    /// The acknowledgement of a packet that names a place, which is free from then on.
+    /// Take the acknowledgement of a packet with a place. The place is free after its last packet.
     #[inline]
     pub fn fetch(&mut self, packet: Packet) -> FetchedAck<'_> {
         let entry = self.entry(packet);
         entry.packets -= 1;
         if entry.packets == 0 {
-            // The place keeps its content until it is taken again, so what is given here is still
-            // there.
+            // The place keeps its content until it is used again, so the reference returned stays
+            // valid.
             self.free.push_back(packet.note());
         }
         let Entry { ack, blocks, more, .. } = &self.places[packet.note() as usize];
         FetchedAck { ack: *ack, blocks, more: *more }
     }
 
-    /// A packet is lost, and with it its entry.
+    /// Forget the entry of a lost packet.
     pub fn forget(&mut self, packet: Packet) {
         if packet.has(Flags::OUT_OF_BAND) {
             self.fetch(packet);
         }
     }
 
-    /// There is one more packet like this.
+    /// Note a duplicate of a packet.
     pub fn share(&mut self, packet: Packet) {
         if packet.has(Flags::OUT_OF_BAND) {
             self.entry(packet).packets += 1;
         }
     }
 
-    /// The place that a packet names.
+    /// The entry at a packet's place.
     ///
     /// # Panics
     /// If it is not kept for this packet: another acknowledgement would get its blocks.
@@ -182,8 +182,8 @@ mod tests {
         let expected = FetchedAck { ack: ack(1, false), blocks: &blocks, more: stamped };
         assert_eq!(table.fetch(plain), expected);
     }
-    /// What happens to packets under way: one more is sent or, of those that there are, one
-    /// comes twice, is lost or arrives.
+    /// Events of packets in flight: a new one is sent, or one of them is duplicated, lost or
+    /// arrives.
     #[derive(Clone, Copy, Debug)]
     enum Step {
         Send { flow: u32, cumulative: u64, blocks: u64, more: More },
@@ -206,7 +206,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the network promises of packets holds in `crates/network/tests/outcomes.rs`.
+        /// `crates/network/tests/outcomes.rs` checks the network's part of this.
         #[test]
         fn every_copy_brings_what_its_acknowledgement_was_sent_with(
             steps in prop::collection::vec(any_step(), 1..300),

@@ -6,12 +6,12 @@ use dumbbell_network::{EventQueue, Network, ProcessId, Span, Time};
 #[derive(Debug)]
 pub struct Timers {
     processes: Vec<ProcessTimers>,
-    /// Of the host at the end of each route.
+    /// Place of the host at the end of each route.
     places: Vec<Place>,
     interval: Option<Span>,
 }
 
-/// Where a host's timer is, and what it says.
+/// Place and time of a host's timer.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     process: u32,
@@ -19,22 +19,22 @@ struct Place {
     due: Time,
 }
 
-/// The hosts of one process, all of which have got equally far in time.
+/// The hosts of one process, which have all reached the same time.
 #[derive(Debug)]
 struct ProcessTimers {
     /// Routes that end at the hosts.
     routes: Vec<usize>,
-    /// One leaf for each host: not later than the host wants to act. It may be earlier,
-    /// and is then set again.
+    /// One leaf for each host, never later than the host's next action. It may be earlier, and is
+    /// then set again.
     events: EventQueue,
     next_sample: Time,
-    /// When the first of the hosts acts, or may do so, and its leaf.
+    /// Earliest action of a host, or a time before it, and the host's leaf.
     next_timer: (Time, usize),
     /// The earlier of the next timer and the next sample.
     wakes: Time,
 }
 
-/// What a process has to do next.
+/// Next task of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// The host at the end of this route acts.
@@ -76,32 +76,32 @@ impl Timers {
         &self.processes[process].routes
     }
 
-    /// When a process has something to do next.
+    /// Time of a process's next task.
     #[inline]
     pub fn wakes(&self, process: ProcessId) -> Time {
         self.processes[process].wakes
     }
 
-    /// Whether a host's leaf is not later than `due`.
+    /// Return true if a host's leaf is not later than `due`.
     #[inline]
     pub fn covers(&self, route: usize, due: Time) -> bool {
         self.places[route].due <= due
     }
 
-    /// Whether a process has something to do before `time`.
+    /// Return true if a process has a task before `time`.
     #[inline]
     pub fn is_behind(&self, process: ProcessId, time: Time) -> bool {
         self.processes[process].wakes < time
     }
 
-    /// What a process has to do next before `time`.
+    /// Take a process's next task before `time`.
     pub fn next_task(&mut self, process: ProcessId, time: Time) -> Option<Task> {
         let process = &mut self.processes[process];
         if process.wakes >= time {
             return None;
         }
         let (timer, leaf) = process.next_timer;
-        // Of equal times the host acts first, so a sample shows what came of it.
+        // At equal times the host acts first, so the sample includes the action.
         if timer <= process.next_sample {
             return Some(Task::Act(process.routes[leaf], timer));
         }
@@ -111,7 +111,7 @@ impl Timers {
         Some(Task::Sample(sample))
     }
 
-    /// Makes sure that a host's leaf is not later than `due`.
+    /// Make sure that a host's leaf is not later than `due`.
     #[inline]
     pub fn at_latest(&mut self, route: usize, due: Time, network: &mut Network) {
         if !self.covers(route, due) {
@@ -119,7 +119,7 @@ impl Timers {
         }
     }
 
-    /// Sets when a host wants to act.
+    /// Set the time when a host acts next.
     pub fn set(&mut self, route: usize, due: Time, network: &mut Network) {
         let place = &mut self.places[route];
         place.due = due;
@@ -127,7 +127,7 @@ impl Timers {
         let process = &mut self.processes[index];
         process.events.set(place.leaf as usize, due);
         let earliest = process.events.earliest();
-        // The network hears only of changes of the process's earliest timer.
+        // Pass only changes of the process's earliest timer to the network.
         if earliest != process.next_timer {
             process.next_timer = earliest;
             process.wakes = earliest.0.min(process.next_sample);

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use dumbbell_network::{Span, Time};
 
-/// The datagrams of a flow, numbered from zero in the order in which they are sent, until each
-/// has arrived or is lost.
+/// Datagrams of a flow from their departure until each has arrived or is lost. They are numbered
+/// from zero in the order in which they are sent.
 #[derive(Debug, Default)]
 pub struct UnderWay {
-    /// Number of the first that is kept.
+    /// Number of the first datagram in the list.
     first: u64,
     datagrams: VecDeque<Datagram>,
 }
@@ -16,22 +16,22 @@ pub struct UnderWay {
 #[derive(Debug)]
 struct Datagram {
     sent: Time,
-    /// How many of it are under way.
+    /// Copies in the network.
     copies: u32,
 }
 
 impl UnderWay {
-    /// The next one is sent.
+    /// Note that the next datagram is sent.
     pub fn send(&mut self, now: Time) {
         self.datagrams.push_back(Datagram { sent: now, copies: 1 });
     }
 
-    /// There is another copy of one that is under way.
+    /// Note a duplicate of a datagram in the network.
     pub fn double(&mut self, number: u64) {
         self.datagram(number).copies += 1;
     }
 
-    /// One is under way no more: how long ago it was sent.
+    /// Remove a datagram or its copy; return the time since it was sent.
     pub fn end(&mut self, number: u64, now: Time) -> Span {
         let datagram = self.datagram(number);
         datagram.copies -= 1;

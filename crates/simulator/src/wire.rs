@@ -6,21 +6,21 @@
 use dumbbell_network::{Direction, Ecn, Flags, Packet, Time};
 use dumbbell_tcp::{Ack, Arrival, clock};
 
-/// The timestamp of a segment that is sent at `now`, as far as a packet has space for it.
+/// The timestamp of a segment sent at `now`, reduced to the bits that a packet has space for.
 #[inline]
 pub const fn note_of(now: Time) -> u32 {
     clock(now) & (Packet::NOTES - 1)
 }
 
-/// A timestamp of which a note holds the lower bits, not later than `now`.
+/// The latest timestamp, not later than `now`, whose lower bits are the note.
 #[inline]
 pub const fn stamp_of(note: u32, now: Time) -> u32 {
     let clock = clock(now);
-    // The latest clock with these bits: unique unless a packet is under way for 2^24 ms (4.6 h).
+    // It is unique unless a packet is in flight for 2^24 ms (4.6 h).
     clock.wrapping_sub(clock.wrapping_sub(note) & (Packet::NOTES - 1))
 }
 
-/// What a data packet brings to the receiver.
+/// The fields of a data packet for the receiver.
 #[inline]
 pub fn arrival_of(packet: Packet, now: Time, full_bytes: u16) -> Arrival {
     Arrival {

@@ -8,53 +8,53 @@ use super::observing::FIELDS;
 use super::terms::{StepError, Terms};
 use super::{Environment, Progress};
 
-/// Paths that have the same terms.
+/// Paths with the same terms.
 #[derive(Debug)]
 pub struct Batch {
     terms: Terms,
     paths: Vec<Option<Environment>>,
 }
 
-/// Where a batch writes what its learners see: a row for each path.
+/// Output of a batch: a row for each path.
 #[derive(Debug)]
 pub struct Buffers<'a> {
-    /// Learner by learner, step by step.
+    /// Observations, learner by learner, then step by step.
     pub observations: &'a mut [f32],
-    /// Learner by learner, all [`FIELDS`] of the last step.
+    /// All [`FIELDS`] of the last step, learner by learner.
     pub measured: &'a mut [f64],
     /// Codes of [`Progress`].
     pub progress: &'a mut [u8],
 }
 
 impl Batch {
-    /// So many paths, none of which is known yet.
+    /// A batch of `paths` empty places.
     ///
     /// # Errors
-    /// The key of the terms that is wrong, and why.
+    /// The key of the terms at fault, and the problem.
     pub fn new(terms: Terms, paths: usize) -> Result<Self, (&'static str, String)> {
         terms.check()?;
         Ok(Self { terms, paths: (0..paths).map(|_| None).collect() })
     }
 
-    /// What applies to all of them.
+    /// The terms of all paths.
     #[must_use]
     pub const fn terms(&self) -> &Terms {
         &self.terms
     }
 
-    /// How many paths there are.
+    /// Number of paths.
     #[must_use]
     pub fn len(&self) -> usize {
         self.paths.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no paths.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
-    /// Numbers of an action of one path, of its observations and of what is measured.
+    /// Size of one path's action, of its observations and of its measurements, in numbers.
     #[must_use]
     pub fn sizes(&self) -> [usize; 3] {
         let Terms { learners, dials, observes, history, .. } = &self.terms;
@@ -62,15 +62,15 @@ impl Batch {
         [learners * dials.len(), learners * observes.len() * *history, learners * FIELDS.len()]
     }
 
-    /// Puts a path in a place.
+    /// Put a path in a place.
     pub fn put(&mut self, place: usize, path: Environment) {
         self.paths[place] = Some(path);
     }
 
-    /// Begins an episode of a path, and writes its first observation to buffers of one row.
+    /// Begin an episode of a path, and write its first observation to buffers of one row.
     ///
     /// # Errors
-    /// There is no path in that place, or it cannot be run.
+    /// If there is no path in that place, or it cannot run.
     pub fn reset(&mut self, place: usize, seed: u64, into: Buffers<'_>) -> Result<(), StepError> {
         let path = self.paths[place].as_mut().ok_or(StepError::IsOver)?;
         path.reset(seed, &self.terms).map_err(StepError::Run)?;
@@ -79,10 +79,10 @@ impl Batch {
         Ok(())
     }
 
-    /// Lets every path take a step but those that are to be skipped, by so many threads.
+    /// Step all paths except those in `skip`, on so many `threads`.
     ///
     /// # Errors
-    /// The first path that could not, and why. If an action is wrong, nothing has happened.
+    /// The first path that failed, with its error. If an action is wrong, nothing has happened.
     pub fn step(
         &mut self,
         actions: &[f64],
@@ -118,20 +118,20 @@ impl Batch {
             let mut done = first();
             for other in others {
                 let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-                // The error of the lowest path wins, however the threads ran.
+                // The error of the lowest path counts, whatever the order of the threads.
                 done = done.and(other);
             }
             done
         })
     }
 
-    /// Everything recorded in the episode of a path that is over; none: there is no such.
+    /// Return everything recorded in a path's finished episode; none: no episode is finished.
     pub fn finish(&mut self, place: usize) -> Option<Output> {
         self.paths[place].as_mut()?.finish()
     }
 }
 
-/// Lets some paths take a step, one after the other.
+/// Step some paths, one after the other.
 fn step_all(
     terms: &Terms,
     paths: &mut [Option<Environment>],
@@ -157,7 +157,7 @@ fn step_all(
 }
 
 impl Environment {
-    /// Writes what its learners see.
+    /// Write the learners' observations and measurements.
     fn show(&self, observations: &mut [f32], measured: &mut [f64]) {
         let mut observations = observations.iter_mut();
         for (learner, measured) in measured.chunks_exact_mut(FIELDS.len()).enumerate() {

@@ -3,47 +3,46 @@
 use dumbbell_tcp::Sender;
 use serde::Deserialize;
 
-/// What one number of an action does.
+/// Effect of one number of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dial {
-    /// What it sets.
+    /// The quantity that it sets.
     pub sets: Sets,
-    /// It multiplies what is set, rather than replacing it.
+    /// True if the number multiplies the quantity, false if it replaces it.
     pub is_factor: bool,
-    /// The number is between -1 and 1, and says where between `low` and `high` on a logarithmic
-    /// scale.
+    /// True if the number is a position between `low` (-1) and `high` (1) on a logarithmic scale.
     pub is_scaled: bool,
     /// Smallest number: segments, bytes of payload per second, or a factor.
     pub low: f64,
     /// Largest number.
     pub high: f64,
-    /// What is set is never less: segments, or bytes of payload per second.
+    /// Smallest value of the quantity: segments, or bytes of payload per second.
     pub least: f64,
-    /// What is set is never more.
+    /// Largest value of the quantity.
     pub most: f64,
 }
 
-/// What can be set.
+/// Quantities that actions set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sets {
     /// The congestion window, segments.
     Window,
-    /// The rate at which to send, bytes of payload per second.
+    /// The pacing rate, bytes of payload per second.
     Rate,
 }
 
-/// A number that no action can have there.
+/// A number outside the range of its dial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refused {
-    /// Which of the dials.
+    /// Index of the dial.
     pub dial: usize,
     /// The number.
     pub value: f64,
 }
 
-/// What a learner has set, as exactly as its actions say.
+/// Window and rate of a learner, before rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Held {
     window_segs: f64,
@@ -51,28 +50,28 @@ pub struct Held {
     rate_bytes_per_s: Option<f64>,
 }
 
-/// Bounds of what is rounded to 32 bits, in steps of those.
+/// Tolerance at the bounds of a dial, as part of its range: numbers were rounded to 32 bits.
 const ROUNDING: f64 = 1e-6;
-/// The window of a learner that sets nothing but its rate.
+/// The window of a learner that sets only its rate.
 const WIDE_SEGS: f64 = (1 << 20) as f64;
 
 impl Dial {
-    /// What the number says; none: it is not valid.
+    /// The value that a number means; none: it is not valid.
     fn read(&self, value: f64) -> Option<f64> {
         let (low, high) = if self.is_scaled { (-1.0, 1.0) } else { (self.low, self.high) };
         let slack = ROUNDING * (high - low).max(high.abs());
-        // A number that is none is in no range.
+        // NaN is in no range.
         let is_valid = (low - slack..=high + slack).contains(&value);
         let value = value.clamp(low, high);
         let share = (value + 1.0) / 2.0;
         is_valid.then(|| {
-            // libm, whose powers are the same on every machine.
+            // libm's powers are the same on every machine.
             if self.is_scaled { self.low * libm::pow(self.high / self.low, share) } else { value }
         })
     }
 }
 
-/// Refuses an action with a number that is not valid.
+/// Refuse an action with a number that is not valid.
 pub fn check(dials: &[Dial], action: &[f64]) -> Result<(), Refused> {
     let mut numbers = dials.iter().zip(action).enumerate();
     match numbers.find(|(_, (dial, value))| dial.read(**value).is_none()) {
@@ -82,7 +81,7 @@ pub fn check(dials: &[Dial], action: &[f64]) -> Result<(), Refused> {
 }
 
 impl Held {
-    /// What a connection begins with: its initial window, and that in a round trip.
+    /// Values at the begin of a connection: its initial window, and that window per round trip.
     pub fn of(sender: Option<&Sender>, dials: &[Dial]) -> Self {
         let sets = |wanted| dials.iter().find(|dial| dial.sets == wanted);
         let (cwnd_segs, mss_bytes, srtt_us) = sender.map_or((10, 1448, 100_000), |sender| {
@@ -100,7 +99,7 @@ impl Held {
         Self { window_segs: window, rate_bytes_per_s: rate }
     }
 
-    /// What is set after an action.
+    /// The values after an action.
     pub fn turned(mut self, dials: &[Dial], action: &[f64]) -> Result<Self, Refused> {
         for (index, (dial, &value)) in dials.iter().zip(action).enumerate() {
             let read = dial.read(value).ok_or(Refused { dial: index, value })?;
@@ -116,7 +115,7 @@ impl Held {
         Ok(self)
     }
 
-    /// The window in segments and the rate in bytes per second, 0: not paced.
+    /// The window in segments, and the rate in bytes per second (0: not paced).
     pub fn setting(&self) -> (u32, u64) {
         // At least 1, because a rate of 0 means that the flow is not paced.
         let rate = self.rate_bytes_per_s.map_or(0, |rate| rate.round().max(1.0) as u64);
@@ -185,7 +184,7 @@ mod tests {
             let refused = held.turned(&[WINDOW, RATE], &action).unwrap_err();
             assert_eq!((refused.dial, refused.value.to_bits()), (dial, action[dial].to_bits()));
         }
-        // 0.1 as 32 bits is a little more.
+        // 0.1 in 32 bits is a little more.
         let low = Dial { low: 0.1, ..WINDOW };
         assert!(held.turned(&[Dial { high: 0.1, ..low }], &[f64::from(0.1f32)]).is_ok());
     }

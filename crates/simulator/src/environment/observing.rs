@@ -5,18 +5,18 @@ use dumbbell_tcp::RttSummary;
 
 use crate::engine::Engine;
 
-/// One number that is measured in each step.
+/// A quantity that is measured in each step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
     /// Its name, with its unit.
     pub name: &'static str,
-    /// Its unit; empty: it is a share.
+    /// Its unit; empty: it is a ratio.
     pub unit: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub what: &'static str,
 }
 
-/// What is measured, in this order.
+/// The measured quantities, in this order.
 pub const FIELDS: [Field; 14] = [
     field("interval_ms", "ms", "length of the step"),
     field("delivered_bytes", "bytes", "payload newly acknowledged, selectively or not"),
@@ -34,14 +34,14 @@ pub const FIELDS: [Field; 14] = [
     field("others_mbit_per_s", "Mbit/s", "payload acknowledged of flows that no learner steers"),
 ];
 
-/// The numbers of [`FIELDS`].
+/// The values of [`FIELDS`].
 pub type Observation = [f64; FIELDS.len()];
 
 const fn field(name: &'static str, unit: &'static str, what: &'static str) -> Field {
     Field { name, unit, what }
 }
 
-/// What a sender had counted at one moment.
+/// A sender's counters at one moment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     delivered_segs: u64,
@@ -53,7 +53,7 @@ pub struct Seen {
     others_bytes: u64,
 }
 
-/// Looks at one flow, as its sender knows it.
+/// Reads one flow's counters at its sender.
 #[derive(Debug)]
 pub struct Observer<'a> {
     engine: &'a Engine,
@@ -66,7 +66,7 @@ impl<'a> Observer<'a> {
         Self { engine, flow, learners }
     }
 
-    /// What it has counted.
+    /// Read the counters.
     pub fn look(&self) -> Seen {
         let hosts = &self.engine.hosts;
         let others = (0..hosts.flows.len()).filter(|flow| !self.learners.contains(flow));
@@ -88,7 +88,7 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// What was measured from one look to the other.
+    /// Compute the measurements between two readings.
     pub fn between(&self, before: &Seen, after: &Seen, lasted: Span) -> Observation {
         let per_s = |bytes: f64| if lasted.0 == 0 { 0.0 } else { bytes * 8e3 / lasted.0 as f64 };
         let others = after.others_bytes.saturating_sub(before.others_bytes) as f64;
@@ -104,7 +104,7 @@ impl<'a> Observer<'a> {
         let delivered = since(|seen| seen.delivered_segs);
         let lost = since(|seen| seen.lost_segs);
         let samples = since(|seen| seen.rtt_samples);
-        // Before the first sample of data there is the one of the handshake, in the smoothed time.
+        // Before the first sample of data, only the smoothed RTT has a value, from the handshake.
         let latest_us = f64::from(rtt.latest_us().unwrap_or_else(|| rtt.srtt_us()));
         let mean_us = share(since(|seen| seen.rtt_sum_us), samples).unwrap_or(latest_us);
         let least_us = |rtt: RttSummary| f64::from(rtt.min_us);

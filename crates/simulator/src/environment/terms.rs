@@ -8,52 +8,52 @@ use super::dials::{self, Dial, Refused};
 use super::observing::FIELDS;
 use crate::Error;
 
-/// Why a path has taken no step.
+/// Reason why a path has not taken a step.
 #[derive(Debug)]
 pub enum StepError {
-    /// A learner's action cannot be one.
+    /// A learner's action is not valid.
     Action {
-        /// Which of the learners.
+        /// Index of the learner.
         learner: usize,
-        /// The number that is wrong.
+        /// The number at fault.
         refused: Refused,
     },
     /// Its episode is over, or has not begun.
     IsOver,
-    /// It cannot go on.
+    /// The run cannot continue.
     Run(Error),
 }
 
-/// How long a step is.
+/// Length of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// A monitor interval.
+    /// A monitor interval, in ns.
     IntervalNs(NonZeroU64),
     /// So many smoothed round trips of the first learner.
     RoundTrips(f64),
 }
 
-/// What learners set and see, and when.
+/// Actions and observations of learners, and their times.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
-    /// The flows that they steer, by their numbers in the scenario; the same in each.
+    /// Indices of the flows that they steer. They are the same in all scenarios.
     pub learners: Vec<usize>,
-    /// How long their steps are.
+    /// Length of their steps.
     pub step: Step,
-    /// What an action sets, in its order.
+    /// Meaning of the numbers of an action, in their order.
     pub dials: Vec<Dial>,
-    /// Names of what is observed, of [`FIELDS`].
+    /// Names of the observed quantities, of [`FIELDS`].
     pub observes: Vec<String>,
-    /// So many steps are observed, the oldest first.
+    /// Number of steps that an observation contains, the oldest first.
     pub history: usize,
-    /// Observations have no units but those of the path.
+    /// True if observations are in units of the path, without absolute units.
     pub scaled: bool,
 }
 
 impl Terms {
-    /// Refuses an action that cannot be one, of paths that are not to be skipped.
+    /// Refuse an action that is not valid, unless its path is in `skip`.
     pub(super) fn check_actions(
         &self,
         actions: &[f64],
@@ -70,7 +70,7 @@ impl Terms {
         Ok(())
     }
 
-    /// Refuses what no learner can have: the key at fault, and what is wrong with it.
+    /// Refuse terms that no learner can have: the key at fault, and the problem.
     pub(super) fn check(&self) -> Result<(), (&'static str, String)> {
         let is_known = |name: &str| FIELDS.iter().any(|field| field.name == name);
         if self.learners.is_empty() {

@@ -6,25 +6,25 @@ use std::collections::VecDeque;
 use super::observing::{FIELDS, Observation};
 use super::terms::Terms;
 
-/// Beyond this, a number in units of the path says no more.
+/// Largest value of an observation in units of the path.
 pub const SCALED_MAX: f64 = 100.0;
-/// A round-trip time of the path itself is in units of this.
+/// Unit of the path's own round-trip time.
 const PATH_RTT_MS: f64 = 100.0;
 
 /// The latest observations of one learner.
 #[derive(Debug)]
 pub struct View {
-    /// Places in [`FIELDS`].
+    /// Indices of [`FIELDS`].
     fields: Vec<usize>,
     scaled: bool,
     /// The oldest first.
     values: VecDeque<f32>,
-    /// The highest rate of delivery of the episode.
+    /// The highest delivery rate of the episode so far.
     best_mbit_per_s: f64,
 }
 
 impl View {
-    /// A view of nothing but zeros.
+    /// A view of zeros.
     pub fn new(terms: &Terms) -> Self {
         let place = |name: &String| FIELDS.iter().position(|field| field.name == name);
         let fields: Vec<_> = terms.observes.iter().filter_map(place).collect();
@@ -32,27 +32,27 @@ impl View {
         Self { fields, scaled: terms.scaled, values, best_mbit_per_s: 0.0 }
     }
 
-    /// Takes what was measured in a step; the oldest is forgotten.
+    /// Add the measurements of a step, and forget the oldest step.
     pub fn push(&mut self, measured: &Observation) {
         let shown = if self.scaled { self.in_units_of_path(measured) } else { *measured };
         self.values.drain(..self.fields.len());
         self.values.extend(self.fields.iter().map(|&field| shown[field] as f32));
     }
 
-    /// The numbers of all steps, the oldest first.
+    /// The values of all steps, the oldest first.
     pub fn values(&self) -> impl Iterator<Item = f32> {
         self.values.iter().copied()
     }
 
-    /// Rates are in units of the best rate of delivery so far, times in those of the smallest RTT,
-    /// amounts in those of what both together hold.
+    /// Convert measurements: rates to units of the best delivery rate so far, times to units of the
+    /// smallest RTT, and amounts to units of the product of both.
     fn in_units_of_path(&mut self, measured: &Observation) -> Observation {
         let [interval, bytes, sends, rate, loss, marks, .., others] = *measured;
         let [.., least, mean, latest, path, in_flight, cwnd, pacing, _] = *measured;
         self.best_mbit_per_s = self.best_mbit_per_s.max(rate);
         let best = self.best_mbit_per_s;
         let bdp_bytes = best * path * 125.0;
-        // How large a segment is, all steps say together; one that delivered nothing does not.
+        // A fixed size, as a step without deliveries does not show the size of a segment.
         let bdp_segs = bdp_bytes / SEGMENT_BYTES;
         [
             of(interval, path),
@@ -73,10 +73,10 @@ impl View {
     }
 }
 
-/// The payload of a typical segment, in which the product of rate and RTT is counted.
+/// Payload of a typical segment in bytes, the unit of the bandwidth-delay product.
 const SEGMENT_BYTES: f64 = 1448.0;
 
-/// A number in units of another; 0 as long as that is not known.
+/// A value in a unit; 0 while the unit is unknown.
 fn of(value: f64, unit: f64) -> f64 {
     if unit > 0.0 { (value / unit).min(SCALED_MAX) } else { 0.0 }
 }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn scaled_numbers_are_those_of_the_path() {
         let mut view = View::new(&terms(true));
-        // 11.584 Mbit/s for 20 ms are 20 segments.
+        // 11.584 Mbit/s in 20 ms are 20 segments.
         view.push(&measured(11.584, 30.0, 10.0));
         view.push(&measured(5.792, 40.0, 1e9));
         assert_eq!(view.values().collect::<Vec<_>>(), [1.0, 1.5, 0.5, 0.5, 2.0, 100.0]);

@@ -12,11 +12,11 @@ use dumbbell_tcp::{
 use super::AllHosts;
 use crate::flow::{Ends, FlowState, receiver_of};
 
-/// No segment has such a number, which a loss may name.
+/// First number of handshake packets. No segment that an event names has such a number.
 const NUMBERS: u64 = Packet::NUMBERS / 2;
 
 impl AllHosts {
-    /// Lets a connection begin, or does what is due until it can.
+    /// Begin a connection, or act on the handshake before it.
     #[cold]
     pub(super) fn open(&mut self, now: Time, index: usize, network: &mut Network) {
         let FlowState { ends: Ends::Ahead(ahead), choice: Some(choice), .. } =
@@ -42,11 +42,11 @@ impl AllHosts {
         self.send_step(now, index, Step::Syn, (clock(now), Ecn::NotEct), network);
     }
 
-    /// Answers again if the answer may be lost; gives when that is due.
+    /// Send the SYN-ACK again if it may be lost; return the time when that is due.
     #[cold]
     pub(super) fn accepter_acts(&mut self, now: Time, index: usize, network: &mut Network) -> Time {
         let FlowState { accepter, ends, counters, .. } = &mut self.flows[index];
-        // Data comes only from a sender that has the answer.
+        // Data comes only from a sender that has received the SYN-ACK.
         let is_heard = counters.received_packets > 0 || matches!(ends, Ends::Over(_));
         accepter.take_if(|_| is_heard);
         let Some(accepter) = accepter else { return Time::NEVER };
@@ -58,7 +58,7 @@ impl AllHosts {
         due
     }
 
-    /// Takes a packet of a handshake.
+    /// Take a packet of a handshake.
     #[cold]
     pub(super) fn take_step(&mut self, now: Time, packet: Packet, network: &mut Network) {
         let index = packet.flow() as usize;
@@ -99,7 +99,7 @@ impl AllHosts {
             None if matches!(ends, Ends::Ahead(_)) => {
                 accepter.insert(Box::new(Accepter::new(&choice.stack, now, stamp, received)))
             }
-            // A copy of what has been answered.
+            // A duplicate of a packet that was answered.
             None => return,
         };
         let (answer, due) = ((accepter.echo(), accepter.received()), accepter.due());
@@ -119,7 +119,7 @@ impl AllHosts {
             Ends::Ahead(ahead) => {
                 ahead.opener.as_ref().map(|it| it.answered(now, echo, &choice.stack))
             }
-            // The ACK may be lost: it is sent again, but the connection is there already.
+            // The ACK may be lost, so send it again. The connection is already open.
             Ends::Tcp(_) => None,
             // The flow stopped meanwhile.
             Ends::Over(_) | Ends::Udp(_) => return,
@@ -131,7 +131,7 @@ impl AllHosts {
         }
     }
 
-    /// Sends a packet with the clock that it carries or echoes, which answers one with this ECN
+    /// Send a packet with the clock that it carries or echoes. It answers a packet with this ECN
     /// field.
     fn send_step(
         &mut self,

@@ -9,7 +9,7 @@ use crate::side_table::More;
 use crate::wire::{arrival_of, plain_packet, stamp_of};
 
 impl AllHosts {
-    /// Takes data that reaches its receiver.
+    /// Take data that reaches its receiver.
     #[inline(always)]
     pub fn receive_data(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
         self.get_to(receiver_of(packet.flow() as usize), time, network);
@@ -18,7 +18,8 @@ impl AllHosts {
         }
     }
 
-    /// Takes a full segment that is the next and says nothing else; false: it is none.
+    /// Take a full segment that is next in sequence and carries nothing else. Return false if the
+    /// packet is not such a segment.
     #[inline(always)]
     fn take_predicted_data(&mut self, now: Time, packet: Packet, network: &mut Network) -> bool {
         let index = packet.flow() as usize;
@@ -31,7 +32,7 @@ impl AllHosts {
         let is_predicted = packet.is_plain()
             && packet.bytes() == spec.packet_bytes
             && receiver.predicts(now, packet.number(), stamp);
-        // A timestamp of the receiver does not fit into a plain packet.
+        // A plain packet has no space for the receiver's timestamp.
         if !is_predicted || connection.wants_stamps {
             return false;
         }
@@ -48,7 +49,7 @@ impl AllHosts {
         true
     }
 
-    /// Takes data that is not the next full segment, says something else, or is a datagram.
+    /// Take any other data: out of sequence, not full, with other content, or a datagram.
     #[inline(never)]
     fn take_other_data(&mut self, now: Time, packet: Packet, network: &mut Network) {
         if packet.has(Flags::OPENS) {
@@ -71,7 +72,7 @@ impl AllHosts {
         let receiver = &mut connection.receiver;
         let before = receiver.received_segs();
         let ack = if payload > 0 { receiver.on_data(now, arrival) } else { receiver.on_probe() };
-        // The number of distinct segments rises by one or not at all, so duplicates count nothing.
+        // Distinct segments grow by one or not at all, so duplicates do not count.
         flow.counters.received_bytes += payload * (receiver.received_segs() - before);
         if let Some(ack) = ack {
             self.send_acks(now, index, ack, network);
@@ -79,7 +80,7 @@ impl AllHosts {
         self.schedule_receiver(index, network);
     }
 
-    /// Sends an acknowledgement and those that go with it.
+    /// Send an acknowledgement and those that follow it.
     #[inline(never)]
     pub(super) fn send_acks(&mut self, now: Time, index: usize, first: Ack, network: &mut Network) {
         let mut next = Some(first);
@@ -105,7 +106,7 @@ impl AllHosts {
         }
     }
 
-    /// Lets a receiver do what is due at `now`.
+    /// Let a receiver act on everything due at `now`.
     pub(super) fn receiver_acts(&mut self, index: usize, now: Time, network: &mut Network) {
         let answers = match &self.flows[index].accepter {
             None => Time::NEVER,
@@ -121,7 +122,7 @@ impl AllHosts {
         self.timers.set(receiver_of(index), due.min(answers), network);
     }
 
-    /// Makes sure that a receiver is not late for what it wants.
+    /// Set the timer so that a receiver can act in time.
     #[inline]
     pub(super) fn schedule_receiver(&mut self, index: usize, network: &mut Network) {
         if let Some(Connection { receiver, .. }) = self.flows[index].connection() {

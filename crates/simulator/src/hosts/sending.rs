@@ -11,7 +11,7 @@ use crate::side_table::FetchedAck;
 use crate::wire::{ack_of, note_of};
 
 impl AllHosts {
-    /// Takes an acknowledgement that reaches its sender, and sends what it lets go.
+    /// Take an acknowledgement that reaches its sender, and send the data that it releases.
     #[inline]
     pub fn receive_ack(&mut self, Arrival { time, packet }: Arrival, network: &mut Network) {
         let index = packet.flow() as usize;
@@ -24,8 +24,8 @@ impl AllHosts {
         self.schedule_sender(index, network);
     }
 
-    /// Takes an acknowledgement on the fast path, and gives what it lets go if that certainly
-    /// leaves its host; none: it is not on the fast path.
+    /// Take an acknowledgement on the fast path. Return the burst that it releases, if this
+    /// certainly leaves its host. None: it is not on the fast path.
     #[inline(always)]
     fn take_fast_ack(&mut self, now: Time, packet: Packet) -> Option<Option<Burst>> {
         let FlowState { ends: Ends::Tcp(connection), full_host, .. } =
@@ -38,12 +38,13 @@ impl AllHosts {
         }
         let sender = &mut connection.sender;
         sender.on_fast_ack(now, packet.number());
-        // As all that is outstanding is in flight, a smaller window fits whatever waits.
+        // All outstanding data is in flight. If the window fits the host's queue, any part of it
+        // does.
         let fits = full_host.is_none_or(|host| sender.conn().cwnd_segs <= host.holds);
         Some(if fits { sender.next_fast_burst(now) } else { None })
     }
 
-    /// Takes an acknowledgement, and sends what it lets go.
+    /// Take an acknowledgement, and send the data that it releases.
     #[inline(never)]
     fn take_ack(&mut self, time: Time, packet: Packet, network: &mut Network) {
         let index = packet.flow() as usize;
@@ -61,7 +62,7 @@ impl AllHosts {
         self.schedule_sender(index, network);
     }
 
-    /// Takes an acknowledgement that is as expected (header prediction); false: it is not.
+    /// Take an acknowledgement that was predicted (header prediction); return false if it was not.
     #[inline(always)]
     fn take_predicted_ack(&mut self, now: Time, packet: Packet) -> bool {
         let Ends::Tcp(connection) = &mut self.flows[packet.flow() as usize].ends else {
@@ -75,7 +76,7 @@ impl AllHosts {
         is_predicted
     }
 
-    /// Takes an acknowledgement, whatever it says.
+    /// Take any other acknowledgement.
     #[inline(never)]
     fn take_other_ack(&mut self, now: Time, packet: Packet) {
         let index = packet.flow() as usize;
@@ -110,7 +111,7 @@ impl AllHosts {
         if says_more || !is_update {
             sender.on_ack(now, ack, blocks, &mut observer);
         }
-        // After the ACK: its window counts from what it acknowledges.
+        // After the ACK, since the window begins at the acknowledged segment.
         if let Some(segs) = window {
             sender.take_window(ack.cumulative, segs);
         }
@@ -143,7 +144,7 @@ impl AllHosts {
         }
     }
 
-    /// Lets the next query begin if this was the last answer to the one before.
+    /// Begin the next query if this was the last answer to the one before.
     fn answered(&mut self, now: Time, number: u32, network: &mut Network) {
         let Some((begins, flows)) = self.queries.answer(number, now) else { return };
         for index in flows {
@@ -154,7 +155,7 @@ impl AllHosts {
         }
     }
 
-    /// Sends all that a connection may send now, if it may be on the fast path.
+    /// Send all that a connection may send now, if it may be on the fast path.
     #[inline(never)]
     pub fn transmit(&mut self, now: Time, index: usize, network: &mut Network) {
         let flow = &mut self.flows[index];
@@ -171,7 +172,7 @@ impl AllHosts {
         }
     }
 
-    /// As [`Self::transmit`], whatever it needs.
+    /// As [`Self::transmit`], for any connection.
     #[inline(never)]
     pub fn transmit_slowly(&mut self, now: Time, index: usize, network: &mut Network) {
         loop {
@@ -182,7 +183,7 @@ impl AllHosts {
             };
             let sender = &mut connection.sender;
             if let Some(FullHost { link, .. }) = full_host {
-                // Again for each burst, as the one before took some of the space.
+                // Set it for each burst, as the one before took some of the space.
                 sender.set_host_space(network.space(*link, now, spec.packet_bytes));
             }
             let Some(burst) = sender.next_burst(now) else {
@@ -204,7 +205,7 @@ impl AllHosts {
         }
     }
 
-    /// Lets a sender know if its host's queue has refused what it was to send.
+    /// Notify a sender if its host's queue has refused a segment.
     #[inline(never)]
     fn heed_refusal(&mut self, now: Time, index: usize) {
         let Ends::Tcp(connection) = &mut self.flows[index].ends else { return };
@@ -224,7 +225,7 @@ impl AllHosts {
         self.send_fast(now, index, burst, network);
     }
 
-    /// Sends new segments that say nothing but their numbers.
+    /// Send new segments with plain packets.
     #[inline(always)]
     fn send_fast(&mut self, now: Time, index: usize, burst: Burst, network: &mut Network) {
         let FlowState { spec, ends: Ends::Tcp(connection), interface, counters, .. } =
@@ -243,7 +244,7 @@ impl AllHosts {
         self.send_consecutive(now, first, burst.segs, interface, network);
     }
 
-    /// Sends segments that may say more than their numbers.
+    /// Send segments whose packets may carry more than their numbers.
     #[inline(never)]
     fn send_burst(&mut self, now: Time, index: usize, burst: Burst, network: &mut Network) {
         let FlowState { spec, ends: Ends::Tcp(connection), counters, interface, .. } =
@@ -297,7 +298,7 @@ impl AllHosts {
         }
     }
 
-    /// Sends data of either kind.
+    /// Send a segment or a datagram.
     #[inline(always)]
     pub(super) fn send_data(&mut self, now: Time, packet: Packet, network: &mut Network) {
         let packet = match &mut self.capture {
@@ -311,8 +312,8 @@ impl AllHosts {
         self.follow(outcome, network);
     }
 
-    /// Sends packets with consecutive numbers that say nothing else; `interface` is that of their
-    /// host, where their sender follows them there.
+    /// Send plain packets with consecutive numbers. `interface` is their host's, if their sender
+    /// needs to know when they leave it.
     #[inline(always)]
     fn send_consecutive(
         &mut self,
@@ -331,7 +332,7 @@ impl AllHosts {
         }
         let mut left = packets;
         while left > 0 {
-            // Each is followed separately: a choice of either would be copied through memory.
+            // Follow each outcome in its branch: a common variable would be copied through memory.
             let sent = if let Some((sent, outcome)) = network.send_burst(now, next, left, |_| {}) {
                 self.follow(outcome, network);
                 sent
@@ -344,7 +345,7 @@ impl AllHosts {
         }
     }
 
-    /// Sends packets whose sender follows them at the interface of its host.
+    /// Send packets and notify their sender when they leave its host's interface.
     #[inline(never)]
     fn send_from_host(
         &mut self,
@@ -378,7 +379,7 @@ impl AllHosts {
         }
     }
 
-    /// Sends packets of one chunk, of which only the end matters to its sender; gives how many.
+    /// Send packets of one chunk, of which the sender only needs the end; return their number.
     #[inline(always)]
     fn send_chunk(
         &mut self,
@@ -406,8 +407,8 @@ impl AllHosts {
         1
     }
 
-    /// Says to a sender when the packets leave its host's interface that it has just sent, if that
-    /// has been decided, and the last has not been turned away there.
+    /// Notify a sender when the packets that it has just sent leave its host's interface, if that
+    /// time is known. The last one does not count if the interface dropped it.
     #[inline]
     fn note_departures(
         &mut self,
@@ -422,13 +423,13 @@ impl AllHosts {
         if let Ends::Tcp(connection) = &mut flow.ends
             && let Some(departs) = network.departs_by(link)
         {
-            // A packet that its own interface refuses has not joined, so `departs_by` is not its
-            // time: that comes with the loss.
+            // A packet that its own interface drops never joined the queue, so `departs_by` is not
+            // its time. The loss reports it.
             connection.sender.on_tx_completion(sent - u32::from(is_last_lost), departs);
         }
     }
 
-    /// Says to a sender that a packet leaves the interface of its host, or is lost there.
+    /// Notify a sender that a packet leaves its host's interface, or is lost there.
     pub fn on_tx_completion(&mut self, arrival: Arrival, link: LinkId, network: &mut Network) {
         let Arrival { time, packet } = arrival;
         let index = packet.flow() as usize;
@@ -446,7 +447,7 @@ impl AllHosts {
         }
     }
 
-    /// Makes sure that a sender is not late for what it wants.
+    /// Set the timer so that a sender can act in time.
     #[inline]
     pub(super) fn schedule_sender(&mut self, index: usize, network: &mut Network) {
         let due = self.flows[index].sender_due();

@@ -5,19 +5,19 @@ use dumbbell_network::{DirectPath, Network, ProcessId};
 use crate::flow::{FlowState, receiver_of, sender_of};
 use crate::timers::Timers;
 
-/// The direct paths of all connections whose acknowledgements reach a process.
+/// The direct paths that all connections with acknowledgements to one process share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedPaths {
-    /// Of data to its receiver.
+    /// Path of data to the receiver.
     pub data: DirectPath,
-    /// Of acknowledgements to the sender.
+    /// Path of acknowledgements to the sender.
     pub acks: DirectPath,
     /// The process of the receivers.
     pub receivers: ProcessId,
 }
 
 impl SharedPaths {
-    /// Those of each process, where all its connections have the same.
+    /// The shared paths of each process; none: its connections have different paths.
     pub fn of_processes(
         flows: &[FlowState],
         timers: &Timers,

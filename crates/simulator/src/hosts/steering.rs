@@ -7,23 +7,22 @@ use super::AllHosts;
 use crate::flow::{Connection, sender_of};
 
 impl AllHosts {
-    /// The sender of a flow, if its connection is there.
+    /// The sender of a flow, if its connection is open.
     pub fn sender(&self, index: usize) -> Option<&Sender> {
         self.flows[index].connection().map(|connection| &connection.sender)
     }
 
-    /// Whether everything that a flow's application has supplied has arrived, and it is not
-    /// to supply more.
+    /// Return true if all data of a flow's application has arrived, and no more will come.
     pub fn is_over(&self, index: usize) -> bool {
         self.flows[index].ended.is_some()
     }
 
-    /// Payload of a flow that is acknowledged.
+    /// Acknowledged payload of a flow, in bytes.
     pub fn acked_bytes(&self, index: usize) -> u64 {
         self.flows[index].totals().map_or(0, |totals| totals.acked_bytes)
     }
 
-    /// Sets window and rate of a flow, if its connection is there, as the alarm of that time rings.
+    /// Set window and rate of a flow, if its connection is open, at the alarm of that time.
     pub fn steer(
         &mut self,
         index: usize,

@@ -14,27 +14,27 @@ use crate::flow::{Connection, Ends, FlowState, receiver_of, sender_of};
 use crate::timers::Timers;
 use crate::wire::plain_packet;
 
-/// Why a train ended.
+/// Reason why a train ended.
 enum End {
-    /// What comes next is not certain or was not predicted.
+    /// The next event is uncertain or was not predicted.
     Stopped { worked: bool },
-    /// A receiver wants to act before what would be sent now reaches it then.
+    /// A receiver acts before `first`, when data sent now would reach it.
     Behind { first: Time },
     /// A connection has nothing to send on the fast path.
     Ask { flow: usize, now: Time },
-    /// What is sent may meet a loss or a full queue.
+    /// The burst may meet a loss or a full queue.
     Send { flow: usize, now: Time, burst: Burst },
-    /// A host wants to act earlier than is known.
+    /// A host acts earlier than its timer is set.
     Plan { flow: usize },
 }
 
 impl AllHosts {
-    /// Whether there may be trains at all.
+    /// Return true if the run can have trains.
     pub fn has_trains(&self) -> bool {
         self.shared_paths.iter().any(Option::is_some)
     }
 
-    /// Works through what comes next as long as it was predicted; gives whether anything was.
+    /// Process the next predicted events; return true if there were any.
     #[inline]
     pub fn take_train(&mut self, network: &mut Network) -> bool {
         let Some((process, packet)) = network.next_arrival() else { return false };
@@ -47,7 +47,7 @@ impl AllHosts {
         // run.
         let until =
             network.undisputed(process).min(self.timers.wakes(process)).min(paths.data.last());
-        // Receivers have their own time, and their timers bound what may reach them in one go.
+        // Receivers have their own time. Their timers limit what may reach them in one train.
         let wakes = self.timers.wakes(paths.receivers);
         let received = network.end().min(paths.acks.last());
         let mut train = network.begin_train(&paths.data, &paths.acks);
@@ -83,8 +83,8 @@ impl AllHosts {
     }
 }
 
-/// Works through predicted acknowledgements that come until the first time, as long as what they
-/// let go is received until the second, when a receiver may act, and the third.
+/// Process predicted acknowledgements until the first time. The data that they release must arrive
+/// until the second time, when a receiver may act, and until the third.
 #[inline(never)]
 fn work_through(
     flows: &mut [FlowState],
@@ -136,7 +136,7 @@ fn work_through(
             });
         }
         let (due, acked) = (sender.deadline().min(app.due()), receiver.due());
-        // A leaf that is too early only costs a look, one that is too late would miss the timer.
+        // A leaf that is too early costs one check. A leaf that is too late would miss the timer.
         if !timers.covers(receiver_of(flow), acked) || !timers.covers(sender_of(flow), due) {
             return End::Plan { flow };
         }
