@@ -1,10 +1,10 @@
 //! The yardstick: a loop that does only the work which no simulator of this can avoid.
 //!
-//! One bulk flow over one bottleneck. For each data packet: is there room in the
-//! drop-tail queue, when will it depart, is it lost at random. For each ACK: when does it
-//! arrive, what does the window become (one indirect call), what may now be sent.
-//! There are no retransmissions, no sequence numbers, no samples, no events of any other
-//! kind; the time of a real simulator is told as a multiple of this.
+//! One bulk flow crosses one bottleneck. For each data packet, the loop decides whether the
+//! drop-tail queue has room, when the packet departs, and whether it is lost at random. For each
+//! ACK, it decides when it arrives, what the window becomes (one indirect call), and which packets
+//! to send. There are no retransmissions, sequence numbers, samples or other events. The time of a
+//! real simulator is reported as a multiple of this.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -16,8 +16,8 @@ const RTT_NS: u64 = 162_000_000;
 const QUEUE_PACKETS: usize = 675;
 const LOSS: f64 = 1e-6;
 
-/// Runs the loop with one ACK for every `PER_ACK` packets until `wanted` packets were
-/// acknowledged; returns nanoseconds per packet.
+/// Run the loop with one ACK for every `PER_ACK` packets until `wanted` packets were acknowledged;
+/// return nanoseconds per packet.
 pub fn ns_per_packet<const PER_ACK: u32>(wanted: u64) -> f64 {
     let mut path = Loop::<PER_ACK>::new(black_box(aimd as Law));
     let begin = ThreadTime::now();
@@ -27,7 +27,7 @@ pub fn ns_per_packet<const PER_ACK: u32>(wanted: u64) -> f64 {
     elapsed.as_nanos() as f64 / path.acknowledged() as f64
 }
 
-/// A window law: told how many packets an ACK covers, and whether some were lost.
+/// A window law. Its input is the number of packets that an ACK covers, and whether some were lost.
 type Law = fn(&mut Window, acked: u32, lost: bool);
 
 struct Window {
@@ -52,7 +52,7 @@ fn aimd(window: &mut Window, acked: u32, lost: bool) {
     }
 }
 
-/// Times in the order in which they come, numbered for life.
+/// Times in order, with numbers that are never used again.
 struct Ring {
     times: Box<[u64]>,
     head: usize,
@@ -87,17 +87,17 @@ struct Loop<const PER_ACK: u32> {
     sent: u64,
     dropped: u64,
     lost: u64,
-    /// Departures of the packets in the queue, and when the last of all departs.
+    /// Departures of the packets in the queue, and the time when the last one departs.
     departures: Ring,
     busy_until: u64,
-    /// Arrivals of ACKs; packets delivered since the last one was caused.
+    /// Arrivals of ACKs, and packets delivered since the last ACK.
     acks: Ring,
     unacknowledged: u32,
-    /// Packets missing before an ACK: its number, how many, and how many were sent by then.
+    /// Packets missing before an ACK: the ACK's number, their number, and the packets sent by then.
     missing: VecDeque<(usize, u32, u64)>,
     next_missing: usize,
     missing_now: u32,
-    /// Losses among the packets sent up to here are those of one congestion event.
+    /// Losses among the packets sent up to this number belong to one congestion event.
     recovery_ends: u64,
     until_loss: u64,
     random: u64,
@@ -105,7 +105,7 @@ struct Loop<const PER_ACK: u32> {
 
 impl<const PER_ACK: u32> Loop<PER_ACK> {
     fn new(law: Law) -> Self {
-        // All that fits into the path, twice: slow start overshoots.
+        // Twice the path's capacity, since slow start overshoots.
         let capacity = 2 * ((RTT_NS / SERIALISATION_NS) as usize + QUEUE_PACKETS);
         let mut path = Self {
             law,
@@ -174,7 +174,7 @@ impl<const PER_ACK: u32> Loop<PER_ACK> {
         }
     }
 
-    /// A packet will not arrive: the next ACK that is caused tells the sender.
+    /// Lose a packet. The next ACK reports it.
     #[cold]
     fn miss(&mut self) {
         match self.missing.back_mut() {
@@ -187,8 +187,8 @@ impl<const PER_ACK: u32> Loop<PER_ACK> {
         self.missing_now += 1;
     }
 
-    /// Takes the packets missing before this ACK out of flight; returns whether they make
-    /// a new congestion event.
+    /// Take the packets missing before this ACK out of flight; return whether they make a new
+    /// congestion event.
     #[cold]
     fn notice_missing(&mut self) -> bool {
         let (_, count, sent) = self.missing.pop_front().expect("what next_missing announced");
@@ -202,7 +202,7 @@ impl<const PER_ACK: u32> Loop<PER_ACK> {
         new
     }
 
-    /// Draws how many packets there are up to and including the next one lost.
+    /// Draw the number of packets up to and including the next one lost.
     #[cold]
     fn packets_to_next_loss(&mut self) -> u64 {
         self.random ^= self.random << 13;
@@ -216,7 +216,7 @@ impl<const PER_ACK: u32> Loop<PER_ACK> {
         self.acks.head as u64 * u64::from(PER_ACK)
     }
 
-    /// Every packet is somewhere, and no more came through than the link can carry.
+    /// Check that every packet is accounted for, and that no more arrived than the link can carry.
     fn check(&self, wanted: u64) {
         let on_the_way = self.acks.len() as u64 * u64::from(PER_ACK);
         let undropped = self.acknowledged() + on_the_way + u64::from(self.unacknowledged);

@@ -1,4 +1,4 @@
-//! What benchmarks run.
+//! Scenarios of the benchmarks.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ mod common;
 
 use common::{MILLISECOND, SECOND};
 
-/// A scenario to be run.
+/// A scenario of a benchmark.
 #[derive(Clone)]
 pub struct Case {
     pub name: String,
-    /// Made only when needed: a thousand flows take time and memory.
+    /// Makes the scenario when it is needed: a thousand flows take time and memory.
     scenario: Arc<dyn Fn() -> Value + Send + Sync>,
 }
 
 impl Case {
-    /// Runs the case; returns the data packets that were delivered.
+    /// Run the case; return the data packets that were delivered.
     pub fn run(&self) -> u64 {
         let scenario = Scenario::from_json(&(self.scenario)().to_string()).expect("a valid case");
         let output = dumbbell_simulator::run(scenario, &Algorithms::default(), &Control::default())
@@ -30,7 +30,7 @@ impl Case {
     }
 }
 
-/// What a study or `dumbbell compare` runs, `times` as long as in its file (see
+/// A scenario of a study or of `dumbbell compare`, `times` as long as in its file (see
 /// `benches/real_cases.py`).
 pub fn real(name: &str, times: u64) -> Case {
     let path = format!("{}/benches/real/{name}.json", env!("CARGO_MANIFEST_DIR"));
@@ -43,7 +43,7 @@ pub fn real(name: &str, times: u64) -> Case {
     })
 }
 
-/// The names of all such cases.
+/// The names of all these cases.
 pub const REAL: [&str; 15] = [
     "compare, 1 flow",
     "compare, 2 flows",
@@ -84,7 +84,7 @@ fn case(name: &str, scenario: impl Fn() -> Value + Send + Sync + 'static) -> Cas
     Case { name: name.to_owned(), scenario: Arc::new(scenario) }
 }
 
-/// Equal CUBIC flows over one bottleneck, behind which each packet may be lost.
+/// Equal CUBIC flows over one bottleneck, with random loss behind it.
 pub fn dumbbell(name: &str, path: Path, loss: f64, flows: usize, duration_ms: u64) -> Case {
     case(name, move || {
         let mut scenario = short(path, flows, duration_ms);
@@ -93,8 +93,7 @@ pub fn dumbbell(name: &str, path: Path, loss: f64, flows: usize, duration_ms: u6
     })
 }
 
-/// As li2007 has it: the same with the stack of 2004, each sender behind a link of
-/// 1 Gbit/s of its own in a busy host.
+/// The stack of 2004 as in li2007. Each sender is in a busy host, behind a link of 1 Gbit/s.
 #[allow(dead_code, reason = "each benchmark has its own cases")]
 pub fn behind_edges(name: &str, path: Path, flows: usize, duration_ms: u64) -> Case {
     case(name, move || {
@@ -106,7 +105,7 @@ pub fn behind_edges(name: &str, path: Path, flows: usize, duration_ms: u64) -> C
     })
 }
 
-/// Flows that FQ-CoDel keeps apart.
+/// Flows in the separate queues of FQ-CoDel.
 #[allow(dead_code, reason = "each benchmark has its own cases")]
 pub fn fq_codel(name: &str, path: Path, flows: usize, duration_ms: u64) -> Case {
     case(name, move || {
@@ -119,7 +118,7 @@ pub fn fq_codel(name: &str, path: Path, flows: usize, duration_ms: u64) -> Case 
     })
 }
 
-/// Requests of 10 kB and 1 MB beside bulk flows.
+/// Requests of 10 kB and 1 MB, together with bulk flows.
 #[allow(dead_code, reason = "each benchmark has its own cases")]
 pub fn requests(name: &str, path: Path, flows: usize, duration_ms: u64) -> Case {
     case(name, move || {
@@ -135,7 +134,7 @@ pub fn requests(name: &str, path: Path, flows: usize, duration_ms: u64) -> Case 
     })
 }
 
-/// One flow over all hops, and one over each.
+/// One flow over all hops, and one over each hop.
 #[allow(dead_code, reason = "each benchmark has its own cases")]
 pub fn parking_lot(name: &str, path: Path, hops: usize, duration_ms: u64) -> Case {
     case(name, move || {

@@ -1,8 +1,8 @@
 //! The guard of the hot path: instructions per delivered data packet.
 //!
-//! `make bench-instructions` lets valgrind count the instructions of a few short runs and
-//! compares them with `instructions.json`. Unlike time, they are the same on a busy
-//! machine. They cover the whole process; its start is less than a hundredth of a run.
+//! `make bench-instructions` lets valgrind count the instructions of a few short runs and compares
+//! them with `instructions.json`. Unlike time, instructions are the same on a busy machine. They
+//! cover the whole process; its start is less than a hundredth of a run.
 
 mod cases;
 
@@ -13,12 +13,13 @@ use std::process::{Command, ExitCode};
 
 use cases::{Case, REAL, dumbbell, real};
 
-/// How much more a packet may cost; another compiler alone changes some per cent.
+/// Tolerance of the instructions per packet, as a share. Another compiler alone changes some per
+/// cent.
 const TOLERANCE: f64 = 0.05;
 const BASELINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/instructions.json");
 const ACCEPT: &str = "make bench-instructions ACCEPT=1";
 
-/// What people run, and what is left of the simplest cases.
+/// Scenarios that users run, and the remaining simple cases.
 fn cases() -> Vec<Case> {
     let simple = [
         dumbbell("1 flow", (250, 42, 175), 0.0, 1, 15_000),
@@ -90,7 +91,7 @@ fn baselines() -> Counts {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{BASELINES}: {error}"))
 }
 
-/// Prints the table and says whether the counts are within tolerance.
+/// Print the table and report whether the counts are within tolerance.
 fn judge(counts: &Counts, baselines: &Counts) -> ExitCode {
     println!("{:<24} {:>19} {:>9} {:>8}", "case", "instructions/packet", "baseline", "change");
     let (mut worse, mut better) = (false, false);

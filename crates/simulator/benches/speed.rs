@@ -1,11 +1,11 @@
-//! How fast the simulator is: nanoseconds per delivered data packet, beside those of a bare
-//! loop that does only what cannot be avoided.
+//! Speed of the simulator: nanoseconds per delivered data packet, compared with a bare loop that
+//! does only the unavoidable work.
 //!
-//! `make bench` prints everything; `cargo bench -p dumbbell-simulator --bench speed -- TEXT`
-//! only the cases whose name contains TEXT. Each case runs in a process of its own, so that
-//! its peak memory is its own, and several times: the fastest counts, since whatever else
-//! the machine does only ever adds. For the same reason time is that on a processor, except
-//! for jobs side by side. Compare lines of one run only: machines drift.
+//! `make bench` prints everything. `cargo bench -p dumbbell-simulator --bench speed -- TEXT` prints
+//! only the cases whose name contains TEXT. Each case runs in a separate process, for its peak
+//! memory, and several times. The fastest run counts, since other work on the machine only adds
+//! time. For the same reason, time is processor time, except for jobs in parallel. Compare lines of
+//! one run only: machines drift.
 #![allow(clippy::disallowed_methods, reason = "speed is measured")]
 
 mod bare_loop;
@@ -66,7 +66,7 @@ fn tables() -> Vec<(&'static str, Vec<Case>)> {
     ]
 }
 
-/// What one process measured of itself.
+/// Measurements of one process.
 struct Measured {
     packets: u64,
     processor_s: f64,
@@ -120,7 +120,7 @@ fn main() {
     }
 }
 
-/// Prints the yardstick; returns it for an ACK for every second packet.
+/// Print the yardstick; return it for an ACK for every second packet.
 fn print_bare_loop() -> f64 {
     fn fastest<const PER_ACK: u32>() -> f64 {
         let run = |_| bare_loop::ns_per_packet::<PER_ACK>(BARE_LOOP_PACKETS);
@@ -132,8 +132,8 @@ fn print_bare_loop() -> f64 {
     second
 }
 
-/// Runs `jobs` copies of a case at once in another process, some times over; returns the
-/// run that took the least `time`.
+/// Run `jobs` copies of a case at once in another process, several times. Return the run with the
+/// least `time`.
 fn fastest(name: &str, jobs: usize, time: fn(&Measured) -> f64) -> Measured {
     let run = |_| {
         let this = std::env::current_exe().expect("the path of this program");
@@ -156,8 +156,8 @@ fn fastest(name: &str, jobs: usize, time: fn(&Measured) -> f64) -> Measured {
     (0..REPETITIONS).map(run).min_by(|a, b| time(a).total_cmp(&time(b))).expect("a repetition")
 }
 
-/// Runs copies of a case on as many threads; prints packets, time on the processor and by
-/// the clock, and peak memory.
+/// Run copies of a case on as many threads; print packets, time on the processor and by the clock,
+/// and peak memory.
 fn run_here(name: &str, jobs: usize) {
     let case = tables().into_iter().flat_map(|(_, cases)| cases).find(|case| case.name == name);
     let case = &case.expect("a case of that name");
@@ -176,7 +176,7 @@ fn run_here(name: &str, jobs: usize) {
     println!("{packets} {processor_s} {wall_s} {}", peak_kib());
 }
 
-/// The most memory that this process ever held, as Linux tells it; elsewhere 0.
+/// Most memory that this process ever used, in KiB, as Linux reports it; 0 on other systems.
 fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

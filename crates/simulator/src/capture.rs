@@ -1,8 +1,8 @@
 //! The packets that hosts see, as files for Wireshark.
 //!
-//! A packet in the network has no space for all that is in its headers. The rest is kept
-//! here: while the packet is under way its note is that of the capture, and a host that
-//! takes it out of the network gets it back with its own note.
+//! A packet in the network has no space for all that is in its headers. The rest is kept here.
+//! While the packet is in the network, its note is the capture's. A host that takes it out of the
+//! network gets it back with its own note.
 
 use dumbbell_capture as wire;
 use dumbbell_capture::{CLOCK_AT_START_NS, Conversation, Handshake, Timestamps, Writer};

@@ -1,4 +1,4 @@
-//! A cancelled run stops soon, wherever it is: counted in acknowledgements, not in time.
+//! A cancelled run stops soon, at any point, counted in acknowledgements, not in time.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use dumbbell_simulator::{Control, Error, Shortcuts, run, run_by};
 use dumbbell_workload::Scenario;
 use serde_json::json;
 
-/// Cancels its own run at an acknowledgement, and counts those that it is still told of.
+/// An algorithm that cancels its run at an acknowledgement, and counts those that follow.
 const QUITTER: &str = r#"#include "cc.h"
 #define quitter_parameters(P) \
 	P(high, "", 0, CC_RANGE(0, 4294967295u), "half of an address", "test") \
@@ -43,7 +43,7 @@ struct Shared<'a> {
     cancel: &'a AtomicBool,
 }
 
-/// Acknowledgements that a run of 10 Gbit/s works through after it was cancelled.
+/// Acknowledgements that a run at 10 Gbit/s processes after its cancellation.
 fn acks_after_the_end(shortcuts: Shortcuts) -> u64 {
     let control = Control::default();
     let shared = Shared {

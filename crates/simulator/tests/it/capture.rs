@@ -1,11 +1,11 @@
-//! Captured runs are the runs that they would have been, and nothing is missing in them.
+//! Capturing does not change a run, and captures are complete.
 
 use crate::common::{MILLISECOND, SECOND, flow, resolve, run_resolved, scenario, with};
 use dumbbell_record::Output;
 use serde_json::{Value, json};
 
-/// Everything at once: losses of all kinds, marks, duplicates, reordering, requests,
-/// transfers, datagrams, an old stack without options.
+/// A run with losses of all kinds, marks, duplicates, reordering, requests, transfers, datagrams,
+/// and an old stack without options.
 fn eventful() -> Value {
     let with_demand =
         |demand: Value| with(flow("cubic", None, 20 * MILLISECOND), "/demand", demand);
@@ -57,7 +57,7 @@ struct Seen {
     clock_ns: u64,
     /// The flow, if it carries data.
     data_of: Option<u32>,
-    /// Its flags of TCP.
+    /// Its TCP flags.
     flags: u8,
     /// For TCP, the byte of the stream at which its payload ends, counted from one.
     end_byte: u32,
@@ -157,7 +157,7 @@ fn the_end_of_a_chunk_says_psh() {
         packets(&sent).into_iter().filter(|packet| packet.data_of.is_some()).collect::<Vec<_>>()
     };
     let pushed = sent(true);
-    // The first window leaves unpaced, two chunks at once.
+    // The first window leaves without pacing, two chunks at once.
     let chunks: Vec<_> = pushed[10..].chunk_by(|one, next| one.clock_ns == next.clock_ns).collect();
     assert!(chunks.iter().filter(|chunk| chunk.len() > 1).count() > 50);
     for chunk in chunks {
@@ -168,8 +168,8 @@ fn the_end_of_a_chunk_says_psh() {
     assert!(!sent(false).iter().any(|packet| packet.psh), "before Linux 5.4");
 }
 
-/// What ends a train, one thing at a time: two bulk flows with equal round-trip
-/// times, which share all links unless a receiver has one of its own.
+/// Reasons for the end of a train, one at a time. Two bulk flows with equal round-trip times share
+/// all links, unless one receiver has a separate link.
 fn train_ends() -> Vec<(&'static str, Value)> {
     let pair = |rate_bps, queue, algorithm: &str| {
         let second = with(flow(algorithm, None, 20 * MILLISECOND), "/start_ns", json!(3_000_000));

@@ -1,4 +1,4 @@
-//! The simulator against what theory says of it.
+//! The simulator compared with theory.
 #![allow(clippy::disallowed_methods, reason = "what is expected is a band")]
 
 use crate::common::{MILLISECOND, SECOND, bdp_packets, flow, run, scenario, with};
@@ -32,8 +32,8 @@ fn assert_near(what: &str, measured: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// Sawtooth of a single flow that cuts to a half: W grows by one segment per round
-/// trip from (D+q)/2 to D+q.
+/// Sawtooth of a single flow that halves its window: W grows by one segment per round trip, from
+/// (D+q)/2 to D+q.
 #[test]
 fn reno_alone_fills_the_link_as_the_sawtooth_says() {
     for (queue_share, expected) in [(0.05, 0.786), (0.1, 0.818), (0.2, 0.871), (0.5, 0.964)] {
@@ -90,7 +90,7 @@ fn response_functions_meet_their_closed_forms() {
 #[test]
 fn two_reno_flows_share_equally_and_the_shorter_rtt_gets_more() {
     let rate = 10_000_000;
-    // Five seeds: which flow meets the full queue is chance, and epochs are long.
+    // Five seeds, since chance decides which flow meets the full queue, and epochs are long.
     let shares = |rtts: [u64; 2]| {
         let flows = rtts.map(|rtt| flow("reno", None, rtt * MILLISECOND)).to_vec();
         let scenario =
@@ -106,7 +106,7 @@ fn two_reno_flows_share_equally_and_the_shorter_rtt_gets_more() {
     assert!(shares([42, 162]) > 2.0, "42 ms against 162 ms: {}", shares([42, 162]));
 }
 
-/// What the application hands over is all that is sent, and nothing waits for the link.
+/// The flow sends exactly the application's data, and none of it waits for the link.
 #[test]
 fn an_application_limited_flow_gets_the_rate_of_its_application() {
     let steps = json!([[0, 2_000_000], [10 * SECOND, 0], [20 * SECOND, 6_000_000]]);
@@ -118,7 +118,7 @@ fn an_application_limited_flow_gets_the_rate_of_its_application() {
         let output = run(&scenario);
         let received = &output.flows.received_bytes;
         let mbit = |from: usize, to: usize| (received[to] - received[from]) as f64 * 8.0 / 1e6;
-        // Samples at 5, 10, ... 30 s; a segment more or less, and what is under way.
+        // Samples are at 5, 10, ... 30 s. They differ by a segment and the data in flight.
         assert!((mbit(0, 1) - 10.0).abs() < 0.03, "{algorithm}: {received:?}");
         assert!(mbit(2, 3) < 0.001, "{algorithm}: {received:?}");
         assert!((mbit(4, 5) - 30.0).abs() < 0.03, "{algorithm}: {received:?}");

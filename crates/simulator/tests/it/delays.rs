@@ -1,4 +1,4 @@
-//! Delays of single packets, where closed forms say what they are.
+//! Delays of single packets, compared with closed forms.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ fn with_delays(scenario: Value, length_ns: u64) -> Value {
     scenario
 }
 
-/// Packets by delay, of all periods: of a queue, or all the way, and of a flow.
+/// Number of packets for each delay, over all periods: in a queue, or one-way, and of a flow.
 fn counts(output: &Output, queue: u32, flow: u32) -> BTreeMap<u64, u64> {
     let delays = &output.delays;
     let mut found = BTreeMap::new();
@@ -36,21 +36,21 @@ fn assert_near(measured: u64, expected: u64) {
     assert!(measured.abs_diff(expected) * 100 <= expected, "{measured} instead of {expected}");
 }
 
-/// A link of 10 Mbit/s that is offered twice as much: each packet waits for those that fill the
-/// queue, once it is full.
+/// A link of 10 Mbit/s with twice as much traffic. Once the queue is full, each packet waits for
+/// all packets in the queue.
 #[test]
 fn datagrams_that_overfill_a_queue_wait_for_all_of_it() {
     let output = run(&with_delays(scenario(10_000_000, 40, 10, vec![udp(20_000_000, 20)]), SECOND));
     let service = 1_500 * 8 * SECOND / 10_000_000;
     let waits = counts(&output, 0, 0);
     assert_eq!(waits.values().sum::<u64>(), output.summary.queues[0].departed_packets + 1);
-    // Two arrive while one is sent. The one that finds space comes when another begins to be
-    // sent, or in the middle of that: it waits for 40 or 39.5 others.
+    // Two packets arrive while one is sent. One of them finds space: either when the next one
+    // begins to be sent, or in the middle of that. So it waits for 40 or 39.5 others.
     let last = *waits.keys().last().unwrap();
     assert_near(last, 40 * service);
     let settled: u64 = waits.range(39 * service..).map(|(_, packets)| packets).sum();
     assert!(settled > 8_000, "{settled} of {}", waits.values().sum::<u64>());
-    // And then it is sent and travels for 10 ms.
+    // Then it is sent, and travels for 10 ms.
     let summary = &output.summary.flows[0];
     let delay = summary.delay.unwrap();
     assert_eq!(delay.min_ns, service + 10 * MILLISECOND);
@@ -59,12 +59,12 @@ fn datagrams_that_overfill_a_queue_wait_for_all_of_it() {
     assert_eq!(one_way.values().sum::<u64>(), summary.received_packets);
     assert_near(*one_way.keys().last().unwrap(), delay.max_ns);
     assert_near(*one_way.keys().next().unwrap(), delay.min_ns);
-    // Every second one is dropped; the queue is full after 80 of them.
+    // Every second packet is dropped. The queue is full after 80 of them.
     let lost = summary.dropped_packets as f64 / summary.sent_segs as f64;
     assert!((lost - 0.5).abs() < 0.01, "{lost}");
 }
 
-/// Two flows in step at half the rate each.
+/// Two flows in step, each at half the rate.
 #[test]
 fn of_two_datagrams_at_once_one_waits_for_the_other() {
     let flows = vec![udp(5_000_000, 20), udp(5_000_000, 20)];
@@ -84,7 +84,7 @@ fn of_two_datagrams_at_once_one_waits_for_the_other() {
     }
 }
 
-/// Where every second datagram takes 3 ms more, each differs from the one before by that.
+/// Every second datagram takes 3 ms more, so each delay differs from the one before by 3 ms.
 #[test]
 fn jitter_is_how_much_delays_of_neighbours_differ() {
     let mut scenario = scenario(10_000_000, 40, 10, vec![udp(1_000_000, 20)]);
@@ -98,7 +98,7 @@ fn jitter_is_how_much_delays_of_neighbours_differ() {
     let delay = output.summary.flows[0].delay.unwrap();
     assert_eq!(delay.max_ns - delay.min_ns, 3 * MILLISECOND);
     assert_eq!(delay.jitter_ns, Some(3 * MILLISECOND));
-    // Samples add up to the same.
+    // The samples add up to the same.
     let table = &output.datagrams;
     let last = table.time_ns.len() - 1;
     assert_eq!(table.time_ns[last], 10 * SECOND);
@@ -110,7 +110,7 @@ fn jitter_is_how_much_delays_of_neighbours_differ() {
     assert_eq!(table.received_bytes[last], received * 1_448);
 }
 
-/// What is kept does not change what happens; and what waits is what the summary says.
+/// Keeping delays does not change the run, and the waiting packets agree with the summary.
 #[test]
 fn delays_are_those_of_the_summary_in_every_discipline() {
     let fq_codel = json!({
@@ -129,7 +129,7 @@ fn delays_are_those_of_the_summary_in_every_discipline() {
         let whom: std::collections::BTreeSet<_> = rows.collect();
         let expected = [(0, 0), (0, 1), (1, NO_FLOW), (NO_QUEUE, 1)];
         assert_eq!(whom, expected.iter().map(|(queue, flow)| (queue, flow)).collect());
-        // All packets are of full size, so that the mean is over them, too.
+        // All packets are of full size, so the mean over bytes is the mean over packets.
         let all = [counts(&output, 0, 0), counts(&output, 0, 1)];
         let sums = all.iter().flatten().fold((0, 0), |(packets, waited), (delay, count)| {
             (packets + count, waited + u128::from(*delay) * u128::from(*count))
@@ -137,14 +137,14 @@ fn delays_are_those_of_the_summary_in_every_discipline() {
         let queue = &output.summary.queues[0];
         let begun = queue.departed_packets + 1;
         assert!((begun - 1..=begun).contains(&sums.0), "{} of {begun}", sums.0);
-        // Little's law: those that wait, on average, and how long each waits.
+        // Little's law: the mean number of waiting packets follows from the mean wait.
         let mean = sums.1 as f64 * 1_500.0 / (20.0 * 1e9);
         let told = queue.waiting_bytes_mean as f64;
         assert!((mean / told - 1.0).abs() < 0.02, "{mean} for {told}");
     }
 }
 
-/// They are lost, doubled and overtaken, and the memory of when they were sent outlasts it.
+/// Datagrams are lost, duplicated and reordered, and the record of their departures stays right.
 #[test]
 fn datagrams_in_trouble_are_measured_all_the_same() {
     let mut scenario = scenario(10_000_000, 20, 10, vec![udp(9_900_000, 20)]);

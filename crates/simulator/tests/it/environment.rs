@@ -1,4 +1,4 @@
-//! Learners: they set what a run does, and that it stops for them changes nothing.
+//! Learners set windows and rates. Pauses of a run for them change nothing.
 
 use std::num::NonZeroU64;
 
@@ -31,7 +31,7 @@ fn scenario(flows: &[Value]) -> Scenario {
     Scenario::from_json(&text.to_string()).unwrap()
 }
 
-/// A flow whose link is so far from its sender.
+/// A flow whose link is at this delay from its sender.
 fn flow(algorithm: &str, before_ms: u64) -> Value {
     let route = |link: u32, before: u64, after: u64| json!({"hops": [{"link": link, "delay_ns": before * MS}], "delay_ns": after * MS});
     json!({
@@ -69,7 +69,7 @@ fn interval(ms: u64) -> Step {
     Step::IntervalNs(NonZeroU64::new(ms * MS).unwrap())
 }
 
-/// What flows counted in an episode in which every learner keeps its window.
+/// Summaries of flows in an episode in which every learner keeps its window.
 fn counted(flows: &[Value], terms: &Terms, windows: &[f64], seed: u64) -> Vec<FlowSummary> {
     let algorithms = Algorithms::default();
     let mut path = Environment::new(scenario(flows), &algorithms, terms).unwrap();
@@ -126,7 +126,7 @@ fn a_window_on_an_empty_path_is_its_rate() {
     let (seen, measured) = path.seen(0);
     let named = |name| measured[FIELDS.iter().position(|field| field.name == name).unwrap()];
     let rtt_ms = named("rtt_mean_ms");
-    // 10 segments serve for 12 ms at most.
+    // 10 segments take at most 12 ms.
     assert!((41.0..53.0).contains(&rtt_ms), "{rtt_ms}");
     let wanted = 10.0 * 1448.0 * 8e-3 / rtt_ms;
     assert!((named("delivery_mbit_per_s") / wanted - 1.0).abs() < 0.25);
@@ -134,7 +134,7 @@ fn a_window_on_an_empty_path_is_its_rate() {
     assert_eq!(seen.collect::<Vec<_>>()[2..], [rtt_ms as f32, 10.0]);
 }
 
-/// A batch with an observation, all numbers and the progress of each path.
+/// A batch with an observation, all measurements and the progress of each path.
 fn stepped(threads: usize) -> (Vec<f32>, Vec<f64>, Vec<u8>) {
     let terms = terms(&[0], interval(20));
     let mut batch = Batch::new(terms, 5).unwrap();

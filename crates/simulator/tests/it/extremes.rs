@@ -1,5 +1,5 @@
-//! What a scenario may ask for at most: sums of times stay within their 64 bits, which a build
-//! with overflow checks holds. What never arrives never does.
+//! Extreme scenarios: sums of times fit into 64 bits (a build with overflow checks shows that), and
+//! a packet that never arrives never does.
 
 use crate::common::{MILLISECOND, SECOND, flow, resolve, run_resolved, scenario, with};
 use dumbbell_workload::Scenario;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const LONGEST: u64 = 1 << 60;
 
-/// Two million datagrams within two milliseconds, and no limit to what waits.
+/// Two million datagrams within 2 ms, and a queue without limit.
 fn flood() -> Value {
     let mut whole = resolve(&scenario(1, 1, 1, vec![flow("reno", None, 20 * MILLISECOND)]));
     whole["flows"][0]["transport"] =
@@ -18,8 +18,8 @@ fn flood() -> Value {
 
 #[test]
 fn a_queue_of_many_centuries_is_no_queue_of_few() {
-    // At 1 bit/s a packet takes 12,000 s, and the last of them would leave after 760 years, which
-    // are more nanoseconds than 64 bits hold.
+    // At 1 bit/s a packet takes 12,000 s. The last one would leave after 760 years, which are more
+    // nanoseconds than 64 bits can hold.
     for rate in [
         json!({"constant": 1}),
         json!({"steps": [[0, 1], [LONGEST, 2]]}),
@@ -42,7 +42,7 @@ fn the_longest_run_over_the_longest_way_ends() {
     let whole = with(resolve(&short), "/duration_ns", json!(LONGEST));
     let output = run_resolved(&whole);
     assert_eq!(output.summary.flows[0].acked_bytes, 3_000);
-    // The way back takes as long as the run, so that the first acknowledgement comes too late.
+    // The return path takes as long as the run, so the first acknowledgement comes too late.
     let whole = with(whole, "/flows/0/reverse/delay_ns", json!(LONGEST));
     let output = run_resolved(&whole);
     assert_eq!(output.summary.flows[0].received_bytes, 3_000);

@@ -1,4 +1,4 @@
-//! What happens in a run has a limit: a table that is full ends it, wherever it is, and says so.
+//! Tables have a limit: a full table ends the run at any point, and the error names it.
 
 use crate::common::{MILLISECOND, SECOND, flow, resolve, scenario, with};
 use crate::shortcuts::CLOSED;
@@ -51,7 +51,7 @@ fn a_full_table_ends_the_run_and_says_what_it_holds_and_when() {
 
 #[test]
 fn a_timer_that_is_due_at_once_again_and_again_does_not_go_on() {
-    // Between the loss of all that was sent and the next arrival lie 10^11 timeouts.
+    // Between the loss of all data and the next arrival, there are 10^11 timeouts.
     let flow = with(flow("reno", None, 600 * SECOND), "/switches", json!({"rto_max_ns": 2}));
     let timeouts = with(one(flow), "/record/events", json!(["timeout"]));
     let (key, problem) = refused(&timeouts, Shortcuts::default());

@@ -1,4 +1,4 @@
-//! Connections that are opened by packets of their own.
+//! Connections with simulated handshakes.
 #![allow(clippy::disallowed_methods, reason = "what is expected is a band")]
 
 use crate::common::{MILLISECOND, SECOND, flow, resolve, run, run_resolved, scenario, with};
@@ -15,7 +15,7 @@ fn opening(switches: &Value) -> Value {
     flow
 }
 
-/// How long a transfer of such a flow takes whose packets are all lost until some time, in ms.
+/// Duration in ms of such a flow's transfer, if all packets are lost until some time.
 fn latency_ms(profile: &str, switches: &Value, lost_until_ms: u64) -> f64 {
     let mut short = scenario(10_000_000_000, 1_000, 20, vec![opening(switches)]);
     short["profile"] = json!(profile);
@@ -49,8 +49,8 @@ fn a_transfer_takes_a_round_trip_longer_and_each_lost_syn_its_timeout() {
     assert!((free - 1_080.0).abs() < 0.1, "{free}");
 }
 
-/// Only the SYN-ACK is lost: SYN and SYN-ACK are sent again after a second, and together cost one
-/// packet.
+/// Only the SYN-ACK is lost. SYN and SYN-ACK are sent again after a second, and the loss costs one
+/// packet in total.
 #[test]
 fn a_lost_syn_ack_is_sent_again() {
     let mut whole = resolve(&scenario(10_000_000_000, 1_000, 3, vec![opening(&json!({}))]));
@@ -82,7 +82,7 @@ fn a_late_flow_learns_the_round_trip_time_of_a_full_path() {
     let (began_ms, srtt_ms) = first(&late_flow(false));
     assert_eq!((began_ms, srtt_ms), (0, 40));
     let (began_ms, srtt_ms) = first(&late_flow(true));
-    // The queue of 200 packets is at least half full: it holds for 120 ms or more.
+    // The queue of 200 packets is at least half full, which takes 120 ms or more.
     assert!((160..290).contains(&srtt_ms), "{srtt_ms} ms");
     assert_eq!(began_ms, srtt_ms + 1, "it begins when it has measured that");
 }

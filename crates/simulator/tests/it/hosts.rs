@@ -1,4 +1,4 @@
-//! What waits in a sender's host, and what a run says of its hosts.
+//! Queues in a sender's host, and a run's doubts about its hosts.
 
 use dumbbell_record::{Cause, FlowSummary, Output};
 use proptest::prelude::*;
@@ -63,18 +63,18 @@ fn small_queues_hold_for_each_flow_of_a_host_whatever_its_discipline() {
         let output = run(&behind_one_interface(3, Some(limit_bytes), &queue));
         let dropped: u64 = output.summary.flows.iter().map(|flow| flow.dropped_packets).sum();
         assert_eq!(dropped, 0, "{queue}");
-        // Each flow may have the limit waiting and a packet beyond it: 1.7 ms at 100 Mbit/s.
+        // Each flow may have the limit and one more packet in the queue: 1.7 ms at 100 Mbit/s.
         let most_us = 10_000 + 3 * (limit_bytes as u32 + 1_500) * 8 / 100;
         assert!(rtt_max_us(&output) <= most_us + 200, "{} us: {queue}", rtt_max_us(&output));
         let total: u64 = received(&output).iter().sum();
         assert!(total > 45_000_000, "{total} bytes of 4 s at 100 Mbit/s: {queue}");
     }
-    // Without, the queue fills.
+    // Without a limit, the queue fills.
     let output = run(&behind_one_interface(3, None, &fifo(1_000)));
     assert!(rtt_max_us(&output) > 100_000, "{} us", rtt_max_us(&output));
 }
 
-/// What happened to all flows: packets dropped, segments sent again, refusals, reductions.
+/// Totals of all flows: packets dropped, segments retransmitted, refusals, reductions.
 fn troubles(output: &Output) -> [u64; 4] {
     let sum = |count: fn(&FlowSummary) -> u64| output.summary.flows.iter().map(count).sum();
     [
@@ -109,14 +109,15 @@ fn what_a_full_host_refuses_is_congestion_and_no_loss() {
     }
 }
 
-/// Without ACKs a sender tries again after at most half a second.
+/// Tries of a sender without ACKs: it tries again after at most half a second.
 const TRIES_IN_4_S: u32 = 7;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// However small its queue is, a host loses nothing of its own, and goes on. Of eleven flows
-    /// behind one packet one may find it full each time: it then keeps trying.
+    /// A host loses none of its own segments, however small its queue is, and keeps sending. Of
+    /// eleven flows with a queue of one packet, one may find it full each time. Then it keeps
+    /// trying.
     #[test]
     fn a_host_loses_none_of_its_own_segments(
         (packets, flows, rtt_ms) in (0u32..30, 1usize..12, 1u64..60),
@@ -155,9 +156,8 @@ fn fair_queues_of_a_host_share_it_among_its_flows() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// To a flow that has a host of its own it makes no difference whether its packets wait first
-    /// in, first out, or in a queue for each flow or class: what leaves when is known at once in
-    /// the one, and told in the others.
+    /// A flow alone in its host behaves the same with a FIFO queue and with a queue for each flow
+    /// or class. Departures are known at once from the first, and reported later by the others.
     #[test]
     fn a_flow_alone_hears_the_same_of_any_queue(
         (edge_mbit, rate_mbit, rtt_ms) in (5u64..80, 5u64..80, 1u64..60),
@@ -220,7 +220,7 @@ fn a_host_is_the_bottleneck_only_if_the_network_drops_and_marks_nothing() {
     };
     assert_eq!(causes(&run(&one(150))), [Cause::Host]);
     assert_eq!(causes(&run(&one(250))), []);
-    // A flow that hardly sends is held back by nobody.
+    // No host limits a flow that hardly sends.
     let idle = with(one(150), "/flows/0/demand", json!({"transfer": 100_000}));
     assert_eq!(causes(&run(&idle)), []);
 }
@@ -241,7 +241,7 @@ fn phases_are_of_several_flows_only() {
     assert_eq!(causes(&flows(2)), [Cause::Phase]);
 }
 
-/// A flow that begins in the queue of another knows the path as it is when it is empty.
+/// A flow that begins in the queue of another one knows the RTT of the empty path.
 #[test]
 fn handshakes_measure_the_empty_path() {
     let rtt_ns = 40 * MILLISECOND;

@@ -1,4 +1,4 @@
-//! What holds in every run, whatever the scenario.
+//! Properties of every run of every scenario.
 
 use crate::common::{MILLISECOND, SECOND, run};
 use dumbbell_algorithm::registry;
@@ -47,7 +47,7 @@ fn any_flow() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Every discipline, each as often as its examples that are not first in, first out.
+/// Every discipline, each as often as it has examples other than FIFO.
 fn any_discipline() -> impl Strategy<Value = Value> {
     let of = |example: &Example| {
         let queue: Value = serde_json::from_str(example.queue).unwrap();
@@ -75,8 +75,8 @@ fn any_reordering() -> impl Strategy<Value = Value> {
 }
 
 prop_compose! {
-    /// Shares that come twice and late, there and back; in every second network neither, so
-    /// that links are plain.
+    /// Shares of duplicated and late packets, in each direction. Every second network has neither,
+    /// so that its links are plain.
     fn any_trouble()(
         plain: bool,
         duplicate in prop::array::uniform2(any_share()),
@@ -209,7 +209,7 @@ fn queues_respect_their_limit(output: &Output, scenario: &Value) {
     let packet_max = packet_max.map(|flow| flow["packet_bytes"].as_u64().unwrap()).max().unwrap();
     let overhead = scenario["network"]["overhead_bytes"].as_u64().unwrap();
     match scenario["network"]["queue"]["packets"].as_u64() {
-        // One more is being sent.
+        // One more packet is being sent.
         Some(limit) => assert!(u64::from(forward.backlog_packets_max) <= limit + 1),
         None => {
             let limit = scenario["network"]["queue"]["bytes"].as_u64().unwrap();
@@ -222,7 +222,7 @@ fn queues_respect_their_limit(output: &Output, scenario: &Value) {
 
 /// Nothing arrives before it was sent, and no queue holds more than ever came.
 fn time_passes_on_the_way(output: &Output, scenario: &Value) {
-    // Packets pass a host four times on the way there and back.
+    // Packets pass a host four times in a round trip.
     let hosts_ns = 4 * scenario["network"]["host_delay_ns"].as_u64().unwrap();
     for (flow, spec) in output.summary.flows.iter().zip(scenario["flows"].as_array().unwrap()) {
         let base_us = (spec["rtt_ns"].as_u64().unwrap() + hosts_ns) / 1_000;
@@ -270,7 +270,7 @@ proptest! {
         prop_assert_eq!(summary(&first), summary(&second));
     }
 
-    /// Although no train of acknowledgements is worked through at once.
+    /// This holds although no train of acknowledgements is processed at once.
     #[test]
     fn a_run_whose_modes_are_kept_is_the_run_without(scenario in any_scenario()) {
         let plain = run(&scenario);
@@ -286,7 +286,7 @@ proptest! {
         prop_assert!(plain.modes.time_ns.is_empty());
     }
 
-    /// Although no train passes links of which delays are kept.
+    /// This holds although no train passes links with histograms of delays.
     #[test]
     fn a_run_whose_delays_are_kept_is_the_run_without(
         scenario in any_scenario(), length_ms in 1u64..10_000,
@@ -304,7 +304,7 @@ proptest! {
         for (index, queue) in (0..).zip(&kept.summary.queues) {
             let rows = kept.delays.queue.iter().zip(&kept.delays.packets);
             let counted: u64 = rows.filter(|(q, _)| **q == index).map(|(_, packets)| packets).sum();
-            // One may be on its way out.
+            // One packet may be leaving.
             prop_assert!((0..=1).contains(&(counted - queue.departed_packets)), "{queue:?}");
         }
     }

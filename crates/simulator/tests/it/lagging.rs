@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::common::{MILLISECOND, flow, resolve, run_resolved, scenario, with};
 
-/// A flow whose application reads so many bytes at so many bit/s out of such a buffer.
+/// A flow whose application reads `block_bytes` at a time, at a rate, from a buffer of this size.
 fn lagging(rate_bps: u64, block_bytes: u64, buffer_bytes: u64, seconds: u64) -> Value {
     let switches =
         json!({"receive_buffer_bytes": buffer_bytes, "receive_buffer_max_bytes": buffer_bytes});
@@ -45,7 +45,7 @@ fn a_window_that_closes_opens_again_though_what_says_so_is_lost() {
     assert!(told.received_bytes >= 1_150_000, "{told:?}");
     let losses = json!([{"kind": "bernoulli", "probability": [[0, 0.4]]}]);
     let lossy = only(&with(open, "/links/1/loss", losses));
-    // Probes wait ever longer, and a block lasts two seconds only.
+    // The intervals of probes grow, and a block lasts only two seconds.
     assert!(lossy.received_bytes > told.received_bytes / 4, "{lossy:?}");
     assert!(lossy.received_packets * 1_448 > lossy.received_bytes, "{lossy:?}");
 }

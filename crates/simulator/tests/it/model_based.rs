@@ -1,4 +1,4 @@
-//! BBR and BBRv3 on simulated paths: what their models of the path must come to.
+//! BBR and BBRv3 on simulated paths: the values that their models of the path must reach.
 
 use crate::common::{MILLISECOND, SECOND, bdp_packets, flow, run, scenario, with};
 use dumbbell_record::Output;
@@ -9,7 +9,7 @@ const RTT: u64 = 40 * MILLISECOND;
 /// Payload of a packet on a link without overhead.
 const PAYLOAD: f64 = 1448.0 / 1500.0;
 
-/// `count` flows of an algorithm, with a queue of so many bandwidth-delay products.
+/// `count` flows of an algorithm, with a queue of `queue_share` bandwidth-delay products.
 fn flows(algorithm: &str, count: usize, queue_share: f64, seconds: u64) -> Value {
     let queue = (queue_share * bdp_packets(RATE, RTT)) as u32;
     scenario(RATE, queue, seconds, vec![flow(algorithm, None, RTT); count])
@@ -33,7 +33,7 @@ fn retransmitted_share(output: &Output) -> f64 {
     again as f64 / sent as f64
 }
 
-/// What waits at the bottleneck on average, in bandwidth-delay products.
+/// Mean queue at the bottleneck, in bandwidth-delay products.
 fn standing_queue(output: &Output) -> f64 {
     output.summary.queues[0].waiting_bytes_mean as f64 / (1500.0 * bdp_packets(RATE, RTT))
 }
@@ -42,9 +42,9 @@ fn assert_within(what: &str, measured: f64, low: f64, high: f64) {
     assert!((low..=high).contains(&measured), "{what}: {measured:.4}, not {low} to {high}");
 }
 
-/// Of ten seconds the search for the RTT takes 200 ms and a round trip with next to
-/// nothing in flight (2.4 %), pacing one percent, Startup some round trips. What Startup
-/// holds in flight, see below, fits into path and queue.
+/// In each ten seconds, ProbeRTT takes 200 ms and a round trip with next to nothing in flight (2.4
+/// %). Pacing takes one percent, and Startup some round trips. Path and queue hold the data that
+/// Startup has in flight (see below).
 #[test]
 fn a_lone_flow_fills_the_path_and_leaves_its_queue_empty() {
     for algorithm in ["bbr", "bbr3"] {
@@ -55,11 +55,11 @@ fn a_lone_flow_fills_the_path_and_leaves_its_queue_empty() {
     }
 }
 
-/// BBR's window in Startup is 2.887 of what the path holds and three chunks of a 1/1024 s
-/// at 2.887 of its rate: 482 and 36 segments, where path and a queue of twice its product
-/// hold 500. What is beyond is lost in each of the three round trips at most that Startup
-/// takes to see that its rate does not grow, but the first of a recovery, in which the
-/// window follows what is in flight. BBRv3's window is twice the product and fits.
+/// BBR's window in Startup is 2.887 times the bandwidth-delay product, and three chunks of 1/1024 s
+/// at 2.887 times its rate: 482 and 36 segments. The path and a queue of twice its product hold
+/// 500. The rest is lost in each of the at most three round trips in which Startup sees no growth
+/// of the rate. The first round trip of recovery is an exception, as its window follows the data in
+/// flight. BBRv3's window is twice the product, and fits.
 #[test]
 fn startup_overflows_a_queue_of_two_products_by_what_its_window_is_beyond() {
     let lost = |algorithm, seconds| {
@@ -72,8 +72,8 @@ fn startup_overflows_a_queue_of_two_products_by_what_its_window_is_beyond() {
     assert_eq!(lost("bbr3", 30), 0);
 }
 
-/// Each holds twice what the best of its last ten round trips says in flight, and these
-/// add up to somewhat more than the link.
+/// Each flow keeps twice the best rate of its last ten round trips in flight. Together these rates
+/// are somewhat more than the link's.
 #[test]
 fn several_flows_of_bbr_keep_a_queue_of_a_bandwidth_delay_product() {
     let output = run(&flows("bbr", 4, 3.0, 60));
@@ -81,9 +81,8 @@ fn several_flows_of_bbr_keep_a_queue_of_a_bandwidth_delay_product() {
     assert_within("queue", standing_queue(&output), 0.4, 1.5);
 }
 
-/// A flight delivers 99 % of a window, which is what BBRv3 leaves of it after each round
-/// trip with a loss (four of five) until the next probe, 62 round trips later: 0.79 on
-/// average.
+/// A flight delivers 99 % of a window. BBRv3 keeps that much of it after each round trip with a
+/// loss (four of five), until the next probe, 62 round trips later: 0.79 on average.
 #[test]
 fn one_percent_of_random_loss_costs_bbr_next_to_nothing_and_bbr3_some() {
     for (algorithm, low, high) in [("bbr", 0.90, 0.99), ("bbr3", 0.65, 0.92), ("cubic", 0.0, 0.5)] {
@@ -100,7 +99,7 @@ fn in_a_shallow_queue_bbr3_loses_far_less_than_bbr() {
     assert!(third < first / 3.0, "bbr3: {third:.4}, bbr: {first:.4}");
 }
 
-/// Pacing, not the window, is what holds a lone flow back.
+/// Pacing, not the window, limits a lone flow.
 #[test]
 fn the_window_leaves_room_beyond_what_is_in_flight() {
     let scenario = with(flows("bbr", 1, 2.0, 20), "/record/interval_ns", json!(SECOND / 10));

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const RATE: u64 = 20_000_000;
 const RTT: u64 = 40 * MILLISECOND;
 
-/// One entry into a mode: when, which, and the values then.
+/// One entry into a mode: its time, the mode, and the values then.
 struct Entry {
     time_ns: u64,
     mode: &'static str,
@@ -78,10 +78,10 @@ fn assert_within(what: &str, measured: f64, low: f64, high: f64) {
     assert!((low..=high).contains(&measured), "{what}: {measured:.4}, not {low} to {high}");
 }
 
-/// Startup takes log2 of the path's 67 segments over the first window's 10 round trips and
-/// three more in which the rate does not grow; Drain gives back what Startup put into the queue,
-/// which is full, at about a third of the rate. The search for the RTT comes 10 s after the last
-/// new smallest RTT, which is of the first round trips, and takes 200 ms and a round trip or two.
+/// Startup takes log2 of (67 segments of the path / 10 of the first window) round trips, and three
+/// more in which the rate does not grow. Drain empties the queue, which Startup has filled, at
+/// about a third of the rate. ProbeRTT comes 10 s after the last new smallest RTT, which is from
+/// the first round trips. It takes 200 ms and a round trip or two.
 #[test]
 fn bbr_goes_through_its_modes() {
     let output = run(&alone("bbr", 15));
@@ -104,8 +104,8 @@ fn bbr_goes_through_its_modes() {
     assert_within("the pipe", f64::from(entries[2].value("bdp_segs")), bdp, 1.1 * bdp);
 }
 
-/// The cycle of probes, with the search for the RTT each five seconds; its phases follow each
-/// other as the draft has them (section 4.3.3).
+/// The cycle of probes, with ProbeRTT each five seconds. Its phases have the order of the draft
+/// (section 4.3.3).
 #[test]
 fn bbr3_goes_through_its_modes() {
     let output = run(&alone("bbr3", 15));
@@ -123,7 +123,7 @@ fn bbr3_goes_through_its_modes() {
         ("probe_rtt", "cruise"),
     ]);
     let pairs: BTreeSet<_> = names.windows(2).map(|pair| (pair[0], pair[1])).collect();
-    // The search may begin in any phase.
+    // ProbeRTT may begin in any phase.
     let also = ["down", "refill", "up"].map(|phase| (phase, "probe_rtt")).into();
     assert!(pairs.is_superset(&follow) && pairs.is_subset(&(&follow | &also)), "{pairs:?}");
     let searches = entries.iter().filter(|entry| entry.mode == "probe_rtt");
@@ -139,7 +139,7 @@ fn bbr3_goes_through_its_modes() {
     });
 }
 
-/// After the first cut there is suddenly space for much more: the curve is concave for K less the
+/// After the first cut there is suddenly space for much more. The curve is concave for K less the
 /// round trip by which CUBIC looks ahead, and convex from then on.
 #[test]
 fn cubic_is_concave_before_the_plateau_and_convex_behind_it() {
@@ -156,16 +156,16 @@ fn cubic_is_concave_before_the_plateau_and_convex_behind_it() {
     let [cut, concave, convex] = last else { unreachable!("three") };
     assert_eq!(cut.value("target_segs"), 0, "there is no curve");
     let k_s = f64::from(concave.value("k_ms")) / 1e3;
-    // RFC 9438, equation 2: three tenths of last_max are what the curve has to climb.
+    // RFC 9438, equation 2: the curve has to climb three tenths of last_max.
     let climb = 0.4 * k_s * k_s * k_s / f64::from(concave.value("last_max_segs"));
     assert_within("the climb", climb, 0.29, 0.31);
-    // The curve is computed anew each 31 ms, with ACKs that come all the time.
+    // The curve is computed again every 31 ms, if ACKs come all the time.
     assert_within("convex", convex.seconds() - concave.seconds(), k_s - 0.11, k_s - 0.05);
     assert_eq!(concave.value("origin_segs"), cut.value("last_max_segs"));
     assert!(convex.value("target_segs") >= convex.value("origin_segs"));
 }
 
-/// With 10 ms and 10 Mbit/s the curve takes seconds where standard TCP takes parts of one.
+/// At 10 ms and 10 Mbit/s, the curve takes seconds and standard TCP parts of a second.
 #[test]
 fn cubic_follows_standard_tcp_on_a_short_path() {
     let mut short = scenario(10_000_000, 20, 20, vec![flow("cubic", None, 10 * MILLISECOND)]);
@@ -181,7 +181,7 @@ fn cubic_follows_standard_tcp_on_a_short_path() {
     }
 }
 
-/// High speed begins delta_l, a second, after the last congestion, with the next ACK.
+/// High-speed mode begins with the first ACK after delta_l, a second after the last congestion.
 #[test]
 fn htcp_is_fast_a_second_after_congestion() {
     let output = run(&alone("htcp", 20));
@@ -198,7 +198,7 @@ fn htcp_is_fast_a_second_after_congestion() {
     }
 }
 
-/// Many flows in one run, of which some have no modes, and some are not sampled.
+/// Many flows in one run. Some have no modes, and some are not sampled.
 #[test]
 fn the_last_row_of_a_flow_is_its_sampled_state() {
     let kinds = ["bbr", "bbr3", "reno", "bbr", "bbr3", "udp"];
@@ -222,7 +222,7 @@ fn the_last_row_of_a_flow_is_its_sampled_state() {
         for row in (0..samples.flow.len()).filter(|row| samples.flow[*row] == flow) {
             let time = samples.time_ns[row];
             let last = entries.iter().rev().find(|entry| entry.time_ns < time);
-            // What happened at the moment of a sample may be before or after it.
+            // An event at the time of a sample may be before or after it.
             if let Some(last) = last.filter(|_| entries.iter().all(|entry| entry.time_ns != time)) {
                 assert_eq!(samples.info3[row], last.value("mode"), "flow {flow} at {time} ns");
                 compared += 1;

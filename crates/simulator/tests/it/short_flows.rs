@@ -1,4 +1,4 @@
-//! Thousands of short flows, of which few are there at the same time.
+//! Thousands of short flows, with few at the same time.
 
 use crate::common::{MILLISECOND, SECOND, flow, run, scenario};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn short_flows(count: u64, gap_ns: u64, sizes: &[u64], network: &Value) -> Value
     scenario
 }
 
-/// Those that are sampled are kept to the end, others forgotten once they are over.
+/// Sampled flows are kept to the end. Others are forgotten once they are over.
 fn with_samples(short: &Value, sampled: bool) -> Value {
     let mut resolved = crate::common::resolve(short);
     for flow in resolved["flows"].as_array_mut().unwrap() {

@@ -1,5 +1,5 @@
-//! Shortcuts change nothing but what a run costs: with any of them closed, and with all of
-//! them, whole outputs are the same to the byte.
+//! Shortcuts change only the cost of a run: with any of them disabled, and with all, whole outputs
+//! are the same to the byte.
 
 use crate::common::{MILLISECOND, flow, resolve, scenario};
 use crate::invariants::any_scenario;
@@ -10,7 +10,7 @@ use dumbbell_workload::Scenario;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// One closed, and all.
+/// Each shortcut disabled, and all of them.
 pub const CLOSED: [(&str, Shortcuts); 5] = {
     const OPEN: Shortcuts = Shortcuts { sender: true, receiver: true, link: true, trains: true };
     [
@@ -28,7 +28,7 @@ fn run_by(shortcuts: Shortcuts, resolved: &Value) -> Output {
         .expect("a whole run")
 }
 
-/// The first column, or part of the summary, in which two outputs differ.
+/// The first column or part of the summary that differs between two outputs.
 fn difference(one: &Output, other: &Output) -> Option<String> {
     for ((name, columns), (_, others)) in one.tables().into_iter().zip(other.tables()) {
         for (column, other) in columns.iter().zip(&others) {
@@ -58,13 +58,13 @@ fn one_of<T: Clone + std::fmt::Debug + 'static>(all: &[T]) -> impl Strategy<Valu
     prop::sample::select(all.to_vec())
 }
 
-/// Rates at which a packet of 1500 bytes takes whole parts of a round trip, so that packets of
-/// several hosts reach a link at the same moment.
+/// Rates at which the time of a 1500-byte packet divides a round trip, so that packets of several
+/// hosts reach a link at the same moment.
 const RATES: [u64; 8] =
     [100_000, 300_000, 1_000_000, 12_000_000, 24_000_000, 120_000_000, 120_000_000, 240_000_000];
 
 prop_compose! {
-    /// What receivers and senders do that shortcuts rest on.
+    /// Features of receivers and senders on which shortcuts depend.
     fn any_switches()(
         delayed_ack in one_of(&["adaptive", "fixed"]),
         delayed_ack_ms in one_of(&[0u64, 1, 10, 40, 100, 200]),
@@ -147,7 +147,7 @@ prop_compose! {
     }
 }
 
-/// Queues of hosts, of which schedulers take a shortcut while packets wait for less than the target.
+/// Queues of hosts. Schedulers take a shortcut while packets wait for less than the target.
 fn any_edge_queue() -> impl Strategy<Value = Value> {
     let delays = |kind: &str, target_us: u64| json!({"kind": kind, "target_ns": target_us * 1_000, "interval_ns": 20_000_000, "ecn": true});
     let fq_codel = move |target_us| {
@@ -168,8 +168,8 @@ fn any_edge_queue() -> impl Strategy<Value = Value> {
 }
 
 prop_compose! {
-    /// A dumbbell without trouble: plain links, round-trip times that several flows share, and
-    /// often nothing but full queues that loses a packet.
+    /// A dumbbell without trouble: plain links, and round-trip times that several flows share.
+    /// Often, only full queues lose packets.
     fn any_plain_dumbbell()(
         mut flows in prop_oneof![
             prop::collection::vec(any_flow(), 1),
@@ -192,7 +192,7 @@ prop_compose! {
     ) -> Value {
         let (mut loss, mut edge) = (loss, edge);
         if let (1, Some(probability)) = (flows.len(), behind) {
-            // A lone flow's last link is a shortcut, too, if it does nothing but lose.
+            // If a lone flow's last link only loses packets, that is a shortcut, too.
             (loss["sender"], loss["receiver"], edge) = (json!(0.0), json!(probability), None);
             flows[0]["demand"] = json!("endless");
         }
@@ -222,7 +222,7 @@ prop_compose! {
         });
         let mut whole = resolve(&short);
         if let Some(link) = silent {
-            // For a while nothing passes, there or back.
+            // For a while, no packet passes in either direction.
             whole["links"][link]["loss"] = json!([{
                 "kind": "gilbert-elliott", "to_bad": 0.003, "to_good": 0.02, "loss_good": 0.0,
                 "loss_bad": 1.0,
@@ -246,8 +246,8 @@ proptest! {
     }
 }
 
-/// While packets wait for less than the target, departures are known on arrival; beyond it the
-/// queue is asked, and drops.
+/// While packets wait for less than the target, departures are known on arrival. Beyond the target,
+/// the queue decides later, and drops packets.
 #[test]
 fn they_change_nothing_where_a_host_controls_its_delay() {
     for kind in ["codel", "fq-codel"] {
@@ -268,8 +268,8 @@ fn they_change_nothing_where_a_host_controls_its_delay() {
     }
 }
 
-/// A sender learns of what a first-in, first-out queue of its host refuses, and not of what classes
-/// refuse: so classes stay classes there, even if one alone is used.
+/// A host's FIFO queue reports refusals to the sender, and classes do not. So classes are used
+/// there even if only one has traffic.
 #[test]
 fn they_change_nothing_where_one_class_of_a_host_is_used() {
     let mut short = scenario(300_000, 1, 8, vec![flow("bic", None, 10 * MILLISECOND)]);
@@ -284,8 +284,8 @@ fn they_change_nothing_where_one_class_of_a_host_is_used() {
     assert!(flow.dropped_packets > 0 && flow.local_drops == Some(0));
 }
 
-/// The only flow of each host never waits for the target, and of the switch's classes one is used
-/// (that of all flows but DCTCP's, or that of DCTCP's, whose packets are marked), or both.
+/// The only flow of each host never waits for the target. Of the switch's classes, one or both are
+/// used: the class of DCTCP, whose packets are marked, and the class of all other flows.
 #[test]
 fn they_change_nothing_where_a_scheduler_has_nothing_to_choose() {
     let mixed = ["reno", "bbr", "cubic"];

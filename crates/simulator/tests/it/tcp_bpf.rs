@@ -1,5 +1,5 @@
-//! TCP-BPF in the simulator, against the closed form: a window of w segments carries
-//! w * MSS / RTT over an empty path.
+//! TCP-BPF in the simulator, compared with the closed form: a window of w segments carries w * MSS
+//! / RTT over an empty path.
 
 use crate::common::{MILLISECOND, flow, run, scenario, with};
 use dumbbell_algorithm::registry;
@@ -12,7 +12,7 @@ const RTT_NS: u64 = 50 * MILLISECOND;
 const MSS_BYTES: u64 = 1_448;
 const SECONDS: u64 = 20;
 
-/// A flow alone on a path of 4,167 packets, so steered.
+/// A flow alone on a path of 4,167 packets, with these settings.
 fn steered(algorithm: &str, settings: Value) -> Output {
     run(&lossy(algorithm, settings, 0.0))
 }
@@ -36,7 +36,7 @@ fn all_keys(settings: Value) -> Value {
     all
 }
 
-/// The window that the goodput of a run makes, in segments.
+/// The window to which the goodput of a run amounts, in segments.
 fn used_window(output: &Output) -> f64 {
     let bytes = output.summary.flows[0].acked_bytes as f64;
     bytes / MSS_BYTES as f64 * RTT_NS as f64 / (SECONDS * GBIT) as f64
@@ -47,7 +47,7 @@ fn assert_window(what: &str, output: &Output, expected: f64) {
     assert!((window / expected - 1.0).abs() < 0.02, "{what}: {window:.1}, expected {expected}");
 }
 
-/// The share of a window that is used at least: all but what some give up by themselves.
+/// Smallest share of the window that is used. Some algorithms give up a part.
 fn least_share(algorithm: &str) -> f64 {
     match algorithm {
         // ProbeRTT: for 200 ms and a round trip, 4 segments every 10 s (BBR) or half the window
@@ -57,7 +57,7 @@ fn least_share(algorithm: &str) -> f64 {
         "ledbatpp" => 0.8,
         // TCP-LP has two states; in one of them it keeps a window of one segment.
         "lp" => 0.0,
-        // The receiver's first waits for a second segment look like a queue.
+        // The receiver's first delayed ACKs look like a queue.
         "nv" => 0.95,
         _ => 0.98,
     }
@@ -82,11 +82,11 @@ fn no_loss_and_no_recovery_leads_beyond_the_clamp() {
         let output = run(&with(scenario, "/profile", json!(profile)));
         let what = format!("{algorithm} on {profile} with losses of {loss}");
         let events = output.summary.flows[0].congestion_events;
-        // Those that give way go on with a window of a few segments, which lose little.
+        // Algorithms that yield continue with a window of a few segments, which lose little.
         let least = if algorithm == "lp" { 0 } else { 6 };
         assert!(events >= least, "{what}: only {events} reductions show nothing");
-        // A window that gave way to one segment while more is in flight: PRR then sends in
-        // proportion to ssthresh / cwnd, which is 2, beyond any clamp, as Linux does.
+        // The window yields to one segment while more is in flight. Then PRR sends in proportion to
+        // ssthresh / cwnd, which is 2, beyond any clamp, as Linux does.
         let gives_way = matches!(algorithm, "lp" | "hstcplp");
         let largest = output.flows.cwnd_segs.iter().max();
         assert!(gives_way || largest <= Some(&100), "{what}: {largest:?}");
@@ -102,7 +102,7 @@ fn no_loss_and_no_recovery_leads_beyond_the_clamp() {
 
 #[test]
 fn a_smaller_clamp_holds_the_initial_window_too() {
-    // A segment that is pushed has an ACK to itself, so one of the four waits for the next round.
+    // A segment with PSH gets a separate ACK, so one of the four waits for the next round.
     let scenario = lossy("cubic", json!({"cwnd_clamp_segs": 4}), 0.0);
     let output = run(&with(scenario, "/flows/0/switches", json!({"window_push": false})));
     assert_eq!(output.flows.cwnd_segs.iter().max(), Some(&4));
@@ -119,7 +119,7 @@ fn a_transfer_as_large_as_the_initial_window_takes_one_round_trip() {
         let output = run(&with(scenario, "/flows/0/tcp_bpf", settings));
         output.summary.flows[0].end_ns / RTT_NS
     };
-    // 10 + 20 are sent in two round trips, the rest in a third.
+    // 10 + 20 segments are sent in two round trips, the rest in a third.
     assert_eq!((ended(json!(32)), ended(json!(null))), (1, 3));
 }
 

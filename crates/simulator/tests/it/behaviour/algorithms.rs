@@ -1,4 +1,4 @@
-//! Each algorithm by itself, and each of its presets among others.
+//! Each algorithm alone, and each of its presets together with others.
 
 use dumbbell_algorithm::{Algorithm, Need, registry};
 use dumbbell_tcp::PROFILES;
@@ -24,13 +24,13 @@ pub fn cases() -> Vec<(String, Value)> {
     cases
 }
 
-/// A clean path, for long without anything but acknowledgements, and then another rate.
+/// A clean path with nothing but acknowledgements for a long time, and then another rate.
 fn alone(algorithm: &Algorithm) -> Value {
     let whole = recorded(scenario(50_000_000, 150, 6, vec![flow(algorithm.name, None, 2 * RTT)]));
     with(whole, "/links/0/rate", json!({"steps": [[0, 50_000_000], [4 * SECOND, 20_000_000]]}))
 }
 
-/// Lone segments after pauses that are longer than estimates hold: full ones, and short ones.
+/// Single segments, full and short ones, after pauses that are longer than estimates last.
 fn pausing(algorithm: &Algorithm) -> Value {
     let requests = |bytes: u64| {
         let demand = json!({"requests": {"bytes": bytes, "pause_ns": 11 * SECOND}});
@@ -39,7 +39,7 @@ fn pausing(algorithm: &Algorithm) -> Value {
     recorded(scenario(10_000_000, 60, 24, vec![requests(1_448), requests(1_000)]))
 }
 
-/// Beside itself in bursts and beside Reno for a while, over a path that changes and loses.
+/// The algorithm with itself in bursts, and with Reno for a while, over a lossy path that changes.
 fn among(algorithm: &Algorithm, preset: Option<&str>, number: usize) -> Value {
     let bursts = json!({"on_ns": SECOND, "off_ns": 700 * MILLISECOND, "random": true});
     let flows = vec![

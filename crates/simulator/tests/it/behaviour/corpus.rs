@@ -9,15 +9,15 @@ use sha2::{Digest, Sha256};
 use super::{algorithms, draws, flows, links, network, stacks};
 use crate::common::run_resolved;
 
-/// Something that is done, and how its digest is taken.
+/// A run with a digest.
 pub struct Case {
     pub name: String,
-    /// A resolved scenario, or what `network` drives.
+    /// A resolved scenario, or the links for `network`.
     pub scenario: Value,
     taken: fn(&Value, &mut Sha256),
 }
 
-/// Every case; each has its own random numbers, if any, so that none depends on the others.
+/// All cases. Each has separate random numbers, if any, so that none depends on the others.
 pub fn corpus() -> Vec<Case> {
     let runs =
         [algorithms::cases(), flows::cases(), links::cases(), stacks::cases(), draws::cases()];
@@ -29,19 +29,19 @@ pub fn corpus() -> Vec<Case> {
 }
 
 impl Case {
-    /// Of all that comes of it.
+    /// Digest of its whole output.
     pub fn digest(&self) -> String {
         let mut digest = Sha256::new();
         (self.taken)(&self.scenario, &mut digest);
         digest.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Whether it is about the network alone.
+    /// True if it tests the network alone.
     pub fn is_of_network(&self) -> bool {
         self.name.starts_with("network/")
     }
 
-    /// The algorithms that run in it.
+    /// Algorithms of its flows.
     pub fn algorithms(&self) -> BTreeSet<String> {
         let flows = self.scenario["flows"].as_array().into_iter().flatten();
         let names = flows.filter_map(|flow| flow["transport"]["tcp"]["algorithm"].as_str());

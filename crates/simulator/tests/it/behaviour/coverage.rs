@@ -1,4 +1,4 @@
-//! The corpus has all that a scenario can ask for: what is new in the contract is to be in it.
+//! The corpus covers every key and value of the contract, new ones included.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +9,18 @@ use serde_json::Value;
 use super::corpus::corpus;
 use super::stacks;
 
-/// A user's own algorithms have their sources in the keys of their results.
+/// Keys outside the corpus. The keys of results contain the sources of user-defined algorithms.
 const APART: [&str; 1] = ["Scenario.sources"];
 
-/// The schema of scenarios, and what of it was met: keys that have a value, as `Type.key`, and
-/// words, as `Type=word`.
+/// The schema of scenarios, and the parts of it that the corpus has: keys with a value, as
+/// `Type.key`, and words, as `Type=word`.
 struct Coverage {
     schema: Value,
     met: BTreeSet<String>,
 }
 
 impl Coverage {
-    /// Notes what of a schema a value has; `name` is that of the type.
+    /// Note the parts of a schema that a value has; `name` is the name of its type.
     fn meet(&mut self, name: &str, schema: &Value, value: &Value) {
         let (name, schema) = self.resolved(name, schema);
         for part in ["oneOf", "anyOf"] {
@@ -46,7 +46,7 @@ impl Coverage {
         }
     }
 
-    /// Whether a value can be of a schema, as far as kinds of values, keys and words tell.
+    /// Return true if a value fits a schema, judged by types, keys and words.
     fn fits(&self, schema: &Value, value: &Value) -> bool {
         let (_, schema) = self.resolved("", schema);
         if let Some(variants) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
@@ -76,7 +76,7 @@ impl Coverage {
         kind && word && complete && of_tag
     }
 
-    /// Everything that can be met.
+    /// All parts that the schema has.
     fn all(&self) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         self.list("", &self.schema, &mut found);
@@ -101,7 +101,7 @@ impl Coverage {
         }
     }
 
-    /// The schema that is referred to, and the name of its type.
+    /// The schema of a reference, and the name of its type.
     fn resolved(&self, name: &str, schema: &Value) -> (String, Value) {
         match schema["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
             Some(referred) => (referred.to_owned(), self.schema["$defs"][referred].clone()),
@@ -113,14 +113,14 @@ impl Coverage {
     }
 }
 
-/// The name of a variant that a word tells from the others.
+/// The name of a variant, from the word that distinguishes it.
 fn tagged(name: &str, variant: &Value) -> String {
     let properties = variant["properties"].as_object().into_iter().flatten();
     let mut tags = properties.filter_map(|(_, inner)| inner["const"].as_str());
     tags.next().map_or_else(|| name.to_owned(), |tag| format!("{name}({tag})"))
 }
 
-/// The words that a schema allows, or that there are only two of them.
+/// The words that a schema allows; for a boolean both values.
 fn words(schema: &Value) -> Option<Vec<Value>> {
     if schema["type"] == "boolean" {
         return Some(vec![Value::Bool(false), Value::Bool(true)]);

@@ -1,4 +1,4 @@
-//! Scenarios drawn by their numbers: what lists of single things do not put together.
+//! Scenarios drawn by number, which combine features that the lists have singly.
 
 use dumbbell_algorithm::registry;
 use dumbbell_network::Random;
@@ -10,8 +10,8 @@ use crate::common::{MILLISECOND, flow, resolve, scenario};
 
 const DRAWS: u64 = 252;
 
-/// The features that a draw chooses among. One more would change every draw, so what is new is
-/// only in those that come after it.
+/// The features from which a draw selects. One more feature would change every draw, so new
+/// features are only in later draws.
 fn features_of(number: u64) -> Vec<Feature> {
     let mut features = features();
     if number < 240 {
@@ -44,7 +44,7 @@ impl Draw {
         low + self.0.up_to(high - low)
     }
 
-    /// Between powers of two, each as likely as the next.
+    /// A number between powers of two, which are equally likely.
     fn magnitude(&mut self, low: u64, high: u64) -> u64 {
         let (from, to) = (low.ilog2(), high.ilog2());
         let power = self.between(from.into(), to.into());

@@ -1,4 +1,4 @@
-//! What flows send, when, over which ways, and what is recorded of them.
+//! Data of flows, their times and routes, and the recordings of them.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn over_a_path(flows: Vec<Value>) -> Value {
     short
 }
 
-/// A flow of one kind beside a bulk flow.
+/// A flow of one kind, together with a bulk flow.
 fn single() -> Vec<(&'static str, Value)> {
     let beside = |pointer: &str, value: Value| {
         resolve(&over_a_path(vec![with(cubic(30), pointer, value), cubic(20)]))
@@ -134,7 +134,7 @@ fn told() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Flows that open their connections, over ways that are full or lose much.
+/// Flows that open their connections, over paths with full queues or much loss.
 fn handshakes() -> Vec<(&'static str, Value)> {
     let opening = |start_ms: u64, demand: Value, switches: Value| {
         let mut flow = with(cubic(20 + start_ms / 100), "/start_ns", json!(start_ms * MILLISECOND));
@@ -185,7 +185,7 @@ fn handshakes() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Ways over other links than one bottleneck there and one back.
+/// Paths over other links than one bottleneck in each direction.
 fn ways() -> Vec<(&'static str, Value)> {
     let crowd = |count: u64| {
         let one =
@@ -221,7 +221,7 @@ fn ways() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Packets take a whole part of each round-trip time.
+/// Packets whose serialisation time divides each round-trip time.
 fn moments() -> Value {
     let flows = [12, 24, 24, 48, 12].map(|rtt_ms| flow("reno", None, rtt_ms * MILLISECOND));
     let mut short = over_a_path(flows.into());
@@ -248,7 +248,7 @@ fn full_host(profile: &str, switches: &Value) -> Value {
     resolve(&short)
 }
 
-/// A host that sends all its flows over one link of its own.
+/// A host with one link for all its flows.
 fn shared_edge() -> Value {
     let mut short = over_a_path(vec![cubic(30), cubic(20)]);
     short["network"]["edge_rate_bps"] = json!(20_000_000);
@@ -274,7 +274,7 @@ fn three_links() -> Value {
     whole
 }
 
-/// A lone flow whose last link does nothing but lose, so long behind the bottleneck.
+/// A lone flow. Its last link does nothing but lose packets, at this delay behind the bottleneck.
 fn lossy_end(host_delay_ns: u64) -> Value {
     let mut short = over_a_path(vec![cubic(30)]);
     short["network"]["loss"]["receiver"] = json!(0.002);

@@ -1,4 +1,4 @@
-//! The files of `behaviour/`: digests and versions, and how these are raised.
+//! The files of `behaviour/`: digests and versions, and how to raise these.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,26 +7,26 @@ use dumbbell_simulator::Behaviour;
 
 use super::corpus::Case;
 
-/// By the names of the cases.
+/// Digest of each case, by name.
 pub type Digests = BTreeMap<String, String>;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../behaviour");
-/// So many names are told at most.
+/// Most names that a message lists.
 const TOLD: usize = 12;
 
 fn file(name: &str) -> String {
     format!("{FOLDER}/{name}")
 }
 
-/// What was done when `make behaviour` was last run. Lines of merges that are in conflict are of
-/// no case and count for nothing.
+/// Digests at the last `make behaviour`. Conflict markers of merges belong to no case and are
+/// ignored.
 pub fn digests() -> Digests {
     let text = fs::read_to_string(file("digests")).expect("behaviour/digests is there");
     let pairs = text.lines().filter_map(|line| line.rsplit_once(' '));
     pairs.map(|(name, digest)| (name.trim().to_owned(), digest.to_owned())).collect()
 }
 
-/// What is done now beside what was done.
+/// The digests now, compared with those before.
 pub struct Verdict {
     pub now: Digests,
     pub changed: BTreeSet<String>,
@@ -49,7 +49,7 @@ impl Verdict {
         self.changed.is_empty() && self.added + self.removed == 0
     }
 
-    /// What differs, and what to do about it.
+    /// Describe the differences and the remedies.
     pub fn told(&self, cases: &[Case]) -> String {
         let mut told = format!(
             "{} of {} cases do something else, {} are new and {} are gone:\n",
@@ -81,7 +81,7 @@ impl Verdict {
                 writes the digests alone."
     }
 
-    /// The algorithms that do something else by themselves, if every case that does has one.
+    /// The algorithms that have changed, if every changed case has one of them.
     fn shared(&self, cases: &[Case]) -> Option<Vec<String>> {
         let alone = |name: &String| {
             Some(name.strip_prefix("algorithm/")?.strip_suffix(" alone")?.to_owned())
@@ -94,10 +94,10 @@ impl Verdict {
     }
 }
 
-/// Raises versions as asked for: `engine`, `same`, or the names of algorithms.
+/// Raise versions as requested: `engine`, `same`, or the names of algorithms.
 ///
 /// # Panics
-/// If something has changed that has none of the algorithms.
+/// If a changed case has none of the algorithms.
 pub fn raise(verdict: &Verdict, asked: &str, cases: &[Case]) -> String {
     let text = fs::read_to_string(file("versions")).expect("behaviour/versions is there");
     let before = Behaviour::read(&text).unwrap_or_else(|line| panic!("behaviour/versions: {line}"));

@@ -1,11 +1,11 @@
-//! Everything that a link may be or do, one thing at a time.
+//! Every feature of links, one at a time.
 
 use dumbbell_network::Discipline;
 use serde_json::{Value, json};
 
 use crate::common::{MILLISECOND, SECOND, flow, resolve, scenario, with};
 
-/// What is set of a link, by name.
+/// A key of a link and its value.
 pub type Feature = (&'static str, Value);
 
 pub fn cases() -> Vec<(String, Value)> {
@@ -26,7 +26,7 @@ pub fn cases() -> Vec<(String, Value)> {
     cases
 }
 
-/// A connection that asks for L4S and one that does not, so that `DualPI2` couples its queues.
+/// A connection with L4S and one without, so that `DualPI2` couples its queues.
 fn coupled(switches: &Value) -> Value {
     let low = with(flow("prague", None, 24 * MILLISECOND), "/switches", switches.clone());
     let flows = vec![low, flow("reno", None, 24 * MILLISECOND)];
@@ -34,8 +34,8 @@ fn coupled(switches: &Value) -> Value {
     with(resolve(&scenario(10_000_000, 40, 6, flows)), "/links/0/queue", feature["queue"].clone())
 }
 
-/// The same with handshakes and acknowledgements that count marks, of which many are lost or cover
-/// many segments.
+/// As [`coupled`], with handshakes and Accurate ECN, over a path where many acknowledgements are
+/// lost or cover many segments.
 fn counted() -> Value {
     let whole = coupled(&json!({
         "ecn": "l4s", "accecn": true, "accecn_option": "changes", "handshake": true, "gro_segs": 20,
@@ -54,7 +54,7 @@ fn sharing(feature: &Value) -> Value {
     with(with(whole, "/links/1/memory", memory), "/links/1/queue", fifo()["queue"].clone())
 }
 
-/// Two connections, of which one hears congestion marks, and datagrams in bursts.
+/// Two connections, one of which reacts to congestion marks, and datagrams in bursts.
 fn having(feature: &Value, link: usize) -> Value {
     let marked =
         with(flow("cubic", None, 24 * MILLISECOND), "/switches", json!({"ecn": "classic"}));
@@ -74,7 +74,7 @@ fn having(feature: &Value, link: usize) -> Value {
     whole
 }
 
-/// What scenarios are drawn from, which the digests of the drawn ones rest on.
+/// Features from which scenarios are drawn. The digests of drawn scenarios depend on them.
 pub fn features() -> Vec<Feature> {
     [queues(), rates(), troubles()].concat()
 }
@@ -90,7 +90,7 @@ pub fn rings() -> Vec<Feature> {
     vec![("packets at a rate", json!({"rate": {"packets": 700}}))]
 }
 
-/// Of three flows, as many as there are.
+/// Classes for three flows, which may share a class.
 fn classes_of_flows() -> Vec<Feature> {
     let classes = |by: Value, serve: Value| {
         let classes = json!({"kind": "classes", "by": by, "serve": serve, "threshold": null});
@@ -104,7 +104,7 @@ fn classes_of_flows() -> Vec<Feature> {
     ]
 }
 
-/// Of three flows, two from one host and two to another.
+/// Three flows: two from one host, and two to another.
 fn shares_of_hosts() -> Vec<Feature> {
     let cake = |isolation: &str| {
         let cake = json!({
@@ -123,7 +123,7 @@ fn shares_of_hosts() -> Vec<Feature> {
     ]
 }
 
-/// Delays as lines of netem and paths with epochs have them.
+/// Delays as in netem's lines, and as on paths with epochs.
 fn lines() -> Vec<Feature> {
     let varying = |distribution: Value, overtaken: bool| {
         let variation = json!({

@@ -1,6 +1,6 @@
-//! What the engine does, held by digests of whole outputs: results are stored under versions of
-//! behaviour (`behaviour/versions`), which a change of any digest (`behaviour/digests`) must
-//! raise. Whatever changes none keeps every stored result.
+//! Behaviour of the engine, checked by digests of whole outputs. Results are stored under versions
+//! of behaviour (`behaviour/versions`), and a change of any digest (`behaviour/digests`) must raise
+//! them. A change of code that changes no digest keeps every stored result.
 
 mod algorithms;
 mod corpus;
@@ -31,7 +31,7 @@ fn computed(cases: &[Case]) -> Digests {
     })
 }
 
-/// With `BEHAVIOUR` set, as by `make behaviour`, it writes what is done from now on instead.
+/// Compare all digests. With `BEHAVIOUR` set, as by `make behaviour`, write the new ones instead.
 #[test]
 fn the_engine_does_what_it_did() {
     let cases = corpus();

@@ -1,4 +1,4 @@
-//! The network by itself, as the testbed's emulator drives it: in real time, its hosts strangers.
+//! The network alone, as the testbed's emulator drives it: in real time, with unknown hosts.
 
 use dumbbell_network::{
     Direction, Drive, DropCause, Ecn, LinkConfig, Network, NetworkConfig, Outcome, Packet, Path,
@@ -29,7 +29,7 @@ pub fn cases() -> Vec<(String, Value)> {
     cases.map(|(name, feature)| (format!("network/{name}"), having(&feature))).collect()
 }
 
-/// Three flows, one of them over a link of its own, and answers to some of their packets.
+/// Three flows, one of them with a separate link, and answers to some of their packets.
 pub fn drive(links: &Value, digest: &mut Sha256) {
     let links: Vec<LinkConfig> = serde_json::from_value(links.clone()).expect("links");
     let (interval, drive) = (Some(Span::from_millis(100)), Drive::Real);
@@ -79,7 +79,8 @@ fn paths() -> Vec<Path> {
     vec![path(&[0], 5), path(&[0], 5), path(&[2, 0], 9)]
 }
 
-/// Back to back, as a link's packets, or after a while: more than the link carries on the whole.
+/// A pause before a packet: none, as for a link's packets, or longer. In total, the link cannot
+/// carry all.
 fn pause(random: &mut Random) -> Span {
     match random.up_to(99) {
         0..50 => Span::ZERO,
@@ -105,7 +106,7 @@ fn until(network: &mut Network, now: Time, digest: &mut Sha256) {
     }
 }
 
-/// What became of a packet. Whether the network says it at once or later is the same.
+/// Add a packet's outcome to the digest, whether the network reports it at once or later.
 fn tell(outcome: &Outcome, digest: &mut Sha256) {
     let (kind, time, packet) = match outcome {
         Outcome::UnderWay | Outcome::Several => return,

@@ -51,7 +51,7 @@ pub fn cases() -> Vec<(String, Value)> {
     profiles.chain(switches).collect()
 }
 
-/// Every switch that has no other value here than that of linux-6.
+/// Switches that have no value here except that of linux-6.
 pub fn unset() -> Vec<&'static str> {
     let stack = PROFILES.iter().find(|profile| profile.name == "linux-6").expect("linux-6").stack;
     let usual = json!(stack());
@@ -64,13 +64,13 @@ pub fn unset() -> Vec<&'static str> {
     SWITCHES.iter().map(|(name, _)| *name).filter(|name| !differs(name)).collect()
 }
 
-/// Bulk, requests, bursts and a rate over a path that loses, delays and overtakes.
+/// Bulk data, requests, bursts and a rate, over a path with loss, delay and reordering.
 fn under(profile: &str, switches: &Value) -> Value {
     let with_demand = |algorithm: &str, rtt_ms: u64, demand: Value| {
         let one = with(flow(algorithm, None, rtt_ms * MILLISECOND), "/demand", demand);
         let mut switches = switches.clone();
         if algorithm == "bbr" {
-            // It has a start of its own, and no other.
+            // BBR has its own start, and accepts no other.
             switches.as_object_mut().expect("switches by name").retain(|switch, _| {
                 !["slow_start", "resume_window_segs", "resume_rtt_ns"].contains(&switch.as_str())
             });
@@ -108,13 +108,13 @@ fn under(profile: &str, switches: &Value) -> Value {
     whole
 }
 
-/// The same over a path that loses all until two SYNs are lost.
+/// As `whole`, over a path that loses everything until two SYNs are lost.
 fn without_beginning(whole: Value) -> Value {
     let losses = json!([[0, 1.0], [1_100 * MILLISECOND, 0.002]]);
     with(whole, "/links/0/loss", json!([{"kind": "bernoulli", "probability": losses}]))
 }
 
-/// Values of each switch, of which one at least is not that of linux-6.
+/// Values of each switch. At least one differs from that of linux-6.
 fn values() -> Vec<(&'static str, Vec<Value>)> {
     let words = |words: &[&str]| words.iter().map(|word| json!(word)).collect();
     let times = |times_ms: &[u64]| times_ms.iter().map(|time| json!(time * MILLISECOND)).collect();

@@ -1,5 +1,5 @@
-//! Scenarios for tests and benchmarks: a short description of a dumbbell, and the
-//! links and routes that the front end makes of one.
+//! Scenarios for tests and benchmarks: a short description of a dumbbell, and the links and routes
+//! that the front end makes of it.
 #![allow(dead_code, reason = "each binary uses its own part")]
 
 use dumbbell_algorithm::Algorithms;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub const SECOND: u64 = 1_000_000_000;
 pub const MILLISECOND: u64 = 1_000_000;
 
-/// A bulk flow; `transport` may be set to any, `turned` lets its data go the other way.
+/// A bulk flow. `transport` may be set to any; `turned` reverses the direction of its data.
 pub fn flow(algorithm: &str, preset: Option<&str>, rtt_ns: u64) -> Value {
     json!({
         "label": algorithm, "algorithm": algorithm, "preset": preset,
@@ -28,11 +28,11 @@ pub fn scenario(rate_bps: u64, queue_packets: u32, seconds: u64, flows: Vec<Valu
             "discipline": {"kind": "fifo"}, "overhead_bytes": 0,
             "edge_rate_bps": null, "edge_jitter_ns": 0, "host_delay_ns": 0,
             "edge_queue": {"limit": null, "discipline": {"kind": "fifo"}},
-            // Whether all flows send from one host.
+            // True if all flows send from one host.
             "one_host": false,
             "reverse_rate_bps": rate_bps, "reverse_queue": {"packets": 10_000},
             "reverse_discipline": {"kind": "fifo"},
-            // Shares that come twice or late, there and back.
+            // Shares of packets that are duplicated or late, in each direction.
             "duplicate": [0.0, 0.0], "reorder": [null, null],
             // Probabilities of loss: at the sender, before and after the bottleneck, of ACKs.
             "loss": {"sender": 0.0, "bottleneck": 0.0, "receiver": 0.0, "reverse": 0.0},
@@ -50,7 +50,7 @@ pub fn with(mut scenario: Value, pointer: &str, value: Value) -> Value {
     scenario
 }
 
-/// A link as the engine wants it; `more` replaces any of its keys.
+/// A link in the engine's form; `more` replaces any of its keys.
 pub fn link(name: &str, rate_bps: Option<u64>, more: &Value) -> Value {
     let mut link = json!({
         "name": name, "rate": rate_bps.map(|rate| json!({"constant": rate})),
@@ -139,19 +139,19 @@ pub fn resolve(short: &Value) -> Value {
     })
 }
 
-/// Runs a scenario in its short form.
+/// Run a scenario in its short form.
 pub fn run(short: &Value) -> Output {
     run_resolved(&resolve(short))
 }
 
-/// Runs a scenario in the engine's form.
+/// Run a scenario in the engine's form.
 pub fn run_resolved(scenario: &Value) -> Output {
     let scenario = Scenario::from_json(&scenario.to_string()).expect("a valid scenario");
     dumbbell_simulator::run(scenario, &Algorithms::default(), &Control::default())
         .expect("a complete run")
 }
 
-/// Packets of 1500 bytes that fit on the path.
+/// Capacity of the path in packets of 1500 bytes.
 pub fn bdp_packets(rate_bps: u64, rtt_ns: u64) -> f64 {
     rate_bps as f64 * rtt_ns as f64 / 1e9 / 8.0 / 1500.0
 }
