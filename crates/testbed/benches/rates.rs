@@ -1,7 +1,7 @@
-//! The highest rate that the emulator carries within its guards, on this machine as it is.
+//! The highest rate that the emulator carries within its guards, on this machine.
 //!
-//! `cargo bench -p dumbbell-testbed --bench rates`: one bulk flow of CUBIC over a link of
-//! each rate, 20 ms there and back; the machine should have nothing else to do.
+//! `cargo bench -p dumbbell-testbed --bench rates` runs one bulk flow of CUBIC over a link of each
+//! rate, with a round trip of 20 ms. The machine should have nothing else to do.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
 
-/// Goes on unless the run was cancelled.
+/// Return an error if the run was cancelled.
 ///
 /// # Errors
 /// [`Error::Cancelled`].

@@ -11,18 +11,18 @@ use crate::kernel::OfStack;
 use crate::ports::FLOWS_MAX;
 use crate::tuning::linux_6;
 
-/// An algorithm with a value for each of its parameters, and what the stack does for it.
+/// An algorithm, its parameters' values, and the stack's part.
 #[derive(Clone, Debug)]
 pub struct AlgorithmChoice {
-    /// Which.
+    /// The algorithm.
     pub algorithm: &'static Algorithm,
     /// Values of its parameters, in their order.
     pub values: Vec<u32>,
-    /// Its slow start, and how marks are told.
+    /// Its slow start, and how the receiver reports marks.
     pub of_stack: OfStack,
 }
 
-/// Everything that is chosen, and by which flow.
+/// All algorithms and stacks, and the flows that use them.
 #[derive(Debug, Default)]
 pub struct Choices {
     /// The algorithms, each different from the others.
@@ -35,13 +35,13 @@ pub struct Choices {
     pub stack_of: Vec<usize>,
 }
 
-/// Headers of a segment without and with timestamps, and of a datagram.
+/// Bytes of headers of a segment without and with timestamps, and of a datagram.
 const HEADER_BYTES: u16 = 40;
 const TIMESTAMPS_BYTES: u16 = 12;
 const DATAGRAM_HEADER_BYTES: u16 = 28;
 
 impl Choices {
-    /// The choices of all flows.
+    /// Find the choices of all flows.
     ///
     /// # Errors
     /// The first flow that the testbed cannot carry, by key.
@@ -85,7 +85,7 @@ impl Choices {
         Ok(())
     }
 
-    /// Whether the algorithms of all flows with a stack need congestion marks.
+    /// Return true if the algorithms of all flows with a stack need congestion marks.
     #[must_use]
     pub fn all_need_marks(&self, stack: usize) -> bool {
         let sends_segments = |flow: &usize| self.algorithm_of[*flow].is_some();
@@ -93,7 +93,7 @@ impl Choices {
         flows.filter(sends_segments).all(|flow| self.needs(flow, Need::Ecn))
     }
 
-    /// Whether the algorithm of a flow needs something.
+    /// Return true if the algorithm of a flow needs this feature.
     #[must_use]
     pub fn needs(&self, flow: usize, need: Need) -> bool {
         let choice = self.algorithm_of[flow];
@@ -133,7 +133,8 @@ impl Choices {
     }
 }
 
-/// Hosts send the AccECN option only where they negotiated it, and kernels before 7.0 do not.
+/// Check that hosts can send the AccECN option. They only do if they negotiated it, and kernels
+/// before 7.0 do not.
 fn check_option(stack: &Stack) -> Result<(), (String, String)> {
     if !stack.accecn || stack.accecn_option == AccEcnOption::Never {
         return Ok(());
@@ -168,7 +169,7 @@ fn check_whole(scenario: &Scenario) -> Result<(), Error> {
     Ok(())
 }
 
-/// Real headers are as long as they are.
+/// Check that the scenario has the size of the real headers.
 fn check_header(flow: &Flow, expected: u16) -> Result<(), (String, String)> {
     if flow.header_bytes == expected {
         return Ok(());

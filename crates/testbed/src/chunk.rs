@@ -5,7 +5,7 @@
 //! its packets differ in lengths, in the sequence number and its like, in checksums, and in the
 //! flags of the first and the last.
 
-/// Bytes of the header before everything that such a device reads or writes.
+/// Bytes of the device's header (`virtio_net_hdr`) before everything that is read or written.
 pub const HEADER_BYTES: usize = 10;
 
 const NEEDS_CHECKSUM: u8 = 1;
@@ -24,33 +24,33 @@ const TCP_CHECKSUM: usize = 16;
 const FIN_PSH: u8 = 0b1001;
 const CWR: u8 = 0b1000_0000;
 
-/// What is left of a chunk.
+/// The rest of a chunk.
 #[derive(Debug, Default)]
 pub struct Chunk {
     bytes: Vec<u8>,
-    /// Where in it the transport header begins, if anything is to be done there.
+    /// Offset of the transport header if its checksum has to be computed; otherwise any.
     transport: usize,
-    /// Where the transport's checksum belongs, counted from there.
+    /// Offset of the checksum in the transport header; 0: nothing to compute.
     checksum: usize,
     /// Bytes of headers before the payload.
     headers: usize,
-    /// Payload of each packet but the last.
+    /// Payload of each packet except the last, in bytes.
     segment: usize,
-    /// Where the payload of the next packet begins.
+    /// Offset of the next packet's payload.
     next: usize,
-    /// How many were cut off.
+    /// Number of packets cut off so far.
     cut: usize,
     is_over: bool,
 }
 
 impl Chunk {
-    /// Nothing.
+    /// An empty chunk.
     #[must_use]
     pub fn none() -> Self {
         Self { is_over: true, ..Self::default() }
     }
 
-    /// Becomes what a device gave; none if that is nothing that it was asked for.
+    /// Read a chunk from a device; none if it is of a kind that the device may not give.
     pub fn read(&mut self, given: &[u8]) -> Option<()> {
         self.is_over = true;
         let (header, bytes) = given.split_at_checked(HEADER_BYTES)?;
@@ -64,7 +64,7 @@ impl Chunk {
         let (headers, segment) = match kind {
             NONE => (0, bytes.len()),
             TCP_IPV4 if segment > 0 && checksum == TCP_CHECKSUM && transport >= 20 => {
-                // The kernel's own word for it may count payload, too.
+                // The kernel's own length of the headers may include payload.
                 let tcp = usize::from(bytes.get(transport + TCP_HEADER)? >> 4) * 4;
                 bytes.get(transport + TCP_CHECKSUM + 2..transport + tcp)?;
                 (transport + tcp, segment)
@@ -79,10 +79,10 @@ impl Chunk {
         Some(())
     }
 
-    /// Writes the next packet; gives its length. None if all were cut off.
+    /// Write the next packet; return its length. None if no packet is left.
     ///
     /// # Panics
-    /// If there is no room for it.
+    /// If `packet` is too small for it.
     pub fn next(&mut self, packet: &mut [u8]) -> Option<usize> {
         if self.is_over {
             return None;
@@ -99,7 +99,7 @@ impl Chunk {
         if self.checksum > 0 {
             let field = self.transport + self.checksum;
             let sum = !folded(sum(&packet[self.transport..]));
-            // Of datagrams zero would mean that there is none.
+            // In UDP, zero would mean that there is no checksum.
             let sum = if sum == 0 { u16::MAX } else { sum };
             packet[field..field + 2].copy_from_slice(&sum.to_be_bytes());
         }
@@ -107,8 +107,8 @@ impl Chunk {
         Some(packet.len())
     }
 
-    /// Makes the header of the chunk that of its next packet, but for the checksum of TCP, in
-    /// whose place is the sum of the pseudo-header.
+    /// Turn the chunk's header into the next packet's. The TCP checksum remains: it is the sum of
+    /// the pseudo-header.
     fn give_own_header(&self, packet: &mut [u8]) {
         let length = packet.len() as u16;
         let (ip, tcp) = packet.split_at_mut(self.transport);
@@ -129,7 +129,7 @@ impl Chunk {
     }
 }
 
-/// The sum of all words, of at most 64 KiB (RFC 1071).
+/// Sum of all words, of at most 64 KiB (RFC 1071).
 fn sum(bytes: &[u8]) -> u32 {
     let words = bytes.chunks_exact(2);
     let last = words.remainder().first().map_or(0, |last| u32::from(*last) << 8);
@@ -145,10 +145,11 @@ const fn folded(sum: u32) -> u16 {
 mod tests {
     use super::*;
 
-    /// IPv4 of 20 bytes, TCP with an option of 12, and what a kernel says of them.
+    /// A chunk with an IPv4 header of 20 bytes and TCP with an option of 12, behind the device's
+    /// header.
     fn chunk(payload: usize, segment: u16, flags: u8) -> Vec<u8> {
         let mut read = vec![NEEDS_CHECKSUM, TCP_IPV4];
-        // Its length of the headers is not to be trusted.
+        // The header's length is wrong on purpose: readers must not use it.
         for word in [999, segment, 20, TCP_CHECKSUM as u16] {
             read.extend(word.to_ne_bytes());
         }

@@ -3,21 +3,20 @@
 use dumbbell_network::{Span, Time};
 use nix::time::{ClockId, clock_gettime};
 
-/// Time since a run began, by the kernel's monotonic clock (which `bpf_ktime_get_ns`
-/// reads, too).
+/// Time since a run began, by the kernel's monotonic clock, which `bpf_ktime_get_ns` reads, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clock {
     epoch_ns: i64,
 }
 
 impl Clock {
-    /// The clock of a run that begins `lead` from now. Until then connections are made.
+    /// A clock of a run that begins `lead` from now. Connections are opened until then.
     #[must_use]
     pub fn starting_in(lead: Span) -> Self {
         Self { epoch_ns: monotonic_ns() + lead.0 as i64 }
     }
 
-    /// Nanoseconds since the run began; negative before.
+    /// Time since the run began in ns; negative before.
     #[inline]
     #[must_use]
     pub fn now_ns(&self) -> i64 {
@@ -31,7 +30,7 @@ impl Clock {
         u64::try_from(self.now_ns()).ok().map(Time)
     }
 
-    /// What the kernel's monotonic clock said, as time since the run began.
+    /// Convert the time of the kernel's monotonic clock to time since the run began; none before.
     #[must_use]
     pub fn at(&self, monotonic_ns: u64) -> Option<Time> {
         u64::try_from(monotonic_ns as i64 - self.epoch_ns).ok().map(Time)

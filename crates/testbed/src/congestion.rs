@@ -9,19 +9,19 @@ use crate::choices::AlgorithmChoice;
 use crate::error::Error;
 use crate::kernel::{Keep, Registered, compile};
 
-/// A congestion control that sockets can be told to use.
+/// A congestion control that sockets can use.
 pub enum Congestion {
-    /// Built from our source; in the kernel as long as this is held.
+    /// Our build, registered in the kernel until this is dropped.
     Ours(Registered),
     /// The kernel's own of the same name.
     Kernels(&'static str),
 }
 
 impl Congestion {
-    /// Puts our build into the kernel. What programs keep of each flow is in `flows`.
+    /// Register our build in the kernel. `flows` has the programs' data on each flow.
     ///
     /// # Errors
-    /// If it does not compile, the kernel does not take it, or the run is cancelled meanwhile.
+    /// If it does not compile, the kernel refuses it, or the run is cancelled meanwhile.
     pub fn ours(
         choice: &AlgorithmChoice,
         flows: BorrowedFd<'_>,
@@ -33,10 +33,10 @@ impl Congestion {
         Registered::new(&object, &choice.values, choice.of_stack, flows, keep).map(Self::Ours)
     }
 
-    /// Looks for the kernel's own module.
+    /// Find the kernel's own module.
     ///
     /// # Errors
-    /// If it has none of this name, or other parameters are asked for than it has.
+    /// If there is none of this name, or the choice has other parameters than it has.
     pub fn kernels(choice: &AlgorithmChoice) -> Result<Self, Error> {
         let name = choice.algorithm.name;
         let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control")
@@ -64,7 +64,7 @@ impl Congestion {
         Ok(Self::Kernels(name))
     }
 
-    /// What sockets are told.
+    /// Its name for sockets (`TCP_CONGESTION`).
     pub fn kernel_name(&self) -> &str {
         match self {
             Self::Ours(registered) => registered.kernel_name(),

@@ -11,29 +11,29 @@ use crate::tun::Tun;
 /// Its name in its namespace.
 pub const NAME: &str = "tun0";
 
-/// Packets that it holds until the emulator takes them: no flow's window is larger.
+/// Most packets in the device until the emulator takes them. No flow's window is larger.
 const QUEUE_PACKETS: u32 = 1 << 18;
-/// Largest chunk that a host leaves to its device to cut.
+/// Largest chunk that a host leaves to its device to cut, in bytes.
 const CHUNK_BYTES_MAX: usize = 65_535;
 
-/// A device that hands the emulator packet after packet.
+/// A device that gives the emulator single packets.
 pub struct Device {
     tun: Tun,
     offload: Option<Mutex<Offload>>,
 }
 
-/// Segmentation that the host leaves to its device: chunks are cut here.
+/// Segmentation that the host leaves to its device. Chunks are cut here.
 struct Offload {
     read: Vec<u8>,
-    /// What was read last.
+    /// The chunk that was read last.
     chunk: Chunk,
-    /// A packet on its way to the host, behind an empty header of the device.
+    /// A packet for the host, behind an empty header of the device.
     delivery: Vec<u8>,
 }
 
 impl Device {
-    /// A device in the namespace of the calling thread, for packets of at most `mtu` bytes;
-    /// with `segments` the host leaves it to the device to cut its chunks into them.
+    /// A device in the namespace of the calling thread, for packets of at most `mtu` bytes. With
+    /// `segments`, the host leaves it to the device to cut its chunks into packets.
     ///
     /// # Errors
     /// If the system refuses it.
@@ -47,7 +47,7 @@ impl Device {
         Ok(Self { tun, offload })
     }
 
-    /// Takes the next packet that the host sent, if there is one.
+    /// Take the next packet that the host sent, if there is one.
     #[inline]
     pub fn take(&self, packet: &mut [u8]) -> Option<usize> {
         match &self.offload {
@@ -56,7 +56,7 @@ impl Device {
         }
     }
 
-    /// Hands the host a packet; false if it does not take it.
+    /// Give the host a packet; return false if it refuses it.
     #[inline]
     pub fn give(&self, packet: &[u8]) -> bool {
         match &self.offload {
@@ -66,7 +66,7 @@ impl Device {
     }
 }
 
-/// Only the emulator's thread asks, so nobody waits.
+/// Lock the chunk. Only the emulator's thread uses it, so nothing waits.
 fn hold(offload: &Mutex<Offload>) -> MutexGuard<'_, Offload> {
     offload.lock().unwrap_or_else(PoisonError::into_inner)
 }

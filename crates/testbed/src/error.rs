@@ -3,15 +3,15 @@
 use dumbbell_algorithm::complaint::Complaint;
 use dumbbell_record::Full;
 
-/// Why a run gave no output; every message says what to do about it.
+/// Reason why a run gave no output. Every message contains the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The scenario cannot be run, or not on the testbed, or not to its end.
+    /// The scenario cannot run, or not on the testbed, or not until its end.
     #[error("{key}: {problem}")]
     Invalid {
         /// Path of the key at fault.
         key: String,
-        /// What is wrong with it, and what would be right.
+        /// The problem and the remedy.
         problem: String,
     },
     /// An algorithm does not compile for the kernel, or the kernel's verifier rejects it.
@@ -19,23 +19,23 @@ pub enum Error {
     Algorithm {
         /// Its file.
         file: String,
-        /// The line at fault, where it is known.
+        /// The line at fault; none: unknown.
         line: Option<u32>,
-        /// The compiler's or the verifier's words, shortened to the cause, and how to
-        /// see the rest.
+        /// The compiler's or the verifier's message, reduced to the cause, and where to find the
+        /// rest.
         cause: String,
     },
     /// The machine cannot do it.
     #[error("{what}: {cause}; {remedy}")]
     Machine {
-        /// What was to be done.
+        /// The task that failed.
         what: String,
-        /// What the system said.
+        /// The system's message.
         cause: String,
-        /// The way out.
+        /// The remedy.
         remedy: String,
     },
-    /// The run was given up: nothing that comes can make it valid.
+    /// The run was given up, since it could not become valid any more.
     #[error("{0}")]
     GivenUp(String),
     /// The run was cancelled.
@@ -56,7 +56,7 @@ impl From<Complaint> for Error {
 }
 
 impl Error {
-    /// The machine cannot do `what`, as `cause` says; `remedy` is the way out.
+    /// The machine cannot do `what`, for the reason `cause`.
     pub(crate) fn machine(what: &str, cause: &impl ToString, remedy: &str) -> Self {
         Self::Machine { what: what.to_owned(), cause: cause.to_string(), remedy: remedy.to_owned() }
     }

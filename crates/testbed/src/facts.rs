@@ -7,35 +7,35 @@ use serde::Serialize;
 
 use read::Found;
 
-/// What a machine can do.
+/// Abilities of a machine.
 #[derive(Debug, Serialize)]
 pub struct Facts {
-    /// Release of the kernel; none: it does not tell.
+    /// Release of the kernel; none: unknown.
     pub kernel: Option<String>,
-    /// Whether the testbed can run.
+    /// True if the testbed can run.
     pub ready: bool,
     /// The facts, in the order in which they depend on each other.
     pub facts: Vec<Fact>,
 }
 
-/// Something about a machine.
+/// One ability of a machine.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Fact {
-    /// What it is about.
+    /// Its name.
     pub name: &'static str,
-    /// What was found.
+    /// The value found.
     pub found: String,
-    /// Whether that will do.
+    /// True if the value is sufficient.
     pub ok: bool,
-    /// Whether nothing runs without it.
+    /// True if the testbed cannot run without it.
     pub required: bool,
-    /// What needs it.
+    /// The features that need it.
     pub needed_for: &'static str,
-    /// What to do about it; none: nothing need be done.
+    /// The remedy; none: none is necessary.
     pub remedy: Option<&'static str>,
 }
 
-/// Looks at this machine.
+/// Examine this machine.
 #[must_use]
 pub fn facts() -> Facts {
     let btf = read::file("/sys/kernel/btf/vmlinux");

@@ -6,22 +6,22 @@ use dumbbell_record::TestbedSummary;
 
 use crate::emulator::HeldUp;
 
-/// Its threads.
+/// Its two threads.
 const EMULATOR: &str = "emulator";
 const TRAFFIC: &str = "applications' thread";
 
-/// What a run may show at most, or it is invalid.
+/// Limits of a valid run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Share of the time for which a thread may be held up, in 1/1000.
+    /// Share of the time for which a thread may be stalled, in 1/1000.
     pub held_permille: u32,
-    /// For how long it may be at most, in ns.
+    /// Longest stall of a thread, in ns.
     pub held_max_ns: u64,
-    /// One packet in a hundred may be delivered later than this, in ns.
+    /// Lateness that one packet in a hundred may exceed, in ns.
     pub lateness_p99_ns: u64,
-    /// No packet may be, in ns.
+    /// Lateness that no packet may exceed, in ns.
     pub lateness_max_ns: u64,
-    /// One packet in a hundred may wait longer than this for the emulator, in ns.
+    /// Wait for the emulator that one packet in a hundred may exceed, in ns.
     pub waiting_p99_ns: u64,
     /// Share of the time in which a thread may have work to do, in 1/1000.
     pub busy_permille: u32,
@@ -29,12 +29,12 @@ pub struct Limits {
     pub starved_permille: u32,
     /// Share of the machine's time that its host may give to others, in 1/1000.
     pub stolen_permille: u32,
-    /// Share of the datagrams asked for that must be sent, in 1/1000.
+    /// Share of the requested datagrams that must be sent, in 1/1000.
     pub datagrams_sent_permille: u32,
 }
 
 impl Limits {
-    /// For paths whose shortest round trip takes `rtt_ns`: what is late by a tenth of it
+    /// The limits for paths whose shortest round trip is `rtt_ns`. A lateness of a tenth of it
     /// would show in every sample.
     #[must_use]
     pub fn for_paths(rtt_ns: u64) -> Self {
@@ -51,7 +51,8 @@ impl Limits {
         }
     }
 
-    /// Why a run of this length will be invalid whatever comes, if it will be.
+    /// Return the reason why a running run of this length can only become invalid; none: it can be
+    /// valid.
     #[must_use]
     pub fn hopeless(&self, held_up: &HeldUp, duration_ns: u64) -> Option<String> {
         let total_ns = held_up.total_ns.load(Relaxed);
@@ -63,7 +64,7 @@ impl Limits {
         self.reasons(&run).into_iter().next()
     }
 
-    /// Why a run is invalid; nothing if it is valid.
+    /// Return the reasons why a run is invalid; empty: it is valid.
     #[must_use]
     pub fn reasons(&self, run: &TestbedSummary) -> Vec<String> {
         let mut reasons = Vec::new();

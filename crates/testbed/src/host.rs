@@ -8,31 +8,30 @@ use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::tuning::Tuning;
 
-/// Where senders live, in every pair of hosts.
+/// Address of the senders, in every pair of hosts.
 pub const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
-/// Where receivers live, in every pair of hosts.
+/// Address of the receivers, in every pair of hosts.
 pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
 
 /// A host of the testbed.
 pub struct Host {
-    /// Where its sockets live.
+    /// Namespace of its sockets.
     pub namespace: Namespace,
-    /// What the emulator takes its packets from, and hands them.
+    /// Device from which the emulator takes its packets, and to which it delivers them.
     pub device: Device,
 }
 
-/// What a device did not carry.
+/// Packets that a device dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeviceDrops {
-    /// Packets that the host sent and the emulator never got.
+    /// Packets that the host sent and the emulator did not get.
     pub sent: u64,
-    /// Packets that the emulator delivered and the host never got.
+    /// Packets that the emulator delivered and the host did not get.
     pub delivered: u64,
 }
 
 impl Host {
-    /// A host at `address` with a stack as `tuning` says, whose packets have at most `mtu`
-    /// bytes.
+    /// A host at `address` with `tuning` for its stack, and packets of at most `mtu` bytes.
     ///
     /// # Errors
     /// If the system refuses namespace, device or setting.
@@ -51,10 +50,10 @@ impl Host {
         Ok(Self { namespace, device })
     }
 
-    /// What its device dropped so far.
+    /// Packets that its device has dropped so far.
     ///
     /// # Errors
-    /// If the system does not tell.
+    /// If the system does not report them.
     pub fn drops(&self) -> Result<DeviceDrops, Error> {
         let table = self.namespace.run(|| fs::read_to_string("/proc/thread-self/net/dev"));
         let table = table.map_err(|error| {
@@ -64,8 +63,8 @@ impl Host {
     }
 }
 
-/// Reads a table in the form of /proc/net/dev: after the name come bytes, packets, errors
-/// and drops received, then four more columns and the same of what was sent.
+/// Read a table in the form of /proc/net/dev. The name is followed by bytes, packets, errors and
+/// drops received, then four more columns, and the same for sending.
 fn drops_in(table: &str) -> Option<DeviceDrops> {
     let line = table.lines().find_map(|line| line.trim().strip_prefix(NAME)?.strip_prefix(':'))?;
     let columns: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();

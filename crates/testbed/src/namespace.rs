@@ -8,7 +8,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 
 use crate::error::Error;
 
-/// A network namespace, held by a descriptor.
+/// A network namespace, kept by a descriptor.
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
@@ -21,7 +21,8 @@ impl Namespace {
     /// If the system refuses it.
     pub fn new() -> Result<Self, Error> {
         let file = in_own_thread(|| {
-            // Only this thread moves (unshare(2)). /proc/self is the main thread's, still the old one.
+            // Only this thread moves (unshare(2)). /proc/self is the main thread's, and still the
+            // old one.
             unshare(CloneFlags::CLONE_NEWNET)?;
             File::open("/proc/thread-self/ns/net")
         });
@@ -32,8 +33,8 @@ impl Namespace {
         })
     }
 
-    /// Does `work` inside the namespace, in a thread of its own; sockets and devices opened
-    /// there stay in the namespace wherever they are used.
+    /// Do `work` inside the namespace, in a separate thread. Its sockets and devices stay in the
+    /// namespace, wherever they are used.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         in_own_thread(|| {
             setns(&self.file, CloneFlags::CLONE_NEWNET).expect("a namespace that is held open");
@@ -48,7 +49,7 @@ impl AsFd for Namespace {
     }
 }
 
-/// A thread that has changed its namespace is not used again.
+/// Do `work` in a new thread: a thread that has changed its namespace is not used again.
 fn in_own_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| scope.spawn(work).join())
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))

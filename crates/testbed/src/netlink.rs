@@ -9,10 +9,10 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
-/// Room for the kernel's answer.
+/// Bytes for the kernel's answer.
 const ANSWER_BYTES: usize = 4_096;
 
-/// Has something changed, or made anew, in the namespace of the calling thread.
+/// Change or make something in the namespace of the calling thread.
 ///
 /// # Errors
 /// If the kernel refuses it.

@@ -18,7 +18,7 @@ use crate::run::carry_out;
 use crate::setup::Setup;
 use crate::turn::Turn;
 
-/// How the callbacks of one algorithm in the kernel compare with the same calls natively.
+/// Comparison of one algorithm's callbacks in the kernel with the same native calls.
 #[derive(Clone, Debug, Serialize)]
 pub struct ParityReport {
     /// Its name.
@@ -35,8 +35,8 @@ pub struct ParityReport {
     pub mismatches: Vec<String>,
 }
 
-/// Runs a scenario and compares every callback of its algorithms; whether the machine kept
-/// up does not matter to that.
+/// Run a scenario and compare every callback of its algorithms. The result does not depend on the
+/// machine's speed.
 ///
 /// # Errors
 /// As [`crate::run`].

@@ -5,7 +5,7 @@ const FIRST: u16 = 1_024;
 /// Most flows of one run.
 pub const FLOWS_MAX: usize = (u16::MAX - FIRST) as usize + 1;
 
-/// The port of a flow at both its ends.
+/// The port of a flow at both ends.
 ///
 /// # Panics
 /// If there are no ports for so many flows.

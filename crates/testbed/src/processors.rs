@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 
 use crate::error::Error;
 
-/// The processors of this process, divided.
+/// The processors of this process, divided between emulator and applications.
 #[derive(Clone, Debug)]
 pub struct Processors {
     allowed: CpuSet,
@@ -16,7 +16,7 @@ pub struct Processors {
 }
 
 impl Processors {
-    /// The last one is the emulator's.
+    /// Give the last one to the emulator.
     ///
     /// # Errors
     /// If there is only one.
@@ -34,7 +34,7 @@ impl Processors {
         }
     }
 
-    /// Keeps the calling thread, which is the emulator's, on its processor, before others.
+    /// Keep the calling thread, which is the emulator's, on its processor, with priority.
     pub fn keep_emulator(&self) {
         keep(&[self.emulator]);
         // SAFETY: a system call on plain numbers; 0 is the calling thread.
@@ -44,8 +44,8 @@ impl Processors {
         };
     }
 
-    /// Keeps the calling thread, which is that of the applications, on one of the others,
-    /// before everything else there: while it has a socket locked, no packet gets through.
+    /// Keep the calling thread, which is the applications', on one of the others, with priority:
+    /// while it has a socket locked, no packet passes.
     pub fn keep_applications(&self) {
         keep(&self.others[..1]);
         let priority = libc::sched_param { sched_priority: 1 };
@@ -56,8 +56,8 @@ impl Processors {
         };
     }
 
-    /// Keeps the calling thread and those that it starts off the emulator's processor, until
-    /// what this gives is dropped.
+    /// Keep the calling thread and those that it starts off the emulator's processor, until the
+    /// result is dropped.
     pub fn keep_off(&self) -> KeptOff {
         keep(&self.others);
         KeptOff { allowed: self.allowed }
@@ -78,7 +78,7 @@ impl Drop for KeptOff {
 
 const HIGHEST_PRIORITY: libc::c_int = -20;
 
-/// A thread that may not be moved runs where it is: the guards tell.
+/// Move this thread. If the system refuses, it stays where it is, and the guards detect the effect.
 fn keep(cpus: &[usize]) {
     let mut set = CpuSet::new();
     let known = cpus.iter().all(|cpu| set.set(*cpu).is_ok());
@@ -87,7 +87,7 @@ fn keep(cpus: &[usize]) {
     }
 }
 
-/// Time of all processors since the machine started, in ticks.
+/// Time of all processors since the machine's start, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineTime {
     all: u64,
@@ -95,7 +95,7 @@ pub struct MachineTime {
 }
 
 impl MachineTime {
-    /// Until now; zero where the system does not tell.
+    /// Read it; zero if the system does not report it.
     #[must_use]
     pub fn now() -> Self {
         fs::read_to_string("/proc/stat").ok().and_then(|text| Self::read(&text)).unwrap_or_default()
@@ -109,7 +109,7 @@ impl MachineTime {
         Some(Self { all: ticks.iter().take(8).sum(), stolen: *ticks.get(7)? })
     }
 
-    /// Share of the time since `earlier` that was given to others, in 1/1000.
+    /// Share of the time since `earlier` that the machine's host gave to others, in 1/1000.
     #[must_use]
     pub fn stolen_permille_since(&self, earlier: Self) -> u32 {
         let all = self.all.saturating_sub(earlier.all).max(1);

@@ -23,24 +23,24 @@ use crate::setup::Setup;
 use crate::traffic::{FlowEnd, TrafficOutput};
 use crate::watch::{KernelEvent, KernelEventKind};
 
-/// Everything that was seen of a run.
+/// All measurements of a run.
 pub struct Measured {
     /// Its clock.
     pub clock: Clock,
-    /// By the emulator.
+    /// Measurements of the emulator.
     pub emulated: Emulated,
-    /// By the applications.
+    /// Measurements of the applications.
     pub traffic: TrafficOutput,
-    /// By the kernel.
+    /// Events from the kernel.
     pub events: Vec<KernelEvent>,
     /// Share of the machine's time that its host gave to others, in 1/1000.
     pub stolen_permille: u32,
 }
 
-/// Puts it all together.
+/// Combine all measurements.
 ///
 /// # Errors
-/// A host does not tell what it dropped, or more has happened than a run may keep.
+/// If a host does not report its drops, or a table is full.
 pub fn report(setup: &Setup<'_>, measured: Measured) -> Result<Output, Error> {
     let scenario = setup.scenario;
     let end = Time::ZERO + scenario.duration_ns;
@@ -136,7 +136,7 @@ fn testbed(setup: &Setup<'_>, measured: &Measured) -> Result<TestbedSummary, Err
     })
 }
 
-/// Share of the time in which some connections were limited otherwise than by the network.
+/// Share of the time in which certain connections were limited by something other than the network.
 fn limited_permille(
     setup: &Setup<'_>,
     traffic: &TrafficOutput,
@@ -154,19 +154,19 @@ fn limited_permille(
     (1_000 * limited / busy.max(1)) as u32
 }
 
-/// The application never waits for anything itself, and its buffer was not asked to be small.
+/// True if the application always has data, and its send buffer has no small limit.
 fn is_endless(tcp: &Tcp, _: &Stack) -> bool {
     let small = tcp.tcp_bpf.is_some_and(|settings| settings.send_buffer_bytes.is_some());
     matches!(tcp.demand, Demand::Endless) && !small
 }
 
-/// Nothing asks the receiver for a small window, and its application does not lag.
+/// True if the receiver has no small window, and its application does not lag.
 fn has_open_window(tcp: &Tcp, stack: &Stack) -> bool {
     let small = tcp.tcp_bpf.is_some_and(|settings| settings.receive_buffer_bytes.is_some());
     stack.receive_window_bytes.is_none() && tcp.reading.is_none() && !small
 }
 
-/// Why the run says nothing.
+/// Reasons why the run is invalid.
 fn reasons(setup: &Setup<'_>, measured: &Measured, testbed: &TestbedSummary) -> Vec<String> {
     let mut reasons = Limits::for_paths(setup.shortest_rtt().0).reasons(testbed);
     let label = |flow: &usize| setup.scenario.flows[*flow].label.as_str();
@@ -235,7 +235,7 @@ fn queues(setup: &Setup<'_>, emulated: &Emulated, end: Time) -> (Vec<QueueSummar
     (summaries, table)
 }
 
-/// What happened to the flows, in order of time.
+/// Events of the flows, in order of time.
 fn events(setup: &Setup<'_>, measured: &Measured) -> Result<Events, Full> {
     let wanted = &setup.scenario.record.events;
     let windows = measured.events.iter().filter_map(|event| window_event(measured.clock, event));

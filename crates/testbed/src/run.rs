@@ -23,22 +23,21 @@ use crate::traffic::{Plan, Prepared, TrafficOutput};
 use crate::turn::Turn;
 use crate::watch::KernelEvent;
 
-/// How a scenario is to be run.
+/// Options of a run.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Options {
-    /// With the kernel's own algorithms of the same names, not with our builds.
+    /// Use the kernel's own algorithms of the same names, not our builds.
     pub kernel_modules: bool,
-    /// To be given up as soon as the machine has held it up for longer than a valid run may be.
+    /// Give up as soon as the machine's stalls exceed the limits of a valid run.
     pub give_up: bool,
 }
 
-/// Runs a scenario with these algorithms in real time, as soon as no other run is under way on this
-/// machine.
+/// Run a scenario with these algorithms in real time. Wait first until no other run is active on
+/// this machine.
 ///
 /// # Errors
-/// A scenario that cannot be run, a machine that cannot run it, cancellation, or that it was given
-/// up.
+/// If the scenario cannot run, the machine cannot run it, or it was cancelled or given up.
 pub fn run(
     scenario: &Scenario,
     algorithms: &Algorithms,
@@ -51,7 +50,7 @@ pub fn run(
     carry_out(&setup, cancel, options.give_up)
 }
 
-/// Runs what was set up.
+/// Run a scenario on its hosts.
 pub(crate) fn carry_out(
     setup: &Setup<'_>,
     cancel: &Arc<AtomicBool>,
@@ -95,7 +94,7 @@ fn plan<'a>(setup: &Setup<'a>, cancel: &Arc<AtomicBool>) -> Plan<'a> {
     }
 }
 
-/// The applications, from the first connection to the end of the run, or until it is given up.
+/// Run the applications, from the first connection to the end of the run, or until it is given up.
 fn drive(
     setup: &Setup<'_>,
     applications: Prepared,
@@ -118,5 +117,5 @@ fn drive(
     Ok((output, events))
 }
 
-/// Time between two looks at what the kernel tells.
+/// Interval between two readings of the kernel's events.
 const LOOK: Duration = Duration::from_millis(50);

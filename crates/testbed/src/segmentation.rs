@@ -12,7 +12,7 @@ use nix::net::if_::if_nametoindex;
 
 use crate::netlink::ask;
 
-/// Makes TCP work in packets on a device in the namespace of the calling thread.
+/// Disable segmentation offload of a device in the namespace of the calling thread.
 ///
 /// # Errors
 /// If the kernel refuses it.

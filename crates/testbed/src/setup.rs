@@ -24,21 +24,21 @@ use crate::tuning::Tuning;
 use crate::watch::Watch;
 use crate::windows::{backlog_bytes, buffer_bytes};
 
-/// How long connections may take beyond two round trips, ...
+/// Time for opening connections beyond two round trips, ...
 const LEAD: Span = Span::from_millis(200);
 /// ... and for each flow, as all may begin at once.
 const LEAD_PER_FLOW: Span = Span::from_micros(200);
-/// Where each segment leaves by itself, it is handed over in so many calls: the last segment of a
-/// call for which there was no room left says PSH, and its receiver acknowledges it when it reads.
+/// Calls in which a backlog is handed over if each segment leaves alone (no TSO). The last segment
+/// of a call without room for it has PSH, and its receiver acknowledges it when it reads.
 const BACKLOG_CALLS: u32 = 32;
 /// The kernel's own initial window.
 const INITIAL_WINDOW_SEGS: u32 = 10;
 
 /// A scenario's hosts, algorithms and watch.
 pub struct Setup<'a> {
-    /// What is to run.
+    /// The scenario of the run.
     pub scenario: &'a Scenario,
-    /// What its flows choose.
+    /// Algorithms and stacks of its flows.
     pub choices: Choices,
     /// One for each stack.
     pub tunings: Vec<Tuning>,
@@ -46,19 +46,19 @@ pub struct Setup<'a> {
     pub pairs: Vec<Pair>,
     /// One for each algorithm.
     pub congestion: Vec<Congestion>,
-    /// Sees what becomes of the flows.
+    /// Watches the flows' sockets.
     pub watch: Arc<Watch>,
-    /// Who computes where.
+    /// Processors of the threads.
     pub processors: Processors,
     _kept_off: KeptOff,
 }
 
 impl<'a> Setup<'a> {
-    /// Sets up everything; with `kernel_modules` the kernel's own algorithms are used.
+    /// Set up everything. With `kernel_modules`, use the kernel's own algorithms.
     ///
     /// # Errors
-    /// What the scenario cannot have, what the system refuses, or that the run is cancelled
-    /// meanwhile.
+    /// If the testbed cannot do what the scenario requests, the system refuses something, or the
+    /// run is cancelled meanwhile.
     pub fn new(
         scenario: &'a Scenario,
         algorithms: &Algorithms,
@@ -110,7 +110,7 @@ impl<'a> Setup<'a> {
         Ok(setup)
     }
 
-    /// TCP-BPF: what flows ask for, and initial windows other than the kernel's.
+    /// Set the TCP-BPF settings of flows, and initial windows other than the kernel's.
     fn steer(&self) -> Result<(), Error> {
         for (index, flow) in self.scenario.flows.iter().enumerate() {
             let Transport::Tcp(tcp) = &flow.transport else { continue };
@@ -126,7 +126,7 @@ impl<'a> Setup<'a> {
         Ok(())
     }
 
-    /// How long before the beginning of the run the first connections must be made.
+    /// Time before the beginning of the run at which the first connections must be opened.
     pub fn lead(&self) -> Span {
         let flows = 0..self.scenario.flows.len();
         flows.map(|flow| self.lead_of(flow)).max().unwrap_or(LEAD)
@@ -138,7 +138,7 @@ impl<'a> Setup<'a> {
         Span(LEAD.0 + crowd + 2 * self.base_rtt(&self.scenario.flows[flow]).0)
     }
 
-    /// Propagation delay there and back.
+    /// Round-trip propagation delay.
     fn base_rtt(&self, flow: &Flow) -> Span {
         let links = &self.scenario.links;
         let delay = |route| propagation(route, links, Time::ZERO).0;
@@ -186,7 +186,7 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// Looks at a flow's sending socket with the watch's eyes.
+    /// Make a function that reads a flow's sending socket from the watch.
     pub fn look(&self) -> Look {
         let watch = Arc::clone(&self.watch);
         let algorithm = |choice: Option<usize>| {
@@ -216,7 +216,7 @@ impl<'a> Setup<'a> {
         })
     }
 
-    /// What the flows' stacks ask for and the kernel has otherwise, each once.
+    /// Differences between the flows' stacks and the kernel, each once.
     pub fn not_offered(&self) -> Vec<String> {
         let mut all: Vec<String> =
             self.tunings.iter().flat_map(|tuning| tuning.not_offered.iter().cloned()).collect();

@@ -5,20 +5,20 @@ use std::path::Path;
 
 use crate::error::Error;
 
-/// Settings by name, such as `net.ipv4.tcp_sack`; later ones win.
+/// Settings by name, such as `net.ipv4.tcp_sack`. Later ones replace earlier ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Sysctls(Vec<(&'static str, String)>);
 
 impl Sysctls {
-    /// Sets one.
+    /// Add a setting.
     pub fn set(&mut self, name: &'static str, value: impl ToString) {
         self.0.push((name, value.to_string()));
     }
 
-    /// Writes them all, into the namespace of this thread.
+    /// Write all settings in the namespace of this thread.
     ///
     /// # Errors
-    /// The first that the kernel does not take.
+    /// The first setting that the kernel refuses.
     pub fn write(&self) -> Result<(), Error> {
         for (name, value) in &self.0 {
             let path = Path::new("/proc/sys").join(name.replace('.', "/"));

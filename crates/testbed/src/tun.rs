@@ -15,10 +15,10 @@ use nix::net::if_::if_nametoindex;
 
 use crate::netlink::ask;
 
-/// Length of the prefix that all hosts of a network have in common.
+/// Length of the prefix that all hosts of a network share.
 const PREFIX: u8 = 24;
 
-/// A TUN device; reading never waits.
+/// A TUN device. Reading never waits.
 #[derive(Debug)]
 pub struct Tun {
     file: File,
@@ -26,8 +26,8 @@ pub struct Tun {
 }
 
 impl Tun {
-    /// A new device in the namespace of the calling thread, which is down. One that takes
-    /// `chunks` has a [`crate::chunk::Header`] before everything that is read and written.
+    /// A new device, still down, in the namespace of the calling thread. With `chunks`, each packet
+    /// read or written has a [`crate::chunk::Header`] before it.
     ///
     /// # Errors
     /// If the system refuses it.
@@ -45,8 +45,8 @@ impl Tun {
         Ok(Self { file, index: if_nametoindex(name)? })
     }
 
-    /// Gives the host this address, and packets of at most `mtu` bytes, of which `queue` wait
-    /// until they are read; in the namespace of the calling thread, which is the device's.
+    /// Give the host this address, and let `queue` packets of at most `mtu` bytes wait until they
+    /// are read. The calling thread must be in the device's namespace.
     ///
     /// # Errors
     /// If the kernel refuses it.
@@ -67,19 +67,19 @@ impl Tun {
         ask(RouteNetlinkMessage::SetLink(link))
     }
 
-    /// Takes the next packet that the host sent; gives its length.
+    /// Take the next packet that the host sent; return its length.
     ///
     /// # Errors
-    /// There is none ([`io::ErrorKind::WouldBlock`]), or the system refuses it.
+    /// If there is none ([`io::ErrorKind::WouldBlock`]), or the system refuses it.
     #[inline]
     pub fn receive(&self, packet: &mut [u8]) -> io::Result<usize> {
         (&self.file).read(packet)
     }
 
-    /// Hands the host a packet.
+    /// Give the host a packet.
     ///
     /// # Errors
-    /// If the host does not take it.
+    /// If the host refuses it.
     #[inline]
     pub fn send(&self, packet: &[u8]) -> io::Result<()> {
         (&self.file).write(packet).map(drop)
@@ -92,13 +92,13 @@ impl AsFd for Tun {
     }
 }
 
-/// Makes the file that of a new device.
+/// Attach the file to a new device.
 fn make(file: &File, name: &str, flags: i32) -> io::Result<()> {
     let mut request = libc::ifreq {
         ifr_name: [0; libc::IFNAMSIZ],
         ifr_ifru: libc::__c_anonymous_ifr_ifru { ifru_flags: flags as libc::c_short },
     };
-    // One place stays free: a name ends with a zero.
+    // One byte stays free, since a name ends with a zero.
     if name.len() >= request.ifr_name.len() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "a name of more than 15 bytes"));
     }
@@ -111,7 +111,7 @@ fn make(file: &File, name: &str, flags: i32) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Tells the kernel what it need not do for the device.
+/// Set the tasks that the kernel leaves to the device.
 fn leave_to_device(file: &File, features: libc::c_uint) -> io::Result<()> {
     // SAFETY: a system call on plain numbers.
     #[allow(unsafe_code)]

@@ -13,37 +13,38 @@ use serde_json::{Map, Value, json};
 use crate::sysctls::Sysctls;
 use crate::windows::buffer_bytes;
 
-/// Send buffers may grow up to this: with it a window may be as large as TCP's scale allows, 1 GiB.
+/// Limit of send buffers. It allows the largest window of TCP's scale, 1 GiB.
 const SEND_BUFFER_BYTES_MAX: i32 = i32::MAX;
-/// The kernel forgets its smallest round-trip time after a day at most.
+/// The longest window of the kernel's smallest RTT: a day.
 const MIN_RTT_WINDOW_MAX: Span = Span::from_millis(86_400_000);
 
 /// The stack's pacing rate relative to a window per round trip, in percent.
 const PACING_RATIO_MAX: u32 = 1_000;
 
-/// The kernel counts no more timeouts of a SYN.
+/// The most timeouts of a SYN that the kernel counts.
 const SYN_TIMEOUTS_MAX: u32 = 127;
 
-/// How a host is set up for a stack.
+/// Settings of a host for a stack.
 #[derive(Clone, Debug)]
 pub struct Tuning {
     /// Settings of its namespace.
     pub sysctls: Sysctls,
-    /// Window of a new connection in segments.
+    /// Window of a new connection, in segments.
     pub initial_window_segs: u32,
-    /// Payload that a receiver lets be outstanding; none: no limit.
+    /// Most outstanding payload for a receiver, in bytes; none: no limit.
     pub receive_window_bytes: Option<u64>,
-    /// All flows are paced.
+    /// True if all flows are paced.
     pub pace_all: bool,
-    /// Hosts leave it to their devices to cut chunks into segments.
+    /// True if hosts leave it to their devices to cut chunks into segments.
     pub offload: bool,
-    /// Switches that the kernel has otherwise, in words.
+    /// Switches with another value in the kernel, in words.
     pub not_offered: Vec<String>,
 }
 
 impl Tuning {
-    /// How to have `stack`, with buffers of so many bytes. Only algorithms that need marks echo
-    /// each as it is.
+    /// Find the settings for `stack`, with buffers of `buffer_bytes`. Without `echoes_each_mark`,
+    /// the kernel only has classic ECN: it echoes each mark as it is only for algorithms that need
+    /// marks.
     #[must_use]
     pub fn of(stack: &Stack, buffer_bytes: u64, echoes_each_mark: bool) -> Self {
         let mut sysctls = common(buffer_bytes);
@@ -55,7 +56,7 @@ impl Tuning {
             Ecn::Dctcp | Ecn::L4s if !echoes_each_mark => Ecn::Classic,
             asked => asked,
         };
-        // The adapters of our builds let both ends count marks, and what a peer speaks less is not
+        // The adapters of our builds let both ends count marks. A peer with fewer abilities is not
         // negotiated.
         kernel.accecn = stack.accecn;
         kernel.accecn_option = stack.accecn_option;
@@ -73,8 +74,9 @@ impl Tuning {
         }
     }
 
-    /// The same behind an interface of the emulator's, which keeps to itself what waits there and
-    /// what it refuses: the kernel cannot limit the one, and takes the other for lost.
+    /// The same settings behind an interface of the emulator. The emulator does not report what
+    /// waits there and what it refuses, so the kernel cannot limit the former, and takes the latter
+    /// for lost.
     #[must_use]
     pub fn behind_interface(mut self, stack: &Stack) -> Self {
         let limit = stack.tsq_bytes.map(|bytes| format!("tsq_bytes = {bytes} (is null)"));
@@ -85,7 +87,8 @@ impl Tuning {
     }
 }
 
-/// What the switches of a stack would say of the hosts that a scenario gets, whatever it asks for.
+/// Switches with which a simulated stack behaves like the hosts of a scenario, whatever its stacks
+/// are.
 #[must_use]
 pub fn host_switches(scenario: &Scenario, algorithms: &Algorithms) -> Map<String, Value> {
     let buffer_bytes = json!(buffer_bytes(scenario, algorithms));
@@ -96,23 +99,23 @@ pub fn host_switches(scenario: &Scenario, algorithms: &Algorithms) -> Map<String
     ])
 }
 
-/// The tick of this kernel's timers: that of its coarse clocks.
+/// Tick of this kernel's timers, which is also its coarse clock's, in ns.
 fn timer_tick_ns() -> Option<NonZeroU64> {
     let tick = clock_getres(ClockId::CLOCK_MONOTONIC_COARSE).expect("the coarse clock");
     NonZeroU64::new(Duration::from(tick).as_nanos() as u64)
 }
 
-/// The profile of kernels like the one at hand.
+/// The profile of kernels like this one.
 pub fn linux_6() -> Stack {
     StackChoice { profile: "linux-6".into(), switches: Map::new() }
         .resolve()
         .expect("a profile that exists")
 }
 
-/// What every host has: room, nothing remembered of earlier connections, no IPv6.
+/// Settings of every host: large buffers, no memory of earlier connections, no IPv6.
 ///
-/// A send buffer that grows by itself holds twice the window. Behind a hole that takes several
-/// round trips to repair it is full of what is SACKed, and the flow waits for its own host.
+/// The kernel sizes a send buffer for twice the window. If a hole takes several round trips to
+/// repair, the buffer is full of SACKed data, and the flow waits for its own host.
 fn common(buffer_bytes: u64) -> Sysctls {
     let mut sysctls = Sysctls::default();
     sysctls.set("net.ipv6.conf.all.disable_ipv6", 1);
@@ -150,7 +153,7 @@ fn tune_loss_detection(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls)
 }
 
 fn tune_timers(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
-    // Kernels know these settings since 6.11 and 6.15 only.
+    // Kernels have these settings only since 6.11 and 6.15.
     if stack.rto_min_ns != kernel.rto_min_ns {
         sysctls.set("net.ipv4.tcp_rto_min_us", stack.rto_min_ns.0 / 1_000);
     }
@@ -169,14 +172,14 @@ fn tune_receiver(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     kernel.dsack = stack.dsack;
     sysctls.set("net.ipv4.tcp_dsack", u8::from(stack.dsack));
     kernel.timestamps = stack.timestamps;
-    // Without the random number that 1 adds to the clock of each connection.
+    // The value 1 would add a random number to the clock of each connection.
     sysctls.set("net.ipv4.tcp_timestamps", if stack.timestamps { 2 } else { 0 });
     kernel.sack_compression_ns = stack.sack_compression_ns;
     sysctls.set("net.ipv4.tcp_comp_sack_delay_ns", stack.sack_compression_ns.0);
     kernel.sack_compression_segs = stack.sack_compression_segs.min(255);
     sysctls.set("net.ipv4.tcp_comp_sack_nr", kernel.sack_compression_segs);
     kernel.receive_window_bytes = stack.receive_window_bytes;
-    // Buffers have the room that the scenario needs, and are of that size from the start.
+    // Buffers have the size that the scenario needs from the start.
     kernel.receive_buffer_bytes = stack.receive_buffer_bytes;
     kernel.receive_buffer_max_bytes = stack.receive_buffer_max_bytes;
     kernel.timer_tick_ns = stack.timer_tick_ns.and_then(|_| timer_tick_ns());
@@ -191,26 +194,26 @@ fn tune_sender(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
         kernel.window_push = stack.window_push;
     }
     if stack.pacing == Pacing::Off && !stack.tso {
-        // Algorithms that pace are not to be held to the stack's own rates.
+        // Algorithms that pace must not be limited by the stack's own rates.
         sysctls.set("net.ipv4.tcp_pacing_ss_ratio", PACING_RATIO_MAX);
         sysctls.set("net.ipv4.tcp_pacing_ca_ratio", PACING_RATIO_MAX);
     }
-    // The adapters of our builds bring slow starts along.
+    // The adapters of our builds contain the slow starts.
     kernel.slow_start = stack.slow_start;
     kernel.limited_slow_start_segs = stack.limited_slow_start_segs;
     kernel.resume_window_segs = stack.resume_window_segs;
     kernel.resume_rtt_ns = stack.resume_rtt_ns;
     kernel.slow_start_after_idle = stack.slow_start_after_idle;
     sysctls.set("net.ipv4.tcp_slow_start_after_idle", u8::from(stack.slow_start_after_idle));
-    // A device that hands on everything at once never lets a flow wait in its host.
+    // A device that passes on everything at once never lets a flow wait in its host, ...
     kernel.tsq_bytes = stack.tsq_bytes;
-    // Nor does it refuse anything.
+    // ... and refuses nothing.
     kernel.local_drops = stack.local_drops;
     let limit = stack.tsq_bytes.map_or(u64::MAX, Into::into).min(i32::MAX as u64);
     sysctls.set("net.ipv4.tcp_limit_output_bytes", limit);
 }
 
-/// Connections that are made before the run lose no SYN.
+/// Set up handshakes. A connection that is opened before the run loses no SYN.
 fn tune_handshake(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     kernel.handshake = stack.handshake;
     kernel.syn_linear_timeouts = stack.syn_linear_timeouts.min(SYN_TIMEOUTS_MAX);

@@ -12,15 +12,15 @@ use crate::error::Error;
 const NAME: &str = "dumbbell-testbed";
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Whose turn it is. A name among abstract sockets: the kernel gives it to one process only,
-/// and takes it back when that ends, however it ends.
+/// The right to run, a name among abstract sockets. The kernel gives it to one process only, and
+/// takes it back when that process ends in any way.
 #[derive(Debug)]
 pub struct Turn {
     _held: UnixListener,
 }
 
 impl Turn {
-    /// Waits until no other run is under way.
+    /// Wait until no other run is active.
     ///
     /// # Errors
     /// If the system refuses sockets, or the run is cancelled meanwhile.

@@ -8,25 +8,26 @@ use dumbbell_algorithm::{Algorithm, Algorithms};
 use dumbbell_network::{Limit, LinkConfig, RateConfig, Route, Span};
 use dumbbell_workload::{Flow, Scenario, Transport};
 
-/// Largest buffer: the window may be 1 GiB, as TCP's scale allows.
+/// Largest buffer. It allows the largest window of TCP's scale, 1 GiB.
 const BUFFER_BYTES_MAX: u64 = i32::MAX as u64;
-/// Smallest, Linux's own.
+/// Smallest buffer: Linux's default.
 const BUFFER_BYTES_MIN: u64 = 1 << 17;
-/// Windows overshoot what the path holds by its double, and a segment takes about half as
-/// much memory again as it has payload; and there is to be room.
+/// Buffer for each byte of a window. Windows overshoot the path's capacity by a factor of two, a
+/// segment takes half as much memory again as its payload, and the rest is a reserve.
 const ROOM: u64 = 6;
-/// Who sends by rates goes on at them however long a hole in its window stays open.
+/// The same for rate-based algorithms, which keep sending however long a hole in their window is
+/// open.
 const ROOM_OF_RATES: u64 = 3 * ROOM;
 const PACKET_BYTES: u32 = 1_500;
-/// What an application hands over ahead of what is sent: this time's worth at the rate of the
-/// slowest link, ... A flow that starts, alone or among others, sends at three times that rate. If
-/// it runs dry before the application hears of it, its rate samples are application-limited.
+/// Data that an application writes ahead of sending: this much time at the rate of the slowest
+/// link, ... A starting flow, alone or among others, sends at three times that rate. If it runs dry
+/// before the application reacts, its rate samples are application-limited.
 const BACKLOG: Span = Span::from_millis(15);
 /// ... within these bounds.
 const BACKLOG_BYTES_MIN: u64 = 1 << 15;
 const BACKLOG_BYTES_MAX: u64 = 1 << 26;
 
-/// Size of the receive buffers in which no flow of the scenario misses room.
+/// Size of receive buffers, in bytes, that never limit a flow of the scenario.
 #[must_use]
 pub fn buffer_bytes(scenario: &Scenario, algorithms: &Algorithms) -> u64 {
     let needed = scenario
@@ -36,7 +37,7 @@ pub fn buffer_bytes(scenario: &Scenario, algorithms: &Algorithms) -> u64 {
     needed.max().unwrap_or(0).clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX)
 }
 
-/// How much the application of a flow hands over ahead of what is sent.
+/// Data that a flow's application writes ahead of sending, in bytes.
 #[must_use]
 pub fn backlog_bytes(flow: &Flow, links: &[LinkConfig]) -> u32 {
     let rates = flow.forward.hops.iter().filter_map(|hop| links[hop.link].rate.as_ref());
@@ -52,7 +53,7 @@ fn room(flow: &Flow, algorithms: &Algorithms) -> u64 {
     if by_rates { ROOM_OF_RATES } else { ROOM }
 }
 
-/// What a flow alone can have under way: on its path and in its queues.
+/// Most data that a flow alone can have in flight, on its path and in its queues, in bytes.
 fn window_bytes(flow: &Flow, links: &[LinkConfig]) -> u64 {
     let on_way = || flow.forward.hops.iter().map(|hop| &links[hop.link]);
     let queued: u64 =
@@ -85,7 +86,7 @@ fn delay_ns(route: &Route, links: &[LinkConfig]) -> u64 {
     route.delay.0 + route.hops.iter().map(hop_ns).sum::<u64>()
 }
 
-/// What a link sends in a time; none if that is not known in advance.
+/// Bytes that a link sends in a time; none: not known in advance.
 fn bytes_in(rate: &RateConfig, time_ns: u64) -> Option<u64> {
     let packet_ns = match rate {
         RateConfig::Steps(steps) => {

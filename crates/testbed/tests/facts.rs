@@ -1,5 +1,5 @@
-//! Looking at the machine changes nothing of it. In a process of its own, as it counts what the
-//! process holds.
+//! Examining the machine does not change it. This test is a separate process, since it counts the
+//! process's resources.
 
 use std::fs;
 

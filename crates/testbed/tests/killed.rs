@@ -1,5 +1,5 @@
-//! `kill -9` at any moment leaves nothing behind: no process, namespace, device, BPF
-//! object or congestion control. In a process of its own, as it looks at the whole machine.
+//! `kill -9` at any moment leaves nothing behind: no process, namespace, device, BPF object or
+//! congestion control. This test is a separate process, since it examines the whole machine.
 #![allow(clippy::disallowed_methods, reason = "real time")]
 
 use std::collections::BTreeSet;
@@ -17,12 +17,12 @@ use libbpf_rs::query::{LinkInfoIter, MapInfoIter, ProgInfoIter};
 
 mod scenarios;
 
-/// How long the child may live: from before its first namespace to the middle of its run.
+/// Lifetimes of the child: from before its first namespace to the middle of its run.
 const LIVES_MS: [u64; 8] = [5, 20, 60, 150, 300, 600, 1_000, 2_000];
-/// The kernel clears up namespaces when it has time.
+/// Longest time until the kernel removes namespaces.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Everything of a run that could outlive it, as the whole machine sees it.
+/// Everything of a run that could outlive it, on the whole machine.
 #[derive(Debug)]
 struct Traces {
     /// BPF objects, congestion controls, devices and network namespaces.
@@ -45,15 +45,15 @@ impl Traces {
         Self { things }
     }
 
-    /// What was not there before. What was there may have gone: the kernel clears up after
+    /// Things that were not there before. Earlier things may have gone: the kernel cleans up after
     /// earlier tests, too.
     fn since(&self, before: &Self) -> Vec<String> {
         self.things.difference(&before.things).cloned().collect()
     }
 }
 
-/// The network namespaces that anything holds: a thread, a descriptor or a mount. The kernel
-/// frees all others.
+/// The network namespaces that a thread, a descriptor or a mount keeps. The kernel frees all
+/// others.
 fn namespaces() -> BTreeSet<String> {
     let links = |folder: PathBuf| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -69,7 +69,7 @@ fn namespaces() -> BTreeSet<String> {
     held.filter(|link| link.starts_with("net:[")).chain(mounts).collect()
 }
 
-/// Not a test: what the test kills.
+/// Not a test, but the run that the test kills.
 #[test]
 #[ignore = "the other test starts it, to kill it"]
 fn a_run_to_be_killed() {

@@ -7,7 +7,8 @@ use std::collections::BinaryHeap;
 
 use dumbbell_network::{LinkConfig, Route, Span, Time};
 
-/// Greetings under way, by the time of their arrival (ns since the run began, or before).
+/// Packets of handshakes before the run, by the time of their arrival (ns since the run began, or
+/// before).
 #[derive(Debug, Default)]
 pub struct Greetings {
     waiting: BinaryHeap<Reverse<(i64, u64, u32, usize)>>,
@@ -15,7 +16,7 @@ pub struct Greetings {
 }
 
 impl Greetings {
-    /// Sends the packet in `slot` to a host, where it arrives at `time_ns`.
+    /// Send the packet in `slot` to a host, to arrive at `time_ns`.
     pub fn send(&mut self, time_ns: i64, slot: u32, host: usize) {
         self.waiting.push(Reverse((time_ns, self.count, slot, host)));
         self.count += 1;
@@ -32,7 +33,7 @@ impl Greetings {
     }
 }
 
-/// Propagation delay along a route, as it is at `at`.
+/// Propagation delay along a route at `at`.
 pub fn propagation(route: &Route, links: &[LinkConfig], at: Time) -> Span {
     let hop_delay = |hop: &dumbbell_network::Hop| {
         let steps = links[hop.link].delay.0.iter();

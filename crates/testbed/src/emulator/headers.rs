@@ -9,11 +9,11 @@ pub struct Headers {
     pub ecn: Ecn,
     /// The port at both its ends.
     pub port: u16,
-    /// What it carries.
+    /// Its content.
     pub content: Content,
 }
 
-/// What a packet carries.
+/// Content of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// A TCP segment.
@@ -22,7 +22,7 @@ pub enum Content {
         sequence: u32,
         /// Bytes of payload.
         payload: u16,
-        /// It opens a connection.
+        /// True if it opens a connection.
         opens: bool,
     },
     /// A UDP datagram.
@@ -36,7 +36,7 @@ const UDP: u8 = 17;
 const SYN: u8 = 1 << 1;
 const CE: u8 = 0b11;
 
-/// Reads the headers of a packet between hosts of the testbed; none if it is no such packet.
+/// Read the headers of a packet between hosts of the testbed; none: it is no such packet.
 #[inline]
 #[must_use]
 pub fn read(packet: &[u8]) -> Option<Headers> {
@@ -79,7 +79,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]))
 }
 
-/// Sets the mark "congestion experienced", and corrects the header's checksum (RFC 1624).
+/// Set the ECN field to CE, and correct the header's checksum (RFC 1624).
 pub fn mark(packet: &mut [u8]) {
     let before = u16::from_be_bytes([packet[0], packet[TOS]]);
     packet[TOS] |= CE;
@@ -109,7 +109,7 @@ mod tests {
         packet
     }
 
-    /// Ones' complement sum; of a header with its checksum it is 0xffff.
+    /// Ones' complement sum. It is 0xffff for a header with its checksum.
     fn checksum(header: &[u8]) -> u16 {
         let words = header.chunks(2).map(|two| u32::from(u16::from_be_bytes([two[0], two[1]])));
         let sum = words.sum::<u32>();

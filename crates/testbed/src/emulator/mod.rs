@@ -39,12 +39,11 @@ use crate::ports::flow_of_port;
 pub use self::greetings::propagation;
 pub use self::wire::Wire;
 
-/// Rounds between two looks at the flag that ends a run early.
+/// Rounds between two checks of the flag that ends a run early.
 const ROUNDS_PER_LOOK: u32 = 1 << 10;
 
-/// What the packets of a flow say that may be marked, and whether its handshake passes queues and
-/// losses. No socket of the kernel's sends ECT(1), so the emulator says it for those that ask for
-/// L4S.
+/// ECN field of a flow's ECN-capable packets; and true if its handshake passes queues and losses.
+/// The kernel's sockets never send ECT(1), so the emulator sets it for flows with L4S.
 fn opening(flow: &Flow) -> (Ecn, bool) {
     let Transport::Tcp(tcp) = &flow.transport else { return (Ecn::Ect0, false) };
     let Ok(stack) = tcp.stack.resolve() else { return (Ecn::Ect0, false) };
@@ -52,40 +51,40 @@ fn opening(flow: &Flow) -> (Ecn, bool) {
     (capable, stack.handshake)
 }
 
-/// The two hosts between which flows with the same stack run.
+/// The two hosts of all flows with the same stack.
 pub struct Pair {
-    /// Where the senders are.
+    /// The host of the senders.
     pub sender: Host,
-    /// Where the receivers are.
+    /// The host of the receivers.
     pub receiver: Host,
 }
 
-/// What the emulator saw.
+/// Measurements of the emulator.
 #[derive(Debug)]
 pub struct Emulated {
-    /// By flow.
+    /// Counters, by flow.
     pub flows: Vec<Wire>,
     /// Samples of flows of datagrams, in order of time, then flow.
     pub datagrams: Vec<DatagramSample>,
-    /// Drops, losses and retransmissions, as far as they were asked for.
+    /// Drops, losses and retransmissions, if the scenario requests them.
     pub events: Rows<Event>,
-    /// Of the sampled links in their order: as of the end, and at every interval before.
+    /// Counters of the sampled links, in their order: at the end, and at every interval before.
     pub links: Vec<(LinkCounters, Vec<LinkCounters>)>,
-    /// How long packets waited at them, if that was kept.
+    /// Waiting times of packets at these links, if they were kept.
     pub delays: Vec<QueueDelays>,
     /// The network after its last packet.
     pub network: Network,
-    /// By how much packets were delivered too late, in ns.
+    /// Lateness of delivered packets, in ns.
     pub lateness: Histogram<u64>,
-    /// Longest time that packets may have waited before they were stamped, in ns.
+    /// Longest time that packets may have waited for their timestamp, in ns.
     pub waiting: Histogram<u64>,
-    /// Share of the time in which there was something to do, in 1/1000.
+    /// Share of the time in which the emulator had work to do, in 1/1000.
     pub busy_permille: u32,
-    /// For how long the emulator was held up in all, in ns, ...
+    /// Sum of the emulator's stalls in ns, ...
     pub held_ns: u64,
-    /// ... and at most.
+    /// ... and the longest one.
     pub held_max_ns: u64,
-    /// Packets that a host did not take.
+    /// Packets that a host refused.
     pub refused: u64,
 }
 
@@ -94,7 +93,7 @@ pub struct Emulator<'a> {
     scenario: &'a Scenario,
     paths: Vec<Path>,
     pairs: &'a [Pair],
-    /// Which pair of hosts each flow runs between.
+    /// Index of each flow's pair of hosts.
     pair_of: &'a [usize],
     clock: NetworkClock,
     network: Network,
@@ -102,18 +101,18 @@ pub struct Emulator<'a> {
     slots: Slots,
     wires: Vec<Wire>,
     datagrams: Vec<DatagramSample>,
-    /// When flows of datagrams are sampled next.
+    /// Time of the next sample of flows of datagrams.
     next_sample: Time,
     events: Rows<Event>,
     kinds: u16,
     lateness: Histogram<u64>,
     waiting: Histogram<u64>,
-    /// When each device had nothing for the emulator.
+    /// Time when each device was last empty, in ns.
     empty_ns: Vec<i64>,
     refused: u64,
 }
 
-/// Hosts send packets of at most this many bytes.
+/// Largest packet that hosts send, in bytes.
 pub fn mtu(scenario: &Scenario) -> u16 {
     scenario.flows.iter().map(|flow| flow.packet_bytes).fold(MTU_MIN, u16::max)
 }
@@ -121,7 +120,7 @@ pub fn mtu(scenario: &Scenario) -> u16 {
 /// Every host must be able to send packets of this size (RFC 791).
 const MTU_MIN: u16 = 576;
 
-/// A packet is late by at most a minute, or something else is wrong.
+/// Upper end of the histogram of lateness: a minute. Later packets mean another fault.
 const LATEST_NS: u64 = 60_000_000_000;
 
 fn histogram() -> Histogram<u64> {
@@ -179,12 +178,12 @@ impl<'a> Emulator<'a> {
         }
     }
 
-    /// For how long it has been held up, as it runs.
+    /// The emulator's stalls, for readers during the run.
     pub fn held_up(&self) -> Arc<HeldUp> {
         self.clock.told()
     }
 
-    /// Runs the network until the end of the scenario, or until `stop`.
+    /// Run the network until the end of the scenario, or until `stop`.
     pub fn run(mut self, stop: &Arc<AtomicBool>) -> Emulated {
         let end_ns = self.network.end().0 as i64;
         let mut busy_ns = 0;
@@ -206,7 +205,8 @@ impl<'a> Emulator<'a> {
         self.finish(busy_permille)
     }
 
-    /// Delivers what is due and takes one packet of each host; false if there was nothing.
+    /// Deliver everything that is due and take one packet of each host; return false if there was
+    /// nothing.
     fn round(&mut self) -> bool {
         let now_ns = self.clock.now_ns();
         let mut worked = self.deliver(now_ns);
@@ -221,7 +221,7 @@ impl<'a> Emulator<'a> {
         if device % 2 == 0 { &pair.sender } else { &pair.receiver }
     }
 
-    /// Delivers everything that is due at `now_ns`.
+    /// Deliver everything that is due at `now_ns`.
     #[inline]
     fn deliver(&mut self, now_ns: i64) -> bool {
         let mut worked = false;
@@ -237,7 +237,7 @@ impl<'a> Emulator<'a> {
         worked | self.carry(Time(now))
     }
 
-    /// Lets the network do what it does until `time`; false if that is nothing.
+    /// Run the network until `time`; return false if it had no event.
     #[inline]
     fn carry(&mut self, time: Time) -> bool {
         let mut worked = false;
@@ -249,7 +249,7 @@ impl<'a> Emulator<'a> {
         worked
     }
 
-    /// Samples the flows of datagrams.
+    /// Sample the flows of datagrams.
     #[cold]
     fn sample(&mut self) {
         let time = self.next_sample;
@@ -260,7 +260,7 @@ impl<'a> Emulator<'a> {
         self.next_sample = next_sample(self.scenario, time);
     }
 
-    /// Takes a packet from a host into the network.
+    /// Take a packet from a host into the network.
     fn take(&mut self, device: usize) -> bool {
         let slot = self.slots.vacant();
         let bytes = self.host(device).device.take(self.slots.space(slot));
@@ -281,7 +281,8 @@ impl<'a> Emulator<'a> {
         true
     }
 
-    /// The flow and the headers of the packet in a slot; none if no flow's host would send it.
+    /// Find the flow and the headers of the packet in a slot; none: no flow's host sends such a
+    /// packet.
     #[inline]
     fn read(&mut self, slot: u32, bytes: usize) -> Option<(usize, Headers)> {
         let headers = headers::read(&self.slots.space(slot)[..bytes])?;
@@ -327,7 +328,7 @@ impl<'a> Emulator<'a> {
         self.meet(outcome);
     }
 
-    /// Sees to what became of a packet.
+    /// Note the outcome of a packet.
     #[inline]
     fn meet(&mut self, outcome: Outcome) {
         match outcome {
@@ -434,7 +435,7 @@ impl<'a> Emulator<'a> {
         }
     }
 
-    /// Counts what a host has sent and the network will not carry any more.
+    /// Count the packets that a host has sent and the network will not carry any more.
     fn drain(&mut self, device: usize) {
         let slot = self.slots.vacant();
         while let Some(bytes) = self.host(device).device.take(self.slots.space(slot)) {
@@ -449,7 +450,7 @@ impl<'a> Emulator<'a> {
     }
 }
 
-/// When the sample after that at `time` is due, if the run goes on until then.
+/// Time of the sample after that at `time`, or never if the run ends before.
 fn next_sample(scenario: &Scenario, time: Time) -> Time {
     let interval = scenario.record.interval_ns.map_or(u64::MAX, NonZeroU64::get);
     let next = time.saturating_add(Span(interval));

@@ -10,19 +10,19 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::clock::Clock;
 
-/// Nothing that the emulator does takes as long as this.
+/// Shortest stall. All work of the emulator takes less time.
 const HELD_UP_NS: i64 = 100_000;
 
-/// For how long the emulator was held up, for whoever looks while it runs.
+/// Stalls of the emulator, for readers during the run.
 #[derive(Debug, Default)]
 pub struct HeldUp {
-    /// In all, in ns.
+    /// Their sum, in ns.
     pub total_ns: AtomicU64,
-    /// At most at once, in ns.
+    /// The longest, in ns.
     pub longest_ns: AtomicU64,
 }
 
-/// Time of the network, as it is read again and again.
+/// Time of the network, which must be read often.
 #[derive(Clone, Debug)]
 pub struct NetworkClock {
     clock: Clock,
@@ -33,17 +33,17 @@ pub struct NetworkClock {
 }
 
 impl NetworkClock {
-    /// The clock of a run, from now on.
+    /// A clock of the network that begins now.
     pub fn new(clock: Clock) -> Self {
         Self { clock, last_ns: clock.now_ns(), held_ns: 0, longest_ns: 0, told: Arc::default() }
     }
 
-    /// What others see of it.
+    /// Its stalls, for other threads.
     pub fn told(&self) -> Arc<HeldUp> {
         Arc::clone(&self.told)
     }
 
-    /// Time since the run began without that for which it was held up, in ns; negative before.
+    /// Time since the run began without all stalls, in ns; negative before.
     #[inline]
     pub fn now_ns(&mut self) -> i64 {
         self.at(self.clock.now_ns())
@@ -67,12 +67,12 @@ impl NetworkClock {
         self.told.longest_ns.store(self.longest_ns(), Relaxed);
     }
 
-    /// For how long it was held up in all, in ns.
+    /// Sum of all stalls, in ns.
     pub fn held_ns(&self) -> u64 {
         self.held_ns as u64
     }
 
-    /// For how long it was held up at most, in ns.
+    /// The longest stall, in ns.
     pub fn longest_ns(&self) -> u64 {
         self.longest_ns as u64
     }

@@ -2,10 +2,10 @@
 
 use dumbbell_network::Time;
 
-/// Slots are made this many at a time.
+/// Slots are allocated this many at a time.
 const CHUNK: usize = 1 << 10;
 
-/// Memory for packets, in slots of one size; a slot is used again when nobody holds it.
+/// Memory for packets, in slots of one size. A slot is used again once its packet is gone.
 #[derive(Debug)]
 pub struct Slots {
     slot_bytes: usize,
@@ -14,16 +14,16 @@ pub struct Slots {
     free: Vec<u32>,
 }
 
-/// What is known of the packet in a slot.
+/// Properties of the packet in a slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Info {
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u16,
-    /// It carries payload of a flow's sender.
+    /// True if it carries payload of a flow's sender.
     pub is_data: bool,
-    /// When it left its host.
+    /// Time when it left its host.
     pub sent: Time,
-    /// How often it will still be delivered or lost.
+    /// Number of times that it will still be delivered or lost.
     holders: u16,
 }
 
@@ -34,7 +34,7 @@ impl Slots {
         Self { slot_bytes, chunks: Vec::new(), infos: Vec::new(), free: Vec::new() }
     }
 
-    /// A slot that nobody else holds, to be released.
+    /// Take a free slot, which the caller must release.
     #[inline]
     pub fn vacant(&mut self) -> u32 {
         if self.free.is_empty() {
@@ -45,24 +45,24 @@ impl Slots {
         slot
     }
 
-    /// Says what is in a slot now.
+    /// Set the properties of the packet in a slot.
     #[inline]
     pub fn fill(&mut self, slot: u32, bytes: u16, is_data: bool, sent: Time) {
         let info = &mut self.infos[slot as usize];
         (info.bytes, info.is_data, info.sent) = (bytes, is_data, sent);
     }
 
-    /// The packet will be delivered or lost once more.
+    /// Note that the packet will be delivered or lost once more.
     ///
     /// # Panics
-    /// If it already has been for the last time.
+    /// If it has already left the slot.
     pub fn hold(&mut self, slot: u32) {
         let holders = &mut self.infos[slot as usize].holders;
         assert!(*holders > 0, "nobody holds slot {slot}");
         *holders += 1;
     }
 
-    /// The packet has been delivered or lost.
+    /// Note that the packet has been delivered or lost.
     #[inline]
     pub fn release(&mut self, slot: u32) {
         let info = &mut self.infos[slot as usize];
@@ -72,7 +72,7 @@ impl Slots {
         }
     }
 
-    /// What is known of the packet.
+    /// The properties of the packet.
     #[inline]
     pub fn info(&self, slot: u32) -> Info {
         self.infos[slot as usize]

@@ -14,7 +14,7 @@ use crate::ports::port_of_flow;
 use crate::tuning::{Tuning, linux_6};
 use crate::turn::Turn;
 
-/// One flow over a link of `rate_bps` with `delay_ms` each way.
+/// One flow over a link of `rate_bps`, with `delay_ms` in each direction.
 fn scenario(rate_bps: u64, delay_ms: u64, packets: u32, loss: f64) -> Scenario {
     let queue = json!({"limit": {"packets": packets}, "discipline": {"kind": "fifo"}});
     let link = |name: &str, loss: f64| {
@@ -67,7 +67,8 @@ fn connected(pair: &Pair) -> TcpStream {
     })
 }
 
-/// A bulk transfer: what the emulator saw, and how long its threads waited for processors.
+/// A bulk transfer: the emulator's measurements, and the time that its threads waited for
+/// processors.
 struct Bulk {
     emulated: Emulated,
     waited: Duration,
@@ -82,25 +83,25 @@ impl std::ops::Deref for Bulk {
 }
 
 impl Bulk {
-    /// A machine that made the threads wait for so long says nothing about rates.
+    /// Return false if the machine made the threads wait for so long that rates prove nothing.
     fn is_judged(&self) -> bool {
         let is_judged = self.waited < Duration::from_millis(200);
         if !is_judged {
-            // Past the harness, which shows nothing of a test that passes.
+            // To stderr itself, since the test harness hides the output of a test that passes.
             writeln!(std::io::stderr(), "not judged: held up for {:?}", self.waited).unwrap();
         }
         is_judged
     }
 }
 
-/// How long this thread was ready to run and had no processor, by the kernel's own count.
+/// Time that this thread was ready to run without a processor, as the kernel counts it.
 fn waited() -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let waited_ns = text.split_whitespace().nth(1).and_then(|field| field.parse().ok());
     Duration::from_nanos(waited_ns.unwrap_or(0))
 }
 
-/// A bulk transfer that goes on until the emulator stops. One at a time.
+/// A bulk transfer that runs until the emulator stops. One at a time.
 fn bulk(scenario: &Scenario, offload: bool) -> Bulk {
     let _turn = Turn::wait(&AtomicBool::new(false)).unwrap();
     let pairs = [pair(offload)];
@@ -171,7 +172,7 @@ fn chunks_of_offloading_hosts_are_cut_into_the_same_packets() {
     let emulated = bulk(&scenario(100_000_000, 10, 200, 0.0), true);
     let flow = emulated.flows[0].counters;
     assert!(!emulated.is_judged() || flow.received_packets > 10_000, "{flow:?}");
-    // What is left over at the end of a chunk may be short.
+    // The last packet of a chunk may be short.
     let payload = flow.sent_bytes as f64 / flow.sent_packets as f64;
     assert!((1_400.0..=1_448.0).contains(&payload), "{payload}");
     let carried = flow.received_packets + flow.dropped_packets + flow.lost_packets;

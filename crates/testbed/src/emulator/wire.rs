@@ -6,70 +6,70 @@ use dumbbell_workload::datagram_sample;
 
 use super::headers::Content;
 
-/// What passed of a flow's data, in packets.
+/// Counters of a flow's data packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WireCounters {
     /// Sent by the host, retransmissions included.
     pub sent_packets: u64,
-    /// Payload in them, in bytes.
+    /// Their payload, in bytes.
     pub sent_bytes: u64,
     /// Retransmissions among them.
     pub retransmitted_packets: u64,
-    /// Handed to the receiver.
+    /// Delivered to the receiver.
     pub received_packets: u64,
-    /// Refused by queues.
+    /// Dropped by queues.
     pub dropped_packets: u64,
     /// Lost at random.
     pub lost_packets: u64,
-    /// Doubled by links.
+    /// Duplicated by links.
     pub duplicated_packets: u64,
-    /// Handed to the receiver with a congestion mark.
+    /// Delivered to the receiver with a congestion mark.
     pub marked_packets: u64,
     /// In the network, or between host and network, at the end.
     pub in_flight_packets: u64,
 }
 
-/// A flow as seen from outside.
+/// A flow as the network sees it.
 #[derive(Debug)]
 pub struct Wire {
-    /// Counts.
+    /// Its counters.
     pub counters: WireCounters,
-    /// One-way delays, of datagrams.
+    /// One-way delays; none: it is not a flow of datagrams.
     pub one_way: Option<OneWay>,
-    /// What its packets say that the kernel calls ECN-capable.
+    /// ECN field of the packets that the kernel sends as ECN-capable.
     pub capable: Ecn,
-    /// Its handshake passes queues and losses.
+    /// True if its handshake passes queues and losses.
     opens: bool,
     mss_bytes: u64,
     /// Sequence number of the first byte of payload.
     first: u32,
-    /// Payload ever sent.
+    /// Payload ever sent, in bytes.
     sent_to: u64,
-    /// The sender has sent data: the connection is in use.
+    /// True once the sender has sent data.
     in_use: bool,
 }
 
-/// How a packet of the sender is to be treated.
+/// Kind of a sender's packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// It makes the connection, past queues and losses.
+    /// A part of the handshake that bypasses queues and losses.
     Greeting,
-    /// It makes the connection like any other packet.
+    /// A part of the handshake that is like any other packet.
     Opening,
-    /// It acknowledges something.
+    /// An acknowledgement.
     Answer,
-    /// It is this segment of the data, perhaps not for the first time.
+    /// A data segment, new or retransmitted.
     Data {
         /// Number of the segment.
         segment: u64,
-        /// It was sent before.
+        /// True if it was sent before.
         again: bool,
     },
 }
 
 impl Sent {
-    /// The number of the packet, and whether it was sent before. Without data it has one that no
-    /// segment has, as a loss may name segments.
+    /// Number of the packet, and true if it was sent before. Packets without data have a number
+    /// that no segment has, as a loss may name segments.
     pub const fn number(self) -> (u64, bool) {
         match self {
             Self::Data { segment, again } => (segment % Packet::NUMBERS, again),
@@ -93,7 +93,7 @@ impl Wire {
         }
     }
 
-    /// A sample of the flow number `flow`, if it is one of datagrams.
+    /// A sample of the flow number `flow`; none: it is not a flow of datagrams.
     pub fn sample(&self, time: Time, flow: u32) -> Option<DatagramSample> {
         let received = self.one_way.as_ref()?.counters();
         let sent = (self.counters.sent_packets, self.counters.sent_bytes);
@@ -102,7 +102,7 @@ impl Wire {
         Some(datagram_sample(time, flow, sent, lost, (received, received_bytes)))
     }
 
-    /// The sender sent a packet of `bytes`.
+    /// Note a packet of the sender with `bytes`.
     pub fn sends(&mut self, content: Content, bytes: u16) -> Sent {
         match content {
             Content::Segment { opens: true, sequence, .. } => {
@@ -120,7 +120,7 @@ impl Wire {
         }
     }
 
-    /// The receiver sent a packet: an answer, but for what makes the connection.
+    /// Find the kind of a receiver's packet: an acknowledgement or a part of the handshake.
     pub const fn receiver_sends(&self, content: Content) -> Sent {
         match content {
             Content::Segment { opens: true, .. } => self.greeting(),

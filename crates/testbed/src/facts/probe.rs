@@ -7,9 +7,9 @@ use crate::kernel::Compiler;
 use crate::namespace::Namespace;
 use crate::tun::Tun;
 
-/// Whether the kernel takes congestion control as BPF programs.
+/// Check that the kernel accepts congestion control as BPF programs.
 pub(super) fn struct_ops() -> Found {
-    // Without the privilege libbpf would also tell standard error.
+    // Without the privilege, libbpf would also print to standard error.
     let print = set_print(None);
     let supported = ProgramType::StructOps
         .is_supported()
@@ -22,7 +22,7 @@ pub(super) fn struct_ops() -> Found {
     }
 }
 
-/// Which compiler there is for algorithms.
+/// Find a compiler for algorithms.
 pub(super) fn compiler() -> Found {
     match Compiler::find() {
         Ok(found) => Ok(format!("{}, version {}", found.path.display(), found.version)),
@@ -30,7 +30,7 @@ pub(super) fn compiler() -> Found {
     }
 }
 
-/// Whether namespaces can be made.
+/// Check that namespaces can be made.
 pub(super) fn namespace() -> Found {
     match Namespace::new() {
         Ok(_) => Ok("can be made".into()),
@@ -38,7 +38,7 @@ pub(super) fn namespace() -> Found {
     }
 }
 
-/// Whether a TUN device can be made, which goes with the namespace that it is made in.
+/// Check that a TUN device can be made. It disappears with its namespace.
 pub(super) fn tun() -> Found {
     let namespace = Namespace::new().map_err(|error| format!("no namespace: {}", cause(&error)))?;
     namespace

@@ -9,11 +9,11 @@ const CAPABILITIES: [(&str, u32); 4] =
 
 const OWN_ALGORITHMS: [&str; 3] = ["reno", "cubic", "bbr"];
 
-/// A path of 1 Gbit/s and 160 ms with a queue of its own size, eight times over for the
-/// overhead of buffers and for other flows.
+/// Smallest memory limit of TCP, in bytes. It is the product of 1 Gbit/s and 160 ms, and a queue of
+/// that size, times eight for the overhead of buffers and for other flows.
 const TCP_BYTES_MIN: u64 = 8 * 40_000_000;
 
-/// Whether something is there; what was found, either way.
+/// The value found: `Ok` if it is sufficient.
 pub(super) type Found = Result<String, String>;
 
 const STOLEN_PERMILLE_MAX: u64 = 10;
@@ -46,7 +46,7 @@ fn lacking_capabilities(status: &str) -> Option<Vec<&'static str>> {
     Some(lacking.map(|(name, _)| name).collect())
 }
 
-/// Whether the kernel's types have one of this name; names in BTF end with a zero byte.
+/// Find a type of this name in the kernel's BTF, where a zero byte ends each name.
 pub(super) fn named_in(btf: &Result<Vec<u8>, String>, name: &str) -> Found {
     let types = btf.as_ref().map_err(|_| "unknown without the kernel's types".to_owned())?;
     let entry = format!("\0{name}\0");
@@ -68,7 +68,7 @@ pub(super) fn jit() -> Found {
     }
 }
 
-/// The hierarchy of control groups that programs are attached to, and that this process is in.
+/// Find the hierarchy of control groups for programs, and the group of this process.
 pub(super) fn cgroup2() -> Found {
     let mounts = text("/proc/self/mountinfo")?;
     let place = mount_of(&mounts, "cgroup2").ok_or("not mounted")?;
@@ -80,7 +80,7 @@ pub(super) fn cgroup2() -> Found {
         .ok_or(format!("{place}, but this process is in no group"))
 }
 
-/// Where a file system of a kind is mounted; its kind follows a lone hyphen.
+/// Find where a file system of a kind is mounted. Its kind follows a lone hyphen.
 fn mount_of<'a>(mounts: &'a str, kind: &str) -> Option<&'a str> {
     mounts.lines().find_map(|line| {
         let (place, about) = line.split_once(" - ")?;
@@ -94,13 +94,13 @@ pub(super) fn processors() -> Found {
     if count >= 2 { Ok(count.to_string()) } else { Err("one".into()) }
 }
 
-/// How many buffers that one processor has read wait for the one that filled them, which is
-/// the emulator's: it frees them in between.
+/// Check `skb_defer_max`, the most buffers that wait until the processor that allocated them frees
+/// them. That is the emulator's processor, which frees them in between.
 pub(super) fn deferred_buffers() -> Found {
     deferred(text("/proc/sys/net/core/skb_defer_max").ok().as_deref())
 }
 
-/// By the most that may wait; kernels before 6.0 say nothing and let none wait.
+/// Judge the limit. Kernels before 6.0 have none, and let no buffer wait.
 fn deferred(most: Option<&str>) -> Found {
     match most {
         Some("0") | None => Ok("freed by who reads it".into()),
@@ -108,7 +108,7 @@ fn deferred(most: Option<&str>) -> Found {
     }
 }
 
-/// How much memory the kernel lets all TCP sockets have together.
+/// Check the memory that the kernel grants all TCP sockets together.
 pub(super) fn tcp_memory() -> Found {
     let limits = text("/proc/sys/net/ipv4/tcp_mem")?;
     let pages = limits.split_whitespace().nth(2).and_then(|limit| limit.parse::<u64>().ok());
@@ -130,14 +130,14 @@ pub(super) fn own_algorithms() -> Found {
     }
 }
 
-/// The share of this machine's time since it started that its host gave to others.
+/// Share of this machine's time since its start that its host gave to others.
 pub(super) fn stolen() -> Found {
     let permille = stolen_permille(&text("/proc/stat")?).ok_or("cannot be read")?;
     let shown = format!("{}.{} % since the start", permille / 10, permille % 10);
     if permille <= STOLEN_PERMILLE_MAX { Ok(shown) } else { Err(shown) }
 }
 
-/// Of the first eight fields; guests' times are in users' already.
+/// Compute it from the first eight fields. Guests' times are already part of users' times.
 fn stolen_permille(stat: &str) -> Option<u64> {
     let fields = stat.lines().next()?.strip_prefix("cpu")?.split_whitespace();
     let times: Option<Vec<u64>> = fields.take(8).map(|time| time.parse().ok()).collect();

@@ -18,20 +18,20 @@ use dumbbell_algorithm::{Algorithm, INTERFACE, registry};
 use super::object::Object;
 use crate::error::Error;
 
-/// What programs may include beside the interface.
+/// Files that programs may include in addition to the interface.
 const HEADERS: [(&str, &str); 3] = [
     ("flow.h", include_str!("../../bpf/flow.h")),
     ("adapter.h", include_str!("../../bpf/adapter.h")),
     ("play.h", include_str!("../../bpf/play.h")),
 ];
 
-/// Headers before an algorithm's file that make it a congestion control of the kernel's, and those
-/// that make it a program which calls its hooks as told.
+/// Headers before an algorithm's file. The first kind makes it a congestion control of the kernel,
+/// the other kind a program that calls one hook.
 const FOR_SOCKETS: &[&str] = &["-include", "adapter.h"];
 const FOR_CALLS: &[&str] = &["-include", "adapter.h", "-include", "play.h"];
 
-/// The kernel does not compile for strict aliasing either: an algorithm's state is bytes
-/// of the socket.
+/// Options of clang. As in the kernel, no strict aliasing: an algorithm's state is bytes of the
+/// socket.
 const OPTIONS: [&str; 8] = [
     "-mcpu=v3",
     "-O2",
@@ -43,24 +43,25 @@ const OPTIONS: [&str; 8] = [
     "-fno-caret-diagnostics",
 ];
 
-/// The first version of clang that knows what is asked of it here.
+/// The first version of clang with all these features.
 const OLDEST: u32 = 15;
 const NEWEST: u32 = 30;
 
-/// A file of thousands of lines takes a second or two.
+/// Longest time for a compiler. It takes a second or two for thousands of lines.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A compiler for BPF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compiler {
-    /// The program.
+    /// Its path.
     pub path: PathBuf,
     /// Its major version.
     pub version: u32,
 }
 
 impl Compiler {
-    /// clang 19, with which all is tested, or else the newest on `PATH` from clang 15 on.
+    /// Find clang 19, with which everything is tested, or else the newest on `PATH` from clang 15
+    /// on.
     ///
     /// # Errors
     /// If there is none.
@@ -87,10 +88,10 @@ impl Compiler {
         (version >= OLDEST).then_some(Self { path, version })
     }
 
-    /// Compiles an algorithm's file for sockets; `shown` is what messages call it.
+    /// Compile an algorithm's file for sockets. Messages call it `shown`.
     ///
     /// # Errors
-    /// If it does not compile, the compiler cannot be run, or the run is cancelled meanwhile.
+    /// If it does not compile, the compiler cannot run, or the run is cancelled meanwhile.
     pub fn compile(
         &self,
         source: &Path,
@@ -100,10 +101,10 @@ impl Compiler {
         self.run(source, shown, FOR_SOCKETS, cancel)
     }
 
-    /// Compiles a program of our own, which is no algorithm.
+    /// Compile a program of the testbed, which is not an algorithm.
     ///
     /// # Errors
-    /// If it does not compile, the compiler cannot be run, or the run is cancelled meanwhile.
+    /// If it does not compile, the compiler cannot run, or the run is cancelled meanwhile.
     pub(crate) fn compile_text(
         &self,
         name: &str,
@@ -153,7 +154,7 @@ impl Compiler {
     }
 }
 
-/// The major version in what `clang --version` prints.
+/// Read the major version in the output of `clang --version`.
 fn version(printed: &str) -> Option<u32> {
     let (_, rest) = printed.split_once("version ")?;
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
@@ -167,7 +168,7 @@ fn no_space(error: &io::Error) -> Error {
     }
 }
 
-/// An algorithm for the kernel, built in or a user's own; compiled once for each process.
+/// Compile an algorithm for the kernel, built in or a user's own, once for each process.
 ///
 /// # Errors
 /// If there is no compiler, the algorithm does not compile, or the run is cancelled meanwhile.
@@ -209,7 +210,7 @@ fn compiled(
     Ok(object)
 }
 
-/// A user's file for the kernel.
+/// Compile a user's file for the kernel.
 ///
 /// # Errors
 /// If it cannot be read, there is no compiler, or it does not compile.

@@ -7,11 +7,11 @@ use dumbbell_algorithm::complaint::kept;
 
 use crate::error::Error;
 
-/// What stands between a program's name and its log, in libbpf's messages.
+/// Text between a program's name and its log, in libbpf's messages.
 const LOG_BEGINS: &str = "-- BEGIN PROG LOAD LOG --";
 const LOG_ENDS: &str = "-- END PROG LOAD LOG --";
 
-/// The verifier does not take a program of an algorithm; none, if it is not to blame.
+/// Describe why the verifier refuses a program of an algorithm; none: it is not the cause.
 pub(super) fn of_verifier(name: &str, shown: &str, said: &str) -> Option<Error> {
     let (before, rest) = said.split_once(LOG_BEGINS)?;
     let log = rest.split_once(LOG_ENDS).map_or(rest, |(log, _)| log);
@@ -28,18 +28,18 @@ pub(super) fn of_verifier(name: &str, shown: &str, said: &str) -> Option<Error> 
     })
 }
 
-/// The verifier's reason: what it says last, but for its statistics.
+/// The verifier's reason: its last line before the statistics.
 fn verdict(log: &str) -> Option<String> {
     let told: Vec<&str> =
         log.lines().map(str::trim).filter(|line| !line.is_empty() && !is_trace(line)).collect();
     let last = *told.last()?;
-    // An infinite loop is told before the states that show it.
+    // The line on an infinite loop comes before the states that prove it.
     let reason = told.iter().find(|line| line.contains("infinite loop")).unwrap_or(&last);
     Some((*reason).to_owned())
 }
 
-/// Whether a line shows the verifier's way, not its end: instructions, source lines, the
-/// state of registers, statistics.
+/// Return true for lines of the verifier's trace: instructions, source lines, states of registers,
+/// and statistics.
 fn is_trace(line: &str) -> bool {
     const NOISE: [&str; 11] = [
         "processed ",
@@ -60,7 +60,7 @@ fn is_trace(line: &str) -> bool {
         || line.starts_with('R') && line.contains("=") && line.contains("R10=")
 }
 
-/// The last line of `file` that the verifier went through: `; TEXT @ FILE:LINE`.
+/// The last line of `file` that the verifier reached: `; TEXT @ FILE:LINE`.
 fn source_line<'a>(log: &'a str, file: &str) -> Option<(u32, &'a str)> {
     log.lines().rev().find_map(|line| {
         let (text, place) = line.strip_prefix("; ")?.rsplit_once(" @ ")?;

@@ -9,7 +9,7 @@ thread_local! {
     static HEARD: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Does `work` and returns what libbpf said meanwhile; nothing is printed.
+/// Do `work` and return libbpf's messages meanwhile, which are not printed.
 pub(crate) fn of<T>(work: impl FnOnce() -> T) -> (T, String) {
     set_print(Some((PrintLevel::Info, note)));
     HEARD.set(Some(String::new()));

@@ -7,14 +7,14 @@ use std::sync::Arc;
 pub struct Object {
     /// The algorithm's name.
     pub(super) name: String,
-    /// Its file, as messages tell of it.
+    /// Name of its file in messages.
     pub(super) file: String,
-    /// ELF.
+    /// The ELF file.
     pub(super) bytes: Arc<[u8]>,
 }
 
 impl Object {
-    /// The algorithm's name: its file's without the extension.
+    /// The algorithm's name: its file's name without the extension.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -8,13 +8,13 @@ use dumbbell_algorithm::{Algorithm, STATE_BYTES};
 
 use super::record::{Hook, Memory, Record, Records};
 
-/// Mismatches that are kept in full.
+/// Most mismatches that are kept in full.
 const TOLD_MAX: usize = 8;
 
-/// How callbacks in the kernel compare with the same calls done natively.
+/// Comparison of callbacks in the kernel with the same native calls.
 #[derive(Clone, Debug, Default)]
 pub struct Parity {
-    /// Callbacks compared, by hook.
+    /// Compared callbacks, by hook.
     pub callbacks: BTreeMap<Hook, u64>,
     /// Callbacks that could not be recorded.
     pub lost_records: u64,
@@ -27,27 +27,27 @@ pub struct Parity {
 /// A callback whose outcome differs.
 #[derive(Clone, Debug)]
 pub struct Mismatch {
-    /// Its place among the callbacks.
+    /// Index among the callbacks.
     pub index: usize,
-    /// What the kernel saw and did.
+    /// The kernel's record.
     pub kernel: Record,
-    /// What differs.
+    /// The difference.
     pub difference: Difference,
 }
 
-/// What differs between kernel and native code.
+/// Difference between kernel and native code.
 #[derive(Clone, Debug)]
 pub enum Difference {
-    /// The native code left this memory and answered this.
+    /// The native code left this memory and returned this window.
     Outcome {
         /// The memory.
         memory: Box<Memory>,
-        /// The window answered.
+        /// The window that was returned.
         result: u32,
     },
-    /// The callback before left another state of this socket than this one found.
+    /// The callback found another state of its socket than the one before had left.
     State {
-        /// What was left.
+        /// The state that was left.
         left: Box<[u8; STATE_BYTES]>,
     },
     /// No hook of the algorithm takes such an argument.
@@ -55,7 +55,7 @@ pub enum Difference {
 }
 
 impl Parity {
-    /// Callbacks compared.
+    /// Number of compared callbacks.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.callbacks.values().sum()
@@ -69,8 +69,8 @@ impl Parity {
     }
 }
 
-/// Does again natively what the kernel's build of `algorithm` did; `values` are those of
-/// its parameters.
+/// Make the recorded calls of `algorithm` natively and compare them. `values` are those of its
+/// parameters.
 #[must_use]
 pub fn replay(algorithm: &'static Algorithm, values: &[u32], records: &Records) -> Parity {
     let mut parity = Parity { lost_records: records.lost, ..Parity::default() };
@@ -78,7 +78,7 @@ pub fn replay(algorithm: &'static Algorithm, values: &[u32], records: &Records) 
     for (index, record) in records.records.iter().enumerate() {
         *parity.callbacks.entry(record.hook).or_default() += 1;
         let last = left.insert(record.socket, &record.after.state);
-        // A callback that was lost may have changed it.
+        // A lost callback may have changed the state.
         if let Some(left) = last.filter(|left| records.lost == 0 && !carries_on(left, record)) {
             parity.note(index, record, Difference::State { left: Box::new(*left) });
         }
@@ -89,13 +89,13 @@ pub fn replay(algorithm: &'static Algorithm, values: &[u32], records: &Records) 
     parity
 }
 
-/// Whether a callback found the state that the one before had left, or a new one.
+/// Return true if a callback found a new state, or the state that the one before had left.
 fn carries_on(left: &[u8; STATE_BYTES], record: &Record) -> bool {
     let found = &record.before.state;
     record.hook == Hook::Init || found == left || *found == [0; STATE_BYTES]
 }
 
-/// How the native outcome differs, if it does.
+/// Compare with the native outcome; none: they are equal.
 fn outcome(algorithm: &'static Algorithm, values: &[u32], record: &Record) -> Option<Difference> {
     let Some(native) = record.call().and_then(|call| call.make(algorithm, values)) else {
         return Some(Difference::Argument);
@@ -128,7 +128,7 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// What differs in two outcomes.
+/// Write the differences between two outcomes.
 fn outcomes(
     f: &mut fmt::Formatter<'_>,
     kernel: &Record,
@@ -149,7 +149,7 @@ fn outcomes(
     bytes(f, "native", &native.state, &kernel.after.state)
 }
 
-/// The words of a state that differ from another's, with their offsets.
+/// Write the words of a state that differ from another's, with their offsets.
 fn bytes(f: &mut fmt::Formatter<'_>, whose: &str, state: &[u8], other: &[u8]) -> fmt::Result {
     write!(f, "  state, {whose}:")?;
     for (index, (here, there)) in state.chunks(4).zip(other.chunks(4)).enumerate() {
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use dumbbell_algorithm::{Conn, Instance, find};
 
-    /// What a faithful kernel would record of one call.
+    /// The record of one call in a kernel without faults.
     fn ssthresh(algorithm: &'static Algorithm, cwnd_segs: u32, state: [u8; STATE_BYTES]) -> Record {
         let conn = Conn { cwnd_segs, ..Conn::default() };
         let values = algorithm.values(None, &BTreeMap::new()).unwrap();

@@ -15,7 +15,7 @@ use crate::error::Error;
 /// The program of `bpf/play.h`.
 const PROGRAM: &str = "cc_play";
 
-/// An algorithm, loaded with its parameters; nothing of the machine's TCP knows of it.
+/// An algorithm, loaded with its parameters for single calls. The machine's TCP cannot use it.
 pub struct Played {
     name: String,
     object: libbpf_rs::Object,
@@ -28,7 +28,7 @@ impl fmt::Debug for Played {
 }
 
 impl Played {
-    /// Loads what [`super::compile_for_calls`] made, with these values of the parameters in their
+    /// Load an object of [`super::compile_for_calls`] with values of the parameters, in their
     /// order.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Played {
         Ok(Self { name: object.name.clone(), object: loaded })
     }
 
-    /// Makes a call.
+    /// Make a call.
     ///
     /// # Errors
     /// If the kernel cannot run it.
@@ -62,7 +62,7 @@ impl Played {
     }
 }
 
-/// Its maps serve connections, of which there are none here.
+/// Set the parameters, and omit the maps for connections, of which there are none here.
 fn prepare(open: &mut OpenObject, values: &[u32]) -> libbpf_rs::Result<()> {
     for mut map in open.maps_mut() {
         match map.name().to_string_lossy().as_ref() {

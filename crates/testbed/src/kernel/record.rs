@@ -8,19 +8,19 @@ use dumbbell_algorithm::{AckSample, CaState, Conn, RateSample, STATE_BYTES};
 pub enum Hook {
     /// The connection begins.
     Init,
-    /// The window to fall to.
+    /// Asks for the slow-start threshold after congestion.
     Ssthresh,
     /// The window may grow.
     CongAvoid,
-    /// What an ACK told.
+    /// Measurements of an ACK.
     PktsAcked,
-    /// Something beyond ACKs.
+    /// An event beyond ACKs.
     CwndEvent,
     /// The congestion state changes.
     SetState,
     /// Any ACK.
     InAckEvent,
-    /// The window to return to.
+    /// Asks for the window after a spurious reduction.
     UndoCwnd,
     /// Any ACK, in place of the kernel's own control.
     CongControl,
@@ -56,20 +56,20 @@ impl Hook {
     }
 }
 
-/// What a hook is told beyond the connection.
+/// Input of a hook beyond the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// Nothing.
+    /// No input.
     None,
     /// Acknowledged segments, an event, a state or flags.
     Number(u32),
-    /// What an ACK told.
+    /// Measurements of an ACK.
     Ack(AckSample),
     /// Delivery rate as of one ACK.
     Rate(RateSample),
 }
 
-/// The memory that a hook works on.
+/// Memory that a hook reads and writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// The connection.
@@ -81,28 +81,28 @@ pub struct Memory {
 /// One callback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// The socket: a number that no other has at the same time.
+    /// Number of the socket, which no other socket has at the same time.
     pub socket: u64,
     /// Its local port.
     pub port: u16,
-    /// What was called.
+    /// The hook.
     pub hook: Hook,
-    /// The window that [`Hook::Ssthresh`] or [`Hook::UndoCwnd`] answered.
+    /// The window that [`Hook::Ssthresh`] or [`Hook::UndoCwnd`] returned.
     pub result: u32,
-    /// What it was told.
+    /// Its input.
     pub argument: Argument,
-    /// What it found.
+    /// Memory before the call.
     pub before: Memory,
-    /// What it left.
+    /// Memory after the call.
     pub after: Memory,
 }
 
 /// Callbacks in the order in which they were made.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
-    /// Those that were recorded.
+    /// The recorded callbacks.
     pub records: Vec<Record>,
-    /// How many found no room since the algorithm was registered.
+    /// Number of callbacks for which there was no room, since the algorithm was registered.
     pub lost: u64,
 }
 
@@ -110,7 +110,7 @@ impl Record {
     /// Bytes of a record.
     pub(super) const BYTES: usize = 24 + 2 * MEMORY_BYTES + ARGUMENT_BYTES;
 
-    /// A record from its bytes; none, if they are not one.
+    /// Read a record from its bytes; none: they are not a record.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let mut bytes = Reader(bytes);
         let socket = bytes.u64()?;
@@ -123,7 +123,7 @@ impl Record {
         Some(Self { socket, port, hook, result, argument, before, after })
     }
 
-    /// The call that it records; none, if its hook takes no such argument.
+    /// The call that it records; none: its hook takes no such argument.
     pub(super) fn call(&self) -> Option<Call> {
         let told = match (self.hook, self.argument) {
             (Hook::Init, _) => HookInput::Init,
@@ -140,7 +140,7 @@ impl Record {
         Some(Call { told, before: self.before.as_called() })
     }
 
-    /// What the call came to.
+    /// The outcome of the call.
     pub(super) fn outcome(&self) -> Outcome {
         Outcome { answer: self.result, after: self.after.as_called() }
     }
@@ -162,7 +162,7 @@ impl Memory {
     }
 }
 
-/// A record of a call that is still to be made.
+/// Write a record of a call that has not been made yet.
 pub(super) fn to_bytes(call: &Call) -> [u8; Record::BYTES] {
     let mut bytes = Writer(Vec::with_capacity(Record::BYTES));
     bytes.u64(0);
@@ -362,7 +362,7 @@ impl Writer {
 mod tests {
     use super::*;
 
-    /// A record whose every byte is zero but for its hook.
+    /// A record of zeros except for its hook.
     fn bytes(hook: u32) -> Vec<u8> {
         let mut bytes = vec![0; Record::BYTES];
         bytes[8..12].copy_from_slice(&hook.to_ne_bytes());
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn each_field_is_where_adapter_h_puts_it() {
-        // _Static_assert of adapter.h
+        // adapter.h has a _Static_assert for this size.
         assert_eq!(Record::BYTES, 512);
         let mut bytes = bytes(2);
         bytes[12..16].copy_from_slice(&77_u32.to_ne_bytes());
@@ -395,7 +395,7 @@ mod tests {
         assert!(Record::read(&bytes(0)[1..]).is_none());
     }
 
-    /// Fields that are all different, so that none can stand in another's place.
+    /// Fields that are all different, so that none can replace another.
     fn memory() -> call::Memory {
         let mut number = 0;
         let mut next = || {

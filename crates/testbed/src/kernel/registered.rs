@@ -20,31 +20,31 @@ use super::object::Object;
 use super::record::{Record, Records};
 use crate::error::Error;
 
-/// A name in the kernel has at most 15 characters.
+/// Most characters of a name in the kernel.
 const NAME_MAX: usize = 15;
-/// Where slow start and parameters are in `struct cc_settings`, after its three switches.
+/// Offset of slow start and parameters in `struct cc_settings`, after its three switches.
 const START_AT: usize = 12;
 const PARAMS_AT: usize = START_AT + size_of::<StartChoice>();
-/// Room for 19,000 callbacks.
+/// Bytes of the ring: room for 19,000 callbacks.
 const RING_BYTES: u32 = 8 << 20;
-/// At 100,000 callbacks a second, the longest time in which the ring fills is 190 ms.
+/// Interval at which the ring is read. It is full after 190 ms at 100,000 callbacks per second.
 const DRAIN_INTERVAL: Duration = Duration::from_millis(10);
 
-/// What the adapters keep of each call of a hook.
+/// Data that the adapters keep of each call of a hook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
     /// Connection and state, in the socket's `struct cc_flow`.
     pub state: bool,
-    /// All that it saw and did, as a [`Record`].
+    /// The whole call, as a [`Record`].
     pub callbacks: bool,
 }
 
-/// What the adapters do in place of the stack.
+/// Functions of the stack that the adapters replace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OfStack {
-    /// The slow start that it gives to the algorithm.
+    /// The slow start for the algorithm.
     pub start: Option<StartChoice>,
-    /// Both ends count marks (RFC 9768), whatever the kernel lets them negotiate.
+    /// True if both ends count marks (RFC 9768), whatever the kernel lets them negotiate.
     pub counts_marks: bool,
 }
 
@@ -54,11 +54,11 @@ impl From<Option<StartChoice>> for OfStack {
     }
 }
 
-/// An algorithm that sockets of this machine can choose, until this is dropped or the
-/// process ends. Connections that use it keep it to their ends.
+/// An algorithm that sockets of this machine can choose, until this is dropped or the process ends.
+/// Connections that use it keep it until they end.
 pub struct Registered {
     name: String,
-    // Fields are dropped in this order: the name goes first.
+    // Fields are dropped in this order. After the link no new socket can choose the algorithm.
     _link: Link,
     recorder: Option<Recorder>,
     _object: libbpf_rs::Object,
@@ -71,9 +71,9 @@ impl fmt::Debug for Registered {
 }
 
 impl Registered {
-    /// Registers an algorithm under a new name, with these values of its parameters in
-    /// their order (none: those that the source sets), and what the stack does for it; `flows` is
-    /// the run's map of `struct cc_flow`.
+    /// Register an algorithm under a new name. `values` are those of its parameters in their order
+    /// (none: the defaults of the source), `of_stack` is the stack's part, and `flows` the run's
+    /// map of `struct cc_flow`.
     ///
     /// # Errors
     /// If the verifier rejects it, or the kernel cannot register it.
@@ -111,24 +111,23 @@ impl Registered {
         Ok(Self { name, _link: link, recorder, _object: loaded })
     }
 
-    /// What a socket calls it (`TCP_CONGESTION`): unique on this machine.
+    /// Its name for sockets (`TCP_CONGESTION`), unique on this machine.
     #[must_use]
     pub fn kernel_name(&self) -> &str {
         &self.name
     }
 
-    /// The callbacks since it was last asked; none without [`Keep::callbacks`].
+    /// Take the callbacks since the last call; none without [`Keep::callbacks`].
     ///
     /// # Errors
-    /// If the kernel does not hand them out.
+    /// If the kernel does not return them.
     pub fn records(&self) -> Result<Records, Error> {
         let Some(recorder) = &self.recorder else { return Ok(Records::default()) };
         recorder.take().map_err(|error| refused(&self.name, &error, ""))
     }
 }
 
-/// `db`, the process, a number within it, and what there is room for of the algorithm's
-/// name.
+/// `db`, the process, a number within it, and as much of the algorithm's name as fits.
 fn new_name(algorithm: &str) -> String {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -148,7 +147,7 @@ fn base_36(mut number: u32) -> String {
     }
 }
 
-/// What the verifier is to know of an object (`struct cc_settings`).
+/// Constants for the verifier (`struct cc_settings`).
 #[derive(Clone, Copy)]
 struct Settings<'a> {
     values: &'a [u32],
@@ -156,7 +155,7 @@ struct Settings<'a> {
     keep: Keep,
 }
 
-/// All that has to be set before an object is loaded.
+/// Set everything that must be set before an object is loaded.
 fn prepare(
     open: &mut OpenObject,
     name: &str,
@@ -189,7 +188,7 @@ impl Settings<'_> {
     }
 }
 
-/// Sets the parameters of an object that is not loaded yet; `map` holds its `struct cc_settings`.
+/// Set the parameters of an object before it is loaded; `map` holds its `struct cc_settings`.
 pub(super) fn write_parameters(map: &mut OpenMapMut<'_>, values: &[u32]) {
     for (index, value) in values.iter().enumerate() {
         write_at(map, PARAMS_AT + 4 * index, &value.to_ne_bytes());
@@ -206,7 +205,7 @@ fn attach(object: &mut libbpf_rs::Object) -> libbpf_rs::Result<Link> {
     map.expect("adapter.h defines it").attach_struct_ops()
 }
 
-/// The kernel did not load it, though the verifier had nothing against it.
+/// The error of an object that the verifier accepted and the kernel did not load.
 pub(super) fn refused(algorithm: &str, error: &libbpf_rs::Error, said: &str) -> Error {
     let remedy = match error.kind() {
         ErrorKind::PermissionDenied => {
@@ -236,7 +235,7 @@ fn unregistered(algorithm: &str, name: &str, error: &libbpf_rs::Error, said: &st
     }
 }
 
-/// The system's word, and libbpf's, if it has one.
+/// The system's message, with libbpf's first line if there is one.
 fn with_first_line(error: &libbpf_rs::Error, said: &str) -> String {
     match said.lines().find(|line| !line.trim().is_empty()) {
         Some(line) => format!("{error} ({})", line.trim_start_matches("libbpf: ")),
@@ -244,7 +243,7 @@ fn with_first_line(error: &libbpf_rs::Error, said: &str) -> String {
     }
 }
 
-/// Takes records out of the kernel before its ring is full.
+/// Takes records from the kernel before its ring is full.
 struct Recorder {
     shared: Arc<Shared>,
     lost: libbpf_rs::MapHandle,
@@ -288,7 +287,7 @@ impl Recorder {
 impl Shared {
     fn drain_until_the_end(&self) {
         while !self.ends.load(Ordering::Relaxed) {
-            // What cannot be taken now is taken, or told of, when it is asked for.
+            // An error here comes again when the records are requested.
             let _ = lock(&self.ring).consume();
             thread::sleep(DRAIN_INTERVAL);
         }

@@ -8,26 +8,26 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 
 use crate::clock::Clock;
 
-/// Own work may keep the thread from what is due for so long.
+/// Delay that the thread's own work may cause, in ns.
 const HELD_UP_NS: u64 = 1_000_000;
 
-/// A timer, and for how long its thread was held up.
+/// A timer, and the stalls of its thread.
 #[derive(Debug)]
 pub struct Alarm {
     pub timer: TimerFd,
-    /// For when it is set.
+    /// Time for which it is set.
     rings: Option<Time>,
     pub held: Held,
 }
 
-/// For how long a thread was held up, in ns.
+/// Stalls of a thread, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Held {
-    /// In all.
+    /// Their sum.
     pub all_ns: u64,
-    /// At most.
+    /// The longest.
     pub max_ns: u64,
-    /// What lies before is counted.
+    /// Time up to which stalls are counted.
     counted: Time,
 }
 
@@ -39,13 +39,13 @@ impl Alarm {
         Ok(Self { timer, rings: None, held: Held::default() })
     }
 
-    /// Will ring when something is due.
+    /// Set it for `due`.
     pub fn set(&mut self, due: Time, clock: Clock) -> nix::Result<()> {
         self.look(clock);
         if self.rings == Some(due) {
             return Ok(());
         }
-        // A timer of nothing would never ring.
+        // A timer of 0 ns would never ring.
         let wait_ns = (due.0 as i64).saturating_sub(clock.now_ns()).max(1);
         let wait = TimeSpec::from_duration(Duration::from_nanos(wait_ns as u64));
         self.timer.set(Expiration::OneShot(wait), TimerSetTimeFlags::empty())?;
@@ -53,12 +53,12 @@ impl Alarm {
         Ok(())
     }
 
-    /// It rang.
+    /// Note that it rang.
     pub fn rang(&mut self) {
         self.rings = None;
     }
 
-    /// Sees whether it should have rung before.
+    /// Count a stall if it should have rung before.
     pub fn look(&mut self, clock: Clock) {
         if let (Some(due), Some(now)) = (self.rings, clock.now()) {
             self.held.look(due, now);

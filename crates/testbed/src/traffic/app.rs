@@ -3,10 +3,10 @@
 use dumbbell_network::{Random, Time};
 use dumbbell_workload::{Bursts, Demand, Pace, Pauses, Requests};
 
-/// Random streams of flows begin here, as in the simulator.
+/// First random stream of flows, as in the simulator.
 const FLOW_STREAMS: u64 = 1 << 32;
 
-/// The randomness of a flow: the simulator's, so that both burst at the same times.
+/// The random numbers of a flow. As in the simulator, so that both burst at the same times.
 pub fn random_of(seed: u64, flow: usize) -> Random {
     Random::new(seed, FLOW_STREAMS + flow as u64)
 }
@@ -18,26 +18,26 @@ pub struct App {
     mss_bytes: u32,
     bursts: Option<Bursts>,
     pauses: Option<Box<Pauses>>,
-    /// Absent until data begins to come about at a rate.
+    /// None until it begins to produce data at a rate.
     pace: Option<Pace>,
-    /// The message that is under way or was last, where data comes in messages.
+    /// The message that the connection carries, or carried last; none: data is a stream.
     message: Option<Message>,
-    /// It waits for the reply.
+    /// True while it waits for a reply.
     pub waits: bool,
-    /// When [`Self::act`] is to be called.
+    /// Time of the next call of [`Self::act`].
     pub due: Time,
-    /// Bytes to be handed over.
+    /// Bytes to write.
     pub unwritten: u64,
 }
 
 /// A request or a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// How many came before.
+    /// Number of messages before it.
     pub number: u64,
-    /// When it was issued.
+    /// Time when it was issued.
     pub issued: Time,
-    /// Its payload.
+    /// Its payload in bytes.
     pub bytes: u64,
 }
 
@@ -69,7 +69,7 @@ impl App {
         }
     }
 
-    /// Does what was due at `planned`, and at first what comes first.
+    /// Act at the time that is due, or for the first time.
     pub fn act(&mut self, planned: Time, now: Time) {
         self.due = Time::NEVER;
         match &self.demand {
@@ -92,14 +92,14 @@ impl App {
         }
     }
 
-    /// So many bytes were handed over.
+    /// Note that `bytes` were written.
     pub fn wrote(&mut self, bytes: usize) {
         if self.unwritten != u64::MAX {
             self.unwritten -= bytes as u64;
         }
     }
 
-    /// The reply has come: gives the message that it completes, and whether it was the last.
+    /// Note a reply. Return the message that it completes, and true if that was the last.
     pub fn complete(&mut self, now: Time) -> Option<(Message, bool)> {
         let message = self.message.filter(|_| std::mem::take(&mut self.waits))?;
         if let Demand::Requests(Requests { query: None, .. }) = &self.demand {
@@ -109,7 +109,7 @@ impl App {
         Some((message, self.due == Time::NEVER && self.query().is_none()))
     }
 
-    /// The queries that it answers with other flows, if it does.
+    /// The number of its query if it answers one together with other flows.
     pub const fn query(&self) -> Option<u32> {
         match &self.demand {
             Demand::Requests(requests) => requests.query,
@@ -117,14 +117,14 @@ impl App {
         }
     }
 
-    /// The next query is to be answered from `begins` on.
+    /// Begin the next answer to its query at `begins`.
     pub const fn ask(&mut self, begins: Time) {
         if self.query().is_some() {
             self.due = begins;
         }
     }
 
-    /// Hands over nothing any more.
+    /// Stop for good.
     pub fn stop(&mut self) {
         self.demand = Demand::Endless;
         self.due = Time::NEVER;
@@ -138,7 +138,7 @@ impl App {
     }
 }
 
-/// Payload of each message of a demand; none: data comes without end.
+/// Payload of each message of a demand in bytes; none: data is a stream.
 pub fn message_bytes(demand: &Demand) -> Option<u64> {
     match demand {
         Demand::Transfer(bytes) | Demand::Requests(Requests { bytes, .. }) => Some(bytes.get()),
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn a_late_look_finds_all_data_that_has_come_about() {
-        // Segments of 1,000 bytes each millisecond from 7 ns on.
+        // Segments of 1,000 bytes, one each millisecond from 7 ns on.
         let rate_bps = Steps::constant(8_000_000);
         let mut app = app(Demand::AppLimited { rate_bps });
         app.act(Time(7), Time(2_500_000));

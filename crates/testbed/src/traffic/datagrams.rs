@@ -19,21 +19,21 @@ pub struct DatagramEnds {
 }
 
 impl DatagramEnds {
-    /// A flow of which nothing has been sent.
+    /// A flow that has sent nothing.
     pub fn new(ends: Ends, schedule: Datagrams, payload_bytes: u32) -> Self {
         let payload = vec![0; payload_bytes as usize];
         let count = DatagramCount::default();
         Self { ends, schedule, count, payload, received_bytes: 0 }
     }
 
-    /// Sends what is due.
+    /// Send the datagrams that are due.
     pub fn send(&mut self, now: Time) -> io::Result<()> {
         let due = self.due(now);
         self.count.asked += due;
         for _ in 0..due {
             match self.ends.sender.send_with_flags(&self.payload, libc::MSG_NOSIGNAL) {
                 Ok(_) => self.count.sent += 1,
-                // The host's buffers are full: what was due now is not sent at all.
+                // The host's buffers are full, and the datagrams that are due now are not sent.
                 Err(error) if is_full(&error) => break,
                 Err(error) => return Err(error),
             }
@@ -41,7 +41,7 @@ impl DatagramEnds {
         Ok(())
     }
 
-    /// How many are due until `now`.
+    /// Number of datagrams due until `now`.
     fn due(&mut self, now: Time) -> u64 {
         let mut count = 0;
         while self.schedule.due() <= now {
@@ -50,9 +50,9 @@ impl DatagramEnds {
         count
     }
 
-    /// Takes what has arrived.
+    /// Receive the datagrams that have arrived.
     pub fn receive(&mut self) -> io::Result<()> {
-        // Payload is not needed: with MSG_TRUNC its length comes without it.
+        // Only the length is needed, and MSG_TRUNC returns it without copying payload.
         let mut nothing = [];
         loop {
             match self.ends.receiver.recv_with_flags(&mut nothing, libc::MSG_TRUNC) {
@@ -63,7 +63,7 @@ impl DatagramEnds {
         }
     }
 
-    /// As the end of a flow.
+    /// State of the flow at its end.
     pub fn end(&self, end_ns: Option<u64>) -> FlowEnd {
         FlowEnd {
             end_ns,

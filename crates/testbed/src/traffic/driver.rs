@@ -21,33 +21,33 @@ use crate::traffic::recorder::Recorder;
 use crate::traffic::setup::{Connection, Plan};
 use crate::traffic::sockets;
 
-/// How often it looks whether the run was cancelled.
+/// Interval between two checks for cancellation, in ms.
 const PATIENCE_MS: u16 = 50;
-/// Sockets heard of at once.
+/// Most events of sockets at once.
 const EVENTS: usize = 256;
-/// What epoll calls the alarm.
+/// The alarm's token in epoll.
 const ALARM: u64 = u64::MAX;
 
-/// All flows, and what tells when they have something to do.
+/// All flows, and the queue of their next actions.
 pub struct Driver {
     flows: Vec<FlowState>,
     common: Common,
     epoll: Epoll,
     alarm: Alarm,
-    /// One leaf for each flow, then one for the samples, then one for the end.
+    /// One leaf for each flow, then one for the samples, and one for the end.
     agenda: EventQueue,
-    /// What a turn was too short for.
+    /// Sockets with more work than fitted into a turn.
     unfinished: Vec<u64>,
     interval: Option<Span>,
     end: Time,
-    /// Known when it starts.
+    /// Set at the start.
     clock: Clock,
     cancel: Arc<AtomicBool>,
     processors: Option<Processors>,
 }
 
 impl Driver {
-    /// Opens all sockets; nothing has been sent yet.
+    /// Open all sockets. Nothing has been sent yet.
     pub fn new(connections: &[Connection<'_>], plan: Plan<'_>) -> Result<Self, Error> {
         let ends = sockets::open(connections)?;
         let flows = connections.iter().zip(ends);
@@ -78,7 +78,7 @@ impl Driver {
         })
     }
 
-    /// Works until the end of the run.
+    /// Work until the end of the run.
     pub fn run(mut self, clock: Clock, abandoned: &AtomicBool) -> Result<TrafficOutput, Error> {
         self.clock = clock;
         if let Some(processors) = &self.processors {
@@ -104,7 +104,7 @@ impl Driver {
         }
     }
 
-    /// Waits for sockets or the next time, and hears what sockets have to say.
+    /// Wait for sockets or the next time, and handle the sockets' events.
     fn wait(&mut self) -> Result<(), Error> {
         self.alarm.set(self.agenda.earliest().0, self.clock).map_err(cannot_wait)?;
         let mut events = [EpollEvent::empty(); EVENTS];
@@ -131,7 +131,7 @@ impl Driver {
         let (leaf, end) = flow_of(token);
         let now = self.clock.now().unwrap_or(Time::ZERO);
         if now > self.end {
-            // The last counts are those of the end.
+            // The last counts are those at the end.
             return Ok(());
         }
         let flow = &mut self.flows[leaf];
@@ -150,10 +150,10 @@ impl Driver {
         Ok(())
     }
 
-    /// Lets flows act and samples them, in order of time; gives whether the end has come.
+    /// Let flows act, and sample them, in order of time. Return true at the end.
     fn do_what_is_due(&mut self) -> Result<bool, Error> {
         let Some(now) = self.clock.now() else { return Ok(false) };
-        // Whoever looks too late does not find more than was due until the end.
+        // A late check must not find actions after the end.
         let now = now.min(self.end);
         loop {
             let (due, leaf) = self.agenda.earliest();
@@ -187,7 +187,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Takes the last counts, then resets all connections.
+    /// Take the last counts, then reset all connections.
     fn finish(mut self, busy: Duration) -> Result<TrafficOutput, Error> {
         let look = &mut self.common.look;
         let ends = self.flows.iter_mut().map(|flow| flow.end(look)).collect::<Result<_, _>>()?;
@@ -219,7 +219,7 @@ fn sum(counts: &[DatagramCount]) -> DatagramCount {
     })
 }
 
-/// Hears of all sockets when something changes about them.
+/// Watch all sockets for events.
 fn watch(flows: &[FlowState]) -> nix::Result<(Epoll, Alarm)> {
     let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
     let alarm = Alarm::new()?;
@@ -239,7 +239,7 @@ fn watch(flows: &[FlowState]) -> nix::Result<(Epoll, Alarm)> {
     Ok((epoll, alarm))
 }
 
-/// Hears of a receiving end that is there now.
+/// Watch a receiving end that was accepted.
 fn watch_accepted(epoll: &Epoll, leaf: usize, flow: &FlowState) -> nix::Result<()> {
     let Carrier::Stream(stream) = &flow.transport else { return Ok(()) };
     let Some(receiver) = &stream.receiver else { return Ok(()) };

@@ -25,32 +25,32 @@ pub struct FlowState {
     pub spec: Flow,
     pub transport: Carrier,
     paced: bool,
-    /// Its handshake is a part of the run.
+    /// True if its handshake is a part of the run.
     opens: bool,
     stage: Stage,
-    /// When it connects, unless it has.
+    /// Time when it connects; none: it has.
     connects: Option<Time>,
     stops: Option<Time>,
     ended: Option<Time>,
 }
 
-/// What carries a flow's data.
+/// The connection or socket that carries a flow's data.
 #[derive(Debug)]
 pub enum Carrier {
     Stream(Stream),
     Datagrams(DatagramEnds),
 }
 
-/// How far a flow is.
+/// Progress of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Its time has not come.
+    /// Before its start.
     Waiting,
-    /// Its time has come, but its connection is not there.
+    /// After its start, without a connection.
     Late,
     /// It has begun.
     Begun,
-    /// It was stopped before it could begin.
+    /// Stopped before it could begin.
     Missed,
 }
 
@@ -61,17 +61,17 @@ pub enum End {
     Receiver,
 }
 
-/// What flows share.
+/// Data that all flows share.
 pub struct Common {
     pub recorder: Recorder,
     pub look: Look,
     pub late: Vec<usize>,
-    /// Flows whose next answer is to begin, and when.
+    /// Flows whose next answer is about to begin, and when.
     pub asked: Vec<(usize, Time)>,
-    /// What several flows answer together.
+    /// Queries that several flows answer together.
     queries: Queries,
     zeros: Vec<u8>,
-    /// Where payload is not copied to; it says how much may be read at once.
+    /// Buffer for reads. Payload is not copied to it; its size limits a read.
     sink: Vec<u8>,
 }
 
@@ -84,7 +84,7 @@ impl Common {
 }
 
 impl FlowState {
-    /// A flow that has done nothing.
+    /// A flow before its first action.
     pub fn new(connection: &Connection<'_>, ends: Ends, seed: u64) -> Self {
         let (index, spec) = (connection.flow, connection.spec.clone());
         let transport = match &spec.transport {
@@ -113,7 +113,7 @@ impl FlowState {
         Self { index, spec, transport, paced, opens, stage, connects, stops, ended: None }
     }
 
-    /// When it next wants to act of itself.
+    /// Time when it acts next without a socket's event.
     pub fn due(&self) -> Time {
         let own = match (self.stage, &self.transport) {
             (Stage::Begun, Carrier::Stream(stream)) => stream.app.due,
@@ -124,7 +124,7 @@ impl FlowState {
         own.min(self.stops.unwrap_or(Time::NEVER)).min(self.reads())
     }
 
-    /// When its receiving end means to read.
+    /// Time when its receiving end plans to read.
     fn reads(&self) -> Time {
         match &self.transport {
             Carrier::Stream(Stream { receiver: Some(receiver), .. }) => receiver.due(),
@@ -132,7 +132,7 @@ impl FlowState {
         }
     }
 
-    /// Whether it has a connection that has begun and is to be sampled.
+    /// Return true if its connection has begun and has samples.
     pub fn is_sampled(&self) -> bool {
         self.spec.sampled && self.has_begun()
     }
@@ -141,12 +141,12 @@ impl FlowState {
         matches!(self.transport, Carrier::Stream(_)) && self.stage == Stage::Begun
     }
 
-    /// Connects before the run if that is early enough for it.
+    /// Connect before the run, if its connection belongs there.
     pub fn connect_early(&mut self) -> Result<(), Error> {
         if self.connects == Some(Time::ZERO) && !self.opens { self.connect() } else { Ok(()) }
     }
 
-    /// Does what is due.
+    /// Do everything that is due.
     pub fn act(&mut self, now: Time, common: &mut Common) -> Result<Progress, Error> {
         if self.stops.is_some_and(|stops| stops <= now) {
             self.stop(now, common)?;
@@ -155,7 +155,7 @@ impl FlowState {
             self.connect()?;
         }
         if self.reads() <= now {
-            // What more there is will be read in the next turn.
+            // More data will be read in the next turn.
             self.hear(End::Receiver, now, common)?;
         }
         if self.stage == Stage::Waiting && self.spec.start_ns <= now {
@@ -172,14 +172,14 @@ impl FlowState {
         if planned <= now { self.proceed(planned, now, common) } else { Ok(Progress::Done) }
     }
 
-    /// Its next answer is to begin.
+    /// Begin its next answer at `begins`.
     pub fn ask(&mut self, begins: Time) {
         if let Carrier::Stream(stream) = &mut self.transport {
             stream.app.ask(begins);
         }
     }
 
-    /// Takes what a socket has to say.
+    /// Handle the events of a socket.
     pub fn hear(&mut self, end: End, now: Time, common: &mut Common) -> Result<Progress, Error> {
         let heard = match (&mut self.transport, end) {
             (Carrier::Datagrams(datagrams), _) => datagrams.receive().map(|()| Progress::Done),
@@ -192,7 +192,7 @@ impl FlowState {
         heard.map_err(|error| self.refused("receive", &error))
     }
 
-    /// Whether the receiving end is there since this call.
+    /// Accept the receiving end; return true if this call did.
     pub fn accept(&mut self) -> Result<bool, Error> {
         let (Carrier::Stream(stream), Transport::Tcp(tcp)) =
             (&mut self.transport, &self.spec.transport)
@@ -202,14 +202,14 @@ impl FlowState {
         stream.accept(tcp).map_err(|error| self.refused("accept its connection", &error))
     }
 
-    /// Keeps a sample of it.
+    /// Sample it.
     pub fn sample(&self, time: Time, common: &mut Common) -> Result<(), Error> {
         let moment = self.moment(&mut common.look)?;
         common.recorder.sample(time, self.index as u32, &moment, self.paced);
         Ok(())
     }
 
-    /// How it is in the end.
+    /// Its state at the end.
     pub fn end(&mut self, look: &mut Look) -> Result<FlowEnd, Error> {
         let ended = self.ended.map(|time| time.0);
         if self.has_begun() {
@@ -225,7 +225,7 @@ impl FlowState {
         }
     }
 
-    /// What it counted of datagrams.
+    /// Its counts of datagrams.
     pub fn datagrams(&self) -> Option<DatagramCount> {
         match &self.transport {
             Carrier::Datagrams(datagrams) => Some(datagrams.count),
@@ -261,7 +261,7 @@ impl FlowState {
         }
     }
 
-    /// Lets the application do what was due at `planned`.
+    /// Let the application act on everything due at `planned`.
     fn proceed(&mut self, planned: Time, now: Time, common: &Common) -> Result<Progress, Error> {
         let Carrier::Stream(stream) = &mut self.transport else { return Ok(Progress::Done) };
         stream.app.act(planned, now);

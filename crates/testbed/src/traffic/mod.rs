@@ -30,12 +30,12 @@ use driver::Driver;
 pub use output::{DatagramCount, FlowEnd, Limits, Report, Seen, SeenRtt, TrafficOutput};
 pub use setup::{Connection, Look, Plan, SocketTuning};
 
-/// Applications whose sockets are open, and which have sent nothing yet.
+/// Applications with open sockets, before they send.
 pub struct Prepared {
     driver: Driver,
 }
 
-/// The applications at work.
+/// Running applications.
 #[derive(Debug)]
 pub struct Traffic {
     thread: Option<JoinHandle<Result<TrafficOutput, Error>>>,
@@ -43,8 +43,7 @@ pub struct Traffic {
 }
 
 impl Prepared {
-    /// Opens the sockets of all flows. That takes time, so the clock is better set
-    /// afterwards.
+    /// Open the sockets of all flows. That takes time, so set the clock afterwards.
     ///
     /// # Errors
     /// If the system refuses a socket or one of its options.
@@ -52,7 +51,7 @@ impl Prepared {
         Driver::new(connections, plan).map(|driver| Self { driver })
     }
 
-    /// Sets the applications to work. Those that start soon connect at once.
+    /// Start the applications. Flows that start soon connect at once.
     ///
     /// # Errors
     /// If the system refuses a thread.
@@ -68,17 +67,16 @@ impl Prepared {
 }
 
 impl Traffic {
-    /// Whether there is nothing left to wait for: the end has come, or an error.
+    /// Return true once the end has come, or an error.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
 
-    /// Waits for the end and gives what the applications did. All connections have been
-    /// reset then.
+    /// Wait for the end and return the applications' output. All connections have been reset then.
     ///
     /// # Errors
-    /// What went wrong with a socket meanwhile, or that the run was cancelled.
+    /// The error of a socket meanwhile, or the cancellation.
     pub fn finish(mut self) -> Result<TrafficOutput, Error> {
         let thread = self.thread.take().expect("a thread until it is finished");
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -89,7 +87,7 @@ impl Drop for Traffic {
     fn drop(&mut self) {
         self.abandoned.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // Whoever drops it does not want to know how it went.
+            // Nobody waits for the result.
             drop(thread.join());
         }
     }

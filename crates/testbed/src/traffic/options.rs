@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use crate::traffic::tcp_info::TcpInfo;
 
-/// Sets an option whose value is a number of the kernel's type `T`.
+/// Set an option whose value is a number of the kernel's type `T`.
 pub fn set<T: Copy>(socket: BorrowedFd<'_>, (level, name): Name, value: T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     // SAFETY: the pointer is to `length` bytes that live until the call returns.
@@ -18,7 +18,7 @@ pub fn set<T: Copy>(socket: BorrowedFd<'_>, (level, name): Name, value: T) -> io
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// What the kernel tells of a connection.
+/// Read a connection's TCP_INFO.
 pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
     let mut info = TcpInfo::default();
     let mut length = size_of::<TcpInfo>() as libc::socklen_t;
@@ -39,11 +39,11 @@ pub fn tcp_info(socket: BorrowedFd<'_>) -> io::Result<TcpInfo> {
 /// Level and number of an option.
 pub type Name = (c_int, c_int);
 
-/// Bytes that the receiver offers at most (`int`).
+/// Largest window that the receiver offers, in bytes (`int`).
 pub const WINDOW_CLAMP: Name = (libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP);
-/// Bytes to wait for (`int`).
+/// Bytes for which a reader waits (`int`).
 pub const RECEIVE_LOW_WATER: Name = (libc::SOL_SOCKET, libc::SO_RCVLOWAT);
 /// Bytes per second, `u64::MAX`: no pacing (`unsigned long`).
 pub const MAX_PACING_RATE: Name = (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE);
-/// Receive buffer beyond what is allowed to all (`int`).
+/// Receive buffer beyond the limit for all (`int`).
 pub const RECEIVE_BUFFER_FORCE: Name = (libc::SOL_SOCKET, libc::SO_RCVBUFFORCE);

@@ -3,10 +3,10 @@
 use dumbbell_algorithm::INFO_MAX;
 use dumbbell_record::{Event, FlowSample, Internal, ModeChange, Request};
 
-/// What TCP_INFO does not tell of a connection.
+/// Measurements of a connection that TCP_INFO does not have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// The latest round-trip sample; none yet.
+    /// The latest round-trip sample; none: no sample yet.
     pub rtt_us: Option<u32>,
     /// Reductions of the window.
     pub congestion_events: u32,
@@ -14,13 +14,13 @@ pub struct Seen {
     pub timeouts: u32,
     /// Reductions that were undone.
     pub spurious: u32,
-    /// All round-trip samples; none: there are none.
+    /// All round-trip samples; none: no sample yet.
     pub rtt: Option<SeenRtt>,
-    /// What the algorithm reports, where it is asked for and known.
+    /// The algorithm's report; none: not requested or unknown.
     pub report: Option<Report>,
 }
 
-/// What an algorithm reports about itself.
+/// Report of an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
     /// Its mode; none: it has no modes.
@@ -40,7 +40,7 @@ pub struct SeenRtt {
     pub max_us: u32,
 }
 
-/// What the applications did and found.
+/// Output of the applications.
 #[derive(Debug, Default)]
 pub struct TrafficOutput {
     /// Samples, in order of time, then flow.
@@ -51,19 +51,19 @@ pub struct TrafficOutput {
     pub modes: Vec<ModeChange>,
     /// Requests and transfers in the order of their completion.
     pub requests: Vec<Request>,
-    /// Starts, stops and completions, as far as they are to be recorded.
+    /// Starts, stops and completions, if they are recorded.
     pub events: Vec<Event>,
-    /// Each flow at the end, in the order of the connections.
+    /// State of each flow at the end, in the order of the connections.
     pub ends: Vec<FlowEnd>,
     /// Share of the time in which the applications' thread computed, in 1/1000.
     pub busy_permille: u32,
-    /// For how long the applications' thread was held up, in ns: in all, ...
+    /// Stalls of the applications' thread in ns: their sum, ...
     pub held_ns: u64,
-    /// ... and at most.
+    /// ... and the longest.
     pub held_max_ns: u64,
-    /// Datagrams that were due and those that were sent; none: no flow sends any.
+    /// Datagrams that were due and those that were sent; none: no flow sends datagrams.
     pub datagrams: Option<DatagramCount>,
-    /// Flows whose connection was not there when they were to start.
+    /// Flows that had no connection at their start.
     pub late_connections: Vec<usize>,
 }
 
@@ -79,30 +79,31 @@ pub struct DatagramCount {
 /// A flow at the end of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowEnd {
-    /// When it was told to stop or its transfer was complete, whichever was first.
+    /// Time of its stop or of its transfer's completion, whichever was first, in ns; none: neither
+    /// came.
     pub end_ns: Option<u64>,
     /// Data segments (datagrams) sent, retransmissions included.
     pub sent_segs: u64,
-    /// Payload sent, retransmissions included.
+    /// Payload sent in bytes, retransmissions included.
     pub sent_bytes: u64,
     /// Retransmissions.
     pub retransmitted_segs: u64,
-    /// Payload cumulatively acknowledged.
+    /// Payload cumulatively acknowledged, in bytes.
     pub acked_bytes: u64,
-    /// Payload at the receiver: what is in order, or all that came in datagrams.
+    /// Payload at the receiver in bytes: in order, or all of its datagrams.
     pub received_bytes: u64,
-    /// Marked segments that its acknowledgements have told of.
+    /// Marked segments that its acknowledgements have reported.
     pub told_marks: u64,
-    /// What kept the connection from sending, beside the network.
+    /// Limits of the connection other than the network.
     pub limits: Limits,
-    /// What TCP_INFO does not tell.
+    /// Measurements that TCP_INFO does not have.
     pub seen: Option<Seen>,
 }
 
-/// For how long a connection had data to send, and what held it back.
+/// Time in which a connection had data to send, and the parts in which something limited it, in us.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// It had data under way or to send.
+    /// It had data in flight or to send.
     pub busy_us: u64,
     /// Within that, the receiver's window was the limit.
     pub window_us: u64,

@@ -3,11 +3,11 @@
 /// Reads and writes of one turn, so that a fast connection leaves time for others.
 pub const TURN: usize = 8;
 
-/// Whether there may be more to do at once.
+/// Result of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// The kernel will tell when there is.
+    /// No work is left. The kernel reports new work.
     Done,
-    /// The turn was over.
+    /// The turn is over, and work may be left.
     More,
 }

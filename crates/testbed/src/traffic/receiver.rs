@@ -11,19 +11,18 @@ use socket2::Socket;
 use crate::traffic::progress::{Progress, TURN};
 use crate::traffic::{options, sockets};
 
-// Linux acknowledges every second segment at once as long as less waits to be read than its
-// application wants to be told of; what is beyond, only when the application reads. So that a
-// thread which is held up holds up no acknowledgements, applications want to be told of much,
-// and read of themselves long before there is as much.
+// Linux acknowledges every second segment at once while less data waits than SO_RCVLOWAT
+// (`__tcp_ack_snd_check`). Beyond that it acknowledges only when the application reads. A stalled
+// thread must not delay acknowledgements. So applications set a large SO_RCVLOWAT, and read long
+// before it is reached.
 
-/// Of its buffer, and of a window that was asked to be small: an application wants to be told
-/// of this part.
+/// SO_RCVLOWAT is this part of the buffer, or of a small window that the scenario sets.
 const TOLD_PART_OF_BUFFER: u64 = 4;
 const TOLD_PART_OF_WINDOW: u64 = 16;
-/// It means to read when a quarter of a segment has arrived, as who waits for each would: what the
-/// sender has pushed is acknowledged when it is read.
+/// Bytes that it aims to read at once: a quarter of a segment, as an application that waits for
+/// each segment. Pushed data is acknowledged when it is read.
 const LIKED_BYTES: u64 = 362;
-/// Between two reads; longer where there are many flows to read from.
+/// Time between two reads. It is longer if there are many flows to read from.
 const PAUSE_MIN: Span = Span::from_micros(200);
 const PAUSE_MAX: Span = Span::from_millis(10);
 const FLOWS_WITHOUT_HASTE: u32 = 4;
@@ -32,31 +31,31 @@ const FLOWS_WITHOUT_HASTE: u32 = 4;
 #[derive(Debug)]
 pub struct Receiver {
     pub socket: Socket,
-    /// None: data comes without end.
+    /// None: data is a stream.
     message: Option<Incoming>,
-    /// How much waits at most before it is told.
+    /// Largest SO_RCVLOWAT, in bytes.
     low_water_max: u64,
-    /// How much waits before it is told.
+    /// SO_RCVLOWAT as set, in bytes.
     low_water: u64,
-    /// When it last read something, how long it waits now, and until when.
+    /// Time of its last read, its current pause, and the end of the pause.
     read: Time,
     pause: Span,
     due: Time,
     /// The shortest time between two reads.
     pause_min: Span,
-    /// Most that it offers.
+    /// Largest window that it offers, in bytes; none: no limit.
     window_clamp_bytes: Option<u32>,
-    /// Absent where it reads at once.
+    /// None: it reads at once.
     lagging: Option<Box<Lagging>>,
 }
 
-/// An application that reads in blocks and works on each.
+/// An application that reads in blocks and processes each.
 #[derive(Debug)]
 struct Lagging {
     pause: Span,
-    /// Room for a block, which nothing is copied into.
+    /// Buffer for a block, into which nothing is copied.
     sink: Vec<u8>,
-    /// When it may read again; nothing waited for that.
+    /// Time when it may read again; and true if no data waited for that.
     free: Time,
     is_idle: bool,
 }
@@ -69,8 +68,8 @@ struct Incoming {
 }
 
 impl Receiver {
-    /// The connection that a listener has accepted, one of so many flows, with messages of so many
-    /// bytes; `reading` says how its application lags.
+    /// The connection that a listener has accepted. `flows` is the number of flows, `message_bytes`
+    /// the size of its messages, and `reading` the lag of its application.
     pub fn new(
         socket: Socket,
         message_bytes: Option<u64>,
@@ -102,13 +101,13 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// When it means to read of itself.
+    /// Time when it plans to read.
     pub const fn due(&self) -> Time {
         self.due
     }
 
-    /// Reads what has arrived, and answers a message that is complete. Payload is not
-    /// copied into `sink`, which only says how much may come at once.
+    /// Read the data that has arrived, and answer a complete message. Payload is not copied into
+    /// `sink`, whose size limits a read.
     pub fn read(&mut self, now: Time, sink: &mut [MaybeUninit<u8>]) -> io::Result<Progress> {
         if self.lagging.is_some() {
             return self.read_block(now);
@@ -133,7 +132,7 @@ impl Receiver {
         Ok(progress)
     }
 
-    /// Reads a block, if it has worked on the last.
+    /// Read a block, if it has processed the last one.
     fn read_block(&mut self, now: Time) -> io::Result<Progress> {
         let Some(lagging) = &mut self.lagging else { return Ok(Progress::Done) };
         if now < lagging.free {
@@ -151,8 +150,8 @@ impl Receiver {
         Ok(Progress::Done)
     }
 
-    /// Means to read again when as much will have arrived as it likes to read at once; if nothing
-    /// has, it waits twice as long.
+    /// Plan the next read for when [`LIKED_BYTES`] will have arrived. If nothing arrived, double
+    /// the pause.
     fn plan(&mut self, now: Time, bytes: u64, progress: Progress) {
         let pause = if bytes == 0 {
             2 * self.pause.0
@@ -161,12 +160,12 @@ impl Receiver {
             (u128::from(took) * u128::from(LIKED_BYTES) / u128::from(bytes)) as u64
         };
         self.pause = Span(pause).clamp(self.pause_min, PAUSE_MAX);
-        // The end of a message is told if it has yet to arrive.
+        // The kernel reports the end of a message that has yet to arrive.
         let is_told = progress == Progress::Done && self.low_water < self.low_water_max;
         self.due = if is_told { Time::NEVER } else { now + self.pause };
     }
 
-    /// Payload that has arrived in order.
+    /// Payload that has arrived in order, in bytes.
     pub fn received_bytes(&self) -> io::Result<u64> {
         options::tcp_info(self.socket.as_fd()).map(|info| info.received_bytes())
     }
@@ -183,8 +182,8 @@ impl Receiver {
         self.set_low_water()
     }
 
-    /// Clamps the window again: the kernel forgets it when it learns how much memory a segment
-    /// takes.
+    /// Clamp the window again. The kernel lifts the clamp when it measures how much memory a
+    /// segment takes.
     fn clamp(&self) -> io::Result<()> {
         match self.window_clamp_bytes {
             Some(clamp) => sockets::clamp_window(&self.socket, clamp),
@@ -192,10 +191,10 @@ impl Receiver {
         }
     }
 
-    /// Wants to be told of so many bytes, but always of the end of a message.
+    /// Set SO_RCVLOWAT, but never beyond the end of a message.
     fn set_low_water(&mut self) -> io::Result<()> {
         let left = self.message.map_or(u64::MAX, |message| message.left_bytes);
-        // What a lagging application has not read delays acknowledgements, as it should.
+        // Unread data of a lagging application should delay acknowledgements.
         let wanted = if self.lagging.is_some() { 1 } else { left.min(self.low_water_max) };
         if wanted != self.low_water {
             self.low_water = wanted;
@@ -211,8 +210,8 @@ impl Lagging {
         Self { pause: reading.pause(), sink, free: Time::ZERO, is_idle: true }
     }
 
-    /// It has got so many bytes; when it reads again, unless it is told of some before. A thread
-    /// that is late does not slow down an application that finds data when it is free.
+    /// Note a read of `bytes`; return the time of the next read, or never if nothing arrived. A
+    /// late thread does not slow an application down that finds data when it is free.
     fn plan(&mut self, now: Time, bytes: usize) -> Time {
         if bytes == 0 {
             self.is_idle = true;

@@ -11,7 +11,7 @@ use crate::traffic::app::Message;
 use crate::traffic::output::Report;
 use crate::traffic::tcp_info::{Moment, TcpInfo};
 
-/// The tables of a run while it goes on.
+/// The tables of a run in progress.
 #[derive(Debug)]
 pub struct Recorder {
     kinds: Vec<EventKind>,
@@ -20,7 +20,7 @@ pub struct Recorder {
     pub flows: Vec<FlowSample>,
     pub internals: Vec<Internal>,
     pub modes: Rows<ModeChange>,
-    /// The last mode of each flow that has shown any.
+    /// The last mode of each flow that has shown one.
     last_modes: BTreeMap<u32, u8>,
     pub requests: Rows<Request>,
     pub events: Rows<Event>,
@@ -43,7 +43,7 @@ impl Recorder {
         }
     }
 
-    /// Keeps an event of a flow if its kind is wanted.
+    /// Add an event of a flow if its kind is recorded.
     pub fn event(&mut self, now: Time, kind: EventKind, flow: u32, info: &TcpInfo) {
         if self.kinds.contains(&kind) {
             self.events.push(Event {
@@ -57,7 +57,7 @@ impl Recorder {
         }
     }
 
-    /// Keeps a request or transfer that is complete.
+    /// Add a request or transfer that is complete.
     pub fn request(&mut self, now: Time, flow: u32, message: Message) {
         self.requests.push(Request {
             time_ns: message.issued.0,
@@ -68,7 +68,7 @@ impl Recorder {
         });
     }
 
-    /// Keeps a sample.
+    /// Add a sample.
     pub fn sample(&mut self, time: Time, flow: u32, moment: &Moment, paced: bool) {
         self.flows.push(moment.sample(time.0, flow, paced));
         if let Some(report) = moment.seen.and_then(|seen| seen.report) {

@@ -12,61 +12,61 @@ use super::output::Seen;
 use crate::namespace::Namespace;
 use crate::processors::Processors;
 
-/// One flow, where it runs and how its sockets are set up.
+/// One flow, its hosts and the setup of its sockets.
 #[derive(Clone, Debug)]
 pub struct Connection<'a> {
-    /// Index of the flow, which gives its ports.
+    /// Index of the flow, which determines its ports.
     pub flow: usize,
-    /// What it is.
+    /// The flow.
     pub spec: &'a Flow,
-    /// Where its sender is, as 10.0.0.1.
+    /// Host of its sender, 10.0.0.1.
     pub sender: &'a Namespace,
-    /// Where its receiver is, as 10.0.0.2.
+    /// Host of its receiver, 10.0.0.2.
     pub receiver: &'a Namespace,
     /// The kernel's name of its congestion control; none: datagrams.
     pub congestion: Option<String>,
-    /// Its receiver must have it, too, or the kernel grants no ECN.
+    /// True if its receiver needs the algorithm, too, or the kernel grants no ECN.
     pub at_both_ends: bool,
-    /// How its sockets are set up.
+    /// Setup of its sockets.
     pub tuning: SocketTuning,
 }
 
-/// How the sockets of a flow are set up.
+/// Setup of a flow's sockets.
 #[derive(Clone, Copy, Debug)]
 pub struct SocketTuning {
-    /// Most that the receiver offers.
+    /// Largest window that the receiver offers, in bytes; none: no limit.
     pub window_clamp_bytes: Option<u32>,
     /// The stack paces the flow even if its algorithm does not.
     pub pace_all: bool,
-    /// The rate at which the kernel paces is the algorithm's (or `pace_all`), and sampled.
+    /// True if the kernel's pacing rate is the algorithm's (or of `pace_all`), and sampled.
     pub paced: bool,
-    /// What the application hands over ahead of what is sent, at most; half of it is left when it
-    /// is asked for more. It is what the flow still sends after its stop.
+    /// Most bytes that the application writes ahead of sending. It writes more when half of them
+    /// are left. The flow still sends them after its stop.
     pub backlog_bytes: u32,
-    /// What it hands over in one call, at most.
+    /// Most bytes of one write.
     pub write_bytes: u32,
-    /// How many flows the scenario has.
+    /// Number of flows in the scenario.
     pub flows: u32,
-    /// How long before its start the flow connects; none: at its start, and it begins once its
-    /// SYN is answered.
+    /// Time by which the flow connects before its start. None: it connects at its start, and begins
+    /// once its SYN is answered.
     pub lead: Option<Span>,
 }
 
-/// How a run is to be conducted.
+/// Plan of a run.
 pub struct Plan<'a> {
-    /// What to record.
+    /// Recordings.
     pub record: &'a RecordConfig,
     /// The scenario's seed.
     pub seed: u64,
-    /// When it ends.
+    /// Its end.
     pub end: Time,
-    /// Set by whoever wants it to stop.
+    /// Set to cancel it.
     pub cancel: Arc<AtomicBool>,
-    /// Tells what the kernel keeps of a flow beside TCP_INFO.
+    /// Reads the kernel's data on a flow that TCP_INFO does not have.
     pub look: Look,
-    /// The processors, where the applications keep to one of them.
+    /// The processors. The applications stay on one of them.
     pub processors: Option<Processors>,
 }
 
-/// Looks at the sending socket of a flow.
+/// Reads the sending socket of a flow.
 pub type Look = Box<dyn FnMut(usize, BorrowedFd<'_>) -> Option<Seen> + Send>;

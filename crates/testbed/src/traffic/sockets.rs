@@ -19,13 +19,13 @@ use crate::traffic::setup::Connection;
 
 const SENDERS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const RECEIVERS: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-/// Headers of IP and TCP without options, which is what TCP_MAXSEG leaves room for.
+/// Headers of IP and TCP without options, for which TCP_MAXSEG leaves room.
 const PLAIN_HEADER_BYTES: u32 = 40;
-/// Datagrams may wait for the applications' thread for as long as this takes to fill.
+/// Receive buffer of datagrams. They may wait for the applications' thread until it is full.
 const DATAGRAM_BUFFER_BYTES: i32 = 8 << 20;
-/// Descriptors of a process that are not sockets of flows, generously.
+/// Descriptors of a process that are not sockets of flows; an upper bound.
 const OTHER_DESCRIPTORS: u64 = 256;
-/// One at each end, and that which listens.
+/// One at each end, and the listener.
 const DESCRIPTORS_PER_FLOW: u64 = 3;
 
 /// Both ends of a flow, not connected.
@@ -33,7 +33,7 @@ const DESCRIPTORS_PER_FLOW: u64 = 3;
 pub struct Ends {
     /// The sending end.
     pub sender: Socket,
-    /// The receiving end, or what listens for it.
+    /// The receiving end, or its listener.
     pub receiver: Socket,
 }
 
@@ -42,7 +42,7 @@ pub fn receiver_of(flow: usize) -> SocketAddr {
     SocketAddrV4::new(RECEIVERS, port_of_flow(flow)).into()
 }
 
-/// Opens the sockets of all flows.
+/// Open the sockets of all flows.
 pub fn open(connections: &[Connection<'_>]) -> Result<Vec<Ends>, Error> {
     make_room(connections.len() as u64 * DESCRIPTORS_PER_FLOW + OTHER_DESCRIPTORS)?;
     let receivers = open_ends(connections, |connection| connection.receiver, receiver)?;
@@ -54,7 +54,7 @@ pub fn open(connections: &[Connection<'_>]) -> Result<Vec<Ends>, Error> {
         .collect())
 }
 
-/// What was to be done with a socket, and that the system refused.
+/// The error of a task `what` with a socket that the system refused.
 pub fn failed(what: String, error: &io::Error) -> Error {
     let remedy = match error.raw_os_error() {
         Some(libc::ENOENT) => {
@@ -68,7 +68,7 @@ pub fn failed(what: String, error: &io::Error) -> Error {
     Error::Machine { what, cause: error.to_string(), remedy: remedy.into() }
 }
 
-/// Opens one end of each flow; one visit for all neighbours in a namespace.
+/// Open one end of each flow. Neighbours in a namespace share one visit of a thread.
 fn open_ends<'a>(
     connections: &[Connection<'a>],
     home: impl Fn(&Connection<'a>) -> &'a Namespace,
@@ -96,15 +96,15 @@ fn sender(connection: &Connection<'_>) -> io::Result<Socket> {
     let socket = plain(connection)?;
     let tuning = &connection.tuning;
     if let Transport::Tcp(tcp) = &connection.spec.transport {
-        // The end of a message is not held back. Data without end goes in full segments
-        // only, even where the receiver's window ends within one.
+        // The end of a message is sent at once. Data without end is sent in full segments only,
+        // even if the receiver's window ends within one.
         socket.set_tcp_nodelay(message_bytes(&tcp.demand).is_some())?;
         if let Some(name) = &connection.congestion {
             socket.set_tcp_congestion(name.as_bytes())?;
         }
         socket.set_tcp_notsent_lowat(tuning.backlog_bytes)?;
         if tuning.pace_all {
-            // Any limit but "none" makes the stack pace.
+            // Any limit except "none" makes the stack pace.
             options::set(socket.as_fd(), options::MAX_PACING_RATE, u64::MAX - 1)?;
         }
     }
@@ -118,7 +118,7 @@ fn sender(connection: &Connection<'_>) -> io::Result<Socket> {
 fn receiver(connection: &Connection<'_>) -> io::Result<Socket> {
     let socket = plain(connection)?;
     if let Some(bytes) = connection.tuning.window_clamp_bytes {
-        // A buffer that the kernel sizes itself lifts the clamp as it grows.
+        // A buffer that the kernel sizes lifts the clamp as it grows.
         let buffer = i32::try_from(bytes.saturating_mul(2)).unwrap_or(i32::MAX / 2);
         options::set(socket.as_fd(), options::RECEIVE_BUFFER_FORCE, buffer)?;
         clamp_window(&socket, bytes)?;
@@ -137,7 +137,7 @@ fn receiver(connection: &Connection<'_>) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Lets a receiver offer so many bytes at most.
+/// Limit the window that a receiver offers.
 pub fn clamp_window(socket: &Socket, bytes: u32) -> io::Result<()> {
     options::set(socket.as_fd(), options::WINDOW_CLAMP, i32::try_from(bytes).unwrap_or(i32::MAX))
 }
@@ -155,12 +155,12 @@ fn plain(connection: &Connection<'_>) -> io::Result<Socket> {
     Ok(socket)
 }
 
-/// Lets a connection end at once with its socket, whatever is still to be sent.
+/// Reset a connection when its socket is closed, even with data to send.
 pub fn reset_on_close(socket: &Socket) -> io::Result<()> {
     socket.set_linger(Some(Duration::ZERO))
 }
 
-/// Lets the process have so many descriptors.
+/// Raise the process's limit of descriptors.
 fn make_room(descriptors: u64) -> Result<(), Error> {
     let refused = |error: nix::Error| {
         failed(format!("cannot have {descriptors} files open at once"), &error.into())

@@ -15,7 +15,7 @@ use crate::traffic::setup::SocketTuning;
 use crate::traffic::sockets::{self, Ends};
 use crate::traffic::tcp_info::TcpInfo;
 
-/// What is handed over in one call: meanwhile no packet gets through to the socket.
+/// Most bytes of one write. During a write, no packet reaches the socket.
 pub const CHUNK_BYTES: usize = 64 << 10;
 
 /// Both ends of one TCP connection.
@@ -24,21 +24,21 @@ pub struct Stream {
     flow: usize,
     pub sender: Socket,
     pub listener: Socket,
-    /// Absent until the connection is there.
+    /// None until the connection is accepted.
     pub receiver: Option<Receiver>,
     pub app: App,
     pub established: bool,
     /// Retransmissions of its SYN.
     syn_retrans: u32,
     window_clamp_bytes: Option<u32>,
-    /// How many flows there are.
+    /// Number of flows.
     flows: u32,
     mss_bytes: u32,
     write_bytes: usize,
 }
 
 impl Stream {
-    /// A connection that is not connected.
+    /// A connection that is not open.
     pub fn new(flow: usize, ends: Ends, app: App, mss_bytes: u32, tuning: &SocketTuning) -> Self {
         Self {
             flow,
@@ -55,7 +55,7 @@ impl Stream {
         }
     }
 
-    /// Begins to connect.
+    /// Begin to connect.
     pub fn connect(&self) -> io::Result<()> {
         match self.sender.connect(&sockets::receiver_of(self.flow).into()) {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
@@ -63,7 +63,7 @@ impl Stream {
         }
     }
 
-    /// Takes the connection at the receiving end; gives whether it is there since then.
+    /// Accept the connection at the receiving end; return true if this call did.
     pub fn accept(&mut self, tcp: &Tcp) -> io::Result<bool> {
         if self.receiver.is_some() {
             return Ok(false);
@@ -80,7 +80,7 @@ impl Stream {
         Ok(true)
     }
 
-    /// Looks whether the connection is there.
+    /// Check that the connection is open.
     pub fn establish(&mut self) -> io::Result<bool> {
         self.established = self.sender.peer_addr().is_ok();
         if self.established {
@@ -89,9 +89,9 @@ impl Stream {
         Ok(self.established)
     }
 
-    /// Hands over what the application has.
+    /// Write the application's data.
     pub fn write(&mut self, zeros: &[u8]) -> io::Result<Progress> {
-        // Whole segments, so that none in the middle of data is short.
+        // Whole segments, so that no segment in the middle of data is short.
         let mss = self.mss_bytes as usize;
         let most = (self.write_bytes.min(zeros.len()) / mss).max(1) * mss;
         for _ in 0..TURN {
@@ -114,7 +114,7 @@ impl Stream {
         Ok(Progress::More)
     }
 
-    /// Takes the receiver's reply if the application waits for it and it is there.
+    /// Read the receiver's reply, if the application waits for it and it has arrived.
     pub fn hear_reply(&self) -> io::Result<bool> {
         if !self.app.waits {
             return Ok(false);
@@ -127,12 +127,12 @@ impl Stream {
         }
     }
 
-    /// What the kernel says of the sending end since it was established.
+    /// Read the sending end's TCP_INFO, without the retransmissions before it was established.
     pub fn sender_info(&self) -> io::Result<TcpInfo> {
         options::tcp_info(self.sender.as_fd()).map(|info| info.without(self.syn_retrans))
     }
 
-    /// Payload that has reached the receiving end in order.
+    /// Payload that has reached the receiving end in order, in bytes.
     pub fn received_bytes(&self) -> io::Result<u64> {
         self.receiver.as_ref().map_or(Ok(0), Receiver::received_bytes)
     }

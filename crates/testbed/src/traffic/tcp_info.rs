@@ -4,10 +4,10 @@ use dumbbell_record::FlowSample;
 
 use crate::traffic::output::{FlowEnd, Limits, Seen};
 
-/// Marks a value that does not exist yet.
+/// A value that does not exist yet.
 const NONE_U32: u32 = u32::MAX;
 
-/// `struct tcp_info` as far as it is used; a longer one is cut by the kernel.
+/// The used part of `struct tcp_info`. The kernel cuts a longer one.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TcpInfo {
@@ -63,19 +63,19 @@ pub struct TcpInfo {
     bytes_retrans: u64,
 }
 
-/// One moment of a connection.
+/// Measurements of a connection at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// What its sending end says.
+    /// TCP_INFO of its sending end.
     pub sender: TcpInfo,
-    /// Payload that has reached the receiving end.
+    /// Payload that has reached the receiving end, in bytes.
     pub received_bytes: u64,
-    /// What TCP_INFO does not tell.
+    /// Measurements that TCP_INFO does not have.
     pub seen: Option<Seen>,
 }
 
 impl TcpInfo {
-    /// Payload that a receiving end has got in order.
+    /// Payload that a receiving end has received in order, in bytes.
     pub const fn received_bytes(&self) -> u64 {
         self.bytes_received
     }
@@ -85,39 +85,40 @@ impl TcpInfo {
         self.snd_cwnd
     }
 
-    /// Slow-start threshold; the kernel's mark of none is the record's.
+    /// Slow-start threshold. The kernel's value for none is the record's.
     pub const fn ssthresh_segs(&self) -> u32 {
         self.snd_ssthresh
     }
 
-    /// The next segment never sent.
+    /// The next segment that was never sent.
     pub const fn next_segment(&self) -> u64 {
         (self.data_segs_out - self.total_retrans) as u64
     }
 
-    /// Segments sent again, those without data included.
+    /// Retransmitted segments, those without data included.
     pub const fn retransmitted_segs(&self) -> u32 {
         self.total_retrans
     }
 
-    /// Without so many of the segments sent again.
+    /// Subtract so many retransmitted segments.
     pub const fn without(self, retransmitted_segs: u32) -> Self {
         Self { total_retrans: self.total_retrans - retransmitted_segs, ..self }
     }
 
-    /// Payload acknowledged: whoever connects counts the acknowledgement of its SYN.
+    /// Payload acknowledged, in bytes. The end that connects also counts the acknowledgement of its
+    /// SYN.
     const fn acked_bytes(&self) -> u64 {
         self.bytes_acked.saturating_sub(1)
     }
 
-    /// Segments believed to be in the network.
+    /// Segments in flight, as the kernel estimates them.
     const fn in_flight_segs(&self) -> u32 {
         (self.unacked + self.retrans).saturating_sub(self.sacked + self.lost)
     }
 }
 
 impl Moment {
-    /// As a row of the table of flows.
+    /// The row of the table of flows.
     pub fn sample(&self, time_ns: u64, flow: u32, paced: bool) -> FlowSample {
         let info = &self.sender;
         let seen = self.seen.unwrap_or_default();
@@ -138,7 +139,7 @@ impl Moment {
             acked_bytes: info.acked_bytes(),
             received_bytes: self.received_bytes,
             congestion_events: seen.congestion_events,
-            // Without pacing the kernel has a rate, too, or says that it is unlimited.
+            // Without pacing the kernel still has a rate, or reports it as unlimited.
             pacing_rate_bytes_per_s: match info.pacing_rate {
                 u64::MAX => 0,
                 rate if paced => rate,
@@ -147,7 +148,7 @@ impl Moment {
         }
     }
 
-    /// As the end of a flow.
+    /// State of the flow at its end.
     pub fn end(&self, end_ns: Option<u64>) -> FlowEnd {
         let info = &self.sender;
         FlowEnd {

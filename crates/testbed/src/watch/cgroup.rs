@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// Opens the folder of the cgroup (version 2) in which this process runs.
+/// Open the folder of the cgroup (version 2) in which this process runs.
 pub fn open_own() -> Result<File, Error> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let path = own_path(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
@@ -21,7 +21,7 @@ pub fn open_own() -> Result<File, Error> {
     })
 }
 
-/// The folder, from the tables of mounts and of cgroups of a process.
+/// Find the folder in the tables of mounts and of cgroups of a process.
 fn own_path(mounts: &str, groups: &str) -> Option<PathBuf> {
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     mounts.lines().find_map(|line| {
@@ -36,7 +36,7 @@ fn own_path(mounts: &str, groups: &str) -> Option<PathBuf> {
     })
 }
 
-/// A path as the table of mounts writes it: spaces and their like as octal numbers.
+/// Decode a path of the table of mounts, where spaces and similar characters are octal numbers.
 fn unescape(path: &str) -> String {
     let mut parts = path.split('\\');
     let mut plain = parts.next().unwrap_or_default().to_owned();

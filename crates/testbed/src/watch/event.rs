@@ -1,22 +1,22 @@
 //! Changes of a window, as the kernel reports them: the mirror of `struct event` (`bpf/watch.c`).
 
-/// Something that happened to the window of a socket.
+/// A change of a socket's window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelEvent {
-    /// When, by the kernel's monotonic clock.
+    /// Its time, by the kernel's monotonic clock, in ns.
     pub monotonic_ns: u64,
-    /// Port of the socket's own end.
+    /// Local port of the socket.
     pub port: u16,
-    /// What.
+    /// Its kind.
     pub kind: KernelEventKind,
-    /// The window in segments: before the reduction or the timeout; as it was when the
-    /// kernel went back to the open state (it then sets it to ssthresh), or after the undo.
+    /// The window in segments: before a reduction or a timeout; at the return to the open state,
+    /// before the kernel sets it to ssthresh; or after an undo.
     pub cwnd_segs: u32,
     /// The threshold in segments, after the event.
     pub ssthresh_segs: u32,
 }
 
-/// What may happen to a window.
+/// Kinds of changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KernelEventKind {
     /// It is being reduced.
@@ -25,12 +25,12 @@ pub enum KernelEventKind {
     Timeout,
     /// The reduction is over.
     Recovered,
-    /// The reduction proved spurious and was taken back.
+    /// The reduction proved spurious and was undone.
     Undone,
 }
 
 impl KernelEvent {
-    /// Reads an event; none if it is not one.
+    /// Read an event; none: the bytes are not an event.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let (time, rest) = bytes.split_first_chunk()?;
         let mut fields = rest

@@ -4,60 +4,60 @@ use dumbbell_algorithm::{CaState, Conn};
 
 /// Bytes of an algorithm's own state (`CC_STATE_BYTES`).
 pub const STATE_BYTES: usize = 104;
-/// Bytes behind it that are of use to the kernel's side only: marks, and the stack's slow start.
+/// Bytes after it that only the kernel's side uses: marks, and the stack's slow start.
 const REST_BYTES: usize = 8 + 184 + 8;
 /// Size of `struct cc_flow`.
 pub const FLOW_BYTES: usize = 64 + size_of::<Conn>() + STATE_BYTES + REST_BYTES;
 
-/// What was seen of a socket since its connection was established.
+/// Measurements of a socket since its connection was established.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowWatch {
-    /// Round-trip times; none before the first sample.
+    /// Round-trip times; none: no sample yet.
     pub rtt: Option<RttWatch>,
     /// Reductions of the window.
     pub congestion_events: u32,
     /// Retransmission timeouts.
     pub timeouts: u32,
-    /// Reductions that proved spurious and were taken back.
+    /// Reductions that proved spurious and were undone.
     pub spurious: u32,
-    /// RTT of the empty path as TCP-BPF told, in microseconds.
+    /// RTT of the empty path as set with TCP-BPF, in microseconds; none: not set.
     pub base_rtt_us: Option<u32>,
-    /// The connection as its algorithm left it at its last call. Zeros unless the
-    /// algorithm is one of ours and keeps it.
+    /// The connection after its algorithm's last call. All zeros unless the algorithm is our build
+    /// and keeps it.
     pub conn: Conn,
-    /// The algorithm's own state, as of then.
+    /// The algorithm's own state at that time.
     pub state: [u8; STATE_BYTES],
 }
 
-/// Samples of a connection's round-trip time, in microseconds: one for each
-/// acknowledgement that delivered something and no retransmission (Karn), taken when the next
+/// Samples of a connection's round-trip time, in microseconds. There is one for each
+/// acknowledgement that delivered something and no retransmission (Karn). It is taken when the next
 /// segment arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttWatch {
-    /// How many.
+    /// Their number.
     pub samples: u32,
-    /// The latest.
+    /// The latest sample.
     pub latest_us: u32,
-    /// The smallest.
+    /// The smallest sample.
     pub min_us: u32,
-    /// The largest.
+    /// The largest sample.
     pub max_us: u32,
-    /// All together.
+    /// Their sum.
     pub sum_us: u64,
 }
 
 impl FlowWatch {
-    /// Reads what the kernel keeps.
+    /// Read the kernel's data.
     ///
     /// # Panics
-    /// If there are not [`FLOW_BYTES`] of it.
+    /// If it does not have [`FLOW_BYTES`] bytes.
     pub(super) fn read(bytes: &[u8]) -> Self {
         assert_eq!(bytes.len(), FLOW_BYTES, "bytes of a struct cc_flow");
         let mut fields = Fields(bytes);
         let sum_us = fields.u64();
         let [samples, latest_us, min_us, max_us] = fields.u32s();
         let [congestion_events, timeouts, spurious, base_rtt_us] = fields.u32s();
-        // Of use to the kernel's side only.
+        // Only the kernel's side uses these.
         let [_port, _timeout_cwnd_segs, _delivered_segs, _state] = fields.u32s();
         let [_ce_rcv_nxt, _resent_back_segs] = fields.u32s();
         Self {
@@ -118,7 +118,7 @@ fn ca_state(number: u8) -> CaState {
     CaState::of(number).expect("a congestion state")
 }
 
-/// Bytes in this machine's order that are read one field after the other.
+/// Fields in this machine's byte order, read one after the other.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {

@@ -28,7 +28,7 @@ pub use flow::{FlowWatch, RttWatch};
 
 const WATCH_C: &str = include_str!("../../bpf/watch.c");
 
-/// Sees what becomes of the windows and round-trip times of a run's sockets.
+/// Measures windows and round-trip times of a run's sockets.
 #[derive(Debug)]
 pub struct Watch {
     flows: MapHandle,
@@ -37,13 +37,13 @@ pub struct Watch {
     /// Reads the kernel's events into `events`.
     ring: Mutex<RingBuffer<'static>>,
     events: Arc<Mutex<Vec<KernelEvent>>>,
-    /// The programs work as long as these are held.
+    /// The programs are active until these are dropped.
     _links: [Link; 3],
     _object: Object,
 }
 
 impl Watch {
-    /// Begins to watch the connections that sockets of these namespaces will make.
+    /// Watch the connections that sockets of these namespaces will open.
     ///
     /// # Errors
     /// If there is no clang or the system refuses the programs.
@@ -68,48 +68,47 @@ impl Watch {
         })
     }
 
-    /// The map that holds a `struct cc_flow` for each socket.
+    /// The map with a `struct cc_flow` for each socket.
     #[must_use]
     pub fn map(&self) -> BorrowedFd<'_> {
         self.flows.as_fd()
     }
 
-    /// Sets how the sockets of a port will be steered: to be called before one listens
-    /// at that port or connects from it.
+    /// Set the TCP-BPF settings of the sockets of a port. Call it before a socket listens at that
+    /// port or connects from it.
     ///
     /// # Errors
-    /// If the kernel would grant less than is asked for.
+    /// If the kernel would grant less than requested.
     pub fn steer(&self, port: u16, settings: &TcpBpf) -> Result<(), Error> {
         steering::check(settings)?;
         let key = u32::from(port).to_ne_bytes();
         self.steerings.update(&key, &steering::bytes(settings), MapFlags::ANY).map_err(refused)
     }
 
-    /// What was seen of a socket; none if it is not of the run's namespaces, or its
-    /// connection is not established.
+    /// Measurements of a socket; none: it is not in the run's namespaces, or its connection is not
+    /// established.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not return them.
     pub fn flow(&self, socket: BorrowedFd<'_>) -> Result<Option<FlowWatch>, Error> {
         let key = socket.as_raw_fd().to_ne_bytes();
         let bytes = self.flows.lookup(&key, MapFlags::ANY).map_err(refused)?;
         Ok(bytes.map(|bytes| FlowWatch::read(&bytes)))
     }
 
-    /// What happened at the connecting ends since this was last asked, the earliest first.
+    /// Take the events at the connecting ends since the last call, the earliest first.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not return them.
     pub fn events(&self) -> Result<Vec<KernelEvent>, Error> {
         hold(&self.ring).consume().map_err(refused)?;
         Ok(std::mem::take(&mut *hold(&self.events)))
     }
 
-    /// How many events found no room, since the beginning: [`Self::events`] was called
-    /// too seldom.
+    /// Number of events without room since the beginning: [`Self::events`] was called too rarely.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not return it.
     pub fn lost_events(&self) -> Result<u64, Error> {
         let bytes = self.lost_events.lookup(&[0; 4], MapFlags::ANY).map_err(refused)?;
         let count = bytes.and_then(|bytes| bytes.first_chunk().copied());
@@ -117,12 +116,12 @@ impl Watch {
     }
 }
 
-/// What a thread that panicked has left is still in order.
+/// Lock a mutex. The data of a thread that panicked is still in order.
 fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Compiles and loads the programs.
+/// Compile and load the programs.
 fn open(cancel: &AtomicBool) -> Result<Object, Error> {
     let object = compiled(cancel)?;
     let opened = ObjectBuilder::default()
@@ -146,7 +145,7 @@ fn map(object: &Object, name: &str) -> Result<MapHandle, Error> {
     MapHandle::try_from(&map).map_err(refused)
 }
 
-/// Lets what the kernel tells gather in `events` whenever the ring is consumed.
+/// Collect the kernel's events in `events` whenever the ring is consumed.
 fn listen(
     ring: &MapHandle,
     events: &Arc<Mutex<Vec<KernelEvent>>>,
@@ -170,7 +169,7 @@ fn attach(object: &Object) -> Result<[Link; 3], Error> {
     Ok([arrivals, states, sockets])
 }
 
-/// What tells the namespace of the calling thread from all others, as BPF programs see it.
+/// The cookie of the calling thread's namespace, which identifies it in BPF programs.
 fn namespace_cookie() -> io::Result<u64> {
     let (any, mut cookie) = (UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?, 0u64);
     let mut bytes = size_of::<u64>() as libc::socklen_t;

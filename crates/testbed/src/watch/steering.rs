@@ -8,7 +8,7 @@ use dumbbell_tcp::TcpBpf;
 
 use crate::error::Error;
 
-/// The settings, in their order; 0: none.
+/// The settings in their order; 0: not set.
 pub fn bytes(settings: &TcpBpf) -> Vec<u8> {
     let TcpBpf {
         cwnd_clamp_segs,
@@ -27,7 +27,7 @@ pub fn bytes(settings: &TcpBpf) -> Vec<u8> {
     values.into_iter().flat_map(|value| value.map_or(0, NonZeroU32::get).to_ne_bytes()).collect()
 }
 
-/// The kernel grants less than is asked for without a word; we do not.
+/// Refuse buffers that the kernel would silently reduce.
 pub fn check(settings: &TcpBpf) -> Result<(), Error> {
     check_buffer("send_buffer", settings.send_buffer_bytes, "wmem_max")?;
     check_buffer("receive_buffer", settings.receive_buffer_bytes, "rmem_max")

@@ -1,4 +1,4 @@
-//! One test in real time after the other, and again where the machine was held up.
+//! Runs tests in real time one after the other, and again if the machine was delayed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -10,11 +10,11 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 
 const TRIES: usize = 5;
-/// A machine where a processor is missing for longer than this cannot say what a network did.
+/// A machine on which a processor is missing for longer than this cannot judge a network.
 const HELD_UP: Duration = Duration::from_millis(5);
 
-/// Runs a test while no other goes on: two would make each other's packets late. One that fails
-/// while a processor of this machine was busy elsewhere says nothing, and is repeated.
+/// Run a test alone, since two would delay each other's packets. A failure while another program
+/// used a processor of this machine proves nothing, so the test is repeated.
 pub fn undisturbed(test: impl Fn()) {
     static RUNNING: Mutex<()> = Mutex::new(());
     let _alone = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,8 +31,8 @@ pub fn undisturbed(test: impl Fn()) {
     test();
 }
 
-/// A thread on each processor that looks how late it is woken: who shares the machine may take one
-/// of them and leave the others.
+/// A thread on each processor that measures how late it wakes. Other users of the machine may take
+/// one processor and leave the others.
 struct Lateness {
     stop: Arc<AtomicBool>,
     watchers: Vec<JoinHandle<Duration>>,

@@ -1,5 +1,5 @@
-//! Every algorithm of the registry in the kernel: it carries real transfers, and does
-//! there what it does here, byte for byte.
+//! Every algorithm of the registry in the kernel: it carries real transfers, and gives the same
+//! bytes as its native build.
 
 use std::collections::BTreeMap;
 use std::thread::sleep;
@@ -19,16 +19,16 @@ use crate::kernel::flows::{Flows, available, is_root};
 use crate::kernel::path::Path;
 use crate::kernel::transfer::{BASE_RTT_US, PAUSE, RECEIVER_PORT, send};
 
-/// Long enough for timeouts, spurious ones too, and a hundred losses.
+/// Long enough for timeouts, including spurious ones, and for a hundred losses.
 const DURATION: Duration = Duration::from_millis(4_800);
-/// Where the state is in `struct cc_flow`.
+/// Offset of the state in `struct cc_flow`.
 const STATE_AT: usize = 64 + size_of::<Conn>();
 
 fn initial(algorithm: &Algorithm) -> Vec<u32> {
     algorithm.parameters.iter().map(|row| row.initial).collect()
 }
 
-/// Every slow start that a stack can give.
+/// Every slow start that a stack can have.
 fn starts() -> [StartChoice; 6] {
     [
         StartChoice::standard(),
@@ -40,7 +40,7 @@ fn starts() -> [StartChoice; 6] {
     ]
 }
 
-/// The callbacks of a troubled transfer under one algorithm.
+/// The callbacks of one algorithm in a disturbed transfer.
 fn recorded(
     algorithm: &'static Algorithm,
     values: &[u32],
@@ -68,8 +68,8 @@ fn recorded(
     records
 }
 
-/// Whether no socket can choose it any more. A compiler that another thread starts holds what
-/// registers it until it is the compiler, a moment after it was forked.
+/// Return true once no socket can choose it. A compiler that another thread starts holds the
+/// registration for a moment, between fork and exec.
 fn soon_gone(name: &str) -> bool {
     let patience = Instant::now() + Duration::from_secs(5);
     while available().iter().any(|other| other == name) && Instant::now() < patience {
@@ -78,7 +78,7 @@ fn soon_gone(name: &str) -> bool {
     !available().iter().any(|other| other == name)
 }
 
-/// What the adapters hand to an algorithm hangs together.
+/// Check that the adapters' inputs are consistent.
 fn assert_plausible(algorithm: &Algorithm, records: &Records) {
     let sender: Vec<_> =
         records.records.iter().filter(|record| record.port != RECEIVER_PORT).collect();
@@ -96,7 +96,7 @@ fn assert_plausible(algorithm: &Algorithm, records: &Records) {
     }
 }
 
-/// Data was last sent before the pause, a round trip before the last ACK.
+/// Check the pause: data was last sent before it, a round trip before the last ACK.
 fn assert_pause_is_told(algorithm: &Algorithm, records: &Records) {
     let now_ms = |record: &Record| (record.before.conn.now_us / 1_000) as u32;
     let sender: Vec<_> =
@@ -116,7 +116,7 @@ fn assert_pause_is_told(algorithm: &Algorithm, records: &Records) {
     assert!((4..5_000).contains(&path_ms), "{}: {path_ms} ms", algorithm.name);
 }
 
-/// The hooks that such a path calls, of those that an algorithm has.
+/// Check that the path called all hooks of an algorithm that it should reach.
 fn assert_reached(algorithm: &Algorithm, parity: &Parity) {
     let hooks = [Hook::Init, Hook::Ssthresh, Hook::UndoCwnd, Hook::PktsAcked, Hook::SetState];
     for hook in hooks {
@@ -127,7 +127,7 @@ fn assert_reached(algorithm: &Algorithm, parity: &Parity) {
     }
 }
 
-/// One algorithm on a path of its own.
+/// Compare one algorithm on a separate path.
 fn compare(algorithm: &'static Algorithm, flows: &Flows) {
     let values = initial(algorithm);
     let records = recorded(algorithm, &values, None, flows);
@@ -157,7 +157,7 @@ fn every_algorithm_does_in_the_kernel_what_it_does_here() {
     });
 }
 
-/// The verifier knows the parameters, so each set of them is another program to it.
+/// The verifier knows the parameters' values, so each set of them is another program for it.
 #[test]
 fn every_preset_and_every_bound_is_taken_by_the_verifier() {
     if !is_root() {
@@ -231,7 +231,7 @@ fn two_parameterisations_live_side_by_side() {
         });
         let differing = |values, records| parity::replay(cubic, values, records).differing;
         assert_eq!((differing(&gentle, &of_gentle), differing(&harsh, &of_harsh)), (0, 0));
-        // Held to the other's parameters, each differs: the comparison can fail.
+        // Compared with the other's parameters, both differ: the comparison can fail.
         let crossed = parity::replay(cubic, &harsh, &of_gentle);
         assert!(crossed.differing > 0 && differing(&gentle, &of_harsh) > 0);
         let told = crossed.mismatches[0].to_string();

@@ -1,5 +1,4 @@
-//! The adapters of hooks that control window and rate themselves, by an algorithm whose
-//! behaviour is known beforehand.
+//! The adapters of hooks that control window and rate, tested by an algorithm with known behaviour.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -113,8 +112,8 @@ fn a_fixed_window_is_sent_at_a_fixed_rate() {
     });
 }
 
-/// What was delivered while nothing disturbed the path, per second: the rate, but for
-/// headers, which pacing counts too.
+/// Deliveries per second while nothing disturbed the path. This is the pacing rate without headers,
+/// which pacing counts, too.
 fn assert_rate(controls: &[&Record], rate: u64) {
     let (first, last) = (&controls[20].before.conn, &controls[controls.len() / 2].before.conn);
     let bytes = (last.delivered_segs - first.delivered_segs) * u64::from(first.mss_bytes);

@@ -1,4 +1,4 @@
-//! Hooks that are called in the kernel without a socket leave what they leave natively.
+//! Hooks called in the kernel without a socket leave the same memory as native calls.
 
 use std::collections::BTreeMap;
 

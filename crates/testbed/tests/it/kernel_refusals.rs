@@ -1,5 +1,5 @@
-//! Algorithm files that the compiler or the verifier refuses: the message names file, line
-//! and cause, and says how to see the rest.
+//! Algorithm files that the compiler or the verifier refuses. The message names file, line and
+//! cause, and where to find the whole log.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::alone::undisturbed;
 use crate::kernel::flows::{Flows, available, is_root};
 
-/// An algorithm whose window grows as told; its state holds what is asked for.
+/// An algorithm with this code for growth and this state.
 struct File {
     state: &'static str,
     grow: &'static str,
@@ -52,7 +52,7 @@ CC_ALGORITHM(odd, .title = "Odd", .family = CC_FAMILY_LOSS, .year = 2026,
         (folder, path)
     }
 
-    /// Compiles and registers it.
+    /// Compile and register it.
     fn registered(&self) -> Result<Registered, Error> {
         let (_folder, path) = self.written();
         let object = compile_file(&path)?;
@@ -60,8 +60,8 @@ CC_ALGORITHM(odd, .title = "Odd", .family = CC_FAMILY_LOSS, .year = 2026,
     }
 }
 
-/// The message of a refused algorithm, once line, cause and the log that it names are
-/// known to be right.
+/// The message of a refused algorithm, after checks of its line, its cause and the log that it
+/// names.
 fn assert_refused(file: &File, line: Option<u32>, cause: &str) {
     let error = file.registered().expect_err("a refusal");
     let message = error.to_string();
@@ -75,7 +75,7 @@ fn assert_refused(file: &File, line: Option<u32>, cause: &str) {
     assert!(log_of(&message).contains("odd.c"), "{message}");
 }
 
-/// What is in the log that a message names; the log is removed.
+/// Read the log that a message names, and remove it.
 fn log_of(message: &str) -> String {
     let path = message.rsplit_once("all of it is in ").expect("the log's place").1;
     let log = fs::read_to_string(path).unwrap();
@@ -173,7 +173,7 @@ fn without_privileges_the_way_out_is_told() {
         let reno = compile(dumbbell_algorithm::find("reno").unwrap(), &NEVER).unwrap();
         let error = std::thread::scope(|scope| {
             let unprivileged = scope.spawn(|| {
-                // SAFETY: no memory is involved. Called directly, it is for this thread alone.
+                // SAFETY: no memory is involved. The direct call changes only this thread.
                 let answer = unsafe { libc::syscall(libc::SYS_setresuid, 65_534, 65_534, 65_534) };
                 assert_eq!(answer, 0);
                 Registered::new(&reno, &[], OfStack::default(), flows.map(), Keep::default())

@@ -1,5 +1,4 @@
-//! Whole runs on the real kernel. Whether the machine keeps up is not their business: the
-//! guards' is.
+//! Whole runs on the real kernel. The guards, not these tests, check that the machine keeps up.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -24,10 +23,10 @@ fn count(output: &Output, kind: EventKind) -> usize {
     output.events.kind.iter().filter(|code| **code == kind as u8).count()
 }
 
-/// So many algorithms run at once, each on a link of its own, so that all take less time.
+/// Algorithms that run at once, each on a separate link, to save time.
 const BESIDE: usize = 4;
 
-/// Each algorithm alone on both ways of its own dumbbell.
+/// Each algorithm alone, on both directions of a separate dumbbell.
 fn beside(names: &[&str]) -> Value {
     let flows: Vec<_> = names.iter().map(|name| tcp(name, json!("endless"))).collect();
     let mut scenario = dumbbell(50_000_000, 2_000, &flows);
@@ -54,7 +53,7 @@ fn every_algorithm_fills_a_link_is_sampled_and_loses_no_packet_untold() {
             for (index, name) in names.iter().enumerate() {
                 let flow = &output.summary.flows[index];
                 let goodput = flow.received_bytes as f64 * 8.0 / 2.0;
-                // As in Linux, TCP-LP gives way to the queue of each of its own slow starts.
+                // As in Linux, TCP-LP yields to the queue of its own slow start.
                 let least = if name.ends_with("lp") { 1e6 } else { 20e6 };
                 assert!((least..=48.3e6).contains(&goodput), "{name}: {goodput}");
                 assert!(flow.rtt_min_us.unwrap() >= 20_000, "{name}: {flow:?}");
@@ -82,7 +81,7 @@ fn modes_change_where_samples_say_so() {
             let output = carried_out(&scenario).unwrap();
             let (modes, internals) = (&output.modes, &output.internals);
             assert!(modes.flow.iter().all(|flow| *flow == 0), "Reno has none: {modes:?}");
-            // Startup, at the gain of its rate.
+            // Startup, with its gain.
             assert_eq!((modes.mode[0], modes.info2[0]), (0, 739));
             assert_eq!(internals.flow.is_empty(), !algorithm_state);
             let sampled = (0..internals.flow.len()).filter(|row| internals.flow[*row] == 0);
@@ -109,7 +108,7 @@ fn every_algorithm_does_natively_what_it_does_in_the_kernel() {
                 .unwrap();
         assert_eq!(reports.len(), flows.len());
         let calls = |report: &ParityReport| report.callbacks.values().sum::<u64>();
-        // Some leave the link to the others, or begin with the loss of a window of one.
+        // Some algorithms yield the link to the others, or begin with the loss of a window of one.
         assert!(reports.iter().map(calls).sum::<u64>() > 100 * reports.len() as u64, "{reports:?}");
         for report in reports {
             assert!(report.callbacks.contains_key("ssthresh"), "{report:?}");
@@ -145,13 +144,13 @@ fn requests_and_datagrams_share_a_link() {
         let sent_bps = datagrams.sent_segs as f64 * 1_500.0 * 8.0 / 2.0;
         assert!((4.9e6..=5.01e6).contains(&sent_bps), "{sent_bps}");
         assert_eq!(datagrams.received_packets + datagrams.in_flight_packets, datagrams.sent_segs);
-        // Each takes a round trip and the sending of 10 kB.
+        // Each takes a round trip and the time to send 10 kB.
         assert!(output.requests.latency_ns.iter().all(|latency| *latency > 20_000_000));
         assert!((40..=95).contains(&output.requests.number.len()), "{requests:?}");
     });
 }
 
-/// In the network's time, so that a busy machine makes no difference to what waits for nothing.
+/// Delays are in the network's time, so a busy machine does not change the delay on an empty path.
 #[test]
 fn delays_of_packets_are_those_of_the_network() {
     undisturbed(|| {
@@ -162,7 +161,7 @@ fn delays_of_packets_are_those_of_the_network() {
         let output = carried_out(&scenario).unwrap();
         let flow = &output.summary.flows[0];
         let delay = flow.delay.unwrap();
-        // Its own 600 us on the wire and 10 ms of way, and the queue before it: 100 packets at most.
+        // 600 us on the wire, 10 ms of propagation, and at most 100 packets in the queue before it.
         assert_eq!(delay.min_ns, 10_600_000);
         assert!((11_000_000..=71_200_000).contains(&delay.mean_ns), "{delay:?}");
         assert!(delay.max_ns <= 71_200_000 && delay.jitter_ns.unwrap() > 10_000, "{delay:?}");
@@ -209,8 +208,8 @@ fn what_is_stopped_stops_and_a_cancelled_run_ends() {
     });
 }
 
-/// Two bottlenecks in a row, the second with a fair queue that marks; one flow passes both,
-/// one enters at the second, from further away, and one goes the other way.
+/// Two bottlenecks in a row, the second with a fair queue and marks. One flow passes both. One
+/// enters at the second, from further away. One goes in the other direction.
 #[test]
 fn any_network_of_the_simulator_is_there() {
     undisturbed(|| {
@@ -238,14 +237,14 @@ fn any_network_of_the_simulator_is_there() {
         let output = carried_out(&scenario).unwrap();
         let [long, short, back] = &output.summary.flows[..] else { panic!("three flows") };
         let rate_bps = |flow: &dumbbell_record::FlowSummary| flow.received_bytes as f64 * 4.0;
-        // Fair shares of the second link; the way back has a link of its own.
+        // Fair shares of the second link; the reverse path has a separate link.
         for flow in [long, short] {
             assert!((4e6..11e6).contains(&rate_bps(flow)), "{flow:?}");
         }
         assert!(rate_bps(back) > 10e6, "{back:?}");
         assert!(long.marked_packets > 0 && short.marked_packets == 0, "{long:?}");
         let [base, base_short] = [long, short].map(|flow| flow.rtt_min_us.unwrap());
-        // A loaded machine may hold up even the first of them.
+        // A loaded machine may delay even the first of them.
         assert!((31_000..60_000).contains(&base), "{base}");
         assert!((27_000..60_000).contains(&base_short), "{base_short}");
         for flow in &output.summary.flows {

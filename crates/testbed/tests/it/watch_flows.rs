@@ -1,4 +1,4 @@
-//! What the kernel's TCP does with connections, as the watch sees it.
+//! Connections of the kernel's TCP, as the watch reports them.
 
 use std::os::fd::AsFd;
 use std::sync::atomic::Ordering::Relaxed;
@@ -90,7 +90,7 @@ fn a_loss_is_one_reduction_that_recovers() {
         assert_eq!(kinds(&events), [Kind::Congestion, Kind::Recovered]);
         let [reduced, recovered] = events[..] else { unreachable!() };
         assert_eq!((reduced.port, recovered.port), (PORT, PORT));
-        // CUBIC falls to seven tenths.
+        // CUBIC reduces to seven tenths.
         assert_eq!(reduced.ssthresh_segs, reduced.cwnd_segs * 717 / 1_024);
         assert_eq!(recovered.ssthresh_segs, reduced.ssthresh_segs);
         let before_ns = before.tv_sec() as u64 * 1_000_000_000 + before.tv_nsec() as u64;
@@ -108,9 +108,9 @@ fn a_tail_loss_that_a_probe_repairs_is_a_reduction() {
         let ends = path.connect(PORT);
         path.faults.drop_each.store(5, Relaxed);
         ends.0.send(&[0; 5 * 1_448]).unwrap();
-        // Two round trips, and 200 ms lest the acknowledgement is only delayed.
+        // Two round trips, and 200 ms in case the acknowledgement is only delayed.
         std::thread::sleep(Duration::from_millis(600));
-        // The kernel knows once something later is acknowledged.
+        // The kernel detects the loss once later data is acknowledged.
         path.faults.drop_each.store(0, Relaxed);
         ends.0.send(&[0; 1_448]).unwrap();
         std::thread::sleep(Duration::from_millis(100));
@@ -149,7 +149,7 @@ fn a_timeout_reduces_once_however_often_it_is_repeated() {
         let ends = connect(&path);
         bulk(&ends, Duration::from_millis(100), || ());
         let before = tcp_info(&ends.0);
-        // Twice within this time, and for the third time after it.
+        // Two timeouts within this time, and the third one after it.
         let time = Duration::from_micros((5 * before.tcpi_rto).into());
         path.faults.drop_each.store(1, Relaxed);
         bulk(&ends, time, || ());
@@ -176,7 +176,7 @@ fn a_timeout_that_was_only_a_delay_is_undone() {
         let watch = watch(&path);
         let ends = connect(&path);
         bulk(&ends, Duration::from_millis(100), || ());
-        // A busy machine makes for a long timeout.
+        // On a busy machine the timeout is long.
         let rto_ms = tcp_info(&ends.0).tcpi_rto / 1_000;
         path.faults.hold_ms.store(2 * rto_ms, Relaxed);
         bulk(&ends, Duration::from_millis((6 * rto_ms).into()), || ());
@@ -192,7 +192,7 @@ fn a_timeout_that_was_only_a_delay_is_undone() {
     });
 }
 
-/// One segment arrives so many milliseconds late: what became of the window.
+/// Changes of the window after one segment arrives `late_ms` late.
 fn after_reordering(late_ms: u32) -> Vec<KernelEvent> {
     let path = Path::new(DELAY);
     let watch = watch(&path);

@@ -1,4 +1,4 @@
-//! TCP-BPF: what a program sets of connections while they are set up.
+//! TCP-BPF: settings of connections by a program while they are set up.
 
 use std::num::NonZeroU32;
 use std::os::fd::AsFd;
@@ -12,7 +12,7 @@ use socket2::Socket;
 
 const PORT: u16 = 1_030;
 
-/// A connection so steered, over a path with a round trip of 40 ms.
+/// A connection with these settings, over a path with a round trip of 40 ms.
 fn steered(settings: &TcpBpf) -> (Path, Watch, (Socket, Socket)) {
     let path = Path::new(Duration::from_millis(20));
     let watch = Watch::load(&[&path.sender, &path.receiver], &NEVER).unwrap();
@@ -21,7 +21,7 @@ fn steered(settings: &TcpBpf) -> (Path, Watch, (Socket, Socket)) {
     (path, watch, ends)
 }
 
-/// Sends for a second; gives the most segments that were outstanding.
+/// Send for a second; return the most segments that were outstanding.
 fn most_outstanding(ends: &(Socket, Socket)) -> u32 {
     let mut outstanding = 0;
     bulk(ends, Duration::from_secs(1), || {
@@ -70,8 +70,8 @@ fn the_receive_buffer_limits_what_is_outstanding() {
         let (_path, _watch, ends) = steered(&settings);
         assert_eq!(ends.1.recv_buffer_size().unwrap(), 2 * bytes as usize);
         let outstanding = most_outstanding(&ends);
-        // Half of twice the size is payload to begin with; then the kernel sees how much memory
-        // packets really take.
+        // At first, half of twice the size is payload. Then the kernel measures how much memory
+        // packets take.
         assert!((36..=52).contains(&outstanding), "{outstanding} segments were outstanding");
     });
 }
@@ -84,7 +84,7 @@ fn the_send_buffer_limits_what_is_outstanding() {
         let (_path, _watch, ends) = steered(&settings);
         assert_eq!(ends.0.send_buffer_size().unwrap(), 2 * bytes as usize);
         let outstanding = most_outstanding(&ends);
-        // Twice the size is payload, and a chunk that was begun within it is filled: 64 KB.
+        // Twice the size is payload, and a chunk that began within it is filled: 64 KB.
         assert!((70..=126).contains(&outstanding), "{outstanding} segments were outstanding");
     });
 }

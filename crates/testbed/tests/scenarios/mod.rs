@@ -1,11 +1,11 @@
-//! Scenarios that tests run.
+//! Scenarios of tests.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use dumbbell_record::EventKind;
 use dumbbell_workload::Scenario;
 use serde_json::{Value, json};
 
-/// A dumbbell of `rate_bps` and 10 ms each way for `flows`, which lasts `ms`.
+/// A dumbbell of `rate_bps` and 10 ms in each direction for `flows`, which runs for `ms`.
 pub fn dumbbell(rate_bps: u64, ms: u64, flows: &[Value]) -> Value {
     let queue = json!({"limit": {"packets": 100}, "discipline": {"kind": "fifo"}});
     let link = |name: &str| {
@@ -44,14 +44,14 @@ pub fn tcp(algorithm: &str, demand: Value) -> Value {
     flow(transport, 52)
 }
 
-/// Random losses on the way of the data.
+/// Random losses on the data's path.
 pub fn with_loss(mut scenario: Value, probability: f64) -> Value {
     scenario["links"][0]["loss"] =
         json!([{"kind": "bernoulli", "probability": [[0, probability]]}]);
     scenario
 }
 
-/// The scenario as engines take it.
+/// The scenario in the engines' form.
 pub fn parsed(scenario: &Value) -> Scenario {
     Scenario::from_json(&scenario.to_string()).unwrap()
 }

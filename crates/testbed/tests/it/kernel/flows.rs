@@ -1,4 +1,4 @@
-//! Socket storage of `struct cc_flow`, as a run has it, and what the kernel offers.
+//! Socket storage of `struct cc_flow`, as in a run, and the features that the kernel offers.
 
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -53,7 +53,7 @@ impl Flows {
     }
 }
 
-/// Where `base_rtt_us` is in `struct cc_flow`.
+/// Offset of `base_rtt_us` in `struct cc_flow`.
 const BASE_RTT_AT: usize = 36;
 
 fn key(socket: BorrowedFd<'_>) -> [u8; 4] {

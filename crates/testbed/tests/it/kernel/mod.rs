@@ -1,4 +1,4 @@
-//! Transfers under algorithms in the kernel.
+//! Transfers with algorithms in the kernel.
 
 pub mod flows;
 pub mod path;

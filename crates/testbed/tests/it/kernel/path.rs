@@ -1,4 +1,4 @@
-//! A lossy path between two hosts: enough trouble to reach every hook of an algorithm.
+//! A lossy path between two hosts, with enough trouble to reach every hook of an algorithm.
 
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
@@ -11,14 +11,14 @@ use dumbbell_testbed::{Namespace, Tun};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 const DELAY: Duration = Duration::from_millis(2);
-/// Packets of a host that wait or travel; what comes beyond is dropped.
+/// Most packets of a host that wait or travel. Packets beyond that are dropped.
 const CAPACITY: usize = 400;
-/// One packet in so many is dropped, one comes late, which looks like a loss.
+/// One packet in so many is dropped, and one comes late, which looks like a loss.
 const DROPPED: u64 = 400;
 const LATE: u64 = 1_500;
 const LATENESS: Duration = Duration::from_millis(6);
-/// Every so often nothing arrives for so long that a sender takes all for lost; every
-/// other time it arrives after all.
+/// Interval of pauses in which nothing arrives. A sender takes all its data for lost. After every
+/// other pause the data arrives after all.
 const PAUSE_EVERY: Duration = Duration::from_millis(1_500);
 const PAUSE: Duration = Duration::from_millis(300);
 
@@ -56,7 +56,7 @@ fn device(namespace: &Namespace, address: &str) -> Tun {
     })
 }
 
-/// A packet that travels, and when it is there.
+/// A travelling packet, and the time of its arrival.
 struct Travelling {
     due: Instant,
     bytes: Vec<u8>,
@@ -73,7 +73,7 @@ fn forward(devices: &[Tun; 2], ends: &AtomicBool) {
         for (from, line) in lines.iter_mut().enumerate() {
             let mut buffer = [0; 2_048];
             while let Ok(length) = devices[from].receive(&mut buffer) {
-                // Only data meets with trouble: acknowledgements are short.
+                // Only data is disturbed. Acknowledgements are short.
                 let troubled = length > 200;
                 if let Some(due) = fate(&mut random, begin.elapsed(), line.len(), troubled) {
                     insert(line, Travelling { due, bytes: buffer[..length].to_vec() });
@@ -87,7 +87,7 @@ fn forward(devices: &[Tun; 2], ends: &AtomicBool) {
     }
 }
 
-/// When a packet arrives, if it does.
+/// Time of a packet's arrival; none: it is dropped.
 fn fate(random: &mut u64, age: Duration, waiting: usize, troubled: bool) -> Option<Instant> {
     let due = Instant::now() + DELAY;
     if waiting >= CAPACITY {
@@ -111,7 +111,7 @@ fn fate(random: &mut u64, age: Duration, waiting: usize, troubled: bool) -> Opti
     }
 }
 
-/// Keeps a line in the order in which packets arrive.
+/// Insert a packet in the order of arrival.
 fn insert(line: &mut VecDeque<Travelling>, packet: Travelling) {
     let at = line.partition_point(|other| other.due <= packet.due);
     line.insert(at, packet);

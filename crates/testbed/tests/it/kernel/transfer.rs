@@ -1,4 +1,4 @@
-//! A transfer over a path, under an algorithm in the kernel.
+//! A transfer over a path, with an algorithm in the kernel.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -13,28 +13,28 @@ use super::path::Path;
 
 const RECEIVER: ([u8; 4], u16) = ([10, 0, 0, 2], RECEIVER_PORT);
 pub const RECEIVER_PORT: u16 = 4_242;
-/// What each flow is told of its path (TCP-BPF).
+/// RTT of the empty path that TCP-BPF sets for each flow.
 pub const BASE_RTT_US: u32 = 4_321;
 
-/// What a sender saw.
+/// Measurements of a sender.
 pub struct Sent {
     /// Largest and smallest window, segments.
     pub cwnd_segs: (u32, u32),
     /// `struct cc_flow` of its socket, at the end.
     pub flow: Vec<u8>,
     pub bytes: u64,
-    /// Both ends agreed on ECN.
+    /// True if both ends agreed on ECN.
     pub ecn: bool,
 }
 
 /// Bit of `tcpi_options`.
 const OPTION_ECN: u8 = 8;
 
-/// How long a sender is silent, once all that it sent is acknowledged.
+/// Length of a sender's pause, once all its data is acknowledged.
 pub const PAUSE: Duration = Duration::from_millis(300);
 
-/// Sends for some time, and a little more after a pause. The receiver's end has the algorithm, too: Linux grants ECN to one
-/// that needs it only so.
+/// Send for some time, and a little more after a pause. The receiver's end has the algorithm, too.
+/// Otherwise Linux grants no ECN to an algorithm that needs it.
 pub fn send(path: &Path, kernel_name: &str, flows: &Flows, duration: Duration) -> Sent {
     let listener = path.receiver.run(|| TcpListener::bind(SocketAddr::from(RECEIVER)).unwrap());
     SockRef::from(&listener).set_tcp_congestion(kernel_name.as_bytes()).unwrap();
@@ -93,7 +93,7 @@ fn connect(path: &Path, kernel_name: &str, flows: &Flows) -> TcpStream {
     socket.into()
 }
 
-/// What is not acknowledged, sent or not.
+/// Bytes that are not acknowledged, sent or not.
 fn queued_bytes(socket: &TcpStream) -> libc::c_int {
     let mut bytes = 0;
     // SAFETY: this request writes one number.

@@ -72,7 +72,7 @@ fn bursts_come_at_the_times_of_the_simulator() {
     undisturbed(|| {
         let bursts = json!({"on_off": on_off(100, 150, true)});
         let scenario = scenario(3_000, 10, &[tcp(0, None, bursts)]);
-        // The simulator's network.
+        // A path like the simulator's network.
         let path = Path::new(Conditions {
             rate_bps: Some(100_000_000),
             queue_bytes: 1_500_000,
@@ -96,7 +96,7 @@ fn bursts_come_at_the_times_of_the_simulator() {
         let (simulated, measured) = (grows(&simulated), grows(&measured));
         assert_eq!(simulated.len(), measured.len());
         assert!(simulated.iter().any(|sends| *sends) && simulated.iter().any(|sends| !sends));
-        // The edges of bursts may be seen in the next interval.
+        // The edges of bursts may appear in the next interval.
         let differ = simulated.iter().zip(&measured).filter(|(a, b)| a != b).count();
         let edges = simulated.windows(2).filter(|two| two[0] != two[1]).count();
         assert!(differ <= edges, "{differ} of {}, {edges} edges", simulated.len());
@@ -171,7 +171,7 @@ fn an_unknown_algorithm_is_a_clear_error() {
 #[test]
 fn a_refused_connection_is_a_clear_error_and_ends_the_thread() {
     undisturbed(|| {
-        // Whoever listens is not where the senders' path leads.
+        // The listener is not at the end of the senders' path.
         let (path, elsewhere) = (Path::new(FREE), Path::new(FREE));
         let scenario = scenario(60_000, 100, &[tcp(0, None, json!("endless"))]);
         let hosts = [&path.senders, &elsewhere.receivers];
@@ -219,8 +219,8 @@ fn for_how_long_the_applications_were_held_up_is_measured() {
     undisturbed(|| {
         let path = Path::new(NARROW);
         let scenario = scenario(550, 100, &[tcp(0, None, json!("endless"))]);
-        // It is called by the applications' thread for each of five samples; meanwhile the receiver
-        // should have read, which it does every ten milliseconds at least.
+        // The applications' thread calls this for each of five samples. Meanwhile the receiver
+        // should have read, as it does at least every ten milliseconds.
         let hold = |_: usize, _: BorrowedFd<'_>| {
             thread::sleep(Duration::from_millis(40));
             None

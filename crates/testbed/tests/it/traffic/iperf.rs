@@ -1,4 +1,4 @@
-//! Our bulk sender against iperf3's.
+//! Our bulk sender compared with iperf3's.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -16,7 +16,7 @@ const LIMITED: Conditions = Conditions {
     delay: Duration::from_millis(5),
 };
 
-/// Goodput in bit/s that iperf3's receiver has seen in three seconds.
+/// Goodput that iperf3's receiver measured in three seconds, in bit/s.
 fn iperf(path: &Path) -> f64 {
     let mut server = path.receivers.run(|| {
         let command = ["-s", "-1", "-B", "10.0.0.2"];
@@ -40,7 +40,7 @@ fn bulk_goodput_is_that_of_iperf3() {
         let ours = output.ends[0].received_bytes as f64 * 8.0 / 3.0;
         let theirs = iperf(&path);
         println!("ours {ours:.0} bit/s, iperf3 {theirs:.0} bit/s");
-        // Each has its own losses, and iperf3 waits for what is in the queue: 30 ms of 3 s.
+        // Each has its own losses, and iperf3 waits for the data in the queue: 30 ms of 3 s.
         assert!((ours / theirs - 1.0).abs() < 0.05, "ours {ours}, iperf3 {theirs}");
         // 96.5 % of the rate is payload.
         assert!(ours > 0.9 * 40e6 * 1_448.0 / 1_500.0, "{ours}");

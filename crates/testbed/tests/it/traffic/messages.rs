@@ -24,7 +24,7 @@ fn requests_take_a_round_trip_and_follow_after_their_pause() {
         let demand = json!({"requests": {"bytes": 3_000, "pause_ns": 60 * MS}});
         let output = run(&Path::new(DISTANT), &scenario(1_030, 100, &[tcp(0, None, demand)]));
         let rows = &output.requests;
-        // One every 100 ms, somewhat later each time; later still on a busy machine.
+        // One every 100 ms, each somewhat late, and later on a busy machine.
         assert!((5..=10).contains(&rows.len()), "{rows:?}");
         for (number, row) in (0..).zip(rows) {
             assert_eq!((row.number, row.bytes, row.flow), (number, 3_000, 0));
@@ -68,8 +68,8 @@ fn a_transfer_is_exactly_its_bytes_and_is_done() {
         assert_eq!(output.requests.len(), sizes.len(), "{:?}", output.requests);
         let mut rows = output.requests.clone();
         rows.sort_by_key(|row| row.flow);
-        // At least the round trips of slow start from ten segments on; delayed ACKs and the
-        // window of the receiver make it more.
+        // At least the round trips of slow start from ten segments on. Delayed ACKs and the
+        // receiver's window make it longer.
         for ((row, bytes), trips) in rows.iter().zip(sizes).zip([1, 1, 3, 7]) {
             assert_eq!((row.bytes, row.number), (bytes, 0));
             let end = &output.ends[row.flow as usize];

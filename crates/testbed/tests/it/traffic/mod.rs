@@ -1,5 +1,4 @@
-//! The applications on real sockets, over a path made of two TUN devices and a thread.
-//! Needs root.
+//! The applications on real sockets, over a path of two TUN devices and a thread. Needs root.
 
 mod bulk;
 mod datagrams;

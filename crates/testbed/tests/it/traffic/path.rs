@@ -1,4 +1,4 @@
-//! Two hosts and a path between them: a rate, a queue and a delay.
+//! Two hosts and a path between them, with a rate, a queue and a delay.
 
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -11,12 +11,12 @@ use dumbbell_testbed::{Namespace, Tun};
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
 
-/// What a path does to packets from the senders' host.
+/// Properties of a path for packets from the senders' host.
 #[derive(Clone, Copy)]
 pub struct Conditions {
     /// Rate at the IP layer; none: no limit.
     pub rate_bps: Option<u64>,
-    /// What may wait there.
+    /// Size of its queue.
     pub queue_bytes: usize,
     /// One-way delay, in both directions.
     pub delay: Duration,
@@ -26,7 +26,7 @@ pub struct Conditions {
 pub const FREE: Conditions =
     Conditions { rate_bps: None, queue_bytes: usize::MAX, delay: Duration::ZERO };
 
-/// Two hosts that hear each other.
+/// Two connected hosts.
 pub struct Path {
     pub senders: Namespace,
     pub receivers: Namespace,
@@ -67,7 +67,7 @@ pub fn host(address: &str) -> (Namespace, Arc<Tun>) {
     let device = namespace.run(|| {
         let device = Tun::new("dumbbell", false).unwrap();
         device.set_up(address.parse().unwrap(), 1_500, 100_000).unwrap();
-        // The receiver's window is not to be the limit.
+        // The receiver's window must not be the limit.
         std::fs::write("/proc/sys/net/ipv4/tcp_rmem", "4096 8000000 16000000").unwrap();
         device
     });

@@ -16,7 +16,7 @@ use super::path::Path;
 pub const MS: u64 = 1_000_000;
 pub const SEED: u64 = 7;
 
-/// Sockets without anything special.
+/// Sockets with default settings.
 pub const PLAIN: SocketTuning = SocketTuning {
     window_clamp_bytes: None,
     flows: 1,
@@ -58,7 +58,7 @@ fn flow(start_ms: u64, stop_ms: Option<u64>, header_bytes: u16, transport: Value
     })
 }
 
-/// A scenario of some flows over a link of 100 Mbit/s, which only the simulator asks for.
+/// A scenario of some flows over a link of 100 Mbit/s, which only the simulator uses.
 pub fn scenario(duration_ms: u64, interval_ms: u64, flows: &[Value]) -> Scenario {
     let queue = json!({"limit": {"packets": 1_000}, "discipline": {"kind": "fifo"}});
     let link = |name: &str| {
@@ -84,7 +84,7 @@ pub fn start(path: &Path, scenario: &Scenario) -> Result<Traffic, Error> {
     start_with(path.hosts(), scenario, PLAIN, &Arc::default())
 }
 
-/// The applications of a scenario, with sockets and a switch of one's own.
+/// The applications of a scenario, with other sockets and another switch.
 pub fn start_with(
     hosts: [&Namespace; 2],
     scenario: &Scenario,
@@ -95,7 +95,7 @@ pub fn start_with(
     start_as_planned(hosts, scenario, tuning, plan)
 }
 
-/// How a scenario is conducted where nothing is special.
+/// The plan of a run with default settings.
 pub fn plan_of(scenario: &Scenario) -> Plan<'_> {
     Plan {
         record: &scenario.record,
@@ -107,7 +107,7 @@ pub fn plan_of(scenario: &Scenario) -> Plan<'_> {
     }
 }
 
-/// The applications of a scenario, conducted in a way of one's own.
+/// The applications of a scenario, with another plan.
 pub fn start_as_planned(
     [sender, receiver]: [&Namespace; 2],
     scenario: &Scenario,
@@ -134,7 +134,7 @@ pub fn start_as_planned(
     Prepared::new(&connections, plan)?.start(Clock::starting_in(tuning.lead.unwrap_or(Span::ZERO)))
 }
 
-/// What the applications of a scenario did.
+/// Output of a scenario's applications.
 pub fn run(path: &Path, scenario: &Scenario) -> TrafficOutput {
     let output = start(path, scenario).unwrap().finish().unwrap();
     assert_eq!(output.late_connections, [] as [usize; 0]);
@@ -142,7 +142,7 @@ pub fn run(path: &Path, scenario: &Scenario) -> TrafficOutput {
     output
 }
 
-/// Samples lie at exact multiples, none is missing, and counters do not go back.
+/// Check that samples are at exact multiples, none is missing, and counters never fall.
 fn check_samples(output: &TrafficOutput, scenario: &Scenario) {
     let RecordConfig { interval_ns, .. } = scenario.record;
     let interval = interval_ns.unwrap().get();
@@ -157,7 +157,7 @@ fn check_samples(output: &TrafficOutput, scenario: &Scenario) {
     }
 }
 
-/// When events of a kind happened.
+/// Times of the events of a kind.
 pub fn times(output: &TrafficOutput, kind: EventKind) -> Vec<u64> {
     let events = output.events.iter().filter(|event| event.kind == kind as u8);
     events.map(|event| event.time_ns).collect()

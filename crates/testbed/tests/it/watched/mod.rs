@@ -1,5 +1,5 @@
-//! A path between two hosts for tests: every packet arrives after a fixed delay, unless
-//! the test has it dropped or held back.
+//! A path between two hosts for tests: every packet arrives after a fixed delay, unless the test
+//! drops or delays it.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,7 +15,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 pub const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 2);
-/// Two hosts and what lies between them.
+/// Two hosts and the path between them.
 pub struct Path {
     pub sender: Namespace,
     pub receiver: Namespace,
@@ -24,19 +24,19 @@ pub struct Path {
     forwarder: Option<JoinHandle<()>>,
 }
 
-/// What is to happen to packets of data next.
+/// Faults of the next data packets.
 #[derive(Default)]
 pub struct Faults {
-    /// So many are lost.
+    /// Number of packets to lose.
     pub drop_next: AtomicU32,
-    /// So long the next one, and all that follow, arrive late, in ms.
+    /// Delay of the next packet and all that follow, in ms.
     pub hold_ms: AtomicU32,
-    /// Each one of so many is lost; 0: none.
+    /// One in so many packets is lost; 0: none.
     pub drop_each: AtomicU32,
-    /// So many are overtaken by all that are sent within this many ms after them.
+    /// Number of packets to delay behind all packets sent within this many ms after them.
     pub overtaken: AtomicU32,
     pub overtaken_ms: AtomicU32,
-    /// So many are marked for congestion (ECN), if they may be.
+    /// Number of ECN-capable packets to mark.
     pub mark_next: AtomicU32,
 }
 
@@ -61,8 +61,7 @@ impl Path {
         })
     }
 
-    /// A connection from a port of the sender to the same port of the receiver: both
-    /// ends. It uses CUBIC.
+    /// Connect a port of the sender to the same port of the receiver, with CUBIC; return both ends.
     pub fn connect(&self, port: u16) -> (Socket, Socket) {
         let listener = self.listen(port);
         let socket = self.sender.run(|| {
@@ -85,8 +84,8 @@ impl Drop for Path {
     }
 }
 
-/// Sends data for a while, which the other end reads; `look` is called all the time.
-/// Gives the bytes that arrived.
+/// Send data for a while, which the other end reads, and call `look` all the time. Return the bytes
+/// that arrived.
 pub fn bulk(ends: &(Socket, Socket), time: Duration, mut look: impl FnMut()) -> u64 {
     let (sender, receiver) = ends;
     sender.set_write_timeout(Some(Duration::from_millis(100))).unwrap();
@@ -114,7 +113,7 @@ fn read_all(socket: &Socket, done: &AtomicBool) -> u64 {
     total
 }
 
-/// The kernel's table about a connection.
+/// Read the kernel's TCP_INFO of a connection.
 pub fn tcp_info(socket: &Socket) -> libc::tcp_info {
     // SAFETY: a table of numbers may be zeros, and the kernel writes at most its size.
     unsafe {
@@ -182,8 +181,8 @@ fn forward(devices: &[Tun; 2], delay: Duration, faults: &Faults, stop: &AtomicBo
     }
 }
 
-/// Whether anything follows the headers of a packet of IPv4 and TCP. Be it ever so little:
-/// where all else is lost, a receiver that gets it tells the sender of a hole.
+/// Return true if an IPv4 and TCP packet has payload, even one byte. If all else is lost, its
+/// acknowledgement reports a hole to the sender.
 fn carries_data(packet: &[u8]) -> bool {
     let network = usize::from(packet[0] & 15) * 4;
     let transport = usize::from(packet[network + 12] >> 4) * 4;
@@ -211,7 +210,7 @@ impl Faults {
             || self.drop_next.fetch_update(Relaxed, Relaxed, take).is_ok()
     }
 
-    /// Changes ECT(0) to CE in an IPv4 header, whose checksum then falls by as much.
+    /// Change ECT(0) to CE in an IPv4 header. Its checksum falls by the same amount.
     fn mark(&self, packet: &mut [u8]) {
         let take = |left: u32| left.checked_sub(1);
         if packet[1] & 3 == 2 && self.mark_next.fetch_update(Relaxed, Relaxed, take).is_ok() {
