@@ -1,8 +1,8 @@
-//! What an acknowledgement costs a sender in an undisturbed window: nanoseconds for
-//! each ACK with all that it lets go, without receiver or network.
+//! The cost of an ACK at a sender with an undisturbed window: nanoseconds for each ACK with all
+//! segments that it releases, without receiver or network.
 //!
-//! `cargo bench -p dumbbell-tcp --bench ack` prints the fastest of many rounds, as
-//! the machine has other things to do.
+//! `cargo bench -p dumbbell-tcp --bench ack` prints the fastest of many rounds, because the machine
+//! does other work, too.
 #![allow(clippy::disallowed_methods, reason = "speed is measured")]
 
 use std::collections::BTreeMap;

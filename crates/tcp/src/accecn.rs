@@ -1,7 +1,7 @@
-//! Accurate ECN (RFC 9768): acknowledgements count the marks that have arrived.
+//! Accurate ECN (RFC 9768): ACKs count the marks that have arrived.
 //!
-//! Three flags of the header (the ACE field) hold a counter of marked packets modulo 8. An option,
-//! where there is space, holds counters of payload by the ECN field with which it came.
+//! Three flags of the header (the ACE field) hold a counter of marked packets modulo 8. If there is
+//! space, an option holds counters of payload by the ECN field of its packets.
 
 mod counter;
 mod reader;
@@ -15,42 +15,43 @@ use crate::stack::{AccEcnOption, Stack};
 
 /// The ACE field counts modulo this.
 const ACE_CYCLE: u64 = 8;
-/// The counter of marked packets begins here, so that the field is never all zeros at first
-/// (RFC 9768, section 3.2.1).
+/// Start of the counter of marked packets, so that the field is not all zeros at first (RFC 9768,
+/// section 3.2.1).
 const PACKETS_AT_START: u64 = 5;
 /// Counters of bytes in the option have 24 bits.
 const BYTES_CYCLE: u32 = 1 << 24;
 /// Size of the option with its three counters, padded to whole words.
 const OPTION_BYTES: u16 = 12;
-/// The same with two of them, one of which is that of marked bytes.
+/// Size of the option with two counters, one of them that of marked bytes.
 const SHORT_OPTION_BYTES: u16 = 8;
-/// Space for options in a TCP header.
+/// Space for options in a TCP header, in bytes.
 const OPTIONS_BYTES_MAX: u16 = 40;
 
-/// What an acknowledgement says of the marks that have arrived.
+/// Counts of marks in an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkCounts {
     /// The ACE field: marked packets and 5, modulo 8.
     pub ace: u8,
-    /// The option, if there is one.
+    /// The option; None if the ACK has none.
     pub option: Option<ByteCounts>,
 }
 
-/// The AccECN option: payload that came with each ECN field, modulo 2^24.
+/// The AccECN option: payload in bytes by ECN field, modulo 2^24.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteCounts {
-    /// With ECT(0), and 1.
+    /// Payload with ECT(0), and 1.
     pub ect0: u32,
-    /// Marked.
+    /// Marked payload.
     pub ce: u32,
-    /// With ECT(1), and 1.
+    /// Payload with ECT(1), and 1.
     pub ect1: u32,
-    /// The one that would not change is left out: ECT(1), or ECT(0) where the flow is L4S.
+    /// True if the option omits the counter that does not change: ECT(1), or ECT(0) for an L4S
+    /// flow.
     pub is_short: bool,
 }
 
 impl MarkCounts {
-    /// Size of the option in bytes, padded to whole words; 0: there is none.
+    /// Size of the option in bytes, padded to whole words; 0 if there is none.
     #[must_use]
     pub const fn option_bytes(&self) -> u16 {
         match self.option {
@@ -61,22 +62,22 @@ impl MarkCounts {
     }
 }
 
-/// Bytes that the option takes in each packet of a connection, those with data too.
+/// Bytes of the option in each packet of a connection, with or without data.
 #[must_use]
 pub const fn option_bytes(stack: &Stack) -> u16 {
     let is_always = matches!(stack.accecn_option, AccEcnOption::Always);
     if stack.accecn && is_always { OPTION_BYTES } else { 0 }
 }
 
-/// Bytes that it takes in the last two packets of a handshake, which test the path.
+/// Bytes of the option in the last two packets of a handshake, which test the path.
 #[must_use]
 pub const fn opening_option_bytes(stack: &Stack) -> u16 {
     let is_never = matches!(stack.accecn_option, AccEcnOption::Never);
     if stack.accecn && !is_never { OPTION_BYTES } else { 0 }
 }
 
-/// The ACE field of the last two packets of a handshake: what the other end's packet brought
-/// (RFC 9768, section 3.2.2.2).
+/// Return the ACE field of the last two packets of a handshake. It reports the ECN field of the
+/// packet from the other end (RFC 9768, section 3.2.2.2).
 #[must_use]
 pub const fn handshake_ace(received: Codepoint) -> u8 {
     match received {

@@ -1,30 +1,29 @@
-//! An acknowledgement as one end sends and the other reads it.
+//! An ACK, as one end sends and the other reads it.
 //!
-//! Its fixed part is small and copied about; the blocks that few acknowledgements
-//! carry travel next to it.
+//! Its fixed part is small and copied often. Few ACKs have SACK blocks, which travel separately.
 
 use std::ops::Range;
 
 /// Most SACK blocks that fit in the option space (RFC 2018, section 3).
 pub const SACK_BLOCKS_MAX: usize = 4;
-/// Most bytes that they take there.
+/// Most bytes of the SACK option.
 pub const SACK_BYTES_MAX: u16 = 4 + 8 * SACK_BLOCKS_MAX as u16;
 
-/// What every acknowledgement says, in segment numbers.
+/// The fixed part of an ACK, in segment numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
-    /// Everything below has arrived.
+    /// All segments below have arrived.
     pub cumulative: u64,
-    /// The timestamp echoed (RFC 7323, section 4.3); 0 without timestamps.
+    /// The echoed timestamp (RFC 7323, section 4.3); 0 without timestamps.
     pub echo: u32,
-    /// The receiver has seen congestion marks (RFC 3168 or RFC 8257).
+    /// True if the receiver has seen congestion marks (RFC 3168 or RFC 8257).
     pub ece: bool,
-    /// [`SackBlocks`] go with it.
+    /// True if [`SackBlocks`] come with it.
     pub has_blocks: bool,
 }
 
-/// The SACK option: what has arrived above the cumulative acknowledgement, the most
-/// recent first, and before that what has arrived twice (RFC 2883).
+/// The SACK option: segments that arrived above the cumulative ACK, the most recent first. A block
+/// of segments that arrived twice may precede them (RFC 2883).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks {
     blocks: [Range<u64>; SACK_BLOCKS_MAX],
@@ -33,7 +32,7 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// Puts what has arrived twice before all other blocks, which must not be there yet.
+    /// Put a block of segments that arrived twice before all other blocks.
     ///
     /// # Panics
     /// If there are blocks already.
@@ -43,13 +42,13 @@ impl SackBlocks {
         self.first_is_duplicate = true;
     }
 
-    /// What has arrived twice, if that is reported.
+    /// The block of segments that arrived twice; None if there is none.
     #[must_use]
     pub fn duplicate(&self) -> Option<Range<u64>> {
         self.first_is_duplicate.then(|| self.blocks[0].clone())
     }
 
-    /// Adds a block behind the others.
+    /// Add a block behind the others.
     ///
     /// # Panics
     /// If the option space is full.
@@ -58,26 +57,26 @@ impl SackBlocks {
         self.count += 1;
     }
 
-    /// The blocks of what has arrived above, without the duplicate.
+    /// The blocks of segments above the cumulative ACK, without the duplicate.
     #[must_use]
     pub fn as_slice(&self) -> &[Range<u64>] {
         &self.blocks[usize::from(self.first_is_duplicate)..self.count as usize]
     }
 
-    /// Whether there is neither a block nor a duplicate.
+    /// Return whether there is neither a block nor a duplicate.
     #[inline]
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether there is no space for another.
+    /// Return whether there is no space for another block.
     #[must_use]
     pub const fn is_full(&self) -> bool {
         self.len() == SACK_BLOCKS_MAX
     }
 
-    /// Blocks in the option, the duplicate among them.
+    /// Number of blocks in the option, with the duplicate.
     #[inline]
     #[must_use]
     pub const fn len(&self) -> usize {

@@ -4,44 +4,44 @@ use std::ops::Range;
 
 use dumbbell_network::Time;
 
-/// The hosts' clock for timestamps (RFC 7323): milliseconds, as Linux has them.
+/// Return the hosts' clock for timestamps (RFC 7323) in milliseconds, as in Linux.
 #[inline]
 #[must_use]
 pub const fn clock(now: Time) -> u32 {
     (now.0 / 1_000_000) as u32
 }
 
-/// What a data segment brings to the receiver.
+/// A data segment that reaches the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Its number.
     pub number: u64,
     /// The sender's timestamp, in milliseconds.
     pub stamp: u32,
-    /// It carries a congestion mark.
+    /// True if it carries a congestion mark.
     pub ce: bool,
-    /// The sender has reduced its window (CWR).
+    /// True if the sender has reduced its window (CWR).
     pub cwr: bool,
-    /// It is as long as a segment can be.
+    /// True if the segment is full.
     pub full: bool,
-    /// It is the last of a request, of a transfer or of what its host sent in one chunk (PSH).
+    /// True if it ends a request, a transfer or a chunk of its host (PSH).
     pub pushed: bool,
 }
 
-/// Segments that TCP gets in one piece.
+/// Segments that TCP gets as one piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aggregate {
     pub span: Range<u64>,
     pub stamp: u32,
     pub ce: bool,
     pub cwr: bool,
-    /// The last is as long as a segment can be; the others are.
+    /// True if the last segment is full. All others are.
     pub full: bool,
     pub pushed: bool,
 }
 
 impl Arrival {
-    /// Whether it is a full segment that says nothing of congestion.
+    /// Return whether it is a full segment without a mark or CWR.
     #[inline]
     pub const fn says_nothing_else(&self) -> bool {
         self.full & !(self.ce | self.cwr)
@@ -49,7 +49,7 @@ impl Arrival {
 }
 
 impl Aggregate {
-    /// An aggregate of nothing that `arrival` continues.
+    /// An empty aggregate that `arrival` continues.
     pub const fn before(arrival: &Arrival) -> Self {
         let &Arrival { number, stamp, ce, cwr, full, pushed } = arrival;
         Self { span: number..number, stamp, ce, cwr, full, pushed }

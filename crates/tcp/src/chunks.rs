@@ -4,17 +4,17 @@
 use dumbbell_algorithm::Conn;
 use dumbbell_network::{Span, Time};
 
-/// Largest chunk that segmentation offload takes, in bytes.
+/// Largest chunk of segmentation offload, in bytes.
 const CHUNK_BYTES_MAX: u64 = 65_535;
-/// Smallest chunk that is aimed at, in segments.
+/// Smallest goal of a chunk, in segments.
 const CHUNK_SEGS_MIN: u64 = 2;
-/// A part of the window that is always worth sending (tcp_tso_win_divisor).
+/// One part of this many of the window is always worth sending (tcp_tso_win_divisor).
 const WINDOW_DIVISOR: u64 = 3;
 /// Longest wait for a larger chunk.
 const WAIT_MAX_US: u32 = 1_000;
 
-/// The chunk to aim at, in segments: what the rate (bytes per second; none: without
-/// limit) sends in about a millisecond, and more on short paths.
+/// Return the goal of a chunk in segments: the data that the rate sends in about a millisecond, and
+/// more on short paths. The rate is in bytes per second; None is unlimited.
 pub fn goal_segs(conn: &Conn, rate: Option<u64>) -> u64 {
     // tcp_tso_autosize: below 512 us this is the whole limit, and each 512 us more halve it
     // (tcp_tso_rtt_log).
@@ -25,21 +25,21 @@ pub fn goal_segs(conn: &Conn, rate: Option<u64>) -> u64 {
     segs.max(CHUNK_SEGS_MIN)
 }
 
-/// What may be sent now, in segments.
+/// Limits of the data that may be sent now, in segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Space {
-    /// Left in the congestion window.
+    /// Space left in the congestion window.
     pub window_segs: u64,
-    /// Left in the receiver's window.
+    /// Space left in the receiver's window.
     pub receiver_segs: u64,
     /// Data that the application has supplied.
     pub data_segs: u64,
 }
 
 impl Space {
-    /// The next chunk: no larger than half of the congestion window.
+    /// Return the size of the next chunk, which is at most half of the congestion window.
     pub fn chunk_segs(self, goal_segs: u64, cwnd_segs: u32) -> u64 {
-        // At least two chunks are in flight then, which keeps ACKs coming (tcp_cwnd_test).
+        // At least two chunks are then in flight, which keeps ACKs coming (tcp_cwnd_test).
         let half = u64::from(cwnd_segs / 2).max(1);
         self.sendable_segs().min(goal_segs).min(half)
     }
@@ -48,14 +48,13 @@ impl Space {
         self.window_segs.min(self.receiver_segs).min(self.data_segs)
     }
 
-    /// Whether the congestion window is what limits.
+    /// Return whether the congestion window is the limit.
     pub const fn is_window_limited(self) -> bool {
         self.window_segs <= self.receiver_segs && self.window_segs < self.data_segs
     }
 
-    /// Whether it is worth waiting for the next ACK, to send a larger chunk then: not
-    /// if a whole chunk, a third of the window of `whole_segs` or all of the data can
-    /// be sent.
+    /// Return whether it is worth waiting for the next ACK to send a larger chunk. It is not if a
+    /// whole chunk, a third of the window of `whole_segs`, or all of the data can be sent.
     pub fn is_too_small(self, goal_segs: u64, whole_segs: u64) -> bool {
         let sendable = self.sendable_segs();
         sendable < goal_segs
@@ -64,8 +63,8 @@ impl Space {
     }
 }
 
-/// Whether the next ACK is near: the last one is no older than half of the smoothed
-/// round trip, and of a millisecond.
+/// Return whether the next ACK is near. The last one must be at most half of the smoothed round
+/// trip old, and at most half a millisecond.
 pub fn expects_ack(conn: &Conn, last_ack: Time, now: Time) -> bool {
     let half = Span(u64::from(conn.srtt_us.min(WAIT_MAX_US)) * 1_000 / 2);
     now <= last_ack + half
@@ -82,7 +81,7 @@ mod tests {
     #[test]
     fn a_chunk_is_a_millisecond_of_the_rate_within_two_and_45_segments() {
         let rate = |bits_per_s: u64| Some(bits_per_s / 8);
-        // 10 Mbit/s is 0.8 segments a millisecond; 100 Mbit/s 8.4; 1 Gbit/s 84.
+        // 10 Mbit/s are 0.8 segments a millisecond, 100 Mbit/s are 8.4, and 1 Gbit/s is 84.
         assert_eq!(goal_segs(&conn(100_000), rate(10_000_000)), 2);
         assert_eq!(goal_segs(&conn(100_000), rate(100_000_000)), 8);
         assert_eq!(goal_segs(&conn(100_000), rate(1_000_000_000)), 45);

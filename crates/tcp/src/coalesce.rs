@@ -1,14 +1,14 @@
-//! Receive offload (GRO): segments that follow one another reach TCP as one.
+//! Receive offload (GRO): consecutive segments reach TCP as one.
 //!
-//! This happens below TCP, which it asks nothing: whatever continues the aggregate being
-//! gathered joins it, whether or not TCP expects it next.
+//! This happens below TCP and does not depend on it. A segment that continues the current aggregate
+//! joins it, whether TCP expects that segment or not.
 
 use dumbbell_network::{Span, Time};
 
 use crate::arrival::{Aggregate, Arrival};
 use crate::stack::Stack;
 
-/// The aggregate being gathered.
+/// The aggregate that grows.
 #[derive(Clone, Debug)]
 pub struct Coalescer {
     segs_max: u64,
@@ -19,7 +19,7 @@ pub struct Coalescer {
 }
 
 impl Coalescer {
-    /// Nothing is held.
+    /// A coalescer without an aggregate.
     pub fn new(stack: &Stack) -> Self {
         Self {
             segs_max: u64::from(stack.gro_segs.max(1)),
@@ -30,51 +30,53 @@ impl Coalescer {
         }
     }
 
-    /// Whether segments are gathered at all.
+    /// Return whether segments are merged at all.
     pub const fn is_on(&self) -> bool {
         self.segs_max > 1
     }
 
-    /// When the held aggregate is due.
+    /// Time at which the held aggregate must be delivered.
     #[inline]
     pub const fn due(&self) -> Time {
         self.due
     }
 
-    /// Whether a segment is in the held aggregate.
+    /// Return whether a segment is in the held aggregate.
     pub fn holds(&self, number: u64) -> bool {
         self.held.as_ref().is_some_and(|aggregate| aggregate.span.contains(&number))
     }
 
-    /// The held aggregate.
+    /// The held aggregate; None if there is none.
     #[inline]
     pub const fn held(&self) -> Option<&Aggregate> {
         self.held.as_ref()
     }
 
-    /// Whether segments that arrive within such a time may all join one aggregate.
+    /// Return whether segments that arrive within `span` may all join one aggregate.
     #[inline]
     pub fn gathers_for(&self, span: Span) -> bool {
         span <= self.flush_after
     }
 
-    /// Whether the next segment joins the held aggregate, if there is one, by its timestamp.
+    /// Return whether a segment with this timestamp may join the held aggregate. True if there is
+    /// none.
     #[inline]
     pub fn joins_by(&self, stamp: u32) -> bool {
         self.held.as_ref().is_none_or(|aggregate| aggregate.stamp == stamp || !self.timestamps)
     }
 
-    /// Takes an arrival; gives what is complete by it: the aggregate that it does not
-    /// continue, and the one that it ends.
+    /// Take an arrival. Return the aggregate that it does not continue, and the aggregate that it
+    /// completes.
     pub fn add(&mut self, now: Time, arrival: &Arrival) -> [Option<Aggregate>; 2] {
         let before = if self.is_continued_by(arrival) { None } else { self.take() };
         [before, self.join(now, arrival)]
     }
 
-    /// Takes an arrival that continues the held aggregate, if there is one; gives the one that it
+    /// Take an arrival that continues the held aggregate, or begins one. Return the aggregate that
+    /// it completes; None if it completes none.
     #[inline]
     pub fn join(&mut self, now: Time, arrival: &Arrival) -> Option<Aggregate> {
-        // The time runs from the first segment, so a stream of them cannot put it off.
+        // The time runs from the first segment, so a stream of segments cannot extend it.
         let aggregate = self.held.get_or_insert_with(|| {
             self.due = now + self.flush_after;
             Aggregate::before(arrival)
@@ -83,19 +85,19 @@ impl Coalescer {
         aggregate.full = arrival.full;
         aggregate.pushed = arrival.pushed;
         let complete = aggregate.span.end - aggregate.span.start >= self.segs_max;
-        // A segment that is not full ends an aggregate; CWR is never kept waiting.
+        // A short segment ends an aggregate, and CWR never waits.
         let last = complete || arrival.pushed || !arrival.full || arrival.cwr;
         if last { self.take() } else { None }
     }
 
     fn is_continued_by(&self, arrival: &Arrival) -> bool {
-        // All of the header but the number must be the same, the options included.
+        // All header fields except the number must be equal, with the options.
         self.held.as_ref().is_some_and(|aggregate| {
             aggregate.span.end == arrival.number && aggregate.ce == arrival.ce && !arrival.cwr
         }) && self.joins_by(arrival.stamp)
     }
 
-    /// Gives what is held.
+    /// Remove and return the held aggregate; None if there is none.
     #[inline]
     pub fn take(&mut self) -> Option<Aggregate> {
         self.due = Time::NEVER;
@@ -119,7 +121,7 @@ mod tests {
         Arrival { number, stamp: 7, ce: false, cwr: false, full: true, pushed: false }
     }
 
-    /// The spans that come out at each arrival.
+    /// Return the spans that come out at each arrival.
     fn spans(coalescer: &mut Coalescer, arrivals: &[Arrival]) -> Vec<Vec<Range<u64>>> {
         let spans = |arrival| {
             let aggregates = coalescer.add(Time(5), arrival);

@@ -1,30 +1,29 @@
-//! SACK compression: one duplicate acknowledgement for many (Linux since 4.18).
+//! SACK compression: one duplicate ACK for many segments (Linux since 4.18).
 
 use dumbbell_network::Span;
 
 use crate::stack::Stack;
 
-/// Duplicates sent one by one before others may wait, as many as a sender without
-/// RACK needs to see a loss.
+/// Number of duplicate ACKs that leave one by one before others may wait. A sender without RACK
+/// needs so many to infer a loss.
 const DUPLICATES_AT_ONCE: u32 = 3;
-/// A duplicate waits for at most this part of the round trip: 5 %.
+/// Largest wait of a duplicate ACK, as a divisor of the round trip: 5 %.
 const RTT_PART: u64 = 20;
-/// By how much its timer may be late to spare interrupts, and without others is.
+/// Allowed lateness of its timer, which saves interrupts. An idle host is always so late.
 const SLACK: Span = Span::from_micros(100);
 
-/// Which acknowledgements of segments out of order may wait.
+/// Decides which ACKs of segments out of order may wait.
 #[derive(Clone, Debug)]
 pub struct SackCompression {
     held_max: u32,
     wait: Span,
-    /// Segments out of order since the cumulative acknowledgement last moved, up to
-    /// [`DUPLICATES_AT_ONCE`].
+    /// Segments out of order since the cumulative ACK last advanced, up to [`DUPLICATES_AT_ONCE`].
     duplicates: u32,
     held: u32,
 }
 
 impl SackCompression {
-    /// For a peer at the round-trip time `rtt`.
+    /// Compression for a peer at the round-trip time `rtt`.
     pub fn new(stack: &Stack, rtt: Span) -> Self {
         let wait_max = if stack.sack { stack.sack_compression_ns } else { Span::ZERO };
         let held_max = stack.sack_compression_segs;
@@ -32,7 +31,7 @@ impl SackCompression {
         Self { held_max, wait, duplicates: 0, held: 0 }
     }
 
-    /// Takes a segment out of order; whether its acknowledgement may wait.
+    /// Take a segment out of order. Return whether its ACK may wait.
     pub const fn hold(&mut self) -> bool {
         // Linux counts these in dup_ack_counter (__tcp_ack_snd_check).
         if self.duplicates < DUPLICATES_AT_ONCE {
@@ -46,22 +45,22 @@ impl SackCompression {
         true
     }
 
-    /// How long it may wait.
+    /// Longest wait of an ACK.
     pub const fn wait(&self) -> Span {
         Span(self.wait.0 + SLACK.0)
     }
 
-    /// Whether an acknowledgement is being held back.
+    /// Return whether an ACK waits.
     pub const fn is_holding(&self) -> bool {
         self.held > 0
     }
 
-    /// The cumulative acknowledgement moves.
+    /// Reset the count of duplicates, because the cumulative ACK advances.
     pub const fn on_advance(&mut self) {
         self.duplicates = 0;
     }
 
-    /// An acknowledgement is being sent.
+    /// Reset the count of waiting ACKs, because an ACK leaves.
     pub const fn on_ack(&mut self) {
         self.held = 0;
     }

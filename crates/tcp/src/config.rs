@@ -3,19 +3,21 @@
 use crate::handshake::Handshake;
 use crate::tcp_bpf::TcpBpf;
 
-/// What is fixed about a connection.
+/// Fixed properties of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct SenderConfig {
     /// Payload of a full segment in bytes.
     pub mss_bytes: u32,
-    /// Size of its packet at the IP layer in bytes.
+    /// Size of a full segment's packet at the IP layer in bytes.
     pub packet_bytes: u32,
     /// Bytes that the sender's own link adds to each packet.
     pub overhead_bytes: u32,
-    /// That link is its host's interface: [`crate::Sender::on_tx_completion`] is called.
+    /// True if that link is the host's interface. The owner then calls
+    /// [`crate::Sender::on_tx_completion`].
     pub has_interface: bool,
-    /// What was set of it while it was set up; none: nothing.
+    /// Settings that a TCP-BPF program made while the connection opened; None if there is no
+    /// program.
     pub tcp_bpf: Option<TcpBpf>,
-    /// How it was made.
+    /// Handshake of the connection.
     pub handshake: Handshake,
 }

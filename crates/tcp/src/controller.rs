@@ -5,15 +5,15 @@ use dumbbell_algorithm::{
 };
 use dumbbell_network::Random;
 
-/// An algorithm at work. Its methods are those of [`Instance`].
+/// A running algorithm. Its methods are those of [`Instance`].
 #[derive(Debug)]
 pub struct Controller {
     instance: Instance,
-    /// There only if the algorithm needs it.
+    /// None unless the algorithm needs random numbers.
     random: Option<Box<Random>>,
 }
 
-/// Hooks that are passed on as they are, behind a fresh random number.
+/// Hooks that call the algorithm unchanged, after a new random number.
 macro_rules! passed_on {
     ($($hook:ident($($argument:ident: $kind:ty)?) $(-> $answer:ty)?;)*) => {
         $(#[inline(always)]
@@ -25,9 +25,9 @@ macro_rules! passed_on {
 }
 
 impl Controller {
-    /// The algorithm, its random numbers drawn from `seed`.
+    /// A controller of an algorithm that draws random numbers from `seed`.
     pub fn new(instance: Instance, seed: u64) -> Self {
-        // A draw for each call costs time, and most algorithms never look at it.
+        // A draw for each call costs time, and most algorithms need none.
         let needs_random = instance.algorithm().flags.contains(&Need::Random);
         let random = needs_random.then(|| Box::new(Random::new(seed, 0)));
         Self { instance, random }
@@ -45,33 +45,33 @@ impl Controller {
         cong_control(sample: &RateSample);
     }
 
-    /// Whether the algorithm sets the window itself, in recovery too.
+    /// Return whether the algorithm sets the window itself, in recovery too.
     #[inline]
     pub fn has_cong_control(&self) -> bool {
         self.instance.has_cong_control()
     }
 
-    /// Whether old kernels bounded its window as Reno's while losses were repaired.
+    /// Return whether old kernels bounded its window like Reno's while losses were repaired.
     pub fn has_renos_bound(&self) -> bool {
         self.instance.algorithm().has_renos_bound()
     }
 
-    /// Whether the algorithm looks at rates of delivery.
+    /// Return whether the algorithm needs samples of the delivery rate.
     pub fn needs_rates(&self) -> bool {
         self.has_cong_control() || self.instance.algorithm().flags.contains(&Need::Rates)
     }
 
-    /// Whether the algorithm chooses its own pacing rate.
+    /// Return whether the algorithm sets its own pacing rate.
     pub fn sets_rate(&self) -> bool {
         self.has_cong_control() || self.instance.algorithm().flags.contains(&Need::Pacing)
     }
 
-    /// Those of the algorithm's internal values that are sampled.
+    /// Return the sampled internal values of the algorithm.
     pub fn info(&self, conn: &Conn) -> [u32; SAMPLED_INFO] {
         self.instance.info(conn)
     }
 
-    /// The algorithm's mode, and all its internal values; none: it has no modes.
+    /// Return the algorithm's mode and all its internal values. None if it has no modes.
     pub fn mode(&self, conn: &Conn) -> Option<(u32, [u32; INFO_MAX])> {
         self.instance.mode(conn)
     }

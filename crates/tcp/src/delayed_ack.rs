@@ -1,9 +1,8 @@
-//! Delayed acknowledgements: how long one may wait, and when none may.
+//! Delayed ACKs: the longest wait of an ACK, and the ACKs that may not wait.
 //!
-//! Acknowledgements that wait save packets; those sent at once let a sender start or
-//! start again quickly. A quota of quick acknowledgements covers the latter, a timeout
-//! (ATO) that follows the gaps between segments the former. Linux counts both, and the gaps,
-//! in ticks of its timers.
+//! A delayed ACK saves packets. An ACK that leaves at once lets a sender start or restart quickly.
+//! A quota of quick ACKs serves the start, and a timeout (ATO) that follows the gaps between
+//! segments limits the delay. Linux counts the timeout and the gaps in ticks of its timers.
 
 use dumbbell_network::{Span, Time};
 
@@ -12,21 +11,21 @@ use crate::tick::Tick;
 
 /// The acknowledgement timeout and the quota of quick acknowledgements.
 #[derive(Clone, Debug)]
-#[repr(C)] // What every segment touches comes first.
+#[repr(C)] // Fields that every segment touches come first.
 pub struct DelayedAck {
-    /// When the last segment in order arrived.
+    /// Arrival of the last segment in order.
     last: Time,
-    /// Gaps shorter than this leave everything as it is.
+    /// Gaps shorter than this change nothing.
     short: Span,
-    /// How long an acknowledgement may wait now.
+    /// Current longest wait of an ACK.
     wait: Span,
-    /// What is left of the quota.
+    /// Rest of the quota.
     quick: u32,
     quick_max: u32,
     policy: AckDelay,
     begun: bool,
     tick: Tick,
-    /// These are in ticks.
+    /// This and the following fields are in ticks.
     shortest: u32,
     longest: u32,
     /// The ATO.
@@ -36,8 +35,8 @@ pub struct DelayedAck {
 }
 
 impl DelayedAck {
-    /// Nothing has arrived but the handshake, with the round-trip time and the
-    /// retransmission timeout that follows from it.
+    /// State after the handshake, with its round-trip time and the retransmission timeout that it
+    /// gives.
     pub fn new(stack: &Stack, rtt: Span, rto: Span) -> Self {
         let short = match stack.delayed_ack {
             AckDelay::Fixed => Span(u64::MAX),
@@ -61,23 +60,23 @@ impl DelayedAck {
         }
     }
 
-    /// Whether a segment in order at `now` changes nothing here but the time.
+    /// Return whether a segment in order at `now` changes nothing here but the time.
     #[inline]
     pub fn predicts(&self, now: Time) -> bool {
         now.since(self.last) < self.short
     }
 
-    /// Takes a segment in order for which [`Self::predicts`] holds.
+    /// Take a segment in order for which [`Self::predicts`] holds.
     #[inline]
     pub const fn on_predicted_data(&mut self, now: Time) {
         self.last = now;
     }
 
-    /// Takes a segment in order.
+    /// Take a segment in order.
     pub fn on_data(&mut self, now: Time) {
         let gap = self.tick.clock(now).wrapping_sub(self.tick.clock(self.last));
         self.last = now;
-        // Nothing came before the first segment, however late its flow begins: that is no gap.
+        // Nothing precedes the first segment, so a late start of its flow is no gap.
         let first = !std::mem::replace(&mut self.begun, true);
         if self.policy == AckDelay::Adaptive {
             if !first {
@@ -87,7 +86,7 @@ impl DelayedAck {
         }
     }
 
-    /// When a wait that lasts until `due` ends.
+    /// Return the time at which a wait until `due` ends.
     pub const fn end(&self, due: Time) -> Time {
         match self.policy {
             AckDelay::Adaptive if self.wait.0 > 0 => self.tick.end(due, self.wait),
@@ -95,7 +94,7 @@ impl DelayedAck {
         }
     }
 
-    /// Takes that the wait was in vain: no other segment came, so the next may take longer.
+    /// Record that a wait was in vain, because no other segment came. The next wait may be longer.
     pub fn on_expiry(&mut self) {
         if self.policy == AckDelay::Adaptive {
             // As in tcp_delack_timer_handler, for a connection that is not interactive.
@@ -104,17 +103,16 @@ impl DelayedAck {
         }
     }
 
-    /// Follows the gaps between segments: half of the old timeout, and the gap.
+    /// Follow the gaps between segments: half of the old timeout plus the gap.
     fn adapt(&mut self, gap: u32) {
         // The cases of tcp_event_data_recv. A gap between the timeout and the RTO is in none of
-        // them: it changes nothing.
+        // them and changes nothing.
         if gap <= self.shortest / 2 {
             self.timeout = self.after_short_gap();
         } else if gap < self.timeout {
             self.timeout = (self.timeout / 2 + gap).min(self.rto);
         } else if gap > self.rto {
-            // After such a pause the sender may begin again with a small window, which needs every
-            // ACK.
+            // After such a pause the sender may restart with a small window, which needs every ACK.
             self.hurry(u32::MAX);
         }
     }
@@ -123,11 +121,11 @@ impl DelayedAck {
         self.timeout / 2 + self.shortest / 2
     }
 
-    /// What follows from the timeout. A wait longer than a round trip would only make the
-    /// sender stop, one shorter than the shortest would never be worth its timer.
+    /// Update the values that depend on the timeout. A wait longer than a round trip would only
+    /// stop the sender. A wait below the shortest would not be worth its timer.
     fn settle(&mut self) {
         let settled = self.after_short_gap() == self.timeout;
-        // So many ticks, wherever in a tick the gap begins.
+        // A gap of so many ticks, wherever in a tick it begins.
         self.short = if settled {
             Span(self.tick.span(self.shortest / 2).0.saturating_add(1))
         } else {
@@ -138,40 +136,40 @@ impl DelayedAck {
         self.wait = self.tick.span(self.timeout.min(round_trip).min(self.longest));
     }
 
-    /// How long an acknowledgement may wait for another segment.
+    /// Longest wait of an ACK for another segment.
     #[inline]
     pub const fn wait(&self) -> Span {
         self.wait
     }
 
-    /// Lets the next `acks` acknowledgements go at once, as many as the stack allows.
+    /// Let the next `acks` ACKs leave at once, up to the quota of the stack.
     pub fn hurry(&mut self, acks: u32) {
         if self.policy == AckDelay::Adaptive {
             self.quick = self.quick.max(acks.min(self.quick_max));
         }
     }
 
-    /// Lets the next acknowledgement go at once: a segment has raised the offered window.
+    /// Let the next ACK leave at once, because a segment has raised the offered window.
     pub const fn quicken(&mut self) {
         if matches!(self.policy, AckDelay::Adaptive) {
-            // As in tcp_grow_window, which sets the lowest bit: an even quota becomes larger by
-            // one, an odd one remains.
+            // As in tcp_grow_window, which sets the lowest bit: an even quota grows by one, and an
+            // odd one stays.
             self.quick |= 1;
         }
     }
 
-    /// Lets the next acknowledgements wait again.
+    /// Let the next ACKs wait again.
     pub const fn leave_quick_mode(&mut self) {
         self.quick = 0;
     }
 
-    /// Whether the next acknowledgement may not wait.
+    /// Return whether the next ACK may not wait.
     #[inline]
     pub const fn is_quick(&self) -> bool {
         self.quick > 0
     }
 
-    /// Counts an acknowledgement that is being sent.
+    /// Count an ACK that leaves.
     #[inline]
     pub fn on_ack(&mut self) {
         if self.quick > 0 {
@@ -179,11 +177,11 @@ impl DelayedAck {
         }
     }
 
-    /// When the quota is used up, the timeout is that of the beginning.
+    /// Use one of the quota. At its end the timeout becomes the initial one.
     fn use_quota(&mut self) {
         self.quick -= 1;
         if self.quick == 0 && self.policy == AckDelay::Adaptive {
-            // The end of quick mode forgets what gaps have taught (tcp_dec_quickack_mode).
+            // The end of quick mode forgets the gaps (tcp_dec_quickack_mode).
             self.timeout = self.shortest;
             self.settle();
         }
@@ -202,7 +200,7 @@ mod tests {
         DelayedAck::new(&stack, Span::from_millis(rtt_ms), Span::from_millis(rto_ms))
     }
 
-    /// Waits in ms after segments with the given gaps in ms.
+    /// Return the waits in ms after segments with the given gaps in ms.
     fn waits(delay: &mut DelayedAck, gaps_ms: &[u64]) -> Vec<u64> {
         let mut now = delay.last;
         let after = |gap: &u64| {
@@ -216,11 +214,11 @@ mod tests {
     #[test]
     fn the_timeout_follows_the_gaps() {
         let mut delay = adaptive(500, 1_500);
-        // 40; 20 + 30; 25 + 40; short gaps lead back: 32 + 20, 26 + 20.
+        // 40; 20 + 30; 25 + 40; then short gaps lead back: 32 + 20, 26 + 20.
         assert_eq!(waits(&mut delay, &[0, 30, 40, 1, 1]), [40, 50, 65, 52, 46]);
-        // A gap of the timeout or more leaves it alone.
+        // A gap of the timeout or more changes nothing.
         assert_eq!(waits(&mut delay, &[100, 45]), [46, 68]);
-        // The wait never exceeds 200 ms, however slowly segments come.
+        // The wait never exceeds 200 ms, even if segments come slowly.
         let grown = waits(&mut delay, &[60, 80, 110, 150, 200, 240]);
         assert_eq!(grown.last(), Some(&200));
     }
@@ -238,7 +236,7 @@ mod tests {
         delay.on_data(last);
         delay.on_data(last + Span::from_micros(39_200));
         assert_eq!(delay.wait(), Span::from_millis(40));
-        // 38.2 ms end in the 39th.
+        // 38.2 ms end in the 39th tick.
         let last = Time(last.0 + 1_000_000_000);
         delay.on_data(last);
         delay.on_data(last + Span::from_micros(38_200));
@@ -260,7 +258,7 @@ mod tests {
             delay.wait().as_micros() / 1_000
         };
         assert_eq!(waits(&mut delay, &[0]), [40]);
-        // The wait stays within a round trip, the timeout within the RTO.
+        // The wait stays within a round trip, and the timeout within the RTO.
         let grown: Vec<_> = (0..4).map(|_| expired(&mut delay)).collect();
         assert_eq!(grown, [80, 150, 150, 150]);
         assert_eq!(delay.timeout, 450);
@@ -276,7 +274,7 @@ mod tests {
         let stack = Stack { delayed_ack: AckDelay::Adaptive, timer_tick_ns, ..linux_6() };
         let rtt = Span::from_millis(150);
         let mut delay = DelayedAck::new(&stack, rtt, Span::from_millis(450));
-        // In ticks: 10; 5 + 8; 6 + 10.
+        // The waits in ticks are 10, 5 + 8 and 6 + 10.
         assert_eq!(waits(&mut delay, &[0, 32, 40]), [40, 52, 64]);
         delay.on_expiry();
         assert_eq!(delay.wait(), Span::from_millis(128));

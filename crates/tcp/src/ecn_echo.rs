@@ -6,67 +6,68 @@ use crate::accecn::{MarkCounter, MarkCounts};
 use crate::arrival::Aggregate;
 use crate::stack::{Ecn, Stack};
 
-/// What the acknowledgements to come say of marks: the ECN-Echo, or counts.
+/// The marks that the next ACKs report: ECN-Echo, or counts.
 #[derive(Clone, Debug)]
 pub struct EcnEcho {
     mode: Ecn,
     ece: bool,
-    /// There only if acknowledgements count marks.
+    /// None unless ACKs count marks.
     counter: Option<Box<MarkCounter>>,
 }
 
-/// What a segment means for its acknowledgement.
+/// Effects of a segment on its ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
-    /// It may not wait.
+    /// True if the ACK may not wait.
     pub at_once: bool,
-    /// The echo begins with this segment.
+    /// True if the echo begins with this segment.
     pub begins: bool,
 }
 
 impl EcnEcho {
-    /// No mark has been seen.
+    /// State before the first mark.
     pub const fn new(mode: Ecn) -> Self {
         Self { mode, ece: false, counter: None }
     }
 
-    /// Counts marks. Segments have this payload, those that are not full the other.
+    /// Count marks instead of echoing them. Full segments have a payload of `mss_bytes`, and others
+    /// of `short_bytes`.
     pub fn count(&mut self, stack: &Stack, mss_bytes: u32, short_bytes: u64, rtt: Span) {
         self.mode = Ecn::Off;
         self.counter = Some(Box::new(MarkCounter::new(stack, mss_bytes, short_bytes, rtt)));
     }
 
-    /// Whether marks are counted.
+    /// Return whether marks are counted.
     pub const fn counts(&self) -> bool {
         self.counter.is_some()
     }
 
-    /// What the acknowledgement says that now leaves, with SACK blocks of so many bytes.
+    /// Return the counts of the ACK that leaves now, which has SACK blocks of `sack_bytes`.
     pub fn report(&mut self, sack_bytes: u16) -> MarkCounts {
         self.counter.as_mut().map_or_else(MarkCounts::default, |counter| counter.report(sack_bytes))
     }
 
-    /// A packet without data has arrived, marked.
+    /// Count a marked packet without data.
     pub fn on_marked_control(&mut self) {
         if let Some(counter) = &mut self.counter {
             counter.on_marked_control();
         }
     }
 
-    /// Whether acknowledgements carry ECE.
+    /// Return whether ACKs carry ECE.
     #[inline]
     pub const fn ece(&self) -> bool {
         self.ece
     }
 
-    /// Whether what waits must be acknowledged before a segment with this mark is
-    /// taken, so that each segment is acknowledged under its own (RFC 8257, section
-    /// 3.2: the first of the two acknowledgements it allows).
+    /// Return whether waiting data must be acknowledged before a segment with this mark. Each
+    /// segment is then acknowledged with its own mark (RFC 8257, section 3.2: the first of two
+    /// possible ACKs).
     pub fn separates(&self, ce: bool) -> bool {
         matches!(self.mode, Ecn::Dctcp | Ecn::L4s) && ce != self.ece
     }
 
-    /// Takes segments with one mark.
+    /// Process segments with one mark.
     pub fn on_aggregate(&mut self, now: Time, aggregate: &Aggregate) -> Echo {
         match &mut self.counter {
             None => self.on_data(aggregate.ce, aggregate.cwr),
@@ -74,17 +75,16 @@ impl EcnEcho {
         }
     }
 
-    /// Takes a segment's mark, and the sender's word that it has reduced its window.
+    /// Process a segment's mark and the sender's report that it has reduced its window.
     fn on_data(&mut self, ce: bool, cwr: bool) -> Echo {
         let before = self.ece;
         self.ece = match self.mode {
             Ecn::Off => return Echo { at_once: false, begins: false },
-            // A mark in the very segment that carries CWR is a new one (RFC 3168,
-            // section 6.1.3).
+            // A mark in the segment that carries CWR is a new one (RFC 3168, section 6.1.3).
             Ecn::Classic => ce || (before && !cwr),
             Ecn::Dctcp | Ecn::L4s => ce,
         };
-        // After CWR the sender's window may be very small: it must not wait.
+        // After CWR the sender's window may be very small, so the ACK must not wait.
         Echo { at_once: cwr || self.ece != before, begins: self.ece && !before }
     }
 }

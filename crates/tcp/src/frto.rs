@@ -1,13 +1,13 @@
-//! F-RTO: was a retransmission timeout spurious? (RFC 5682, section 3)
+//! F-RTO: detection of spurious retransmission timeouts (RFC 5682, section 3).
 //!
-//! After the timeout one segment is sent again. If its acknowledgement advances, new
-//! segments are sent instead of further retransmissions; if what then arrives was in
-//! flight before the timeout and never sent again, nothing had been lost.
+//! After the timeout one segment is sent again. If its ACK advances, new segments are sent instead
+//! of further retransmissions. If the next ACK then covers a segment that was in flight before the
+//! timeout and was never sent again, nothing had been lost.
 
-/// The detection of one connection.
+/// State of the detection for one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Frto {
-    /// No timeout is under suspicion.
+    /// No timeout is suspected.
     #[default]
     Idle,
     /// The first segment was sent again, and nothing else yet.
@@ -16,32 +16,32 @@ pub enum Frto {
     Probes,
 }
 
-/// What an acknowledgement in the Loss state says.
+/// An ACK in the Loss state.
 #[derive(Clone, Copy, Debug)]
 pub struct LossAck {
-    /// The lowest segment newly delivered that was sent only once.
+    /// The lowest newly delivered segment that was sent only once; None if there is none.
     pub original: Option<u64>,
-    /// Next new segment when the timeout happened, or when probing began.
+    /// The next new segment at the timeout, or at the start of probing.
     pub high_seq: u64,
-    /// The cumulative acknowledgement moved.
+    /// True if the cumulative ACK advanced.
     pub advanced: bool,
-    /// There is new data to probe with.
+    /// True if there is new data to probe with.
     pub has_new_data: bool,
 }
 
-/// What to do about it.
+/// Next step after such an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Nothing was lost.
     Spurious,
-    /// Send new segments, and remember from where on they are new.
+    /// Send new segments, and remember the first of them.
     Probe,
-    /// Go on as after any timeout.
+    /// Continue as after any timeout.
     Conventional,
 }
 
 impl Frto {
-    /// Takes an acknowledgement that leaves data of before the timeout outstanding.
+    /// Process an ACK that leaves segments from before the timeout outstanding.
     pub fn judge(&mut self, ack: LossAck) -> Step {
         let was_in_flight = |segment: u64| segment < ack.high_seq && *self != Self::Idle;
         let step = if ack.original.is_some_and(was_in_flight) {

@@ -1,8 +1,8 @@
 //! Handshakes: SYN, SYN-ACK and their timeouts.
 //!
-//! Either end sends its packet again when nothing has come for the initial timeout, and then
-//! waits twice as long each time (RFC 6298, sections 2 and 5.5). A SYN carries the clock of its
-//! sender, which the SYN-ACK echoes (RFC 7323).
+//! Either end sends its packet again if no answer comes within the initial timeout, and then waits
+//! twice as long each time (RFC 6298, sections 2 and 5.5). A SYN carries the clock of its sender,
+//! and the SYN-ACK echoes it (RFC 7323).
 
 use dumbbell_network::{Ecn, Span, Time};
 
@@ -11,25 +11,26 @@ use crate::round_trip::rtt_of_echo;
 use crate::stack::{RtoRule, Stack};
 use crate::tick::Tick;
 
-/// The timeout for data after that of a SYN (RFC 6298, section 5.7).
+/// Timeout for data after a timeout of the SYN (RFC 6298, section 5.7).
 const TIMEOUT_AFTER_LOSS: Span = Span::from_millis(3_000);
-/// Options that only these packets have: segment size and window scale, ...
+/// Bytes of options that only these packets have: segment size and window scale.
 const OPTION_BYTES: u16 = 8;
-/// ... and SACK permitted, which timestamps leave space for.
+/// Bytes of SACK permitted, which fits next to timestamps.
 const SACK_BYTES: u16 = 4;
-/// No timeout is shorter than the clock of a host.
+/// Shortest timeout: the resolution of a host's timestamps.
 const TIMEOUT_MIN: Span = Span::from_millis(1);
 
-/// What a sender knows when its connection is there.
+/// A sender's knowledge from the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handshake {
-    /// Its round-trip time.
+    /// Round-trip time of the handshake.
     pub rtt: Span,
-    /// How often the SYN was sent again.
+    /// Number of retransmissions of the SYN.
     pub retries: u32,
-    /// The SYN-ACK answered the first SYN: the others were sent in vain.
+    /// True if the SYN-ACK answered the first SYN, so the others were needless.
     pub is_spurious: bool,
-    /// Its host cannot know which SYN was answered, and so takes no sample (Karn's algorithm).
+    /// True if the host cannot know which SYN was answered, and so takes no sample (Karn's
+    /// algorithm).
     pub is_ambiguous: bool,
 }
 
@@ -43,9 +44,9 @@ pub struct Opener {
 /// The end that accepts a connection, until it knows that its answer has arrived.
 #[derive(Clone, Debug)]
 pub struct Accepter {
-    /// Of the first SYN that arrived.
+    /// Clock of the first SYN that arrived.
     echo: u32,
-    /// The ECN field of the latest.
+    /// ECN field of the last SYN.
     received: Ecn,
     timer: Timer,
 }
@@ -55,7 +56,7 @@ pub struct Accepter {
 struct Timer {
     first: Span,
     longest: Span,
-    /// So many timeouts do not double it.
+    /// Number of timeouts that do not double it.
     linear: u32,
     expired: u32,
     tick: Tick,
@@ -63,23 +64,23 @@ struct Timer {
 }
 
 impl Handshake {
-    /// One in which nothing was lost.
+    /// A handshake without loss.
     #[must_use]
     pub const fn of(rtt: Span) -> Self {
         Self { rtt, retries: 0, is_spurious: false, is_ambiguous: false }
     }
 
-    /// The window with which its connection begins, in segments.
+    /// Initial window of the connection, in segments.
     pub(crate) fn initial_window_segs(&self, stack: &Stack) -> u32 {
         let losses = if self.is_spurious { 0 } else { self.retries };
-        // RFC 5681 (section 3.1) allows one segment after any loss. Linux forgives one repeated SYN
-        // (tcp_init_transfer).
+        // RFC 5681 (section 3.1) allows one segment after any loss. Linux tolerates one repeated
+        // SYN (tcp_init_transfer).
         let is_whole = stack.syn_retries_free.is_none_or(|free| losses <= free);
         if is_whole { stack.initial_window_segs.get() } else { 1 }
     }
 
-    /// The retransmission timeout until there is a sample of data, if it is not that of the
-    /// round-trip time. Linux keeps that if it is known from the timestamp.
+    /// The retransmission timeout until there is a sample of data. None if the round-trip time
+    /// gives it. Linux uses the round-trip time if a timestamp identifies it.
     pub(crate) fn timeout(&self, stack: &Stack) -> Option<Span> {
         let is_long = match stack.rto_rule {
             RtoRule::Rfc6298 => self.retries > 0,
@@ -90,24 +91,24 @@ impl Handshake {
 }
 
 impl Opener {
-    /// One that sends its first SYN at `now`.
+    /// An opener that sends its first SYN at `now`.
     #[must_use]
     pub fn new(stack: &Stack, now: Time) -> Self {
         Self { first_sent: now, timer: Timer::new(stack, stack.syn_linear_timeouts, now) }
     }
 
-    /// When [`Self::on_timer`] is to be called.
+    /// Time at which to call [`Self::on_timer`].
     #[must_use]
     pub const fn due(&self) -> Time {
         self.timer.due
     }
 
-    /// Gives whether the SYN is to be sent again.
+    /// Return whether to send the SYN again.
     pub fn on_timer(&mut self, now: Time) -> bool {
         self.timer.expire(now)
     }
 
-    /// The SYN-ACK has arrived, with the clock of the SYN that it answers.
+    /// Process the SYN-ACK, which echoes the clock of the SYN that it answers.
     #[must_use]
     pub fn answered(&self, now: Time, echo: u32, stack: &Stack) -> Handshake {
         let retries = self.timer.expired;
@@ -125,10 +126,11 @@ impl Opener {
 }
 
 impl Accepter {
-    /// One that answers a SYN at `now`, which carries this clock and this ECN field.
+    /// An accepter that answers a SYN at `now`. The SYN carries the clock `stamp` and the ECN field
+    /// `received`.
     #[must_use]
     pub fn new(stack: &Stack, now: Time, stamp: u32, received: Ecn) -> Self {
-        // tcp_syn_linear_timeouts concerns SYNs alone: the timeout of a SYN-ACK always doubles.
+        // tcp_syn_linear_timeouts concerns only SYNs: the timeout of a SYN-ACK always doubles.
         Self { echo: stamp, received, timer: Timer::new(stack, 0, now) }
     }
 
@@ -144,18 +146,18 @@ impl Accepter {
         self.received
     }
 
-    /// When [`Self::on_timer`] is to be called.
+    /// Time at which to call [`Self::on_timer`].
     #[must_use]
     pub const fn due(&self) -> Time {
         self.timer.due
     }
 
-    /// Gives whether the SYN-ACK is to be sent again.
+    /// Return whether to send the SYN-ACK again.
     pub fn on_timer(&mut self, now: Time) -> bool {
         self.timer.expire(now)
     }
 
-    /// Another SYN has arrived, which is answered as well.
+    /// Process another SYN, which is answered as well.
     pub fn on_syn(&mut self, now: Time, received: Ecn) {
         self.received = received;
         self.timer.start(now);
@@ -180,7 +182,7 @@ impl Timer {
         self.due = now + self.wait();
     }
 
-    /// Starts again if it is over, and gives whether it is.
+    /// Return whether the timer has expired, and if so start it again.
     fn expire(&mut self, now: Time) -> bool {
         if self.due <= now {
             self.due = self.tick.end(self.due, self.wait());
@@ -194,7 +196,8 @@ impl Timer {
     }
 }
 
-/// Size of a SYN or a SYN-ACK at the IP layer; other packets without payload have `header_bytes`.
+/// Return the size of a SYN or a SYN-ACK at the IP layer. Other packets without payload have
+/// `header_bytes`.
 #[must_use]
 pub const fn syn_bytes(stack: &Stack, header_bytes: u16) -> u16 {
     let sack = if stack.sack && !stack.timestamps { SACK_BYTES } else { 0 };
@@ -212,7 +215,7 @@ mod tests {
         (PROFILES.iter().find(|candidate| candidate.name == profile).expect("a profile").stack)()
     }
 
-    /// When the SYN is sent again, in seconds.
+    /// Return the times at which the SYN is sent again, in seconds.
     fn retries_s(stack: &Stack, count: usize) -> Vec<u64> {
         let mut opener = Opener::new(stack, Time::ZERO);
         let mut next = || {
@@ -247,7 +250,7 @@ mod tests {
         assert_eq!(due(&accepter), 8);
     }
 
-    /// The handshake of a path of 40 ms on which the first SYNs are lost.
+    /// Return the handshake of a path of 40 ms that loses the first SYNs.
     fn after_losses(stack: &Stack, losses: u32) -> Handshake {
         let (mut opener, mut sent) = (Opener::new(stack, Time::ZERO), Time::ZERO);
         for _ in 0..losses {
@@ -272,7 +275,7 @@ mod tests {
             );
         }
         assert_eq!([0, 1, 2].map(|n| begins("rfc", n)), [(10, false), (1, true), (1, true)]);
-        // It takes no round-trip times from timestamps.
+        // This stack takes no round-trip times from timestamps.
         assert_eq!([0, 1, 2].map(|n| begins("linux-2.6.6", n)), [(3, false), (3, true), (3, true)]);
     }
 

@@ -1,7 +1,8 @@
 //! The segments that wait in the flow's own host (TCP small queues).
 //!
-//! The flow hands over chunks; the owner of the host's interface reports when each packet of them
-//! leaves: in advance where the interface is first in, first out, else once it leaves.
+//! The flow hands over chunks, and the owner of the host's interface reports when each of their
+//! packets leaves. If the interface is first in, first out, it reports in advance, and otherwise at
+//! the departure.
 
 use std::collections::VecDeque;
 
@@ -10,9 +11,9 @@ use dumbbell_network::Time;
 /// The flow's part of the queue before its host's interface.
 #[derive(Debug, Default)]
 pub struct HostQueue {
-    /// Chunks that have not left as a whole, as of the last look, the oldest first.
+    /// Chunks that had not left completely at the last call, from the oldest to the newest.
     chunks: VecDeque<Chunk>,
-    /// How many of them, from the front, are known to leave when.
+    /// Number of chunks, from the front, whose departures are known.
     known: usize,
     waiting_bytes: u64,
 }
@@ -20,27 +21,27 @@ pub struct HostQueue {
 #[derive(Clone, Copy, Debug)]
 struct Chunk {
     bytes: u64,
-    /// Packets of which it is not known when they leave.
+    /// Number of packets whose departure is unknown.
     unknown: u32,
-    /// When the others have left.
+    /// Latest known departure of its packets.
     gone: Time,
 }
 
 impl HostQueue {
-    /// Hands over a chunk of packets, each of `wire_bytes` on the wire.
+    /// Add a chunk of packets, each of `wire_bytes` on the wire.
     pub fn push(&mut self, packets: u32, wire_bytes: u32) {
         let bytes = u64::from(packets) * u64::from(wire_bytes);
         self.waiting_bytes += bytes;
         self.chunks.push_back(Chunk { bytes, unknown: packets, gone: Time::ZERO });
     }
 
-    /// Hands over so many packets, each a chunk of its own.
+    /// Add packets that are each a separate chunk.
     #[inline]
     pub fn push_each(&mut self, packets: u32, wire_bytes: u32) {
         (0..packets).for_each(|_| self.push(1, wire_bytes));
     }
 
-    /// The next packets leave until `at`, or are given up then.
+    /// Record that the next packets leave until `at`, or are dropped then.
     #[inline]
     pub fn leave(&mut self, mut packets: u32, at: Time) {
         while packets > 0
@@ -54,7 +55,7 @@ impl HostQueue {
         }
     }
 
-    /// Bytes of the chunks that have not left as a whole.
+    /// Return the bytes of the chunks that have not left completely.
     pub fn waiting_bytes(&mut self, now: Time) -> u64 {
         while self.known > 0 && self.chunks[0].gone <= now {
             // A buffer of the kernel frees its memory as a whole, so a chunk counts until its last
@@ -66,8 +67,8 @@ impl HostQueue {
         self.waiting_bytes
     }
 
-    /// When no more than `limit` bytes will be waiting, if nothing is added; never, as far as is
-    /// known, if that takes packets of which it is not known when they leave.
+    /// Return the time at which at most `limit` bytes wait, if nothing is added. [`Time::NEVER`] if
+    /// this depends on packets whose departure is unknown.
     pub fn drained_to(&self, limit: u64) -> Time {
         let mut left = self.waiting_bytes;
         let mut gone = Time::ZERO;
@@ -79,7 +80,7 @@ impl HostQueue {
                 return Time::NEVER;
             }
             left -= chunk.bytes;
-            // What was given up is gone before what came earlier.
+            // A dropped packet may leave before an earlier one.
             gone = gone.max(chunk.gone);
         }
         gone

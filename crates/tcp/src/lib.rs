@@ -1,7 +1,7 @@
 //! The modelled TCP endpoint: sender and receiver as pure state machines.
 //!
-//! Time comes in as an argument, segments and acknowledgements go in and out by value. Sequence
-//! numbers count segments; a stack profile selects the habits of a kernel.
+//! Time is an argument. Segments and ACKs are arguments and results by value. Sequence numbers
+//! count segments, and a stack profile selects the behaviour of a kernel.
 
 #![forbid(unsafe_code)]
 

@@ -11,9 +11,9 @@ const MICROS_PER_SECOND: u64 = 1_000_000;
 /// Spreads the chunks of a flow over time.
 #[derive(Clone, Debug)]
 pub struct Pacer {
-    /// When the next chunk would leave by the rate.
+    /// Time at which the next chunk would leave by the rate.
     due: Time,
-    /// When it may leave.
+    /// Time at which it may leave.
     earliest: Time,
     free_segs: u64,
     gives_credit: bool,
@@ -21,7 +21,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A pacer that lets the first chunk go at once.
+    /// A pacer whose first chunk may leave at once.
     pub const fn new(stack: &Stack) -> Self {
         Self {
             due: Time::ZERO,
@@ -32,41 +32,41 @@ impl Pacer {
         }
     }
 
-    /// When the next chunk may leave.
+    /// Time at which the next chunk may leave.
     #[inline]
     pub const fn earliest(&self) -> Time {
         self.earliest
     }
 
-    /// Forgets what was sent.
+    /// Forget all chunks that were sent.
     pub const fn restart(&mut self, now: Time) {
         self.due = now;
         self.earliest = now;
     }
 
-    /// Books a chunk that leaves now, up to segment number `sent_segs` of all that
-    /// the connection sent, at a rate in bytes per second.
+    /// Charge a chunk that leaves now. `sent_segs` counts all segments of the connection up to its
+    /// end, and `rate` is in bytes per second.
     #[inline]
     pub fn charge(&mut self, now: Time, bytes: u64, sent_segs: u64, rate: u64) {
-        // Linux lets the first segments of a connection go unpaced (tcp_update_skb_after_send).
+        // Linux does not pace the first segments of a connection (tcp_update_skb_after_send).
         if sent_segs < self.free_segs {
             return;
         }
         let length = bytes * NANOS_PER_SECOND / rate;
         let late = now.0.saturating_sub(self.due.0);
-        // No more than half a chunk, so that a sender which was late catches up gradually.
+        // The credit is at most half a chunk, so a late sender catches up gradually.
         let credit = if self.gives_credit { late.min(length / 2) } else { 0 };
         self.due = self.due.max(now) + Span(length - credit);
         self.earliest = self.due + self.late;
     }
 }
 
-/// The rate at which Linux would pace, in bytes per second: 200 % of the window per
-/// smoothed round trip in slow start, 120 % from half of ssthresh on.
+/// Return Linux's own pacing rate in bytes per second. It is 200 % of the window per smoothed round
+/// trip below half of ssthresh, and 120 % above.
 pub fn stack_rate(conn: &Conn, outstanding_segs: u64) -> u64 {
     let percent = if conn.cwnd_segs < conn.ssthresh_segs / 2 { 200 } else { 120 };
-    // More than the window is outstanding after a reduction. Linux takes the larger one, so the
-    // rate does not fall before the flight has (tcp_update_pacing_rate).
+    // More than the window is outstanding after a reduction. Linux takes the larger of both, so the
+    // rate does not fall before the flight does (tcp_update_pacing_rate).
     let window = u64::from(conn.cwnd_segs).max(outstanding_segs) * u64::from(conn.mss_bytes);
     let per_second = window.saturating_mul(MICROS_PER_SECOND / 100 * percent);
     per_second / u64::from(conn.srtt_us.max(1))
@@ -137,7 +137,8 @@ mod tests {
     }
 
     proptest! {
-        /// Over any interval: the rate, the chunk that begins it, half a chunk of credit.
+        /// Upper bound in any interval: the rate, the chunk at its start, and half a chunk of
+        /// credit.
         #[test]
         fn no_interval_sees_more_than_the_rate_and_a_chunk_and_a_half(
             waits in prop::collection::vec(0u64..3_000_000, 1..60),

@@ -1,16 +1,15 @@
-//! Recent acknowledgement: loss inferred from time (RFC 8985).
+//! RACK (recent acknowledgement): loss inferred from time (RFC 8985).
 //!
-//! A segment is overdue once one sent later has been delivered and as long has passed
-//! since it was sent as that one took, plus a window in which segments may overtake
-//! each other.
+//! A segment is overdue after a later one has been delivered. The time since its transmission must
+//! also exceed the round trip of that one, plus a window for reordering.
 
 use dumbbell_algorithm::CaState;
 use dumbbell_network::{Span, Time};
 
 use crate::arrival::clock;
 
-/// A transmission's place among all others, even those of the same moment: the next
-/// new segment at the time, then retransmissions by number, then that new segment.
+/// A transmission's place in the order of all, even at equal times. It has the next new segment at
+/// the time. Retransmissions by number come first, and then the transmission of that segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Order {
     next: u64,
@@ -18,21 +17,21 @@ pub struct Order {
 }
 
 impl Order {
-    /// Of the first transmission of a segment.
+    /// Place of the first transmission of a segment.
     #[inline]
     #[must_use]
     pub const fn of_new(segment: u64) -> Self {
         Self { next: segment, retransmission: u64::MAX }
     }
 
-    /// Of the `count`th retransmission, made before segment `next` was first sent.
+    /// Place of the `count`th retransmission, made before segment `next` was first sent.
     #[inline]
     #[must_use]
     pub const fn of_retransmission(next: u64, count: u64) -> Self {
         Self { next, retransmission: count }
     }
 
-    /// The next new segment at the time.
+    /// The next new segment at the time of the transmission.
     #[inline]
     #[must_use]
     pub const fn next(self) -> u64 {
@@ -40,51 +39,51 @@ impl Order {
     }
 }
 
-/// Which transmission, and when.
+/// The place of a transmission in the order, and its time.
 pub type Transmission = (Order, Time);
 
-/// What an acknowledgement is judged by beyond itself.
+/// State of the connection that determines which segments an ACK shows to be lost.
 #[derive(Clone, Copy, Debug)]
 pub struct LossContext {
-    /// The time.
+    /// Current time.
     pub now: Time,
     /// Smallest round-trip time.
     pub min_rtt: Span,
     /// Smoothed round-trip time.
     pub srtt: Span,
-    /// How far the sender's congestion control is.
+    /// Congestion state of the sender.
     pub state: CaState,
-    /// The timestamp that an acknowledgement echoes, where the stack uses it. None for what
-    /// is SACKed: receivers echo nothing of what arrives behind a hole (RFC 7323, section 4.3).
+    /// The timestamp that an ACK echoes. None if the stack uses none, and for SACKed segments:
+    /// receivers do not echo timestamps of segments behind a hole (RFC 7323, section 4.3).
     pub echo: Option<u32>,
 }
 
 impl LossContext {
-    /// Whether losses are being repaired.
+    /// Return whether losses are being repaired.
     pub const fn is_repairing(&self) -> bool {
         matches!(self.state, CaState::Recovery | CaState::Loss)
     }
 }
 
-/// How the window for reordering is chosen.
+/// Rule for the reordering window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReorderingWindow {
     /// Linux 4.4 to 4.17: 1 ms, or a quarter of the smallest RTT if that is more.
     Fixed,
-    /// RFC 8985, section 6.2, step 4: none where three SACKed segments speak for a
-    /// loss, else steps of a quarter of the smallest RTT; a step more for each round
-    /// trip in which a retransmission proved needless.
+    /// RFC 8985, section 6.2, step 4: zero if three SACKed segments indicate a loss, and otherwise
+    /// steps of a quarter of the smallest RTT. Each round trip in which a retransmission proved
+    /// needless adds a step.
     Adaptive,
 }
 
-/// What the window for reordering depends on.
+/// Observations that determine the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub struct Signs {
-    /// Reordering was seen on this connection.
+    /// True if reordering was observed on this connection.
     pub reordering_seen: bool,
-    /// As many segments are SACKed as speak for a loss.
+    /// True if enough segments are SACKed to indicate a loss.
     pub many_sacked: bool,
-    /// Segments are taken for lost.
+    /// True if segments count as lost.
     pub any_lost: bool,
 }
 
@@ -93,22 +92,22 @@ const STEPS_MAX: u64 = 255;
 const RECOVERIES_KEPT: u32 = 16;
 const FIXED_WINDOW: Span = Span::from_millis(1);
 
-/// RACK's memory of one connection.
+/// RACK's state for one connection.
 #[derive(Clone, Debug)]
 pub struct Rack {
     window: ReorderingWindow,
-    /// The latest sent of what was delivered.
+    /// The transmission sent last among all that were delivered.
     latest: Option<Transmission>,
-    /// How long it took what was delivered last.
+    /// Round-trip time of the last delivery.
     rtt: Span,
     steps: u64,
     recoveries_left: u32,
-    /// Duplicates reported before this segment is acknowledged count once.
+    /// End of a round trip, in which duplicate reports count once: the ACK of this segment.
     round_ends: Option<u64>,
 }
 
 impl Rack {
-    /// Nothing delivered yet.
+    /// State before the first delivery.
     #[must_use]
     pub const fn new(window: ReorderingWindow) -> Self {
         Self {
@@ -121,13 +120,13 @@ impl Rack {
         }
     }
 
-    /// The last sent of what was delivered.
+    /// The transmission sent last among all that were delivered; None before the first delivery.
     #[must_use]
     pub const fn latest(&self) -> Option<Transmission> {
         self.latest
     }
 
-    /// A segment was delivered whose last transmission was `transmission`.
+    /// Record the delivery of a segment with the last transmission `transmission`.
     pub fn on_delivery(
         &mut self,
         context: &LossContext,
@@ -147,7 +146,7 @@ impl Rack {
         self.latest = self.latest.max(Some(transmission));
     }
 
-    /// A needless retransmission was reported.
+    /// Record a report of a needless retransmission.
     pub fn on_duplicate(&mut self, una: u64, next: u64) {
         // Several reports within a round trip may have one cause.
         if self.round_ends.is_none_or(|end| una >= end) {
@@ -157,7 +156,7 @@ impl Rack {
         self.recoveries_left = RECOVERIES_KEPT;
     }
 
-    /// Recovery or Loss ended without an undo.
+    /// Record that Recovery or Loss ended without an undo.
     pub fn on_recovery_end(&mut self) {
         self.recoveries_left = self.recoveries_left.saturating_sub(1);
         if self.recoveries_left == 0 {
@@ -165,7 +164,7 @@ impl Rack {
         }
     }
 
-    /// How long after it was sent a segment that was overtaken is overdue.
+    /// Return the time after its transmission at which an overtaken segment is overdue.
     #[must_use]
     pub fn patience(&self, context: &LossContext, signs: Signs) -> Span {
         let window = match self.window {
@@ -176,13 +175,13 @@ impl Rack {
     }
 
     fn fixed(context: &LossContext, signs: Signs) -> Span {
-        // Until a first loss is known, the wider window guards against taking reordering for one.
+        // Before a first loss is known, the wider window prevents that reordering counts as a loss.
         let wide = signs.reordering_seen || !signs.any_lost;
         if wide { Span(context.min_rtt.0 / 4).max(FIXED_WINDOW) } else { FIXED_WINDOW }
     }
 
     fn adaptive(&self, context: &LossContext, signs: Signs) -> Span {
-        // Where the path keeps the order, three SACKed segments speak for a loss, and waiting gains
+        // On a path that keeps the order, three SACKed segments indicate a loss, and waiting gains
         // nothing (tcp_rack_reo_wnd).
         if !signs.reordering_seen && (context.is_repairing() || signs.many_sacked) {
             return Span::ZERO;

@@ -1,8 +1,8 @@
-//! A set of segment numbers kept as disjoint ranges.
+//! A set of segment numbers, stored as disjoint ranges.
 //!
-//! Selective acknowledgements cover long runs, so both ends of a connection keep
-//! ranges rather than a mark per segment. The common operations touch an end of the
-//! set: a block that grows by a segment, a window that moves past the lowest range.
+//! Selective ACKs cover long runs, so both ends of a connection store ranges and not one mark for
+//! each segment. Common operations change an end of the set: a block grows by a segment, or a
+//! window passes the lowest range.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -14,34 +14,34 @@ pub struct RangeSet {
 }
 
 impl RangeSet {
-    /// Whether the set has no members.
+    /// Return whether the set has no members.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
-    /// How many members there are.
+    /// Number of members.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.ranges.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// One past the highest member.
+    /// One past the highest member; None if the set is empty.
     #[inline]
     #[must_use]
     pub fn end(&self) -> Option<u64> {
         self.ranges.back().map(|range| range.end)
     }
 
-    /// The range that contains `member`.
+    /// The range that contains `member`; None if there is none.
     #[inline]
     fn range_of(&self, member: u64) -> Option<&Range<u64>> {
         let range = self.ranges.get(self.first_ending_after(member))?;
         (range.start <= member).then_some(range)
     }
 
-    /// Whether `member` is in the set.
+    /// Return whether `member` is in the set.
     #[inline]
     #[must_use]
     pub fn contains(&self, member: u64) -> bool {
@@ -55,7 +55,7 @@ impl RangeSet {
         self.range_of(from).map_or(from, |range| range.end)
     }
 
-    /// The member that has exactly `rank` members above it, if there are so many.
+    /// The member that has exactly `rank` members above it; None if there are too few.
     #[must_use]
     pub fn nth_from_top(&self, rank: u64) -> Option<u64> {
         let mut above = rank;
@@ -69,7 +69,7 @@ impl RangeSet {
         None
     }
 
-    /// The lowest of the maximal ranges inside `span` that are absent.
+    /// The lowest maximal range of absent numbers in `span`; None if there is none.
     #[inline]
     #[must_use]
     pub fn first_gap(&self, span: Range<u64>) -> Option<Range<u64>> {
@@ -82,7 +82,7 @@ impl RangeSet {
         (start < end).then_some(start..end)
     }
 
-    /// The lowest of the maximal ranges that are both members and in `span`.
+    /// The lowest maximal range of members in `span`; None if there is none.
     #[must_use]
     pub fn first_common(&self, span: Range<u64>) -> Option<Range<u64>> {
         let range = self.ranges.get(self.first_ending_after(span.start))?;
@@ -90,7 +90,7 @@ impl RangeSet {
         (common.start < common.end).then_some(common)
     }
 
-    /// Adds every number of `new`, which must not be empty; gives the range they are in.
+    /// Add every number of `new`, which must not be empty. Return the range that now contains them.
     pub fn insert(&mut self, new: Range<u64>) -> Range<u64> {
         assert!(new.start < new.end, "empty range {new:?}");
         // Blocks mostly grow or begin at the top, which needs no search.
@@ -116,7 +116,7 @@ impl RangeSet {
         start..end
     }
 
-    /// Removes everything below `floor`; gives how many members that were.
+    /// Remove everything below `floor`. Return the number of removed members.
     pub fn remove_below(&mut self, floor: u64) -> u64 {
         let mut removed = 0;
         while let Some(range) = self.ranges.front_mut() {

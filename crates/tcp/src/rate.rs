@@ -1,8 +1,8 @@
-//! Rates of delivery (draft-cheng-iccrg-delivery-rate-estimation).
+//! Samples of the delivery rate (draft-cheng-iccrg-delivery-rate-estimation).
 //!
-//! Each segment remembers what had been delivered when it was sent. When it is
-//! delivered itself, what was delivered meanwhile, over the longer of the times that
-//! it took to be sent and to be acknowledged, is the rate of its flight.
+//! Each segment remembers the number of segments delivered when it was sent. When it is delivered,
+//! the deliveries since then are divided by the longer of two times: the time of sending and the
+//! time of acknowledging. The result is the rate of its flight.
 
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -16,19 +16,19 @@ use crate::ring::SegmentRing;
 #[derive(Debug)]
 pub struct RateSampler {
     sent: SegmentRing<Sent>,
-    /// When the latest sent of the delivered segments was sent.
+    /// Transmission time of the last sent segment among those delivered.
     first_sent: Time,
-    /// When anything was last delivered.
+    /// Time of the last delivery.
     delivered_at: Time,
-    /// The latest sent of the segments that this ACK delivered, and its number.
+    /// The last sent segment among those that this ACK delivered, and its number.
     newest: Option<(u64, Sent)>,
-    /// One of so many segments is below full size, the last of them; none: each is full.
+    /// One of so many segments is short: the last of them. None if all are full.
     short_every_segs: Option<NonZeroU64>,
     #[cfg(test)]
     pub latest: Option<RateSample>,
 }
 
-/// What a segment remembers of the moment at which it was sent.
+/// State at the time at which a segment was sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     at: Time,
@@ -38,38 +38,38 @@ struct Sent {
     is_app_limited: bool,
 }
 
-/// The application has nothing to send although the window has space.
+/// Record that the application has nothing to send although the window has space.
 pub fn mark_app_limited(conn: &mut Conn, in_flight_segs: u32) {
     // 0 would mean that the application is not the limit, and the count wraps at 2^32.
     conn.app_limited_segs = (conn.delivered_segs as u32).wrapping_add(in_flight_segs).max(1);
 }
 
-/// Ends the application's being the limit once all that it left in flight is delivered.
+/// End the application's limit once all segments that were in flight are delivered.
 const fn end_app_limit(conn: &mut Conn) {
-    // A difference with sign compares counts that wrap. The phase ends with the first segment that
-    // was sent after it, not with the last before.
+    // A signed difference compares counts that wrap. The phase ends with the first segment that was
+    // sent after it, not with the last before.
     let left = conn.app_limited_segs.wrapping_sub(conn.delivered_segs as u32);
     if conn.app_limited_segs > 0 && (left as i32) < 0 {
         conn.app_limited_segs = 0;
     }
 }
 
-/// One acknowledgement, apart from what it delivered.
+/// One ACK, without the segments that it delivered.
 #[derive(Clone, Copy, Debug)]
 pub struct Acknowledged {
-    /// Segments newly delivered.
+    /// Number of newly delivered segments.
     pub delivered_segs: u64,
-    /// Segments newly taken for lost.
+    /// Number of segments that newly count as lost.
     pub lost_segs: u64,
-    /// Segments in flight before.
+    /// Number of segments in flight before it.
     pub prior_in_flight_segs: u32,
-    /// Its sample of the round-trip time, in microseconds.
+    /// Its sample of the round-trip time, in microseconds; None if it has none.
     pub rtt_us: Option<u32>,
 }
 
 impl RateSampler {
-    /// At the beginning of a connection, when what limits it is that there was nothing to
-    /// send, until its first segment is delivered.
+    /// A sampler at the beginning of a connection. Until the first segment is delivered, the
+    /// application counts as the limit.
     pub fn new(now: Time, conn: &mut Conn) -> Self {
         conn.app_limited_segs = u32::MAX;
         Self {
@@ -83,13 +83,13 @@ impl RateSampler {
         }
     }
 
-    /// Makes the last of each `segs` segments one below full size.
+    /// Make the last of every `segs` segments shorter than a full one.
     pub const fn shorten_every(&mut self, segs: NonZeroU64) {
         self.short_every_segs = Some(segs);
     }
 
-    /// Remembers the moment at which segments of the `window` are sent, for the first time or
-    /// again; `is_alone`: before the first of them no other was outstanding.
+    /// Record the state when segments of the `window` are sent, for the first time or again.
+    /// `is_alone` is true if no other segment was outstanding before the first of them.
     pub fn on_sent(
         &mut self,
         now: Time,
@@ -98,7 +98,7 @@ impl RateSampler {
         is_alone: bool,
         conn: &Conn,
     ) {
-        // An idle spell is not part of any flight: both intervals begin again (tcp_rate_skb_sent).
+        // Idle time is not part of a flight, so both intervals restart (tcp_rate_skb_sent).
         if is_alone {
             self.first_sent = now;
             self.delivered_at = now;
@@ -116,18 +116,19 @@ impl RateSampler {
         }
     }
 
-    /// Notes the latest sent of the segments that an ACK newly delivered, which is sampled.
+    /// Record the last sent segment among those that an ACK newly delivered. It gives the sample.
     #[inline]
     pub fn on_delivered(&mut self, newest: u64) {
         self.newest = Some((newest, self.sent.get(newest)));
     }
 
-    /// Segments delivered while the sampled segment was in flight, itself included.
+    /// Return the number of segments delivered during the flight of the sampled segment, with
+    /// itself. None if there is no sampled segment.
     pub fn delivered_in_flight(&self, delivered_segs: u64) -> Option<u64> {
         self.newest.map(|(_, newest)| delivered_segs - newest.delivered_segs)
     }
 
-    /// The sample of an ACK, after all that it delivered has been noted.
+    /// Return the sample of an ACK, after all its deliveries were recorded.
     pub fn sample(&mut self, now: Time, conn: &mut Conn, ack: Acknowledged) -> RateSample {
         end_app_limit(conn);
         let mut sample = RateSample {
@@ -141,8 +142,8 @@ impl RateSampler {
         };
         if let Some((number, newest)) = self.newest.take() {
             self.measure(now, conn, newest, &mut sample);
-            // A receiver that waits for two full segments may have kept the ACK of a lone short one
-            // (FLAG_ACK_MAYBE_DELAYED of tcp_clean_rtx_queue).
+            // A receiver that waits for two full segments may have delayed the ACK of a lone short
+            // one (FLAG_ACK_MAYBE_DELAYED of tcp_clean_rtx_queue).
             let is_alone = sample.delivered_segs == 1 && ack.delivered_segs == 1;
             sample.is_ack_delayed = u8::from(is_alone && self.is_short(number));
         }
@@ -159,19 +160,18 @@ impl RateSampler {
     }
 
     fn measure(&mut self, now: Time, conn: &Conn, newest: Sent, sample: &mut RateSample) {
-        // The next flight is measured from here: Linux moves first_tx_mstamp in
-        // tcp_rate_skb_delivered.
+        // The next flight counts from here: Linux moves first_tx_mstamp in tcp_rate_skb_delivered.
         self.first_sent = newest.at;
         let sending_us = newest.at.since(newest.first_sent).as_micros();
         let acknowledging_us = now.since(newest.delivered_at).as_micros();
-        // The longer interval: ACKs that arrive together, or segments that left together, would
-        // show a rate above that of the path.
+        // The longer interval counts. Otherwise ACKs that arrive together, or segments that left
+        // together, would show a rate above that of the path.
         let interval_us = sending_us.max(acknowledging_us);
         let segs = conn.delivered_segs - newest.delivered_segs;
         sample.prior_delivered_segs = newest.delivered_segs;
         sample.delivered_segs = segs as i32;
         sample.is_app_limited = u8::from(newest.is_app_limited);
-        // Faster than the path allows: the segment was sent twice and the first arrived.
+        // A shorter interval is impossible: the segment was sent twice, and the first copy arrived.
         if interval_us > 0 && interval_us >= u64::from(conn.min_rtt_us) {
             sample.interval_us = interval_us as i64;
         }
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A connection that sends and has its segments acknowledged as the test says.
+    /// A connection whose test decides when segments are sent and acknowledged.
     struct Flight {
         rates: RateSampler,
         conn: Conn,
@@ -248,7 +248,7 @@ mod tests {
         flight.send(100, 1);
         (2..6).for_each(|segment| flight.send(100 * segment, segment));
         flight.deliver(510, 1..2);
-        // Sent over 400 us, acknowledged 90 us after the first of them.
+        // The segments took 400 us to send, and the last ACK comes 90 us after the one before.
         let sample = flight.deliver(600, 2..6);
         assert_eq!((sample.delivered_segs, sample.interval_us), (5, 500));
     }
@@ -301,8 +301,8 @@ mod tests {
     }
 
     proptest! {
-        /// A path of one segment per 100 us: whatever the application does, a filter for
-        /// the largest rate that skips lower rates limited by it never exceeds the path.
+        /// A path of one segment per 100 us and any application. A filter for the largest rate
+        /// skips lower rates that the application limited. The result never exceeds the path.
         #[test]
         fn no_sample_exceeds_the_rate_of_the_path(
             bursts in prop::collection::vec((1u64..30, 0u64..4_000), 1..40),
@@ -331,7 +331,7 @@ mod tests {
             }
             for sample in rates.iter().filter(|sample| sample.interval_us > 0) {
                 let segs = sample.delivered_segs as u64;
-                // The segment in service when the interval begins counts in whole.
+                // The segment in service at the start of the interval counts as a whole.
                 prop_assert!((segs - 1) * SPACING_US <= sample.interval_us as u64, "{sample:?}");
             }
         }

@@ -1,22 +1,23 @@
-//! Data that arrived before what it follows, and the blocks that report it.
+//! Data that arrived out of order, and the blocks that report it.
 
 use std::ops::Range;
 
 use crate::ack::SackBlocks;
 use crate::ranges::RangeSet;
 
-/// Blocks kept in the order of reporting: as many as fit in an acknowledgement, and as
-/// many that may be acknowledged meanwhile.
+/// Number of blocks in the order of reports: as many as fit in an ACK, and as many that may be
+/// acknowledged meanwhile.
 const REPORTED_MAX: usize = 8;
 
-/// Blocks that Linux remembers: more than fit next to timestamps, fewer than there may be.
+/// Number of blocks that Linux remembers. More fit in the option without timestamps, and fewer may
+/// exist.
 const REMEMBERED_MAX: usize = 4;
 
-/// What has arrived above the next segment expected.
+/// Segments that have arrived above the next expected one.
 #[derive(Clone, Debug)]
 pub struct Reassembly {
     above: RangeSet,
-    /// Blocks of `above` that grew or were asked for lately, the latest first.
+    /// Blocks of `above` that grew or were reported recently, with the latest first.
     recent: Vec<Range<u64>>,
 }
 
@@ -26,36 +27,36 @@ impl Reassembly {
         Self { above: RangeSet::default(), recent: Vec::with_capacity(REPORTED_MAX + 1) }
     }
 
-    /// Whether nothing waits for a hole to be filled.
+    /// Return whether no segment waits behind a hole.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.above.is_empty()
     }
 
-    /// Segments that wait for a hole to be filled.
+    /// Number of segments behind a hole.
     pub fn count(&self) -> u64 {
         self.above.count()
     }
 
-    /// Whether a segment is here.
+    /// Return whether a segment has arrived behind a hole.
     pub fn contains(&self, number: u64) -> bool {
         self.above.contains(number)
     }
 
-    /// What of `span` is here already: the first piece of it.
+    /// The first part of `span` that has already arrived; None if there is none.
     pub fn duplicate(&self, span: Range<u64>) -> Option<Range<u64>> {
         self.above.first_common(span)
     }
 
-    /// Whether `span` would make Linux forget a block that it remembers.
+    /// Return whether `span` would make Linux forget a block that it remembers.
     pub fn displaces(&self, span: &Range<u64>) -> bool {
         let extends = |block: &Range<u64>| block.start <= span.end && span.start <= block.end;
         // A full list of blocks sends a compressed ACK first (tcp_sack_compress_send_ack).
         self.recent.len() >= REMEMBERED_MAX && !self.recent.iter().any(extends)
     }
 
-    /// Adds `span`, and puts its block before all others (RFC 2018, section 4). Mostly it is that
-    /// which was there, and has grown by a segment.
+    /// Add `span` and put its block before all others (RFC 2018, section 4). Mostly the first block
+    /// grows by a segment.
     pub fn insert(&mut self, span: Range<u64>) {
         let block = self.above.insert(span.clone());
         if let Some(latest) = self.recent.first_mut()
@@ -70,7 +71,7 @@ impl Reassembly {
         self.recent.truncate(REPORTED_MAX);
     }
 
-    /// Everything below `next` has arrived; gives the next segment missing.
+    /// Remove all segments below `next`, which have arrived. Return the next missing segment.
     pub fn advance(&mut self, next: u64) -> u64 {
         let next = self.above.next_absent(next);
         self.above.remove_below(next);
@@ -78,7 +79,7 @@ impl Reassembly {
         next
     }
 
-    /// The blocks to report: at most `count_max`, the duplicate among them.
+    /// The blocks to report: at most `count_max`, with the duplicate.
     #[inline]
     pub fn blocks(&self, duplicate: Option<Range<u64>>, count_max: usize) -> SackBlocks {
         let mut blocks = SackBlocks::default();

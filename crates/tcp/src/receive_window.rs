@@ -1,41 +1,42 @@
 //! The growth of the window that a receiver offers, as in Linux.
 //!
-//! Each segment raises it by two, up to what the buffer allows; and each that does is acknowledged
-//! at once. The buffer itself grows with what arrives within a round trip (dynamic right-sizing),
-//! so that a window which doubles never has to wait: in slow start most segments are acknowledged
-//! one by one. A buffer of one size from the start is the request of an application.
+//! Each segment raises the window by two segments, up to the limit of the buffer, and a segment
+//! that raises it is acknowledged at once. The buffer itself grows with the data that arrives
+//! within a round trip (dynamic right-sizing), so a window that doubles never has to wait. In slow
+//! start most segments are therefore acknowledged one by one. An application that requests a buffer
+//! of fixed size prevents this.
 //!
-//! The window reports here which segments raise it. It limits a sender only if the application lags
-//! ([`crate::reader`]).
+//! The receiver learns here which segments raise the window. The window limits a sender only if the
+//! application lags ([`crate::reader`]).
 
 use dumbbell_network::{Span, Time};
 
 use crate::stack::Stack;
 
-/// Payload of a segment, where nothing but the raises matters.
+/// Payload of a segment in bytes, where only the raises matter.
 pub const SEGMENT_BYTES: u64 = 1_448;
-/// Of a buffer half is window, until full segments have shown how much memory they take: then
-/// five eighths.
+/// Share of a buffer that is window: half of it, until full segments have shown how much memory
+/// they take, and then five eighths.
 const HALF: (u64, u64) = (1, 2);
 const OF_FULL_SEGMENTS: (u64, u64) = (5, 8);
-/// What Linux expects of the first round trip.
+/// Segments that Linux expects in the first round trip.
 const FIRST_ROUND_SEGS: u64 = 10;
-/// Space beyond twice what arrived in a round trip.
+/// Space in addition to twice the arrivals of a round trip.
 const SPARE_SEGS: u64 = 16;
-/// After so many round trips without a larger buffer it has the size that it needs.
+/// Number of round trips without growth after which the buffer has its final size.
 const ROUNDS_WITHOUT_GROWTH: u32 = 4;
 
-/// The offered window, in segments, and what it may become.
+/// The offered window in segments, and its possible growth.
 #[derive(Clone, Debug)]
 pub struct ReceiveWindow {
     offered: u64,
     allowed: u64,
-    /// What the largest buffer allows.
+    /// Window that the largest buffer allows.
     most: u64,
-    /// What the buffer has space for, whatever the window may be, and the largest.
+    /// Segments that fit in the buffer, without the limit of the window, now and at most.
     whole: u64,
     whole_most: u64,
-    /// Most that has arrived within a round trip, and what has arrived in this one.
+    /// Most arrivals within a round trip, and arrivals in this one.
     round_most: u64,
     round: u64,
     round_began: Time,
@@ -44,7 +45,7 @@ pub struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// For a peer at the round-trip time `rtt` that sends segments of this payload.
+    /// The window for a peer at the round-trip time `rtt` that sends segments of this payload.
     pub fn new(stack: &Stack, rtt: Span, segment_bytes: u64) -> Self {
         let window =
             |buffer_bytes: u64, (part, of): (u64, u64)| buffer_bytes / of * part / segment_bytes;
@@ -66,13 +67,13 @@ impl ReceiveWindow {
         }
     }
 
-    /// Whether nothing raises it any more.
+    /// Return whether no segment raises the window any more.
     pub const fn is_settled(&self) -> bool {
         let done = self.allowed == self.most || self.rounds_without_growth >= ROUNDS_WITHOUT_GROWTH;
         done && self.offered == self.allowed
     }
 
-    /// Takes segments in order, which the application reads at once; whether they raise the
+    /// Take segments in order, which the application reads at once. Return whether they raise the
     /// window.
     pub fn on_data(&mut self, now: Time, segs: u64) -> bool {
         if self.is_settled() {
@@ -82,7 +83,7 @@ impl ReceiveWindow {
         self.raise(segs)
     }
 
-    /// The application has read so many segments.
+    /// Count segments that the application has read.
     pub fn on_read(&mut self, now: Time, segs: u64) {
         if now.since(self.round_began) >= self.round_trip {
             self.end_round();
@@ -91,15 +92,15 @@ impl ReceiveWindow {
         self.round += segs;
     }
 
-    /// Takes segments, in order or not; whether they raise the window.
+    /// Take segments, in order or not. Return whether they raise the window.
     pub const fn raise(&mut self, segs: u64) -> bool {
         self.raise_within(segs, u64::MAX)
     }
 
-    /// As [`Self::raise`], where the buffer has space for no more than so many.
+    /// Take segments as [`Self::raise`] does, with a limit of `space` segments on the window.
     pub const fn raise_within(&mut self, segs: u64, space: u64) -> bool {
         let before = self.offered;
-        // Two for each segment, so that the window keeps up with a sender in slow start
+        // Two for each segment, so the window keeps up with a sender in slow start
         // (tcp_grow_window).
         let raised = before + 2 * segs;
         let most = if space < self.allowed { space } else { self.allowed };
@@ -110,23 +111,22 @@ impl ReceiveWindow {
         self.offered > before
     }
 
-    /// The window that it would offer of an empty buffer.
+    /// Window in segments to offer with an empty buffer.
     pub const fn offered(&self) -> u64 {
         self.offered
     }
 
-    /// Segments that the buffer has space for.
+    /// Segments that fit in the buffer.
     pub const fn whole(&self) -> u64 {
         self.whole
     }
 
-    /// The round-trip time to the peer.
+    /// Round-trip time to the peer.
     pub const fn round_trip(&self) -> Span {
         self.round_trip
     }
 
-    /// Sizes the buffer by what has arrived within a round trip: twice that, and three times
-    /// what it has become more.
+    /// Size the buffer by the arrivals of a round trip: twice these, and more if they have grown.
     fn end_round(&mut self) {
         let arrived = std::mem::take(&mut self.round);
         self.rounds_without_growth += 1;
@@ -134,7 +134,7 @@ impl ReceiveWindow {
             return;
         }
         // tcp_rcv_space_adjust: a sender in slow start sends twice as much in the next round trip.
-        // The second term reserves space for growth that is faster still.
+        // The second term reserves space for still faster growth.
         let twice = 2 * arrived + SPARE_SEGS;
         let more = 2 * twice * (arrived - self.round_most) / self.round_most;
         self.round_most = arrived;
@@ -163,7 +163,7 @@ mod tests {
         ReceiveWindow::new(&stack, RTT, SEGMENT_BYTES)
     }
 
-    /// How many segments of each round trip raise the window.
+    /// Return the number of segments in each round trip that raise the window.
     fn raised(receiver: &mut ReceiveWindow, rounds: &[u64]) -> Vec<u64> {
         let round = |(number, segs): (usize, &u64)| {
             let now = Time::ZERO + Span((number as u64 + 1) * RTT.0);
@@ -175,7 +175,8 @@ mod tests {
     #[test]
     fn in_slow_start_most_segments_raise_it() {
         let mut receiver = receiver(1 << 17, 6 << 20);
-        // 131,072 bytes are 45 segments, then 56; 20, 40, 80 a round trip allow 168, 288, 528.
+        // 131,072 bytes are 45 segments, then 56. Then 20, 40 and 80 segments a round trip allow
+        // 168, 288 and 528.
         assert_eq!(raised(&mut receiver, &[10, 20, 40, 80, 160]), [6, 0, 40, 76, 120]);
         assert!(!receiver.is_settled());
     }

@@ -1,9 +1,8 @@
-//! The receiving end: what has arrived, and when to say so.
+//! The receiving end: the data that has arrived, and its ACKs.
 //!
-//! Nearly all data comes in order and reports nothing else; [`Receiver::on_data`] alone deals with
-//! that (header prediction), behind receive offload, too. Everything else takes the slow path:
-//! receive offload, ECN, reassembly, and only then the question whether the acknowledgement may
-//! wait.
+//! Nearly all data comes in order and reports nothing else. [`Receiver::on_data`] alone handles it
+//! (header prediction), behind receive offload, too. Everything else takes the slow path: receive
+//! offload, ECN, reassembly, and then the decision whether the ACK may wait.
 
 mod burst;
 mod push;
@@ -27,43 +26,44 @@ use crate::receive_window::{ReceiveWindow, SEGMENT_BYTES};
 use crate::rtt::RttEstimator;
 use crate::stack::Stack;
 
-/// Full segments that may wait for an acknowledgement (RFC 5681, section 4.2).
+/// Number of full segments at which an ACK may not wait (RFC 5681, section 4.2).
 const DELAYED_SEGS_MAX: u64 = 2;
-/// Acknowledgements that go at once when congestion marks begin.
+/// Number of ACKs that leave at once when congestion marks begin.
 const QUICK_ACKS_AT_MARK: u32 = 2;
 
-/// The receiver of one connection. Data is consumed as it arrives, so its window
-/// never limits the sender, unless its application lags.
+/// The receiver of one connection. It consumes data at once, so its window never limits the sender,
+/// unless its application lags.
 #[derive(Clone, Debug)]
-#[repr(C)] // What every segment touches comes first, and lies together.
+#[repr(C)] // Fields that every segment touches come first, next to each other.
 pub struct Receiver {
-    /// Everything below has arrived.
+    /// All segments below have arrived.
     next: u64,
-    /// The same, with what receive offload holds if that begins there.
+    /// The same, including an aggregate of receive offload that begins there.
     expected: u64,
-    /// Everything below has been acknowledged.
+    /// All segments below have been acknowledged.
     acknowledged: u64,
     received_segs: u64,
-    /// When what waits is to be acknowledged, if not at the end of that tick.
+    /// Time at which waiting data must be acknowledged; the actual ACK may wait for the end of the
+    /// tick.
     ack_due: Time,
-    /// When receive offload is to hand on what it holds, or a lagging application reads.
+    /// Time at which receive offload delivers its aggregate, or a lagging application reads.
     run_due: Time,
-    /// The timestamp to echo.
+    /// Timestamp to echo.
     echo: u32,
-    /// All bits with timestamps, none without.
+    /// All bits with timestamps, and no bits without.
     stamp_mask: u32,
-    /// Data in order needs the slow path.
+    /// True if data in order needs the slow path.
     needs_slow_path: bool,
-    /// Receive offload is on.
+    /// True if receive offload is on.
     gathers: bool,
     push: WindowPush,
-    /// The outbox holds an acknowledgement.
+    /// True if the outbox has an ACK.
     has_more: bool,
     delay: DelayedAck,
     slow: Box<SlowPath>,
 }
 
-/// What data in order does not touch, as long as it says nothing else.
+/// State that ordinary data in order does not touch.
 #[derive(Clone, Debug)]
 struct SlowPath {
     ecn: EcnEcho,
@@ -71,35 +71,35 @@ struct SlowPath {
     compression: SackCompression,
     window: ReceiveWindow,
     reassembly: Reassembly,
-    /// The application, if it lags.
+    /// The application, if it lags; otherwise None.
     reader: Option<Box<Reader>>,
-    /// Segments waiting for an acknowledgement that are not full.
+    /// Number of segments that wait for an ACK and are not full.
     short_waiting: u64,
-    /// Most blocks in an acknowledgement; none without SACK.
+    /// Largest number of blocks in an ACK; 0 without SACK.
     blocks_max: usize,
     reports_duplicates: bool,
     is_only_way: bool,
-    /// The first acknowledgement to give, and the blocks of that or of the one given last.
+    /// The first ACK to return, and the blocks of that or of the last one.
     ready: Option<Ack>,
     blocks: SackBlocks,
-    /// What else it says.
+    /// Further contents of that ACK.
     aside: Aside,
-    /// Those after it; few arrivals cause more than one.
+    /// ACKs after it. Few arrivals cause more than one.
     outbox: VecDeque<(Ack, SackBlocks, Aside)>,
 }
 
-/// What only some acknowledgements say.
+/// Contents of some ACKs only.
 #[derive(Clone, Copy, Debug, Default)]
 struct Aside {
-    /// The window that it offers in segments, where the application lags.
+    /// The offered window in segments, if the application lags.
     offers: u64,
-    /// The marks that have arrived, where they are counted.
+    /// Counts of marks, if they are counted.
     marks: MarkCounts,
 }
 
 impl Receiver {
-    /// A receiver that has seen nothing but a handshake of the round-trip time `rtt`. As it
-    /// sends no data, it never gets another sample.
+    /// A receiver after a handshake with the round-trip time `rtt`. It sends no data, so it never
+    /// gets another sample.
     #[must_use]
     pub fn new(stack: &Stack, rtt: Span) -> Self {
         let slow = Box::new(SlowPath::new(stack, rtt));
@@ -123,13 +123,13 @@ impl Receiver {
         }
     }
 
-    /// Predicts no data, which comes to the same.
+    /// Disable the prediction of data. The results do not change.
     pub fn predict_nothing(&mut self) {
         self.slow.is_only_way = true;
         self.settle();
     }
 
-    /// Lets its application lag; segments have this payload.
+    /// Make its application lag. Segments have a payload of `mss_bytes`.
     pub fn read_as(&mut self, stack: &Stack, reading: Reading, mss_bytes: u32) {
         let slow = &mut *self.slow;
         slow.window = ReceiveWindow::new(stack, slow.window.round_trip(), mss_bytes.into());
@@ -139,26 +139,26 @@ impl Receiver {
         self.predict_nothing();
     }
 
-    /// Lets its acknowledgements count marks. Segments have this payload, those that are not full
-    /// the other; `rtt` is the round-trip time of the handshake.
+    /// Make its ACKs count marks. Full segments have a payload of `mss_bytes`, and others of
+    /// `short_bytes`. `rtt` is the round-trip time of the handshake.
     pub fn count_marks(&mut self, stack: &Stack, mss_bytes: u32, short_bytes: u64, rtt: Span) {
         self.slow.ecn.count(stack, mss_bytes, short_bytes, rtt);
         self.predict_nothing();
     }
 
-    /// A packet of the handshake has arrived, marked.
+    /// Count a marked packet of the handshake.
     pub fn on_marked_control(&mut self) {
         self.slow.ecn.on_marked_control();
     }
 
-    /// What the acknowledgement just given says of marks; none: they are not counted.
+    /// The counts of marks in the last ACK. None if marks are not counted.
     #[must_use]
     pub fn marks(&self) -> Option<MarkCounts> {
         self.slow.ecn.counts().then_some(self.slow.aside.marks)
     }
 
-    /// Takes a data segment; gives the acknowledgement to send at once, if any. If
-    /// there is one, [`Self::also`] may have another.
+    /// Take a data segment. Return the ACK to send at once; None if there is none. After an ACK,
+    /// [`Self::also`] may have another.
     #[inline]
     pub fn on_data(&mut self, now: Time, arrival: Arrival) -> Option<Ack> {
         if arrival.says_nothing_else() && self.predicts(now, arrival.number, arrival.stamp) {
@@ -168,8 +168,8 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment is the next, and nothing else is to be seen to if it is full and says
-    /// nothing of congestion (header prediction).
+    /// Return whether a segment is the next, and needs nothing else if it is full and carries no
+    /// mark or CWR (header prediction).
     #[inline]
     #[must_use]
     pub fn predicts(&self, now: Time, number: u64, stamp: u32) -> bool {
@@ -179,8 +179,8 @@ impl Receiver {
             && (!self.gathers || self.slow.coalescer.joins_by(stamp))
     }
 
-    /// Takes such a segment; gives the acknowledgement to send at once, if any, after which there
-    /// is no other.
+    /// Take a segment that [`Self::predicts`] allows. Return the ACK to send at once; None if there
+    /// is none. There is no further ACK.
     #[inline(always)]
     pub fn on_predicted_data(&mut self, now: Time, stamp: u32, pushed: bool) -> Option<Ack> {
         self.received_segs += 1;
@@ -193,7 +193,7 @@ impl Receiver {
         }
     }
 
-    /// Receive offload takes such a segment.
+    /// Pass such a segment to receive offload.
     #[inline(never)]
     fn gather_predicted(&mut self, now: Time, stamp: u32, pushed: bool) -> Option<Ack> {
         let number = self.expected - 1;
@@ -203,7 +203,7 @@ impl Receiver {
         self.receive_predicted(now, aggregate?.stamp, pushed)
     }
 
-    /// TCP takes all that was expected.
+    /// Take all expected segments.
     #[inline(always)]
     fn receive_predicted(&mut self, now: Time, stamp: u32, pushed: bool) -> Option<Ack> {
         self.delay.on_predicted_data(now);
@@ -220,48 +220,47 @@ impl Receiver {
         None
     }
 
-    /// The next acknowledgement to send after the one just given; to be asked until it
-    /// gives none.
+    /// Return the next ACK after the last one. Call this until it returns None.
     #[inline]
     pub fn also(&mut self) -> Option<Ack> {
         if self.has_more { self.give_next() } else { None }
     }
 
-    /// The blocks of the acknowledgement just given, if it has any.
+    /// The blocks of the last ACK.
     #[must_use]
     pub const fn blocks(&self) -> &SackBlocks {
         &self.slow.blocks
     }
 
-    /// The window that the acknowledgement just given offers, in segments, and before the first
-    /// that of the handshake; none: it limits no sender, as the application does not lag.
+    /// The window of the last ACK, in segments; before the first ACK that of the handshake. None if
+    /// the application does not lag, so the window limits no sender.
     #[must_use]
     pub fn window(&self) -> Option<u64> {
         self.slow.reader.as_ref().map(|_| self.slow.aside.offers)
     }
 
-    /// Takes a probe of a window that is closed; gives the acknowledgement to send.
+    /// Process a probe of a closed window. Return the ACK to send.
     pub fn on_probe(&mut self) -> Option<Ack> {
         self.send(None);
         self.settle();
         self.give_next()
     }
 
-    /// As [`Self::deadline`], [`Time::NEVER`] if there is none.
+    /// Time at which to call [`Self::on_timer`]; [`Time::NEVER`] if there is none.
     #[inline]
     #[must_use]
     pub fn due(&self) -> Time {
         self.ack_due.min(self.run_due)
     }
 
-    /// When [`Self::on_timer`] wants to be called, if nothing arrives before.
+    /// Time at which to call [`Self::on_timer`], if nothing arrives before. None if there is none.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Option<Time> {
         Some(self.due()).filter(|due| *due < Time::NEVER)
     }
 
-    /// Does what is due; gives the acknowledgement to send, as [`Self::on_data`] does.
+    /// Run timers that are due. Return the ACK to send, as [`Self::on_data`] does.
     pub fn on_timer(&mut self, now: Time) -> Option<Ack> {
         if self.run_due <= now {
             self.hand_on(now);
@@ -273,7 +272,7 @@ impl Receiver {
         self.give_next()
     }
 
-    /// Receive offload hands on what it holds, or the application reads.
+    /// Deliver the aggregate of receive offload, or let the application read.
     fn hand_on(&mut self, now: Time) {
         if self.slow.coalescer.due() <= now
             && let Some(aggregate) = self.slow.coalescer.take()
@@ -285,26 +284,25 @@ impl Receiver {
         }
     }
 
-    /// A lagging application reads: what that acknowledges, and whether it must say that there is
-    /// space again.
+    /// Let a lagging application read. Send an ACK if the read acknowledges data, or if it opens
+    /// the window.
     fn read(&mut self, now: Time) {
         let is_full_waiting = self.is_full_waiting();
         let slow = &mut *self.slow;
         let Some(reader) = &mut slow.reader else { return };
         let read = reader.read(now, self.next);
         slow.window.on_read(now, read.segs);
-        // Both reasons of tcp_cleanup_rbuf: more than a segment waits, or all that was pushed is
-        // read.
+        // Both reasons of tcp_cleanup_rbuf: more than a segment waits, or all pushed data is read.
         let acknowledges = self.next > self.acknowledged && (is_full_waiting || read.ends_push);
         if acknowledges || self.slow.opens_window(self.next) {
             self.send(None);
         }
     }
 
-    /// The wait for another segment is over once the timer is.
+    /// End the wait for another segment.
     fn end_wait(&mut self, now: Time) {
-        // SACK compression has a timer of high resolution: no tick moves it, and no gap is learned
-        // from it.
+        // SACK compression has a high-resolution timer: no tick delays it, and it shows nothing
+        // about gaps.
         if !self.slow.compression.is_holding() {
             self.ack_due = self.delay.end(self.ack_due);
             if self.ack_due > now {
@@ -315,14 +313,14 @@ impl Receiver {
         self.send(None);
     }
 
-    /// Distinct segments that have arrived, in order or not.
+    /// Number of distinct segments that have arrived, in order or not.
     #[inline]
     #[must_use]
     pub const fn received_segs(&self) -> u64 {
         self.received_segs
     }
 
-    /// The next segment expected: everything below has arrived in order.
+    /// The next expected segment. All segments below have arrived.
     #[inline]
     #[must_use]
     pub const fn next(&self) -> u64 {
@@ -339,7 +337,8 @@ impl Receiver {
         } else {
             arrival
         };
-        // Before receive offload takes it: afterwards the coalescer holds it in any case.
+        // This comes before receive offload. Afterwards the coalescer holds the segment in any
+        // case.
         let known =
             number < self.next || slow.reassembly.contains(number) || slow.coalescer.holds(number);
         self.received_segs += u64::from(!known);
@@ -354,7 +353,7 @@ impl Receiver {
         self.give_next()
     }
 
-    /// Works through what receive offload hands on.
+    /// Process an aggregate of receive offload.
     fn receive(&mut self, now: Time, aggregate: &Aggregate) {
         if self.slow.ecn.separates(aggregate.ce) && self.is_waiting() {
             self.send(None);
@@ -367,10 +366,10 @@ impl Receiver {
         }
         let duplicate = self.duplicate(aggregate);
         if duplicate.is_some() {
-            // A segment that arrives twice hints at lost ACKs (tcp_data_queue enters quick mode).
+            // A segment that arrives twice suggests lost ACKs (tcp_data_queue enters quick mode).
             self.delay.hurry(u32::MAX);
         }
-        // Data that is old as a whole is acknowledged at once (RFC 9293, section 3.10.7.4).
+        // Data that is completely old is acknowledged at once (RFC 9293, section 3.10.7.4).
         let may_wait = if aggregate.span.end <= self.next {
             None
         } else if aggregate.span.start <= self.next {
@@ -386,7 +385,7 @@ impl Receiver {
         }
     }
 
-    /// What of an aggregate had arrived before: the first piece of it.
+    /// The first part of an aggregate that had arrived before; None if all of it is new.
     fn duplicate(&self, aggregate: &Aggregate) -> Option<Range<u64>> {
         let span = aggregate.span.clone();
         if span.start < self.next {
@@ -395,7 +394,8 @@ impl Receiver {
         self.slow.reassembly.duplicate(span)
     }
 
-    /// Takes data that moves the cumulative acknowledgement; how long that may wait.
+    /// Take data that advances the cumulative ACK. Return the longest wait of its ACK; None if it
+    /// may not wait.
     fn receive_in_order(&mut self, now: Time, aggregate: &Aggregate) -> Option<Span> {
         self.note_stamp(aggregate.span.start, aggregate.stamp);
         let slow = &mut *self.slow;
@@ -419,13 +419,14 @@ impl Receiver {
         if raises {
             self.delay.quicken();
         }
-        // An ACK of a filled hole goes at once, which speeds up recovery (RFC 5681, section 4.2).
+        // The ACK of a filled hole leaves at once, which speeds up recovery (RFC 5681, section
+        // 4.2).
         let at_once = self.is_ack_due() || fills_hole || is_read || self.delay.is_quick();
         (!at_once).then(|| self.delay.wait())
     }
 
-    /// Takes data above a hole; how long its acknowledgement may wait. What is held back goes
-    /// first where there would be no space to report it later.
+    /// Take data above a hole. Return the longest wait of its ACK; None if it may not wait. A
+    /// waiting ACK leaves first if there would be no space to report its data later.
     fn receive_out_of_order(&mut self, aggregate: &Aggregate) -> Option<Span> {
         if self.slow.compression.is_holding() && self.slow.reassembly.displaces(&aggregate.span) {
             self.send(None);
@@ -439,15 +440,15 @@ impl Receiver {
         held.then(|| slow.compression.wait())
     }
 
-    /// Whether more than one full segment waits. Lengths of others are not known here:
-    /// however many there are, they wait, unless a full one is among them.
+    /// Return whether more than one full segment waits. The lengths of short segments are not known
+    /// here. Any number of them waits, unless a full segment is among them.
     const fn is_full_waiting(&self) -> bool {
         let waiting = self.next - self.acknowledged;
         waiting >= DELAYED_SEGS_MAX && waiting > self.slow.short_waiting
     }
 
-    /// Whether so much waits that it is acknowledged at once. Where the application lags, its next
-    /// read does that, unless there is as much space as before.
+    /// Return whether enough data waits for an immediate ACK. If the application lags, its next
+    /// read sends the ACK, unless there is as much space as before.
     fn is_ack_due(&mut self) -> bool {
         if !self.is_full_waiting() {
             return false;
@@ -464,12 +465,11 @@ impl Receiver {
         self.next > self.acknowledged || self.slow.compression.is_holding()
     }
 
-    /// Remembers the timestamp of the segment that an acknowledgement answers: the
-    /// first that it covers (RFC 7323, section 4.3). Segments are never refused for
-    /// their timestamps.
+    /// Record the timestamp of the first segment that the next ACK covers (RFC 7323, section 4.3).
+    /// Segments are never refused because of their timestamps.
     #[inline]
     const fn note_stamp(&mut self, start: u64, stamp: u32) {
-        // Not `<`: the segment at the edge is the one that the last acknowledgement asked for.
+        // Not `<`: the segment at the edge is the one that the last ACK expects.
         if start <= self.acknowledged && self.is_newer(stamp) {
             self.echo = stamp & self.stamp_mask;
         }
@@ -480,7 +480,7 @@ impl Receiver {
         stamp.wrapping_sub(self.echo) as i32 >= 0
     }
 
-    /// Puts an acknowledgement into the outbox.
+    /// Put an ACK into the outbox.
     fn send(&mut self, duplicate: Option<Range<u64>>) {
         let ack = self.acknowledge();
         let slow = &mut *self.slow;
@@ -510,7 +510,7 @@ impl Receiver {
         ack
     }
 
-    /// Acknowledges what is in order, without anything else to say.
+    /// Return an ACK of the data in order, with no other contents.
     #[inline]
     fn acknowledge(&mut self) -> Ack {
         self.acknowledged = self.next;
@@ -519,7 +519,7 @@ impl Receiver {
         Ack { cumulative: self.next, echo: self.echo, ece: false, has_blocks: false }
     }
 
-    /// Finds out whether data in order still needs the slow path.
+    /// Update whether data in order needs the slow path.
     fn settle(&mut self) {
         let slow = &*self.slow;
         self.run_due = slow.coalescer.due().min(slow.reader_due());
@@ -556,7 +556,7 @@ impl SlowPath {
         }
     }
 
-    /// When the application reads next.
+    /// Time of the application's next read.
     fn reader_due(&self) -> Time {
         self.reader.as_ref().map_or(Time::NEVER, |reader| reader.due())
     }
@@ -567,7 +567,7 @@ impl SlowPath {
         Buffer { whole, above: self.reassembly.count(), offered }
     }
 
-    /// Whether segments raise the window, where all below `next` has arrived.
+    /// Return whether segments raise the window. All segments below `next` have arrived.
     fn raises_window(&mut self, next: u64, segs: u64) -> bool {
         match &self.reader {
             None => self.window.raise(segs),
@@ -575,13 +575,13 @@ impl SlowPath {
         }
     }
 
-    /// Whether a read has left so much space that the sender should know.
+    /// Return whether a read has left so much space that the sender should know.
     fn opens_window(&self, next: u64) -> bool {
         let buffer = self.buffer();
         self.reader.as_ref().is_some_and(|reader| reader.opens_window(next, buffer))
     }
 
-    /// The window that an acknowledgement of all below `next` offers.
+    /// Return the window of an ACK of all below `next`.
     fn offer(&mut self, next: u64) -> u64 {
         if self.reader.is_none() {
             return 0;

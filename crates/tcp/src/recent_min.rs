@@ -1,30 +1,30 @@
-//! The smallest value of late.
+//! The minimum over a recent window of time.
 //!
-//! The window is kept as a few shares with one minimum each, so a value is forgotten
-//! between one window and one window and a share after it was taken.
+//! The window consists of a few shares with one minimum each. A value is forgotten after one window
+//! at the earliest, and after a window and a share at the latest.
 
 use dumbbell_network::{Span, Time};
 
 const SHARES: usize = 8;
 const NOTHING: u32 = u32::MAX;
 
-/// A minimum that forgets.
+/// A minimum that forgets old values.
 #[derive(Clone, Debug)]
 pub struct RecentMin {
-    /// Length of a share; none: nothing is forgotten.
+    /// Length of a share; None if values are never forgotten.
     share: Option<Span>,
     share_ends: Time,
-    /// The minimum of each share, the current one first.
+    /// The minimum of each share, with the current one first.
     minima: [u32; SHARES + 1],
     min: u32,
 }
 
 impl RecentMin {
-    /// Begins with the value that was taken at `now`.
+    /// Begin with a value of the time `now`.
     #[must_use]
     pub fn new(window: Option<Span>, now: Time, value: u32) -> Self {
         let share = match window {
-            // A share of no length would divide by zero in `forget`.
+            // A share of length zero would divide by zero in `forget`.
             Some(Span(0)) => Some(Span(1)),
             Some(Span(window)) => Some(Span(window.div_ceil(SHARES as u64))),
             None => None,
@@ -35,7 +35,7 @@ impl RecentMin {
         Self { share, share_ends, minima, min: value }
     }
 
-    /// Takes a value.
+    /// Take a value.
     #[inline(always)]
     pub fn take(&mut self, now: Time, value: u32) {
         if now >= self.share_ends {
@@ -52,14 +52,14 @@ impl RecentMin {
         let share = self.share.expect("the length of a share that ended");
         let ended = now.since(self.share_ends).0 / share.0 + 1;
         self.share_ends = Time(self.share_ends.0 + ended * share.0);
-        // After a long silence every share is over, and no more can be.
+        // After a long silence all shares are over, and there are no more.
         let ended = (ended as usize).min(self.minima.len());
         self.minima.rotate_right(ended);
         self.minima[..ended].fill(NOTHING);
         self.min = self.minima.into_iter().min().expect("a share");
     }
 
-    /// The smallest value of late.
+    /// The minimum over the recent window.
     #[inline]
     #[must_use]
     pub const fn get(&self) -> u32 {

@@ -6,34 +6,34 @@ use crate::stack::Reduction;
 #[derive(Clone, Debug)]
 pub struct Recovery {
     reduction: Reduction,
-    /// Halving the rate may go down to half of ssthresh.
+    /// True if rate halving may reduce the window to half of ssthresh.
     undershoots: bool,
     prior_cwnd: u64,
     ssthresh: u64,
     delivered: u64,
     sent: u64,
-    /// ACKs seen, for rate halving.
+    /// Number of ACKs so far, for rate halving.
     acks: u64,
 }
 
-/// What one acknowledgement brought, as far as the reduction is concerned.
+/// Effects of one ACK on the reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Segments newly known to have arrived.
     pub delivered_segs: u64,
-    /// Segments newly taken for lost.
+    /// Segments that newly count as lost.
     pub lost_segs: u64,
-    /// The cumulative acknowledgement moved.
+    /// True if the cumulative ACK advanced.
     pub advanced: bool,
-    /// It moved over data that had been sent again, and no retransmission was lost.
+    /// True if it advanced over data that had been sent again, and no retransmission was lost.
     pub repaired: bool,
-    /// Segments now believed to be in the network.
+    /// Estimated number of segments in the network now.
     pub in_flight_segs: u64,
 }
 
 impl Recovery {
-    /// Begins to reduce from `prior_cwnd` to `ssthresh` segments, for an algorithm whose window
-    /// old kernels bounded as Reno's or not.
+    /// Begin to reduce from `prior_cwnd` to `ssthresh` segments. `is_reno_s` is true if old kernels
+    /// bounded the window of the algorithm like Reno's.
     #[must_use]
     pub fn begin(reduction: Reduction, is_reno_s: bool, prior_cwnd: u32, ssthresh: u32) -> Self {
         let undershoots = match reduction {
@@ -45,17 +45,17 @@ impl Recovery {
         Self { reduction, undershoots, prior_cwnd, ssthresh, delivered: 0, sent: 0, acks: 0 }
     }
 
-    /// Reduces to another window: an algorithm may cut otherwise for what turns out to be loss.
+    /// Set another target, because an algorithm may reduce differently for a loss.
     pub fn aim_at(&mut self, ssthresh: u32) {
         self.ssthresh = u64::from(ssthresh);
     }
 
-    /// Counts segments sent during recovery.
+    /// Count segments sent during recovery.
     pub fn on_sent(&mut self, segs: u32) {
         self.sent += u64::from(segs);
     }
 
-    /// The window after an acknowledgement.
+    /// Return the window after an ACK.
     pub fn on_ack(&mut self, cwnd: u32, progress: Progress) -> u32 {
         let cwnd = match self.reduction {
             Reduction::RateHalving | Reduction::RateHalvingBounded => {
@@ -68,43 +68,44 @@ impl Recovery {
         u32::try_from(cwnd).expect("a window of less than 2^32 segments").max(1)
     }
 
-    /// One segment less for every second ACK until the bound, and never more than
-    /// one segment sent for an ACK.
+    /// Remove one segment for every second ACK until the bound, and never allow more than one
+    /// segment for an ACK.
     fn halve_rate(&mut self, cwnd: u64, progress: Progress) -> u64 {
         let bound = if self.undershoots { self.ssthresh / 2 } else { self.ssthresh };
         self.acks += 1;
         let step = u64::from(self.acks % 2 == 0 && cwnd > bound);
-        // As tcp_cwnd_down of old kernels: the window never exceeds the flight by more than a
-        // segment, so no burst can follow a large ACK.
+        // As in tcp_cwnd_down of old kernels: the window never exceeds the flight by more than one
+        // segment, so no burst follows a large ACK.
         (cwnd - step).min(progress.in_flight_segs + 1)
     }
 
-    /// Proportional rate reduction (RFC 9937, section 6): in proportion to what is
-    /// delivered while more than ssthresh is in flight, then back up to it.
+    /// Return the window of proportional rate reduction (RFC 9937, section 6). While more than
+    /// ssthresh is in flight, segments are sent in proportion to the deliveries. Then the window
+    /// returns to ssthresh.
     fn proportional(&mut self, progress: Progress) -> u64 {
         self.delivered += progress.delivered_segs;
         let in_flight = progress.in_flight_segs;
         let sendable = if in_flight > self.ssthresh {
-            // Rounded up as in the RFC. It divides by RecoverFS, the flight at the loss; Linux
-            // divides by the window of that time (prior_cwnd in tcp_cwnd_reduction), and so does
+            // Rounded up as in the RFC. The RFC divides by RecoverFS, the flight at the loss. Linux
+            // divides by the window at that time (prior_cwnd in tcp_cwnd_reduction), and so does
             // this.
             let allowed = (self.ssthresh * self.delivered).div_ceil(self.prior_cwnd);
             allowed.saturating_sub(self.sent)
         } else {
             self.reduction_bound(progress).min(self.ssthresh - in_flight)
         };
-        // The first retransmission goes out whatever the arithmetic says.
+        // The first retransmission leaves in any case.
         in_flight + sendable.max(u64::from(self.sent == 0))
     }
 
-    /// Segments to send at most when ssthresh or less is in flight: the slow-start
-    /// bound while the ACK shows that repair succeeds, else packet conservation.
+    /// Return the most segments to send when ssthresh or less is in flight. While ACKs show that
+    /// repair succeeds, this is the slow-start bound, and otherwise packet conservation.
     fn reduction_bound(&self, progress: Progress) -> u64 {
         let delivered = progress.delivered_segs;
         let behind = self.delivered.saturating_sub(self.sent).max(delivered);
         match self.reduction {
             // The rule of Linux 4.14: growth needs a retransmission that arrived, and none that was
-            // lost. RFC 9937 asks for progress without new losses instead (the last case).
+            // lost. RFC 9937 requires progress without new losses instead (the last case).
             Reduction::PrrCautious if !progress.repaired => delivered,
             Reduction::PrrCautious | Reduction::PrrSlowStart => behind + 1,
             _ => behind + u64::from(progress.advanced && progress.lost_segs == 0),
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(pattern, [1, 0, 1, 0, 1, 0, 1]);
     }
 
-    /// The window of a recovery far below ssthresh after one ACK.
+    /// Return the window of a recovery far below ssthresh after one ACK.
     fn below_ssthresh(reduction: Reduction, progress: Progress) -> u32 {
         let mut recovery = Recovery::begin(reduction, true, 40, 20);
         recovery.on_sent(4);

@@ -1,10 +1,10 @@
 //! The degree of reordering that the path has shown.
 //!
-//! A segment that was sent once and arrives after later ones was overtaken, not
-//! lost. The degree is how many later ones it may take before a loss is inferred
-//! (RFC 4653 explains why it must exceed what was seen).
+//! A segment that was sent once and arrives after later ones was overtaken, not lost. The degree is
+//! the number of later segments that must arrive before a loss is inferred. RFC 4653 explains why
+//! it must exceed the observed reordering.
 
-/// The reordering of one path, as its sender knows it.
+/// The reordering of one path in the view of its sender.
 #[derive(Clone, Debug)]
 pub struct Reordering {
     initial: u64,
@@ -21,34 +21,34 @@ impl Reordering {
         Self { initial, max: max.max(initial), degree: initial, seen: false }
     }
 
-    /// Segments delivered above one that is missing before it is taken for lost.
+    /// Number of segments delivered above a missing one before it counts as lost.
     #[inline]
     #[must_use]
     pub const fn degree_segs(&self) -> u64 {
         self.degree
     }
 
-    /// Whether the order was ever seen to change.
+    /// Return whether reordering was ever observed.
     #[inline]
     #[must_use]
     pub const fn is_seen(&self) -> bool {
         self.seen
     }
 
-    /// Whether more reordering than by default was seen.
+    /// Return whether more reordering than the default was observed.
     #[inline]
     #[must_use]
     pub const fn is_raised(&self) -> bool {
         self.degree > self.initial
     }
 
-    /// A segment sent once has arrived after `later_segs` that were sent later.
+    /// Record that a segment, sent once, has arrived after `later_segs` that were sent later.
     pub fn note(&mut self, later_segs: u64) {
         self.seen = true;
         self.degree = self.degree.max((later_segs + 1).min(self.max));
     }
 
-    /// A timeout although enough had been delivered above: the degree was too large.
+    /// Record a timeout. If enough segments had been delivered above, the degree was too large.
     pub fn distrust(&mut self, sacked_segs: u64) {
         // As in tcp_enter_loss: even the default degree would have found this loss.
         if sacked_segs >= self.initial {

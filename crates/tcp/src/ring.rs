@@ -1,7 +1,7 @@
 //! One value per segment of the window, addressed by segment number.
 
-/// Values for the segments `base..base + capacity`; a slot holds the default until
-/// it is set, and must be cleared before its segment leaves the window.
+/// Values for the segments `base..base + capacity`. A slot has the default value until it is set,
+/// and must be cleared before its segment leaves the window.
 #[derive(Clone, Debug)]
 pub struct SegmentRing<T> {
     slots: Vec<T>,
@@ -17,20 +17,20 @@ impl<T: Copy + Default> SegmentRing<T> {
         Self { slots, mask }
     }
 
-    /// The value of a segment.
+    /// Return the value of a segment.
     #[inline]
     #[must_use]
     pub fn get(&self, segment: u64) -> T {
         self.slots[(segment & self.mask) as usize]
     }
 
-    /// The value of a segment, to change it.
+    /// Return the value of a segment by reference, to change it.
     #[inline]
     pub fn get_mut(&mut self, segment: u64) -> &mut T {
         &mut self.slots[(segment & self.mask) as usize]
     }
 
-    /// Makes space for every segment of `first..end`, which includes the whole window.
+    /// Make space for every segment of `first..end`, which includes the whole window.
     #[inline]
     pub fn reserve(&mut self, first: u64, end: u64) {
         if end - first > self.slots.len() as u64 {
@@ -42,7 +42,7 @@ impl<T: Copy + Default> SegmentRing<T> {
     fn grow(&mut self, first: u64, end: u64) {
         let capacity = (end - first).next_power_of_two() as usize;
         let mut grown = Self { slots: vec![T::default(); capacity], mask: capacity as u64 - 1 };
-        // All old slots are of this range, as `first` is the lower end of the window.
+        // All old slots are in this range, because `first` is the lower end of the window.
         for segment in first..first + self.slots.len() as u64 {
             *grown.get_mut(segment) = self.get(segment);
         }

@@ -1,8 +1,8 @@
-//! Round-trip times: smoothed, smallest, and the retransmission timeout they give.
+//! Round-trip times (smoothed and smallest) and the retransmission timeout.
 //!
-//! RFC 6298, to the letter or as Linux computes it: a variance term of at least
-//! `rto_min` that falls once per round trip only, and a deviation that reacts slowly to
-//! falling samples. The first sample is the handshake's.
+//! The rule is RFC 6298, exactly or as Linux computes it. Linux has a variance term of at least
+//! `rto_min` that falls only once per round trip, and a deviation that reacts slowly to falling
+//! samples. The first sample is that of the handshake.
 
 use dumbbell_network::{Span, Time};
 
@@ -24,11 +24,11 @@ pub struct RttEstimator {
     deviation_x4: u64,
     deviation_max_x4: u64,
     variance_x4: u64,
-    /// Segment number whose acknowledgement ends the current round trip.
+    /// The ACK of this segment ends the current round trip.
     round_ends: u64,
-    /// The smallest sample of late, for the algorithm.
+    /// The smallest recent sample, for the algorithm.
     recent_min: RecentMin,
-    /// Of meaning once there are samples, as what follows.
+    /// This and the following fields are valid once there are samples.
     min_us: u32,
     max_us: u32,
     sum_us: u64,
@@ -36,7 +36,7 @@ pub struct RttEstimator {
     latest_us: u32,
 }
 
-/// What the estimator saw over the connection's life, in microseconds.
+/// Statistics over the life of the connection, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RttSummary {
     /// Smallest sample.
@@ -53,14 +53,13 @@ pub struct RttSummary {
 const CLOCK_US: u64 = 1_000;
 
 impl RttEstimator {
-    /// An estimator that has the handshake's sample, taken at `now`; the statistics leave
-    /// it out.
+    /// An estimator with the sample of the handshake, taken at `now`. The statistics exclude it.
     #[must_use]
     pub fn new(stack: &Stack, now: Time, handshake: Span) -> Self {
         let handshake_us = rtt_us(handshake).max(1);
         let rtt = u64::from(handshake_us);
         let rto_min_us = stack.rto_min_ns.as_micros();
-        // RFC 6298, rule 2.2: R/2 is the first deviation, of which the timeout counts four.
+        // RFC 6298, rule 2.2: R/2 is the first deviation, and the timeout includes four of it.
         let variance_x4 = rto_min_us.max(rtt * 2);
         let mut estimator = Self {
             rule: stack.rto_rule,
@@ -84,7 +83,7 @@ impl RttEstimator {
         estimator
     }
 
-    /// As [`Self::new`], with the timeout that the handshake leaves.
+    /// An estimator as by [`Self::new`], with the timeout after the handshake.
     #[must_use]
     pub fn after(handshake: &Handshake, stack: &Stack, now: Time) -> Self {
         let mut estimator = Self::new(stack, now, handshake.rtt);
@@ -94,23 +93,24 @@ impl RttEstimator {
         estimator
     }
 
-    /// Takes a sample; `acked` and `next` are the lowest segment not yet
-    /// acknowledged and the next one to be sent.
+    /// Take a sample. `acked` is the lowest segment that is not acknowledged, and `next` the next
+    /// to send.
     #[inline(always)]
     pub fn sample(&mut self, rtt_us: u32, acked: u64, next: u64) {
         self.smooth(u64::from(rtt_us));
-        // More than, not as much as: `after` in tcp_rtt_estimator.
+        // Greater, not equal: `after` in tcp_rtt_estimator.
         if acked > self.round_ends {
             self.end_round(next);
         }
         self.update_rto();
     }
 
-    /// Counts a sample in the statistics: smallest, largest, mean and latest. One that
-    /// the receiver may have delayed cannot replace a smaller one that grows old.
+    /// Count a sample in the statistics: smallest, largest, mean and latest. A sample that the
+    /// receiver may have delayed cannot replace a smaller one that is about to expire.
     #[inline(always)]
     pub fn record(&mut self, now: Time, rtt_us: u32, maybe_delayed: bool) {
-        // The rule of tcp_update_rtt_min: the delay of a delayed ACK must not pass for the path's.
+        // The rule of tcp_update_rtt_min: the delay of a delayed ACK must not count as that of the
+        // path.
         if !maybe_delayed || rtt_us <= self.recent_min.get() {
             self.recent_min.take(now, rtt_us);
         }
@@ -121,16 +121,15 @@ impl RttEstimator {
         self.latest_us = rtt_us;
     }
 
-    /// Takes the time by an echoed timestamp, in whole milliseconds, among the samples of late;
-    /// the statistics leave it out.
+    /// Add the time by an echoed timestamp, in whole milliseconds, to the recent samples. The
+    /// statistics exclude it.
     pub fn note_echoed(&mut self, now: Time, rtt_us: u32) {
         self.recent_min.take(now, rtt_us);
     }
 
     #[inline(always)]
     fn smooth(&mut self, rtt: u64) {
-        // The deviation is from the old average (RFC 6298, rule 2.3), which is why this comes
-        // first.
+        // The deviation is from the old average (RFC 6298, rule 2.3), so this comes first.
         let srtt = self.srtt_x8 >> 3;
         self.srtt_x8 = self.srtt_x8 + rtt - srtt;
         if self.rule == RtoRule::Rfc6298 {
@@ -140,7 +139,7 @@ impl RttEstimator {
         if rtt >= srtt {
             self.deviation_x4 = self.deviation_x4 - (self.deviation_x4 >> 2) + (rtt - srtt);
         } else {
-            // A falling sample says little about the variance: an eighth of the gain.
+            // A falling sample shows little about the variance: it gets an eighth of the gain.
             let deviation = self.deviation_x4 >> 2;
             let error = srtt - rtt;
             if error > deviation {
@@ -164,7 +163,7 @@ impl RttEstimator {
         self.deviation_max_x4 = self.rto_min_us;
     }
 
-    /// Doubles the timeout after it expired.
+    /// Double the timeout after it expired.
     pub fn back_off(&mut self) {
         self.rto = Span((self.rto.0 * 2).min(self.rto_max.0));
     }
@@ -173,15 +172,14 @@ impl RttEstimator {
     fn update_rto(&mut self) {
         let srtt_us = self.srtt_x8 >> 3;
         let rto_us = match self.rule {
-            // No lower bound is needed: `rto_min` is in the variance, so Linux waits for it on top
-            // of the SRTT.
+            // Linux needs no lower bound: `rto_min` is in the variance, so it is added to the SRTT.
             RtoRule::Linux => srtt_us + self.variance_x4,
             RtoRule::Rfc6298 => (srtt_us + self.deviation_x4.max(CLOCK_US)).max(self.rto_min_us),
         };
         self.rto = self.tick.set_for(Span::from_micros(rto_us)).min(self.rto_max);
     }
 
-    /// The current retransmission timeout, back-off included.
+    /// The current retransmission timeout, with back-off.
     #[inline]
     #[must_use]
     pub const fn rto(&self) -> Span {
@@ -195,20 +193,20 @@ impl RttEstimator {
         (self.srtt_x8 >> 3) as u32
     }
 
-    /// Smallest sample of late in microseconds.
+    /// Smallest recent sample in microseconds.
     #[inline]
     #[must_use]
     pub const fn min_us(&self) -> u32 {
         self.recent_min.get()
     }
 
-    /// Latest sample in microseconds.
+    /// Latest sample in microseconds; None before the first.
     #[must_use]
     pub fn latest_us(&self) -> Option<u32> {
         (self.samples > 0).then_some(self.latest_us)
     }
 
-    /// What was seen so far, if anything was.
+    /// Statistics so far; None before the first sample.
     #[must_use]
     pub fn summary(&self) -> Option<RttSummary> {
         let Self { min_us, max_us, sum_us, samples, .. } = *self;
@@ -227,7 +225,7 @@ mod tests {
         RttEstimator::new(&stack, Time::ZERO, Span::from_millis(handshake_ms))
     }
 
-    /// One sample per round trip, the handshake's first; gives the timeouts in ms.
+    /// Take one sample per round trip, with the handshake's first. Return the timeouts in ms.
     fn timeouts_ms(samples_ms: &[u32]) -> Vec<f64> {
         let mut rtt = estimator("linux-6", samples_ms[0].into());
         let in_ms = |rto: Span| rto.0 as f64 / 1e6;

@@ -1,10 +1,10 @@
-//! The sender's book of its window: what is sent, SACKed, lost and sent again.
+//! The sender's record of its window: segments that are sent, SACKed, lost and sent again.
 //!
-//! Segments between `una` and `next` are outstanding. Loss is inferred from what was delivered
-//! above or sent later, and first transmissions are sent in order. So the segments whose first
-//! transmission was taken for lost are always those below one mark, `lost_below`, without a SACK.
-//! Only segments that were sent again need separate marks, and they are below `marked_below`. A
-//! window without loss is two numbers and the times at which its segments were sent.
+//! Segments between `una` and `next` are outstanding. A loss is inferred from segments delivered
+//! above or sent later, and first transmissions are in order. So the segments whose first
+//! transmission counts as lost are always those below one mark, `lost_below`, without a SACK. Only
+//! segments that were sent again need separate marks, and they are below `marked_below`. A window
+//! without loss is two numbers and the times at which its segments were sent.
 
 mod inference;
 
@@ -20,24 +20,24 @@ use crate::reordering::Reordering;
 use crate::ring::SegmentRing;
 use crate::stack::{LossDetection, Stack};
 
-/// A retransmission is outstanding.
+/// Mark of a segment with an outstanding retransmission.
 const RESENT: u8 = 1;
-/// The segment was sent again at some time, so its round trip is ambiguous.
+/// Mark of a segment that was ever sent again, so its round trip is ambiguous.
 const EVER_RESENT: u8 = 2;
 
-/// Losses newly found.
+/// Newly inferred losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewLosses {
-    /// Transmissions taken for lost.
+    /// Transmissions that now count as lost.
     pub segs: u64,
-    /// Some of them were retransmissions.
+    /// True if some of them were retransmissions.
     pub any_resent: bool,
 }
 
 /// The window of one sender.
 ///
-/// The receiver keeps what it has SACKed, so SACKs are never taken back (RFC 2018,
-/// section 8, lets it discard data; ours does not).
+/// The receiver keeps segments that it has SACKed, so SACKs are never revoked. (RFC 2018, section
+/// 8, allows a receiver to discard such data. Ours does not.)
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
     detection: LossDetection,
@@ -45,12 +45,12 @@ pub struct Scoreboard {
     rack: Option<Rack>,
     una: u64,
     next: u64,
-    /// When each segment was last sent.
+    /// Time of each segment's last transmission.
     sent_at: SegmentRing<Time>,
     sacked: RangeSet,
-    /// Segments in `sacked`; without SACK, duplicate ACKs instead.
+    /// Segments in `sacked`. Without SACK, the number that duplicate ACKs imply.
     sacked_segs: u64,
-    /// Every segment below that is not SACKed was taken for lost.
+    /// Every segment below that is not SACKed counts as lost.
     lost_below: u64,
     lost_segs: u64,
     /// Lost segments without an outstanding retransmission.
@@ -58,24 +58,24 @@ pub struct Scoreboard {
     /// No segment from here on has marks.
     marked_below: u64,
     marks: SegmentRing<u8>,
-    /// The last retransmission of each segment that was ever sent again.
+    /// Place in the order of the last retransmission of each segment that was ever sent again.
     resent_order: SegmentRing<Order>,
     retransmissions: u64,
     resent_segs: u64,
     /// Lowest segment below `lost_below` that may not have been sent again yet.
     next_resend: u64,
-    /// Segments whose retransmission was lost too, in the order of that finding.
+    /// Segments whose retransmission was lost, too, in the order in which that was inferred.
     resend_again: VecDeque<u64>,
-    /// Outstanding retransmissions in the order of transmission, with some that arrived.
+    /// Outstanding retransmissions in the order of transmission. Some of them may have arrived.
     resent: VecDeque<Resent>,
-    /// Losses found since [`Self::infer_losses`] was last asked.
+    /// Losses since the last call of [`Self::infer_losses`].
     found: NewLosses,
-    /// When segments that were overtaken will be overdue.
+    /// Time at which overtaken segments will be overdue.
     recheck: Time,
-    /// What the latest acknowledgement with blocks said, all of which is in `sacked` or below.
+    /// Blocks of the last ACK that had any. All of them are in `sacked` or below.
     said: SackBlocks,
-    /// The last segment that was sent again while it was the latest new one, and when
-    /// it was new.
+    /// The last segment that was sent again while it was the latest new one, and the time of its
+    /// first transmission.
     latest_resent: Option<(u64, Time)>,
     predicts_nothing: bool,
 }
@@ -86,23 +86,23 @@ struct Resent {
     order: Order,
 }
 
-/// What an acknowledgement changed.
+/// Changes by an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
     /// Segments newly known to have arrived.
     pub delivered_segs: u64,
-    /// Segments by which the cumulative acknowledgement moved.
+    /// Segments by which the cumulative ACK advanced.
     pub advanced_segs: u64,
-    /// When the earliest of them was sent, for the retransmission timeout: only
-    /// where no retransmission makes the round trip ambiguous.
+    /// Time at which the earliest of them was sent, for the retransmission timeout. None if a
+    /// retransmission makes the round trip ambiguous.
     pub first_sent: Option<Time>,
-    /// When the latest of them was sent, under the same condition.
+    /// Time at which the last of them was sent. None under the same condition.
     pub last_sent: Option<Time>,
-    /// The lowest of them that was sent only once.
+    /// The lowest of them that was sent only once; None if there is none.
     pub original: Option<u64>,
-    /// The one that was sent last.
+    /// The one that was sent last; None if nothing was delivered.
     pub newest: Option<u64>,
-    /// The cumulative acknowledgement moved over something sent again.
+    /// True if the cumulative ACK advanced over a segment that was sent again.
     pub resent_acked: bool,
 }
 
@@ -145,90 +145,91 @@ impl Scoreboard {
         }
     }
 
-    /// Takes every acknowledgement for one that may say anything, which comes to the same.
+    /// Process every ACK in the general way. The results do not change.
     pub const fn predict_nothing(&mut self) {
         self.predicts_nothing = true;
     }
 
-    /// The lowest segment not yet acknowledged.
+    /// The lowest segment that is not acknowledged.
     #[inline]
     #[must_use]
     pub const fn una(&self) -> u64 {
         self.una
     }
 
-    /// The next segment never sent.
+    /// The next segment that was never sent.
     #[inline]
     #[must_use]
     pub const fn next(&self) -> u64 {
         self.next
     }
 
-    /// When the first segment that is not cumulatively acknowledged was last sent; none: all are.
+    /// Time of the last transmission of the first segment without a cumulative ACK. None if all are
+    /// acknowledged.
     #[must_use]
     pub fn first_sent(&self) -> Option<Time> {
         (self.una < self.next).then(|| self.sent_at.get(self.una))
     }
 
-    /// Segments sent and not cumulatively acknowledged.
+    /// Segments that are sent and not cumulatively acknowledged.
     #[inline]
     #[must_use]
     pub const fn outstanding_segs(&self) -> u64 {
         self.next - self.una
     }
 
-    /// Segments SACKed above the cumulative acknowledgement; without SACK, as many as
-    /// duplicate ACKs stand for.
+    /// Segments SACKed above the cumulative ACK. Without SACK, the number that duplicate ACKs
+    /// imply.
     #[inline]
     #[must_use]
     pub const fn sacked_segs(&self) -> u64 {
         self.sacked_segs
     }
 
-    /// Segments taken for lost and not known to have arrived since.
+    /// Segments that count as lost and are not known to have arrived since.
     #[inline]
     #[must_use]
     pub const fn lost_segs(&self) -> u64 {
         self.lost_segs
     }
 
-    /// Retransmissions believed to be in the network.
+    /// Estimated number of retransmissions in the network.
     #[inline]
     #[must_use]
     pub const fn resent_segs(&self) -> u64 {
         self.resent_segs
     }
 
-    /// Segments believed to be in the network.
+    /// Estimated number of segments in the network.
     #[inline]
     #[must_use]
     pub const fn in_flight_segs(&self) -> u64 {
-        // The pipe of RFC 6675, counted as in tcp_packets_in_flight.
+        // The pipe of RFC 6675, computed as in tcp_packets_in_flight.
         self.outstanding_segs() - self.sacked_segs - self.lost_segs + self.resent_segs
     }
 
-    /// What is known of the path's reordering.
+    /// The observed reordering of the path.
     #[inline]
     #[must_use]
     pub const fn reordering(&self) -> &Reordering {
         &self.reordering
     }
 
-    /// Whether nothing is SACKed, lost or sent again.
+    /// Return whether no segment is SACKed, lost or sent again.
     #[inline]
     #[must_use]
     pub const fn is_in_order(&self) -> bool {
         self.sacked_segs == 0 && self.marked_below <= self.una
     }
 
-    /// Whether duplicate ACKs stand for SACKs.
+    /// Return whether duplicate ACKs replace SACKs.
     #[inline]
     #[must_use]
     pub const fn counts_duplicate_acks(&self) -> bool {
         matches!(self.detection, LossDetection::NewReno)
     }
 
-    /// When the latest new segment was sent first; zero before the first.
+    /// Time of the first transmission of the latest new segment; zero before the first.
     #[must_use]
     pub fn last_new_sent(&self) -> Time {
         let Some(segment) = self.next.checked_sub(1) else { return Time::ZERO };
@@ -238,7 +239,7 @@ impl Scoreboard {
         }
     }
 
-    /// Adds new segments to the window; gives the first.
+    /// Add new segments to the window and return the first.
     #[inline(always)]
     pub fn send_new(&mut self, now: Time, segs: u32) -> u64 {
         let first = self.next;
@@ -250,7 +251,7 @@ impl Scoreboard {
         first
     }
 
-    /// The lost segment to send next, if there is one.
+    /// Return the next lost segment to send; None if there is none.
     #[inline]
     pub fn next_lost(&mut self) -> Option<u64> {
         if self.pending_segs == 0 { None } else { self.next_pending() }
@@ -275,8 +276,8 @@ impl Scoreboard {
         }
     }
 
-    /// How many segments, at most `segs_max`, are to be sent again like the lost one at `first`,
-    /// follow it and left at the same time: they are of one chunk.
+    /// Return how many consecutive segments from `first` on, at most `segs_max`, must be sent again
+    /// and were last sent at the same time. They belong to one chunk.
     #[must_use]
     pub fn lost_chunk_segs(&self, first: u64, segs_max: u32) -> u32 {
         let sent = self.sent_at.get(first);
@@ -290,8 +291,8 @@ impl Scoreboard {
             && !self.sacked.contains(segment)
     }
 
-    /// Records that a segment was sent again: the one named by [`Self::next_lost`], or
-    /// any other that is outstanding.
+    /// Record that a segment was sent again: the one of [`Self::next_lost`], or any other that is
+    /// outstanding.
     pub fn resend(&mut self, now: Time, segment: u64) {
         if self.resend_again.front() == Some(&segment) {
             self.resend_again.pop_front();
@@ -304,8 +305,7 @@ impl Scoreboard {
             self.resent_segs += 1;
             self.pending_segs -= u64::from(segment < self.lost_below);
         }
-        // Its place in `sent_at` is about to be taken, and `last_new_sent` still needs the first
-        // time.
+        // `last_new_sent` still needs the first time, which `sent_at` is about to lose.
         if segment + 1 == self.next && self.marks.get(segment) & EVER_RESENT == 0 {
             self.latest_resent = Some((segment, self.sent_at.get(segment)));
         }
@@ -330,11 +330,11 @@ impl Scoreboard {
         segment >= self.una && self.marks.get(segment) & RESENT != 0
     }
 
-    /// Takes an acknowledgement if nothing is SACKed, lost or sent again, before or
-    /// after it.
+    /// Process an ACK if no segment is SACKed, lost or sent again before and after it. None if the
+    /// ACK needs the general way.
     ///
     /// # Panics
-    /// If it acknowledges what was never sent.
+    /// If it acknowledges a segment that was never sent.
     #[inline]
     pub fn acknowledge_in_order(&mut self, ack: Ack) -> Option<Delivery> {
         let Ack { cumulative, has_blocks, .. } = ack;
@@ -355,12 +355,12 @@ impl Scoreboard {
         })
     }
 
-    /// Takes an acknowledgement that advances and has no blocks, where nothing is
-    /// SACKed, lost or sent again. Gives how many segments it delivers, and when the
-    /// first and the last of them were sent.
+    /// Process an ACK that advances and has no blocks, while no segment is SACKed, lost or sent
+    /// again. Return the number of delivered segments, and the times at which the first and the
+    /// last of them were sent.
     ///
     /// # Panics
-    /// If it acknowledges what was never sent.
+    /// If it acknowledges a segment that was never sent.
     #[inline(always)]
     pub fn advance_in_order(&mut self, cumulative: u64) -> (u64, Time, Time) {
         assert!(cumulative <= self.next, "{cumulative} acknowledged beyond {}", self.next);
@@ -369,10 +369,10 @@ impl Scoreboard {
         (cumulative - first, self.sent_at.get(first), self.sent_at.get(cumulative - 1))
     }
 
-    /// Takes what an acknowledgement says has arrived.
+    /// Process an ACK.
     ///
     /// # Panics
-    /// If it acknowledges what was never sent.
+    /// If it acknowledges a segment that was never sent.
     pub fn acknowledge(
         &mut self,
         context: &LossContext,
@@ -400,7 +400,7 @@ impl Scoreboard {
         let una = cumulative.max(old_una);
         let mut by_sack = Arrived::default();
         for (place, block) in blocks.as_slice().iter().enumerate() {
-            // Most blocks repeat what acknowledgements before have said.
+            // Most blocks repeat those of earlier ACKs.
             if self.said.as_slice().get(place) == Some(block) {
                 continue;
             }
@@ -416,7 +416,7 @@ impl Scoreboard {
         if !blocks.is_empty() {
             self.said = blocks.clone();
         }
-        // After what is SACKed, as in Linux: the round-trip time that counts is that of the last.
+        // SACKed segments first, as in Linux: the round-trip time that counts is that of the last.
         let delivery = if una > old_una {
             let mut by_cumulative = Arrived::default();
             self.arrive(context, old_una..una, &mut by_cumulative);
@@ -425,7 +425,7 @@ impl Scoreboard {
         } else {
             self.delivery(&Arrived::default(), &by_sack, 0)
         };
-        // Compared with what was SACKed before: within one acknowledgement the order is not known.
+        // Compared with the SACKs before, because the order within one ACK is unknown.
         if let (Some(segment), Some(top)) = (delivery.original, old_top) {
             if segment + 1 < top {
                 self.reordering.note(top - 1 - segment);
@@ -434,8 +434,8 @@ impl Scoreboard {
         delivery
     }
 
-    /// Without SACK: each duplicate ACK says that one segment above has arrived, and
-    /// an advance that all but the first of what it covers may have done so before.
+    /// Process an ACK without SACK. A duplicate ACK shows that one segment above has arrived. After
+    /// an advance, all segments but the first that it covers may have arrived before.
     fn acknowledge_counting(&mut self, context: &LossContext, cumulative: u64) -> Delivery {
         if cumulative <= self.una {
             let is_duplicate = cumulative == self.una && self.outstanding_segs() > 0;
@@ -449,21 +449,22 @@ impl Scoreboard {
         self.arrive(context, old_una..cumulative, &mut arrived);
         self.advance(cumulative);
         let counted = self.sacked_segs;
-        // One segment filled the hole, the others had caused duplicates (tcp_remove_reno_sacks).
+        // One segment filled the hole, and the others had caused duplicates
+        // (tcp_remove_reno_sacks).
         self.sacked_segs = counted.saturating_sub(arrived.segs - 1);
         self.limit_counted();
         let mut delivery = self.delivery(&arrived, &Arrived::default(), cumulative - old_una);
-        // What duplicates stood for was counted as delivered with them. One at least is new.
+        // Segments of duplicate ACKs were counted as delivered with those. At least one is new.
         delivery.delivered_segs = arrived.segs.saturating_sub(counted).max(1);
         if delivery.resent_acked {
-            // Without SACK nobody knows which of them were originals, so F-RTO must not count on
+            // Without SACK it is unknown which of them were originals, so F-RTO must not rely on
             // one (tcp_clean_rtx_queue).
             delivery.original = None;
         }
         delivery
     }
 
-    /// Duplicate ACKs stand for no more segments than there are outside the holes.
+    /// Limit the count of duplicate ACKs to the segments outside the holes.
     fn limit_counted(&mut self) {
         // As in tcp_limit_reno_sacked: at least one segment is missing, or there would be no
         // duplicates.
@@ -474,8 +475,9 @@ impl Scoreboard {
     #[inline(always)]
     fn delivery(&self, by_cumulative: &Arrived, by_sack: &Arrived, advanced: u64) -> Delivery {
         let unambiguous = by_cumulative.first_last.filter(|_| !by_cumulative.resent);
-        // The timeout needs the longest time, the algorithm the latest: Linux prefers the first
-        // segment acknowledged for the former (tcp_ack_update_rtt), the last SACKed for the latter.
+        // The timeout needs the longest time, and the algorithm the latest. For the timeout Linux
+        // prefers the first segment acknowledged (tcp_ack_update_rtt). For the algorithm it prefers
+        // the last segment SACKed.
         let first = unambiguous.or(by_sack.first_last).map(|(first, _)| first);
         let last = by_sack.first_last.or(unambiguous).map(|(_, last)| last);
         let originals = [by_cumulative, by_sack].map(|arrived| arrived.first_last);
@@ -490,7 +492,7 @@ impl Scoreboard {
         }
     }
 
-    /// Books the segments of `span` that were not known to have arrived.
+    /// Record the arrival of segments of `span` that were not known to have arrived.
     fn arrive(&mut self, context: &LossContext, span: Range<u64>, arrived: &mut Arrived) {
         let mut from = span.start;
         while from < span.end
@@ -509,7 +511,7 @@ impl Scoreboard {
         }
     }
 
-    /// Books the arrival of a segment that may be lost or sent again.
+    /// Record the arrival of a segment that may be lost or sent again.
     fn arrive_marked(&mut self, context: &LossContext, segment: u64, arrived: &mut Arrived) {
         let marks = self.marks.get(segment);
         let is_outstanding = marks & RESENT != 0;
@@ -524,7 +526,7 @@ impl Scoreboard {
                 self.lose_resent_before(self.resent_order.get(segment));
             }
         }
-        // A segment that was ever sent again gives no time, as its ACK is ambiguous (Karn's
+        // A segment that was ever sent again gives no time, because its ACK is ambiguous (Karn's
         // algorithm).
         let was_resent = marks & EVER_RESENT != 0;
         if was_resent {
@@ -535,7 +537,7 @@ impl Scoreboard {
         self.arrive_last(context, segment, was_resent, arrived);
     }
 
-    /// Notes the last sent of some segments that arrived.
+    /// Record the last sent of some segments that arrived.
     fn arrive_last(
         &mut self,
         context: &LossContext,
@@ -550,9 +552,9 @@ impl Scoreboard {
         }
     }
 
-    /// Moves the lower edge of the window.
+    /// Advance the lower edge of the window.
     fn advance(&mut self, una: u64) {
-        // Slots of the ring are used again, so marks must go before their segments do.
+        // Slots of the ring are reused, so marks must be cleared before their segments leave.
         for segment in self.una..una.min(self.marked_below) {
             *self.marks.get_mut(segment) = 0;
         }
@@ -571,15 +573,15 @@ impl Scoreboard {
     }
 }
 
-/// Segments that newly arrived, while an acknowledgement is being read.
+/// Segments that newly arrived, while an ACK is processed.
 #[derive(Default)]
 struct Arrived {
     segs: u64,
-    /// Lowest and highest of them that were sent only once.
+    /// Lowest and highest of them that were sent only once; None if there is none.
     first_last: Option<(u64, u64)>,
     /// The one that was sent last.
     newest: Option<(Transmission, u64)>,
-    /// Some of them had been sent again.
+    /// True if some of them had been sent again.
     resent: bool,
 }
 

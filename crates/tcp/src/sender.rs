@@ -1,8 +1,8 @@
 //! The sending end: a pure state machine around a congestion-control algorithm.
 //!
-//! It is called with what happened and when (an acknowledgement, a timer) and gives the
-//! segments to send. The order in which an acknowledgement is worked through, and in
-//! which the algorithm is called, is that of Linux (`tcp_ack`).
+//! The caller passes events (an ACK, a timer) with their times, and gets the segments to send.
+//! Linux (`tcp_ack`) determines the order of the steps for an ACK and of the calls to the
+//! algorithm.
 
 mod acknowledge;
 mod burst;
@@ -37,7 +37,7 @@ use crate::usage::WindowUsage;
 
 pub use burst::Burst;
 
-/// One reduction of the window, as it begins.
+/// One reduction of the window, at its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Congestion {
     /// Recovery, CWR or, after a timeout, Loss.
@@ -48,22 +48,22 @@ pub struct Congestion {
     pub ssthresh_segs: u32,
 }
 
-/// What a sender reports while it works.
+/// Receiver of a sender's reports.
 pub trait Observer {
-    /// The window is being reduced.
+    /// The sender begins to reduce the window.
     fn congestion(&mut self, congestion: Congestion);
-    /// The retransmission timer expired; the window was `cwnd_segs` before.
+    /// The retransmission timer expired. The window was `cwnd_segs` before.
     fn timeout(&mut self, cwnd_segs: u32, ssthresh_segs: u32);
     /// The sender is back in the open state.
     fn recovered(&mut self, cwnd_segs: u32, ssthresh_segs: u32);
-    /// The reduction proved spurious and was taken back.
+    /// The sender took a reduction back that proved spurious.
     fn undone(&mut self, _cwnd_segs: u32, _ssthresh_segs: u32) {}
 }
 
 /// Counts over the life of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderCounters {
-    /// Data segments sent, retransmissions included.
+    /// Data segments sent, with retransmissions.
     pub sent_segs: u64,
     /// Retransmissions among them.
     pub retransmitted_segs: u64,
@@ -75,7 +75,7 @@ pub struct SenderCounters {
     pub spurious_recoveries: u32,
     /// Tail loss probes sent.
     pub tail_probes: u32,
-    /// Segments that the host's own queue refused, each as often as it did.
+    /// Refusals of segments by the host's own queue; a segment that it refuses twice counts twice.
     pub local_drops: u32,
 }
 
@@ -89,52 +89,53 @@ pub struct Sender {
     recovery: Option<Recovery>,
     stack: Stack,
     config: SenderConfig,
-    /// The application has supplied the segments below.
+    /// The application has supplied the segments below this number.
     end: u64,
-    /// No more will be supplied.
+    /// True if the application will supply no more.
     stopped: bool,
-    /// Nothing is amiss: an acknowledgement that advances and says nothing else is predicted.
-    /// Kept by [`Self::settle`].
+    /// True if nothing is lost, SACKed or uncertain. The next ACK is then predicted if it advances
+    /// and carries nothing else. [`Self::settle`] updates this.
     is_in_order: bool,
-    /// Both: [`Self::is_in_order`] and [`Self::is_window_based`].
+    /// [`Self::is_in_order`] and [`Self::is_window_based`].
     is_fast: bool,
-    /// Neither rates, nor slow starts that slow down, nor pacing, nor chunks need a look at ACKs.
+    /// True if an ACK concerns only the windows: there are no rate samples, no slow start of the
+    /// stack, no pacing and no chunks.
     is_window_based: bool,
     predicts_nothing: bool,
-    /// Next new segment when the current reduction began.
+    /// The next new segment at the start of the current reduction.
     high_seq: u64,
     tick: Tick,
     rto_deadline: Time,
-    /// When losses are to be inferred again although nothing arrives.
+    /// Time at which losses are inferred again even if no ACK arrives.
     reorder_deadline: Time,
     tail_probe: TailProbe,
     frto: Frto,
     undo: Undo,
     ecn: EcnSender,
-    /// Timeouts since the cumulative acknowledgement last moved.
+    /// Timeouts since the cumulative ACK last advanced.
     timeouts_in_row: u32,
-    /// Segments that buffers let be outstanding, and the least of them.
+    /// Limits of buffers on outstanding segments, and the smallest of them.
     limits: Limits,
     outstanding_max_segs: u64,
-    /// Probes since the receiver closed its window, and whether one is to be sent now.
+    /// Number of probes since the receiver closed its window, and whether one must be sent now.
     window_probes: u32,
     probes_window: bool,
-    /// When a segment was last sent again.
+    /// Time of the last retransmission.
     resent_at: Time,
-    /// When the window was last restarted after idle time.
+    /// Time of the last restart of the window after idle time.
     restarted_at: Time,
     usage: WindowUsage,
     shaper: Shaper,
-    /// There only if the stack gives the algorithm one.
+    /// None unless the stack has a separate slow start.
     slow_start: Option<Box<SlowStart>>,
-    /// There only if the algorithm looks at rates.
+    /// None unless the algorithm needs rate samples.
     rates: Option<Box<RateSampler>>,
     counters: SenderCounters,
 }
 
 impl Sender {
-    /// A connection that has just been established, with nothing to send yet; `seed`
-    /// is what its algorithm draws random numbers from.
+    /// A sender of a new connection, with no data yet. Its algorithm draws random numbers from
+    /// `seed`.
     #[must_use]
     pub fn new(
         stack: &Stack,
@@ -199,88 +200,88 @@ impl Sender {
         };
         sender.equip();
         sender.look(now);
-        // Before `init`, so that an algorithm finds the stack's rate there and may replace it.
+        // This comes before `init`, so the algorithm finds the stack's rate and may replace it.
         sender.shaper.on_ack(now, &mut sender.conn, 0);
         sender.algorithm.init(&mut sender.conn);
         sender
     }
 
-    /// Predicts no acknowledgement, and sends segments one by one, which comes to the same.
+    /// Disable the prediction of ACKs, and send segments one by one. The results do not change.
     pub fn predict_nothing(&mut self) {
         self.predicts_nothing = true;
         self.board.predict_nothing();
         self.equip();
     }
 
-    /// Makes the last of each `segs` segments one below full size, as a message ends there.
+    /// Make the last of every `segs` segments shorter than a full one, because a message ends
+    /// there.
     pub fn shorten_every(&mut self, segs: NonZeroU64) {
         if let Some(rates) = &mut self.rates {
             rates.shorten_every(segs);
         }
     }
 
-    /// Stops sending new data; what is outstanding is still repaired.
+    /// Stop sending new data. Outstanding segments are still repaired.
     pub fn stop(&mut self) {
         self.stopped = true;
         self.end = self.end.min(self.board.next());
     }
 
-    /// The application has data below the segment `end`; `u64::MAX`: there is no end.
-    /// What was sent already remains sent. Nothing happens after [`Self::stop`].
+    /// Set the end of the application's data: the first segment without data, or `u64::MAX` for no
+    /// end. Segments that were sent remain sent. After [`Self::stop`] this has no effect.
     pub fn supply(&mut self, end: u64) {
         if !self.stopped {
-            // Data that was sent cannot be taken back, even if the application now says that it has
-            // less.
+            // Data that was sent cannot be taken back, even if the application now has less.
             self.end = end.max(self.board.next());
         }
     }
 
-    /// Whether everything that was supplied has been acknowledged.
+    /// Return whether all supplied data has been acknowledged.
     #[must_use]
     pub const fn is_done(&self) -> bool {
         self.board.una() >= self.end
     }
 
-    /// The next acknowledgement carries the receiver's timestamp and echoes that of a
-    /// segment; to be called before [`Self::on_ack`], where the algorithm asks for it.
+    /// Set the receiver's timestamp and the echo of the next ACK. Call this before [`Self::on_ack`]
+    /// if the algorithm needs timestamps.
     pub fn take_stamp(&mut self, stamp: u32, echo: u32) {
         (self.conn.stamp_ms, self.conn.echo_ms) = (stamp, echo);
     }
 
-    /// The next acknowledgement says this of marks; to be called before [`Self::on_ack`], where the
-    /// stack counts them.
+    /// Set the counts of marks of the next ACK. Call this before [`Self::on_ack`] if the stack
+    /// counts marks.
     pub fn take_marks(&mut self, counts: MarkCounts) {
         self.ecn.take(counts);
     }
 
-    /// When [`Self::on_timer`] wants to be called, if nothing else happens.
+    /// Time at which to call [`Self::on_timer`], if nothing happens before.
     #[inline]
     #[must_use]
     pub fn deadline(&self) -> Time {
         self.loss_deadline().min(self.shaper.wake())
     }
 
-    /// Whether segments leave in chunks, as with segmentation offload.
+    /// Return whether segments leave in chunks, as with segmentation offload.
     #[inline]
     #[must_use]
     pub const fn sends_chunks(&self) -> bool {
         self.stack.tso
     }
 
-    /// The next `segs` segments of those sent leave their host until `at`, or are given up there
-    /// then. Gives whether [`Self::deadline`] may be another.
+    /// Report that the next `segs` sent segments leave their host until `at`, or are dropped there
+    /// then. Return whether [`Self::deadline`] may have changed.
     #[inline]
     pub fn on_tx_completion(&mut self, segs: u32, at: Time) -> bool {
         self.shaper.on_tx_completion(segs, at)
     }
 
-    /// Counts since the connection began.
+    /// Count since the connection began.
     #[must_use]
     pub const fn counters(&self) -> &SenderCounters {
         &self.counters
     }
 
-    /// The connection as its algorithm sees it.
+    /// The connection in the view of its algorithm.
     #[must_use]
     pub const fn conn(&self) -> &Conn {
         &self.conn
@@ -292,39 +293,39 @@ impl Sender {
         &self.rtt
     }
 
-    /// The next segment never sent.
+    /// The next segment that was never sent.
     #[inline]
     #[must_use]
     pub const fn next_new_segment(&self) -> u64 {
         self.board.next()
     }
 
-    /// Segments cumulatively acknowledged.
+    /// Number of segments acknowledged cumulatively.
     #[must_use]
     pub const fn acked_segs(&self) -> u64 {
         self.board.una()
     }
 
-    /// Segments believed to be in the network.
+    /// Estimated number of segments in the network.
     #[inline]
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.board.in_flight_segs() as u32
     }
 
-    /// The algorithm's internal values that are sampled, in the order of its description.
+    /// Sampled internal values of the algorithm, in the order of its description.
     #[must_use]
     pub fn algorithm_info(&self) -> [u32; SAMPLED_INFO] {
         self.algorithm.info(&self.conn)
     }
 
-    /// Which mode the algorithm is in, and all its internal values; none: it has no modes.
+    /// Mode of the algorithm and all its internal values. None if it has no modes.
     #[must_use]
     pub fn algorithm_mode(&self) -> Option<(u32, [u32; INFO_MAX])> {
         self.algorithm.mode(&self.conn)
     }
 
-    /// Brings the algorithm's view of the connection up to date.
+    /// Update the algorithm's view of the connection.
     #[inline]
     fn look(&mut self, now: Time) {
         self.look_in_order(now);
@@ -333,7 +334,7 @@ impl Sender {
         self.conn.pacing_wait_us = self.shaper.pacing_wait_us(now);
     }
 
-    /// As [`Self::look`], where all that is outstanding is in flight.
+    /// Update the view as [`Self::look`] does, if all outstanding segments are in flight.
     #[inline(always)]
     fn look_in_order(&mut self, now: Time) {
         let mss = self.config.mss_bytes;
@@ -344,9 +345,9 @@ impl Sender {
         self.conn.in_flight_segs = self.board.outstanding_segs() as u32;
     }
 
-    /// When data was last sent; before the first when the connection began.
+    /// Time at which data was last sent; before the first data, the start of the connection.
     fn last_sent(&self) -> Time {
-        // Retransmissions end idle time, too: lsndtime in Linux is of any data segment.
+        // Retransmissions end idle time, too, because Linux's lsndtime counts any data segment.
         self.resent_at.max(self.board.last_new_sent())
     }
 
@@ -354,19 +355,19 @@ impl Sender {
         self.conn.state
     }
 
-    /// Whether the window is below the threshold, as the stack sees it.
+    /// Return whether the window is below ssthresh, by the rule of the stack.
     #[inline]
     const fn in_slow_start(&self) -> bool {
         let Conn { cwnd_segs, ssthresh_segs, .. } = self.conn;
-        // At the threshold RFC 5681 leaves the choice. Old kernels still took slow start.
+        // RFC 5681 allows either choice at ssthresh. Old kernels still used slow start.
         cwnd_segs < ssthresh_segs || (self.stack.slow_start_inclusive && cwnd_segs == ssthresh_segs)
     }
 
-    /// Notes whether the next acknowledgement may be predicted.
+    /// Update whether the next ACK may be predicted.
     #[inline]
     fn settle(&mut self) {
-        // An open probe makes each ACK a possible proof of loss, and counted marks may change with
-        // each.
+        // With an open probe each ACK may prove a loss, and with counted marks each ACK may carry
+        // new ones.
         self.is_in_order = self.state() == CaState::Open
             && self.board.is_in_order()
             && !self.tail_probe.is_open()
@@ -375,7 +376,7 @@ impl Sender {
         self.is_fast = self.is_in_order && self.is_window_based;
     }
 
-    /// Works out what this connection needs beyond its windows.
+    /// Determine the needs of this connection beyond its windows.
     fn equip(&mut self) {
         self.is_window_based = !self.predicts_nothing
             && self.rates.is_none()

@@ -1,6 +1,6 @@
-//! When the next chunk leaves: pacing, chunk sizes and the host's own queue.
+//! The departure of the next chunk: pacing, chunk sizes and the host's own queue.
 //!
-//! They are checked in Linux's order: pacing, size, queue (`tcp_write_xmit`).
+//! The checks are in Linux's order: pacing, size, queue (`tcp_write_xmit`).
 
 use dumbbell_algorithm::{CaState, Conn};
 use dumbbell_network::Time;
@@ -11,75 +11,76 @@ use crate::host_queue::HostQueue;
 use crate::pacing::{Pacer, stack_rate};
 use crate::stack::{Pacing, Stack};
 
-/// Holds segments back that the windows would let go.
+/// Delays segments that the windows allow.
 #[derive(Debug)]
 pub struct Shaper {
-    /// Chunks, a host queue or a rate of the stack's own are in use.
+    /// True if chunks, a host queue or the stack's own rate are in use.
     is_needed: bool,
     paces_all: bool,
     gathers: bool,
-    /// The algorithm sets its rate, so that the stack does not.
+    /// True if the algorithm sets the rate instead of the stack.
     algorithm_sets_rate: bool,
     pacer: Pacer,
     queue: Option<HostQueue>,
     tsq_bytes: u64,
-    /// What pacing counts of a segment.
+    /// Bytes of a segment that pacing counts.
     paced_bytes: u32,
     wire_bytes: u32,
-    /// The rate of the stack's own, in bytes per second.
+    /// The stack's own rate, in bytes per second; None before the first ACK.
     rate: Option<u64>,
-    /// What may be waiting there before a segment that had to wait.
+    /// Bytes in the host's queue at which a segment that had to wait may leave.
     waits_for: Option<u64>,
-    /// Segments still to come of the chunk that is leaving.
+    /// Number of segments left of the current chunk.
     chunk_left: u64,
-    /// Chunks of several segments say where they end.
+    /// True if the last segment of a chunk of several carries PSH.
     pushes: bool,
-    /// The segment that was just let go ends one.
+    /// True if the last released segment ends such a chunk.
     ends_chunk: bool,
     last_ack: Time,
     wake: Time,
-    /// Segments that the host's queue has space for.
+    /// Number of segments that the host's queue has space for.
     host_room_segs: u32,
-    /// It had none for the last that was to leave.
+    /// True if the last segment had no such space.
     is_refused: bool,
 }
 
-/// An algorithm's rate is one of payload, and so is all that Linux paces since it books
-/// departures ahead (EDT). Before, its own rate counted whole packets.
+/// Return the bytes of a segment that pacing counts. An algorithm's rate is one of payload. The
+/// same holds for all paced data since Linux sets departure times in advance (EDT). Before, its own
+/// rate counted whole packets.
 const fn paced_bytes(stack: &Stack, config: &SenderConfig, algorithm_sets_rate: bool) -> u32 {
     if algorithm_sets_rate || stack.pacing_credit { config.mss_bytes } else { config.packet_bytes }
 }
 
-/// What is about to be sent.
+/// A request to send.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// How much may be sent.
+    /// Limits of the data that may be sent.
     pub space: Space,
-    /// The smaller one of both windows, in segments.
+    /// The smaller of both windows, in segments.
     pub whole_segs: u64,
-    /// Most segments that may leave now.
+    /// Largest number of segments that may leave now.
     pub segs: u32,
-    /// It is a retransmission.
+    /// True if it is a retransmission.
     pub is_retransmission: bool,
-    /// Segments that the connection has sent before.
+    /// Number of segments that the connection has sent before.
     pub sent_segs: u64,
 }
 
 /// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departure {
-    /// So many segments leave now.
+    /// Number of segments that leave now.
     Now(u32),
-    /// The next leaves at [`Shaper::wake`].
+    /// The next segment leaves at [`Shaper::wake`].
     Wait,
-    /// The next waits for an ACK that lets a larger chunk go.
+    /// The next segment waits for an ACK that allows a larger chunk.
     Gather,
-    /// The queue of the host has no space.
+    /// The host's queue has no space.
     Refused,
 }
 
 impl Shaper {
-    /// At the beginning of a connection.
+    /// A shaper at the beginning of a connection.
     pub fn new(stack: &Stack, config: &SenderConfig, algorithm_sets_rate: bool) -> Self {
         // Small queues need a host's interface that reports departures.
         let limits_queue = stack.tsq_bytes.is_some() && config.has_interface;
@@ -106,32 +107,32 @@ impl Shaper {
         }
     }
 
-    /// Whether segments may be held back at all.
+    /// Return whether segments may be delayed at all.
     #[inline]
     pub const fn is_active(&self, conn: &Conn) -> bool {
         self.is_needed || conn.pacing_rate_bytes_per_s > 0
     }
 
-    /// The same, or the host's queue may be full.
+    /// Return whether segments may be delayed, or the host's queue may be full.
     #[inline]
     pub const fn may_refuse(&self, conn: &Conn) -> bool {
         self.is_active(conn) || self.host_room_segs < u32::MAX
     }
 
-    /// When a segment that has to wait may leave.
+    /// Time at which a delayed segment may leave.
     #[inline]
     pub const fn wake(&self) -> Time {
         self.wake
     }
 
-    /// How long the next segment has to wait for the pacer, in microseconds.
+    /// Return how long the next segment waits for the pacer, in microseconds.
     #[inline]
     pub fn pacing_wait_us(&self, now: Time) -> u32 {
         let wait_us = self.pacer.earliest().max(now).since(now).as_micros();
         wait_us.min(u32::MAX.into()) as u32
     }
 
-    /// A new look at what may be sent begins.
+    /// Forget the reasons for the last wait, before a new check.
     #[inline]
     pub const fn forget_wait(&mut self) {
         self.wake = Time::NEVER;
@@ -140,34 +141,34 @@ impl Shaper {
         self.is_refused = false;
     }
 
-    /// The host's queue has space for so many segments; `u32::MAX`: for any.
+    /// Set the number of segments that the host's queue has space for; `u32::MAX` for any number.
     pub const fn set_host_space(&mut self, segs: u32) {
         self.host_room_segs = segs;
     }
 
-    /// Whether the host's queue has space for a segment; if not, that is a refusal.
+    /// Return whether the host's queue has space for a segment. If not, record a refusal.
     pub const fn fits_host(&mut self) -> bool {
         self.is_refused = self.host_room_segs == 0;
         !self.is_refused
     }
 
-    /// Whether the host's queue has refused a segment since the last look.
+    /// Return whether the host's queue has refused a segment since the last check.
     pub const fn is_refused(&self) -> bool {
         self.is_refused
     }
 
-    /// Tries again then, if nothing else happens before.
+    /// Set the time of the next attempt, if nothing happens before.
     pub const fn retry_at(&mut self, time: Time) {
         self.wake = time;
     }
 
-    /// Whether it wants to know what leaves the host: [`Self::on_tx_completion`].
+    /// Return whether the shaper needs the departures from the host: [`Self::on_tx_completion`].
     pub const fn watches_host(&self) -> bool {
         self.queue.is_some()
     }
 
-    /// The next segments that were handed over leave the host until `at`, or are given up there;
-    /// gives whether a segment waits for that.
+    /// Record that the next segments that were handed over leave the host until `at`, or are
+    /// dropped there. Return whether a segment waits for that.
     #[inline]
     pub fn on_tx_completion(&mut self, segs: u32, at: Time) -> bool {
         let Some(queue) = &mut self.queue else { return false };
@@ -177,30 +178,30 @@ impl Shaper {
         true
     }
 
-    /// A segment leaves that nothing holds back.
+    /// Hand over a segment that is never delayed.
     pub fn hand_over(&mut self) {
         if let Some(queue) = &mut self.queue {
             queue.push(1, self.wire_bytes);
         }
     }
 
-    /// Forgets when the next chunk was to leave.
+    /// Forget the time at which the next chunk was to leave.
     pub const fn restart(&mut self, now: Time) {
         self.pacer.restart(now);
     }
 
-    /// Whether what [`Self::admit`] has just let go ends a chunk of several, and says so.
+    /// Return whether the last segment that [`Self::admit`] released ends a chunk of several and
+    /// carries PSH.
     pub const fn ends_chunk(&self) -> bool {
         self.ends_chunk
     }
 
-    /// Whether [`Self::on_ack`] needs to be called.
+    /// Return whether [`Self::on_ack`] must be called.
     pub const fn watches_acks(&self) -> bool {
         self.is_needed
     }
 
-    /// An acknowledgement has been worked through, be it the handshake's: the stack's own
-    /// rate follows.
+    /// Update the stack's own rate after an ACK, or after the handshake.
     pub fn on_ack(&mut self, now: Time, conn: &mut Conn, outstanding_segs: u64) {
         if !self.is_needed {
             return;
@@ -208,18 +209,18 @@ impl Shaper {
         self.last_ack = now;
         let rate = stack_rate(conn, outstanding_segs);
         self.rate = Some(rate);
-        // An algorithm that sets the rate has the last word, as BBR has in tcp_cong_control.
+        // An algorithm that sets the rate decides last, as BBR does in tcp_cong_control.
         if self.paces_all && !self.algorithm_sets_rate {
             conn.pacing_rate_bytes_per_s = rate;
         }
     }
 
-    /// How many segments may be sent again at a time: a chunk, if there are chunks.
+    /// Return how many segments may be sent again together: one chunk, if there are chunks.
     pub fn repair_segs_max(&self, conn: &Conn) -> u32 {
         if self.gathers { goal_segs(conn, self.any_rate(conn)) as u32 } else { 1 }
     }
 
-    /// Whether the next segment leaves later, at [`Self::wake`], by the rate alone.
+    /// Return whether the next segment leaves later, at [`Self::wake`], only because of the rate.
     #[inline]
     pub fn is_early(&mut self, now: Time, conn: &Conn, is_retransmission: bool) -> bool {
         // A chunk is paced as a whole: in the kernel its segments are one buffer until the card.
@@ -232,8 +233,8 @@ impl Shaper {
         is_early
     }
 
-    /// Whether segments for which [`Self::is_early`] does not hold leave now; if so, they are to
-    /// be sent.
+    /// Decide about segments for which [`Self::is_early`] is false. The caller must send the
+    /// segments that are released.
     pub fn admit(&mut self, now: Time, conn: &Conn, request: Request) -> Departure {
         if self.chunk_left > 0 && !request.is_retransmission {
             return self.let_go(self.chunk_left, request.segs, self.pushes);
@@ -257,7 +258,7 @@ impl Shaper {
             return Departure::Refused;
         }
         if !self.gathers && rate.is_none() {
-            // Nothing else comes between segments that leave one by one.
+            // No other segment comes between segments that leave one by one.
             let segs = chunks.min(request.segs).min(self.host_room_segs);
             if let Some(queue) = &mut self.queue {
                 queue.push_each(segs, self.wire_bytes);
@@ -271,14 +272,14 @@ impl Shaper {
         }
         if let Some(rate) = rate {
             let bytes = segs * u64::from(self.paced_bytes);
-            // Only after the host's queue took it: what was refused did not leave, and costs
-            // nothing.
+            // This comes after the host's queue took the chunk. A refused chunk did not leave and
+            // costs nothing.
             self.pacer.charge(now, bytes, request.sent_segs + segs, rate);
         }
         self.let_go(segs, request.segs, self.pushes && segs > 1)
     }
 
-    /// Lets go what may leave of a chunk, which says where it ends or not.
+    /// Release segments of a chunk. If `pushes` is set, the last of the chunk carries PSH.
     fn let_go(&mut self, chunk_segs: u64, segs_max: u32, pushes: bool) -> Departure {
         let segs = chunk_segs.min(segs_max.into());
         self.chunk_left = chunk_segs - segs;
@@ -287,14 +288,14 @@ impl Shaper {
     }
 
     fn waits_for_more(&self, now: Time, conn: &Conn, request: Request, goal_segs: u64) -> bool {
-        // Repairs never wait for more (tcp_tso_should_defer).
+        // Repairs never wait for more data (tcp_tso_should_defer).
         matches!(conn.state, CaState::Open | CaState::Disorder | CaState::Cwr)
             && request.space.is_too_small(goal_segs, request.whole_segs)
             && expects_ack(conn, self.last_ack, now)
     }
 
-    /// How many chunks of so many segments may join what is waiting of the flow in the host; none:
-    /// too much is.
+    /// Return how many chunks of `segs` segments may join the flow's data in the host. None if too
+    /// much data waits there.
     #[inline]
     fn chunks_for_host(
         &mut self,
@@ -317,16 +318,16 @@ impl Shaper {
             self.waits_for = Some(limit);
             return None;
         }
-        // One more may join what is exactly at the limit.
+        // One more chunk may join data that is exactly at the limit.
         Some(((limit - waiting) / chunk_bytes).min(u64::from(u32::MAX - 1)) as u32 + 1)
     }
 
-    /// Whether nothing of the flow waits in its host.
+    /// Return whether no data of the flow waits in its host.
     pub fn is_host_empty(&mut self, now: Time) -> bool {
         self.queue.as_mut().is_none_or(|queue| queue.waiting_bytes(now) == 0)
     }
 
-    /// The rate at which the flow is paced, in bytes per second; none: it is not.
+    /// The pacing rate of the flow, in bytes per second; None without pacing.
     fn pacing_rate(&self, conn: &Conn) -> Option<u64> {
         match conn.pacing_rate_bytes_per_s {
             0 if self.paces_all => self.rate,
@@ -336,7 +337,7 @@ impl Shaper {
         .filter(|&rate| rate > 0)
     }
 
-    /// The rate at which the flow is or would be paced.
+    /// The rate at which the flow is paced, or would be.
     const fn any_rate(&self, conn: &Conn) -> Option<u64> {
         match conn.pacing_rate_bytes_per_s {
             0 => self.rate,
@@ -355,7 +356,8 @@ mod tests {
     use crate::handshake::Handshake;
     use crate::stack::linux_6;
 
-    /// What is to leave of so many segments, from a host that lets 6000 bytes of a flow wait.
+    /// Return the departure for a request of `segs` segments, at a host that lets 6000 bytes of a
+    /// flow wait.
     fn admitted(shaper: &mut Shaper, segs: u32, is_retransmission: bool) -> Departure {
         let space = Space { window_segs: 100, receiver_segs: 100, data_segs: 100 };
         let request = Request { space, whole_segs: 100, segs, is_retransmission, sent_segs: 1_000 };
@@ -378,7 +380,7 @@ mod tests {
     #[test]
     fn segments_leave_together_as_far_as_small_queues_let_each_of_them() {
         let mut shaper = shaper();
-        // The last joins 6000 bytes, which are not more than the limit.
+        // The last joins 6000 bytes, which do not exceed the limit.
         assert_eq!(admitted(&mut shaper, 3, false), Departure::Now(3));
         assert_eq!(admitted(&mut shaper, 9, false), Departure::Now(2));
         assert_eq!(admitted(&mut shaper, 9, false), Departure::Wait);

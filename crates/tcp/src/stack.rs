@@ -1,7 +1,7 @@
-//! The TCP stack of a host, as data: switches in which kernels differ.
+//! The TCP stack of a host, as data: switches for the differences between kernels.
 //!
-//! A profile is a set of them by name. A scenario names a profile and may override any single
-//! switch of it.
+//! A profile is a set of switches with a name. A scenario names a profile and may override single
+//! switches of it.
 
 mod choice;
 mod profiles;
@@ -26,145 +26,146 @@ pub(crate) use profiles::linux_6;
 pub struct Stack {
     /// Window of a new connection in segments.
     pub initial_window_segs: NonZeroU32,
-    /// A flow begins with a SYN: it knows its round-trip time, and sends data, once that is
-    /// answered. If not, it begins with a connection and the time of the empty path.
+    /// True if a flow begins with a SYN. It knows its round-trip time, and sends data, once the SYN
+    /// is answered. If false, it begins with a connection and the time of the empty path.
     pub handshake: bool,
-    /// How long a SYN or SYN-ACK waits for its answer until it is sent again, in ns.
+    /// Time that a SYN or SYN-ACK waits for its answer before it is sent again, in ns.
     pub syn_timeout_ns: Span,
     /// Timeouts of the SYN before they double, as in Linux since 6.5.
     pub syn_linear_timeouts: u32,
-    /// Losses of the SYN after which the initial window is still whole and not one segment
-    /// (RFC 5681, section 3.1); none: any.
+    /// Losses of the SYN after which the initial window is still whole and not one segment (RFC
+    /// 5681, section 3.1); None for any number.
     pub syn_retries_free: Option<u32>,
-    /// What congestion avoidance and slow start count.
+    /// Unit of growth in congestion avoidance and slow start.
     pub growth: Growth,
-    /// Segments that an ACK adds in slow start at most, where `growth` is by bytes (RFC 3465's
-    /// L); one after a timeout.
+    /// Largest number of segments that an ACK adds in slow start, where `growth` is by bytes (RFC
+    /// 3465's L). It is one after a timeout.
     pub byte_counting_segs: NonZeroU32,
-    /// Slow start while cwnd <= ssthresh, rather than cwnd < ssthresh.
+    /// True if slow start is cwnd <= ssthresh, and false if it is cwnd < ssthresh.
     pub slow_start_inclusive: bool,
-    /// How the window falls to ssthresh during recovery.
+    /// Rule by which the window falls to ssthresh during recovery.
     pub reduction: Reduction,
-    /// When a segment is taken for lost.
+    /// Rule by which a segment counts as lost.
     pub loss_detection: LossDetection,
     /// Segments that may arrive out of order without a loss being inferred.
     pub reordering_segs: NonZeroU32,
-    /// Up to how many that rises once reordering has been seen.
+    /// Upper bound of that number, which rises when reordering is observed.
     pub reordering_max_segs: NonZeroU32,
-    /// Fewer SACKs suffice where fewer than four segments are outstanding (RFC 5827).
+    /// True if fewer SACKs suffice while fewer than four segments are outstanding (RFC 5827).
     pub early_retransmit: bool,
-    /// Whether a probe is sent before the retransmission timeout.
+    /// Rule for a probe before the retransmission timeout.
     pub tail_probe: ProbeRule,
-    /// Whether a timeout may prove spurious by what arrives next (RFC 5682).
+    /// True if the next arrivals may prove a timeout spurious (RFC 5682).
     pub frto: bool,
-    /// Whether a reduction is taken back when it proves spurious.
+    /// True if a reduction is undone when it proves spurious.
     pub undo: bool,
-    /// How the retransmission timeout is computed.
+    /// Rule for the retransmission timeout.
     pub rto_rule: RtoRule,
-    /// Echoed timestamps tell the round-trip time of what was sent again (RFC 7323,
-    /// section 4), where the segments carry them.
+    /// True if echoed timestamps give the round-trip time of retransmissions (RFC 7323, section 4),
+    /// where segments carry them.
     pub rtt_from_timestamps: bool,
-    /// The algorithm hears of acknowledgements that only SACK, and the round-trip times of
-    /// echoed timestamps, as in Linux since 4.2.
+    /// True if the algorithm hears of ACKs that only SACK, and of the round-trip times of echoed
+    /// timestamps, as in Linux since 4.2.
     pub tells_of_all_acks: bool,
-    /// The algorithm's `in_ack_event` comes before its `pkts_acked`, as in Linux until 6.15;
-    /// 6.16 and the later fixes of 6.12 turned them round. What the acknowledgement delivered
-    /// is counted in both orders.
+    /// True if the algorithm's `in_ack_event` comes before its `pkts_acked`, as in Linux until
+    /// 6.15. Linux 6.16 and later fixes of 6.12 reversed the order. In both orders the delivery of
+    /// the ACK is already counted.
     pub ack_event_first: bool,
-    /// How long the smallest round-trip time is remembered, in ns; none: for ever.
+    /// Time for which the smallest round-trip time is remembered, in ns; None for ever.
     pub min_rtt_window_ns: Option<Span>,
-    /// Window allowed beyond what is in flight when recovery ends; none: ssthresh.
+    /// Window beyond the number in flight when recovery ends; None for ssthresh.
     pub burst_after_recovery_segs: Option<u32>,
-    /// Which flows are paced.
+    /// Flows that are paced.
     pub pacing: Pacing,
-    /// Segments of a new connection that pacing lets go at once.
+    /// Segments of a new connection that pacing does not delay.
     pub pacing_free_segs: u32,
-    /// A late chunk shortens the wait for the next one, by at most half of its length.
+    /// True if a late chunk shortens the wait for the next one, by at most half of its length.
     pub pacing_credit: bool,
-    /// How late the timer is that a chunk waits for.
+    /// Lateness of the timer of a paced chunk, in ns.
     pub pacing_late_ns: Span,
-    /// Segments leave in chunks, as with segmentation offload.
+    /// True if segments leave in chunks, as with segmentation offload.
     pub tso: bool,
-    /// A chunk of several segments ends with PSH, so that its receiver acknowledges at once, as
-    /// in Linux since 5.4.
+    /// True if a chunk of several segments ends with PSH, so that its receiver acknowledges at
+    /// once, as in Linux since 5.4.
     pub tso_push: bool,
-    /// Without chunks, the receiver acknowledges at once each segment that exceeds half of its
-    /// largest window since the last such, as senders push it, in Linux since 6.6.
+    /// True if a sender without chunks pushes segments, as in Linux since 6.6. It pushes each
+    /// segment that exceeds half of the largest window since the last push, and the receiver
+    /// acknowledges it at once.
     pub window_push: bool,
-    /// Most bytes of a flow that may wait in its own host; none: no such limit.
+    /// Most bytes of a flow that may wait in its own host; None is unlimited.
     pub tsq_bytes: Option<NonZeroU64>,
-    /// A segment that the full queue of its own host refuses stays with the sender, which reduces
-    /// its window as after a congestion mark.
+    /// True if a segment stays with the sender when the full queue of its host refuses it. The
+    /// sender then reduces its window as after a congestion mark.
     pub local_drops: bool,
-    /// How the window grows below ssthresh.
+    /// Rule by which the window grows below ssthresh.
     pub slow_start: SlowStart,
     /// Window from which limited slow start slows down, in segments.
     pub limited_slow_start_segs: NonZeroU32,
     /// Window that Careful Resume knows from an earlier connection, in segments.
     pub resume_window_segs: Option<NonZeroU32>,
-    /// Smallest round-trip time that it knows from there, in ns.
+    /// Smallest round-trip time of that connection, in ns.
     pub resume_rtt_ns: Option<Span>,
-    /// An idle time longer than the retransmission timeout costs half of the window,
-    /// and as much for each further timeout that it lasts.
+    /// True if idle time longer than the retransmission timeout halves the window, once for each
+    /// timeout that it lasts.
     pub slow_start_after_idle: bool,
-    /// A window that was neither used nor about to grow for a retransmission timeout falls towards
-    /// its use.
+    /// True if a window falls towards its use after a retransmission timeout in which it was
+    /// neither used nor about to grow.
     pub window_validation: bool,
-    /// Payload that the receiver lets be outstanding, in bytes; none: no limit.
+    /// Largest payload in flight that the receiver allows, in bytes; None is unlimited.
     pub receive_window_bytes: Option<NonZeroU64>,
-    /// Receive buffer of a new connection, in bytes: while it allows a larger window than is
-    /// offered, each segment raises that and is acknowledged at once.
+    /// Receive buffer of a new connection, in bytes. While it allows a larger window than the
+    /// offered one, each segment raises the window and is acknowledged at once.
     pub receive_buffer_bytes: u64,
-    /// What the buffer may grow to, in bytes; the same: it does not grow.
+    /// Largest size of that buffer, in bytes. If it is the same, the buffer does not grow.
     pub receive_buffer_max_bytes: u64,
     /// Shortest variance term of the retransmission timeout, in ns.
     pub rto_min_ns: Span,
     /// Longest retransmission timeout, in ns.
     pub rto_max_ns: Span,
-    /// How long an acknowledgement may wait for a second segment, in ns.
+    /// Longest wait of an ACK for a second segment, in ns.
     pub delayed_ack_ns: Span,
     /// Segments acknowledged one by one when a connection starts.
     pub quick_acks: u32,
 
-    /// How the wait of an acknowledgement is found.
+    /// Rule for the wait of an ACK.
     pub delayed_ack: AckDelay,
-    /// The longest that it may become, in ns.
+    /// Longest wait under an adaptive rule, in ns.
     pub delayed_ack_max_ns: Span,
-    /// The tick of the kernel's timers, in ns (1 s / HZ), with which they end; none: they end
-    /// when they are over, and adaptive waits are counted in ms.
+    /// Tick of the kernel's timers, in ns (1 s / HZ). Timers end at a tick. If None, they end
+    /// exactly, and adaptive waits are counted in ms.
     pub timer_tick_ns: Option<NonZeroU64>,
-    /// Acknowledgements report what has arrived out of order (RFC 2018).
+    /// True if ACKs report segments that arrived out of order (RFC 2018).
     pub sack: bool,
-    /// They also report what has arrived twice (RFC 2883).
+    /// True if they also report segments that arrived twice (RFC 2883).
     pub dsack: bool,
-    /// Segments carry timestamps (RFC 7323), which leave space for three blocks of four.
+    /// True if segments carry timestamps (RFC 7323), which leave space for three blocks of four.
     pub timestamps: bool,
-    /// Explicit congestion notification, and how it is echoed.
+    /// Kind of explicit congestion notification.
     pub ecn: Ecn,
-    /// Acknowledgements count marks instead (RFC 9768).
+    /// True if ACKs count marks instead (RFC 9768).
     pub accecn: bool,
-    /// Which of them then carry the option.
+    /// ACKs that then carry the option.
     pub accecn_option: AccEcnOption,
-    /// What the receiver's end speaks of it.
+    /// Kind of explicit congestion notification that the receiver's end supports.
     pub ecn_peer: EcnPeer,
-    /// How long an acknowledgement of a segment out of order may wait, in ns; 0: not.
+    /// Longest wait of an ACK of a segment out of order, in ns; 0 for no wait.
     pub sack_compression_ns: Span,
-    /// Most of them that wait together.
+    /// Largest number of such ACKs that wait together.
     pub sack_compression_segs: u32,
-    /// Segments that receive offload merges into one; 0 or 1: none.
+    /// Segments that receive offload merges into one; 0 or 1 merges none.
     pub gro_segs: u32,
-    /// How long the first of them may wait for the others, in ns.
+    /// Longest wait of the first of them for the others, in ns.
     pub gro_flush_ns: Span,
 }
 
-/// How long an acknowledgement waits for a second segment.
+/// Rule for the wait of an ACK for a second segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckDelay {
-    /// Always `delayed_ack_ns`; the quota of quick acknowledgements is used up once.
+    /// Always `delayed_ack_ns`. The quota of quick ACKs is used once.
     Fixed,
-    /// As Linux does: from `delayed_ack_ns` up, following the gaps between segments.
-    /// Pauses, duplicates and congestion marks fill the quota again.
+    /// As in Linux: the wait follows the gaps between segments, from `delayed_ack_ns` up. Pauses,
+    /// duplicates and congestion marks refill the quota.
     Adaptive,
 }
 
@@ -174,43 +175,43 @@ pub enum AckDelay {
 pub enum Ecn {
     /// None.
     Off,
-    /// A mark is echoed until the sender says that it has reduced its window (RFC 3168).
+    /// A mark is echoed until the sender reports that it has reduced its window (RFC 3168).
     Classic,
-    /// Each mark is echoed as it is (RFC 8257, section 3.2).
+    /// Each mark is echoed once (RFC 8257, section 3.2).
     Dctcp,
-    /// As `dctcp`, and packets ask for the service of L4S by ECT(1) (RFC 9331).
+    /// As `dctcp`, and ECT(1) requests the service of L4S (RFC 9331).
     L4s,
 }
 
-/// Which acknowledgements carry the AccECN option.
+/// ACKs that carry the AccECN option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccEcnOption {
-    /// All of them with space for it, and segments too.
+    /// All ACKs with space for it, and segments too.
     Always,
-    /// Those after a mark or a change, and three in a round trip.
+    /// ACKs after a mark or a change, and three in a round trip.
     Changes,
-    /// None.
+    /// No ACKs.
     Never,
 }
 
-/// What the receiver's end of a connection speaks of explicit congestion notification.
+/// Support of explicit congestion notification at the receiver's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnPeer {
-    /// What the sender's end asks for.
+    /// The kind that the sender's end requests.
     Same,
     /// RFC 3168.
     Classic,
-    /// Nothing.
+    /// None.
     Off,
 }
 
-/// What an acknowledgement adds to the window.
+/// Growth of the window by an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// One step for each ACK, however much it covers (Linux until 3.18).
+    /// One step for each ACK, whatever it covers (Linux until 3.18).
     Acks,
     /// One step for each acknowledged segment (Linux since 4.0).
     Segments,
@@ -219,93 +220,92 @@ pub enum Growth {
     Bytes,
 }
 
-/// Which flows are paced.
+/// Flows that are paced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pacing {
-    /// Those whose algorithm sets a rate.
+    /// Flows whose algorithm sets a rate.
     Off,
-    /// All: at the algorithm's rate, or else at 200 % of the window per round trip in
-    /// slow start and 120 % later, as with Linux's fq.
+    /// All flows, at the algorithm's rate. Without one, the rate is 200 % of the window per round
+    /// trip in slow start and 120 % later, as with Linux's fq.
     Fq,
 }
 
-/// How the window grows below ssthresh.
+/// Growth of the window below ssthresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SlowStart {
-    /// As the algorithm has it: CUBIC and CDG leave it by their HyStart.
+    /// The algorithm's own: CUBIC and CDG leave slow start by their HyStart.
     Own,
-    /// By what is acknowledged, until a loss or a mark (RFC 5681).
+    /// Growth by acknowledged segments until a loss or a mark (RFC 5681).
     Standard,
-    /// Limited slow start (RFC 3742): slower from a certain window on.
+    /// Limited slow start (RFC 3742), which is slower above a certain window.
     Limited,
     /// HyStart, as in Linux's CUBIC.
     Hystart,
-    /// HyStart++ (RFC 9406): slower from when the round-trip time rises.
+    /// HyStart++ (RFC 9406), which is slower once the round-trip time rises.
     #[serde(rename = "hystart++")]
     HystartPlusPlus,
-    /// SEARCH (draft-chung-ccwg-search): until less is delivered than was sent.
+    /// SEARCH (draft-chung-ccwg-search), which ends when less is delivered than was sent.
     Search,
-    /// Careful Resume (RFC 9959): jumps to half of the window of an earlier connection.
+    /// Careful Resume (RFC 9959), which jumps to half of the window of an earlier connection.
     CarefulResume,
 }
 
-/// How the window falls during recovery.
+/// Fall of the window during recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduction {
-    /// One segment less for every second ACK, down to half of ssthresh, to which slow start
-    /// then leads back (Linux until 2.6.12).
+    /// One segment less for every second ACK, down to half of ssthresh. Slow start then leads back
+    /// to ssthresh (Linux until 2.6.12).
     RateHalving,
-    /// The same down to where the algorithm says: half of ssthresh for those that did as
-    /// Reno, else ssthresh (Linux 2.6.13 to 3.1).
+    /// The same, down to half of ssthresh for algorithms that kept Reno's bound, and down to
+    /// ssthresh for others (Linux 2.6.13 to 3.1).
     RateHalvingBounded,
     /// Proportional rate reduction, always with its slow-start bound (Linux 3.2 to 4.2).
     PrrSlowStart,
-    /// Proportional rate reduction with the slow-start bound only while retransmissions
-    /// are delivered and none is lost (Linux 4.3 to 5.13).
+    /// Proportional rate reduction. It has the slow-start bound only while retransmissions are
+    /// delivered and none is lost (Linux 4.3 to 5.13).
     PrrCautious,
     /// Proportional rate reduction (RFC 9937).
     Prr,
 }
 
-/// When a segment is taken for lost.
+/// Rule by which a segment counts as lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossDetection {
-    /// Forward acknowledgement (Mathis and Mahdavi 1996): lost if the highest SACKed
-    /// segment is more than `reordering_segs` ahead, until reordering is seen. A
-    /// retransmission in Recovery is lost once a segment first sent after it is SACKed.
+    /// Forward acknowledgement (Mathis and Mahdavi 1996). A segment is lost if the highest SACKed
+    /// segment is more than `reordering_segs` ahead, until reordering is observed. A retransmission
+    /// in Recovery is lost once a segment first sent after it is SACKed.
     Fack,
-    /// As `Fack` for what was sent once; RACK with a window of 1 ms finds this and lost
-    /// retransmissions, too (Linux 4.10 to 4.14).
+    /// As `Fack` for segments that were sent once. RACK with a window of 1 ms also finds these, and
+    /// lost retransmissions (Linux 4.10 to 4.14).
     FackRack,
-    /// Lost if at least `reordering_segs` segments above are SACKed (RFC 6675). A
-    /// retransmission is lost as soon as anything sent later arrives (RFC 8985 in a
-    /// network that keeps the order).
+    /// A segment is lost if at least `reordering_segs` segments above are SACKed (RFC 6675). A
+    /// retransmission is lost as soon as a segment sent later arrives (RFC 8985 in a network that
+    /// keeps the order).
     Sacked,
-    /// RACK: lost if overdue, compared with what was sent later (RFC 8985).
+    /// RACK: a segment is lost if it is overdue compared with segments sent later (RFC 8985).
     Rack,
-    /// Without SACK: the first segment is lost after `reordering_segs` duplicate ACKs,
-    /// and the next hole at each partial ACK (RFC 6582).
+    /// Without SACK. The first segment is lost after `reordering_segs` duplicate ACKs, and the next
+    /// hole at each partial ACK (RFC 6582).
     NewReno,
 }
 
-/// When a probe is sent that may save a retransmission timeout.
+/// Time of a probe that may prevent a retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProbeRule {
     /// Never.
     Off,
-    /// After 2 SRTT, at least 10 ms (draft-dukkipati-tcpm-tcp-loss-probe; Linux 3.10
-    /// to 4.12).
+    /// After 2 SRTT, at least 10 ms (draft-dukkipati-tcpm-tcp-loss-probe; Linux 3.10 to 4.12).
     Draft,
     /// After 2 SRTT and 2 ms (RFC 8985).
     Rfc8985,
 }
 
-/// How the retransmission timeout follows from round-trip times.
+/// Rule for the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RtoRule {
@@ -316,7 +316,7 @@ pub enum RtoRule {
 }
 
 impl Stack {
-    /// What an algorithm must know of the stack, as bits of `enum cc_stack`.
+    /// Flags of the stack for algorithms, as bits of `enum cc_stack`.
     #[must_use]
     pub const fn flags(&self) -> u8 {
         let inclusive = if self.slow_start_inclusive { STACK_SLOW_START_INCLUSIVE } else { 0 };
@@ -326,7 +326,7 @@ impl Stack {
         inclusive | acks | ends
     }
 
-    /// The slow start that it gives to algorithms; none: their own.
+    /// The slow start that the stack gives to algorithms. None if they use their own.
     #[must_use]
     pub fn start(&self) -> Option<StartChoice> {
         match self.slow_start {
@@ -344,10 +344,10 @@ impl Stack {
         }
     }
 
-    /// Checks that an algorithm can have this slow start.
+    /// Check that an algorithm can have this slow start.
     ///
     /// # Errors
-    /// If it sets its window itself: the key below `stack`, and what is wrong with it.
+    /// If it sets its window itself: the key below `stack`, and the fault.
     pub fn check_start(&self, algorithm: &Algorithm) -> Result<(), (String, String)> {
         if self.slow_start == SlowStart::Own || !algorithm.has_cong_control() {
             return Ok(());
@@ -361,11 +361,11 @@ impl Stack {
         Err(("switches.slow_start".into(), problem))
     }
 
-    /// Checks that both ends can agree on what marks mean to this algorithm.
+    /// Check that marks mean the same to both ends and to this algorithm.
     ///
     /// # Errors
-    /// If there are none to count, or they are not those that it needs: the key below `stack`, and
-    /// what is wrong with it.
+    /// If there are no marks to count, or not those that it needs: the key below `stack`, and the
+    /// fault.
     pub fn check_marks(&self, algorithm: &Algorithm) -> Result<(), (String, String)> {
         let refuse = |switch: &str, problem| Err((format!("switches.{switch}"), problem));
         let needs_marks = algorithm.flags.contains(&Need::Ecn);
@@ -391,10 +391,10 @@ impl Stack {
         Ok(())
     }
 
-    /// The stack under an algorithm, as both ends agree on it: where that needs congestion marks,
-    /// Linux negotiates them and echoes each as it is, whatever is set otherwise. A peer that
-    /// speaks less than is asked for answers a SYN in the terms that it knows (RFC 9768, section
-    /// 3.1.2), and the connection has no more.
+    /// Return the stack under an algorithm, as both ends agree on it. If the algorithm needs
+    /// congestion marks, Linux negotiates and echoes each mark, whatever else is set. A peer that
+    /// supports less than requested answers a SYN with what it supports (RFC 9768, section 3.1.2),
+    /// and the connection has no more.
     #[must_use]
     pub fn serving(self, algorithm: &Algorithm) -> Self {
         let needs_marks = algorithm.flags.contains(&Need::Ecn) && self.ecn != Ecn::L4s;

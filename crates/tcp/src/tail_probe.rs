@@ -1,8 +1,7 @@
 //! Tail loss probe: a segment sent early so that a lost tail needs no timeout.
 //!
-//! RFC 8985, section 7. If the last segments of a flight are lost, nothing delivered
-//! after them shows it; a probe after two round trips provokes the acknowledgement that
-//! does.
+//! RFC 8985, section 7. If the last segments of a flight are lost, no later delivery shows the
+//! loss. A probe after two round trips provokes the ACK that does.
 
 use dumbbell_network::{Span, Time};
 
@@ -14,55 +13,55 @@ use crate::tick::{TIMER_MIN, Tick};
 pub struct TailProbe {
     rule: ProbeRule,
     tick: Tick,
-    /// By how much a retransmission timeout is longer than a round trip, at least.
+    /// Smallest difference between a retransmission timeout and a round trip.
     rto_min: Span,
-    /// Not later than the probe is wanted: it is found out then whether it is.
+    /// Time at which to check again; a probe is not due before.
     deadline: Time,
-    /// When something was last sent or delivered.
+    /// Time of the last transmission or delivery.
     last_event: Time,
-    /// It was sent.
+    /// True if that was a transmission.
     sent_last: bool,
     due: bool,
     episode: Option<Episode>,
 }
 
-/// A probe whose effect is not known yet.
+/// A probe whose effect is still unknown.
 #[derive(Clone, Copy, Debug)]
 struct Episode {
-    /// Next new segment once the probe was sent.
+    /// The next new segment after the probe.
     end: u64,
-    /// The probe was no new segment.
+    /// True if the probe was not a new segment.
     is_retransmission: bool,
 }
 
-/// What an acknowledgement says about the probe.
+/// An ACK after the probe.
 #[derive(Clone, Copy, Debug)]
 pub struct Reply {
-    /// Lowest segment not yet acknowledged.
+    /// The lowest segment that is not acknowledged.
     pub una: u64,
-    /// The receiver reports a duplicate.
+    /// True if the receiver reports a duplicate.
     pub duplicate: bool,
-    /// The acknowledgement says nothing new.
+    /// True if the ACK delivers nothing new.
     pub is_repeated: bool,
 }
 
-/// What is under way.
+/// Outstanding segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Outstanding {
-    /// How much.
+    /// Number of segments.
     pub segs: u64,
-    /// When a timeout has passed since the first of it was sent. A probe replaces a timeout
-    /// that is due before, and Linux finds that so while data is sent: the timer itself
-    /// starts again with each acknowledgement.
+    /// Time at which a timeout has passed since the first of them was sent. A probe replaces a
+    /// timeout that is due earlier. Linux checks this when data is sent, because the timer itself
+    /// restarts with each ACK.
     pub first_expires: Time,
 }
 
-/// The receiver may wait this long with the acknowledgement of a lone segment.
+/// Longest time that the receiver may delay the ACK of a lone segment.
 const DELAYED_ACK_MAX: Span = Span::from_millis(200);
 const DRAFT_TIMEOUT_MIN: Span = Span::from_millis(10);
 
 impl TailProbe {
-    /// Nothing probed.
+    /// State before the first probe.
     #[must_use]
     pub fn new(stack: &Stack) -> Self {
         let (deadline, last_event) = (Time::NEVER, Time::ZERO);
@@ -78,28 +77,28 @@ impl TailProbe {
         }
     }
 
-    /// Whether the effect of a probe is not known yet.
+    /// Return whether the effect of a probe is still unknown.
     #[inline]
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.episode.is_some()
     }
 
-    /// When to ask [`Self::wanted_at`].
+    /// Time at which to call [`Self::wanted_at`].
     #[inline]
     #[must_use]
     pub const fn deadline(&self) -> Time {
         self.deadline
     }
 
-    /// Whether the probe is to be sent now.
+    /// Return whether to send the probe now.
     #[inline]
     #[must_use]
     pub const fn is_due(&self) -> bool {
         self.due
     }
 
-    /// Something was delivered: the probe is wanted after that.
+    /// Record a delivery. The probe is due some time after it.
     #[inline(always)]
     pub fn on_delivery(&mut self, now: Time, srtt_us: u32) {
         (self.last_event, self.sent_last) = (now, false);
@@ -109,7 +108,7 @@ impl TailProbe {
         }
     }
 
-    /// A new segment was sent.
+    /// Record that a new segment was sent.
     #[inline]
     pub fn on_new_sent(&mut self, now: Time, srtt_us: u32) {
         if self.deadline == Time::NEVER {
@@ -118,7 +117,7 @@ impl TailProbe {
         (self.last_event, self.sent_last) = (now, true);
     }
 
-    /// When the probe is wanted; none: not.
+    /// Time at which the probe is due. None if there is to be no probe.
     #[must_use]
     pub fn wanted_at(&self, srtt_us: u32, outstanding: Outstanding) -> Option<Time> {
         let timeout = self.timeout(srtt_us, outstanding.segs);
@@ -138,8 +137,8 @@ impl TailProbe {
         let srtt = u64::from(srtt_us) * 1_000;
         let twice = srtt * 2;
         self.tick.set_for(match (self.rule, outstanding) {
-            // A lone segment may wait at the receiver for a second one. The draft adds its delay to
-            // 1.5 round trips, the RFC to two.
+            // The receiver may delay the ACK of a lone segment. The draft adds this delay to 1.5
+            // round trips, and the RFC adds it to two.
             (ProbeRule::Draft, 1) => Span(twice.max(srtt * 3 / 2 + DELAYED_ACK_MAX.0)),
             (ProbeRule::Draft, _) => Span(twice).max(DRAFT_TIMEOUT_MIN),
             (_, 1) => Span(twice + DELAYED_ACK_MAX.0),
@@ -147,7 +146,7 @@ impl TailProbe {
         })
     }
 
-    /// Asks again at `time`.
+    /// Set the time of the next check.
     pub fn wait_until(&mut self, time: Time) {
         self.deadline = time;
     }
@@ -158,19 +157,19 @@ impl TailProbe {
         self.deadline = Time::NEVER;
     }
 
-    /// The timer expired.
+    /// Mark the probe due, because its timer expired.
     pub fn expire(&mut self) {
         self.cancel();
         self.due = true;
     }
 
-    /// The probe was sent; `next` is the next new segment.
+    /// Record that the probe was sent. `next` is the next new segment.
     pub fn on_sent(&mut self, next: u64, is_retransmission: bool) {
         self.due = false;
         self.episode = Some(Episode { end: next, is_retransmission });
     }
 
-    /// Another mechanism took over.
+    /// Stop probing, because another mechanism takes over.
     #[inline]
     pub fn abandon(&mut self) {
         self.due = false;
@@ -178,7 +177,7 @@ impl TailProbe {
         self.cancel();
     }
 
-    /// Takes an acknowledgement; gives whether the probe repaired a loss.
+    /// Process an ACK. Return whether the probe repaired a loss.
     #[inline]
     pub fn on_ack(&mut self, reply: Reply) -> bool {
         match self.episode {
@@ -187,11 +186,11 @@ impl TailProbe {
         }
     }
 
-    /// RFC 8985, section 7.4.2: the probe arrived. Had the original arrived too, the
-    /// receiver would have reported a duplicate or acknowledged twice.
+    /// Conclude an episode (RFC 8985, section 7.4.2), because the probe arrived. If the original
+    /// had arrived, too, the receiver would have reported a duplicate or acknowledged twice.
     fn conclude(&mut self, episode: Episode, reply: Reply) -> bool {
         let both_arrived = reply.duplicate || reply.is_repeated;
-        // An ACK of newer data follows that of the probe, which would have reported a duplicate.
+        // The ACK of the probe precedes an ACK of newer data, and would have reported a duplicate.
         let beyond = reply.una > episode.end;
         if !episode.is_retransmission || both_arrived || beyond {
             self.episode = None;

@@ -1,5 +1,5 @@
-//! TCP-BPF: what a program sets of a connection while it is set up (Brakmo 2017), with
-//! the effect that it has on Linux.
+//! TCP-BPF: settings that a program makes while a connection opens (Brakmo 2017), with their effect
+//! on Linux.
 
 use std::num::NonZeroU32;
 
@@ -9,14 +9,14 @@ use serde::Deserialize;
 
 use crate::stack::Stack;
 
-/// So large that no sum with a segment number overflows.
+/// A limit so large that no sum with a segment number overflows.
 const UNLIMITED: u64 = u64::MAX / 2;
 
-/// What an algorithm of a user's own may have in flight, whatever window it asks for: 24 GB, and
-/// each segment of it takes memory here.
+/// Largest number of segments in flight for a user-defined algorithm, whatever its window is. This
+/// is 24 GB, and each segment takes memory here.
 const OWN_MAX_SEGS: u64 = 1 << 24;
 
-/// The settings; those that are none are the kernel's.
+/// The settings; None leaves the value of the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TcpBpf {
@@ -28,21 +28,21 @@ pub struct TcpBpf {
     pub send_buffer_bytes: Option<NonZeroU32>,
     /// Size of the receiver's buffer, as given to SO_RCVBUF.
     pub receive_buffer_bytes: Option<NonZeroU32>,
-    /// Round-trip time of the empty path, which some algorithms look at.
+    /// Round-trip time of the empty path, which some algorithms use.
     pub base_rtt_us: Option<NonZeroU32>,
 }
 
-/// How many segments may be outstanding, whatever the window says.
+/// Limits of outstanding segments, in addition to the window.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// As the receiver has space for.
+    /// Segments that the receiver has space for.
     pub receiver_segs: u64,
-    /// As the sender's buffer holds.
+    /// Segments that fit in the sender's buffer.
     pub sender_segs: u64,
 }
 
 impl Limits {
-    /// As both allow; for an algorithm of a user's own never more than 2^24 segments.
+    /// Segments that both limits allow. A user-defined algorithm gets at most 2^24.
     #[must_use]
     pub fn outstanding_segs(&self, is_own: bool) -> u64 {
         let both = self.receiver_segs.min(self.sender_segs);
@@ -51,7 +51,7 @@ impl Limits {
 }
 
 impl TcpBpf {
-    /// Sets what concerns the window of a new connection.
+    /// Set the values that concern the window of a new connection.
     pub fn apply(&self, conn: &mut Conn) {
         if let Some(clamp) = self.cwnd_clamp_segs {
             // The kernel sets both for TCP_BPF_SNDCWND_CLAMP.
@@ -62,11 +62,11 @@ impl TcpBpf {
         conn.base_rtt_us = self.base_rtt_us.map_or(0, NonZeroU32::get);
     }
 
-    /// What buffers let be outstanding, at least a segment each.
+    /// Limits of buffers on outstanding segments, at least one segment each.
     ///
-    /// The kernel doubles both sizes, for what packets take of memory beside their
-    /// payload. A receiver grants half of that; a sender, whose segments wait in large
-    /// chunks without much beside, fills all of it.
+    /// The kernel doubles both sizes, because packets take memory in addition to their payload. A
+    /// receiver grants half of that. A sender fills all of it, because its segments wait in large
+    /// chunks with little overhead.
     pub fn limits(&self, stack: &Stack, mss_bytes: u32) -> Limits {
         let segs = |bytes: u64| (bytes / u64::from(mss_bytes)).clamp(1, UNLIMITED);
         let buffer = self.receive_buffer_bytes.map(u64_of);

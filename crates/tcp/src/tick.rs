@@ -1,19 +1,19 @@
 //! The tick of a kernel's timers.
 //!
-//! Linux counts in ticks (jiffies), and its timers end with one; since 4.8 long ones end with
-//! one of eight, of 64 and so on only. The ticks of several hosts are in step here, and so they
-//! are kept to only where a stack names one.
+//! Linux counts in ticks (jiffies), and its timers expire at a tick. Since 4.8 long timers expire
+//! only at every 8th tick, every 64th and so on. Here the ticks of all hosts coincide, so ticks
+//! apply only where a stack names one.
 
 use dumbbell_network::{Span, Time};
 
 use crate::stack::Stack;
 
-/// By how much Linux lets a sender's timers be longer than asked for, or how long they are at
-/// least: those of probes, of what was overtaken and of early retransmit.
+/// Largest extra delay or shortest duration that Linux gives a sender's timers for probes,
+/// reordering and early retransmit.
 pub const TIMER_MIN: Span = Span::from_millis(2);
-/// Timers of fewer ticks than this end with any.
+/// Timers of fewer ticks expire at any tick.
 const TICKS_EXACT: u64 = 63;
-/// How many times as long groups and the timers that end with them are at each level.
+/// Factor between the levels of the timer wheel.
 const LEVEL: u64 = 8;
 
 /// The unit of a kernel's timers.
@@ -24,20 +24,21 @@ pub struct Tick {
 }
 
 impl Tick {
-    /// That of a stack; where it names none, a millisecond to which nothing is bound.
+    /// Return the tick of a stack. If the stack names none, return a millisecond that no timer
+    /// waits for.
     #[must_use]
     pub fn of(stack: &Stack) -> Self {
         let named = stack.timer_tick_ns.map(|ns| Span(ns.get()));
         Self { length: named.unwrap_or(Span::from_millis(1)), binds: named.is_some() }
     }
 
-    /// A duration in ticks, rounded up.
+    /// Return a duration in ticks, rounded up.
     #[must_use]
     pub fn count(self, span: Span) -> u32 {
         span.0.div_ceil(self.length.0).try_into().unwrap_or(u32::MAX)
     }
 
-    /// How long so many ticks are.
+    /// Return the duration of `ticks`.
     #[must_use]
     pub const fn span(self, ticks: u32) -> Span {
         Span(self.length.0.saturating_mul(ticks as u64))
@@ -49,22 +50,23 @@ impl Tick {
         (now.0 / self.length.0) as u32
     }
 
-    /// How long a timer is set for that is to last for `span`.
+    /// Return the duration that a timer is set to for `span`.
     #[inline]
     #[must_use]
     pub const fn set_for(self, span: Span) -> Span {
         if self.binds { Span(up_to_multiple(span.0, self.length.0)) } else { span }
     }
 
-    /// When a timer ends that was set for `span` until `due`; asked again, it says the same.
+    /// Return the time at which a timer expires that was set for `span` until `due`. The result is
+    /// a fixed point: it expires at itself.
     #[must_use]
     pub const fn end(self, due: Time, span: Span) -> Time {
         if !self.binds {
             return due;
         }
         let (mut group, mut ticks) = (self.length.0, span.0 / self.length.0);
-        // The levels of Linux's timer wheel, 64 buckets each (calc_wheel_index): a far timer gets a
-        // coarse bucket, and so is late by an eighth at most.
+        // The levels of Linux's timer wheel have 64 buckets each (calc_wheel_index). A long timer
+        // gets a coarse bucket, so it is late by at most an eighth.
         while ticks >= TICKS_EXACT {
             (group, ticks) = (group.saturating_mul(LEVEL), ticks / LEVEL);
         }

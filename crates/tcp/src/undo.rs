@@ -1,8 +1,8 @@
 //! Proofs that a reduction of the window was spurious.
 //!
-//! Two proofs are known: an acknowledgement that echoes a timestamp older than the
-//! first retransmission (Eifel, RFC 3522), and a report that every retransmission
-//! arrived as a duplicate (D-SACK, RFC 3708).
+//! There are two proofs. An ACK may echo a timestamp older than the first retransmission (Eifel,
+//! RFC 3522). Or the receiver reports that every retransmission arrived as a duplicate (D-SACK, RFC
+//! 3708).
 
 use std::ops::Range;
 
@@ -11,16 +11,16 @@ use dumbbell_network::Time;
 use crate::arrival::clock;
 use crate::ranges::RangeSet;
 
-/// What is remembered of the reduction under way, or of the last one.
+/// State of the reduction under way, or of the last one.
 #[derive(Clone, Debug, Default)]
 pub struct Undo {
     under_watch: bool,
-    /// The threshold before the reduction; none: the reduction stays.
+    /// Ssthresh before the reduction; None if the reduction stays.
     prior_ssthresh: Option<u32>,
     first_resent_at: Option<u32>,
-    /// The first segment that was outstanding when the reduction began.
+    /// The first outstanding segment at the start of the reduction.
     from: u64,
-    /// Retransmissions that were not reported as duplicates; none were made yet.
+    /// Retransmissions that were not reported as duplicates. None before the first retransmission.
     needed: Option<u64>,
     resent: RangeSet,
     /// Segments that were reported as duplicates on this connection.
@@ -28,35 +28,35 @@ pub struct Undo {
 }
 
 impl Undo {
-    /// A reduction begins while `una` is the first outstanding segment; `outstanding` are
-    /// retransmissions made before it.
+    /// Begin a reduction while `una` is the first outstanding segment. `outstanding` counts earlier
+    /// retransmissions.
     pub fn begin(&mut self, prior_ssthresh: Option<u32>, una: u64, outstanding: u64) {
-        // What those acknowledge is later than the first of them, not than the next one.
+        // ACKs of earlier retransmissions are later than the first of them, not than the next one.
         let first_resent_at = self.first_resent_at.filter(|_| outstanding > 0);
         self.end();
         (self.under_watch, self.prior_ssthresh, self.from) = (true, prior_ssthresh, una);
         self.first_resent_at = first_resent_at;
-        // `undo_retrans` of Linux, whose -1 for "none yet" is none here (tcp_init_undo).
+        // Linux's `undo_retrans`, where -1 means "none yet", is None here (tcp_init_undo).
         self.needed = (outstanding > 0).then_some(outstanding);
     }
 
-    /// Nothing is left to undo.
+    /// End the reduction, with nothing left to undo.
     pub fn end(&mut self) {
         *self = Self { reported: self.reported, ..Self::default() };
     }
 
-    /// The network itself reported congestion: the reduction is right.
+    /// Forbid an undo, because the network itself reported congestion.
     pub fn forbid(&mut self) {
         self.prior_ssthresh = None;
     }
 
-    /// The threshold to return to, if the reduction may be taken back.
+    /// Ssthresh to restore. None if the reduction must not be undone.
     #[must_use]
     pub const fn prior_ssthresh(&self) -> Option<u32> {
         if self.under_watch { self.prior_ssthresh } else { None }
     }
 
-    /// A segment was sent again.
+    /// Record that a segment was sent again.
     pub fn on_resent(&mut self, now: Time, segment: u64) {
         if self.under_watch {
             self.first_resent_at.get_or_insert(clock(now));
@@ -65,9 +65,9 @@ impl Undo {
         }
     }
 
-    /// The receiver reports that it got `duplicate` twice, with `una` not acknowledged before.
-    /// More reports than there were retransmissions are of what the network duplicated. Until
-    /// then what was acknowledged counts whether it was sent again or not, as in Linux.
+    /// Record that the receiver got `duplicate` twice, when `una` was not acknowledged before. If
+    /// there are more reports than retransmissions, the network duplicated packets. Until then a
+    /// report of acknowledged segments counts whether they were sent again or not, as in Linux.
     pub fn on_duplicate(&mut self, duplicate: &Range<u64>, una: u64, retransmissions: u64) {
         self.reported += duplicate.end - duplicate.start;
         let Some(needed) = self.needed.as_mut().filter(|_| self.reported <= retransmissions) else {
@@ -80,14 +80,14 @@ impl Undo {
         *needed = needed.saturating_sub(duplicate.clone().filter(counts).count() as u64);
     }
 
-    /// Every retransmission arrived as a duplicate.
+    /// Return whether every retransmission arrived as a duplicate.
     #[must_use]
     pub fn is_proved_by_duplicates(&self) -> bool {
         self.under_watch && self.needed == Some(0)
     }
 
-    /// The acknowledgement was caused by a segment sent before the first
-    /// retransmission. `echo` is the timestamp that it echoes.
+    /// Return whether a segment that was sent before the first retransmission caused the ACK.
+    /// `echo` is the timestamp that the ACK echoes.
     #[must_use]
     pub fn is_proved_by_echo(&self, echo: Option<u32>) -> bool {
         match (self.first_resent_at, echo) {

@@ -1,47 +1,47 @@
 //! The use of the window, and the validation of a window that is not used.
 //!
-//! Growth is earned only by a window that limited sending (RFC 7661, section 4.2); a window that
-//! has not been used for long is no evidence about the path any more.
+//! Only a window that limited sending may grow (RFC 7661, section 4.2). A window that has long been
+//! unused is no evidence about the path any more.
 
 use dumbbell_algorithm::{CaState, Conn, SSTHRESH_INFINITE};
 use dumbbell_network::{Span, Time};
 
-/// Whether the window was the limit in the busiest recent round trip.
+/// Records whether the window was the limit in the busiest recent round trip.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowUsage {
     limited: bool,
     outstanding_max: u64,
     round_ends: u64,
-    /// Segments sent by the connection when last found with space.
+    /// Segments sent by the connection at the last call with space left.
     sent_segs: u64,
-    /// When the window was last the limit, adapted to its use, or about to grow.
+    /// Time at which the window was last the limit, adapted to its use, or about to grow.
     room_since: Time,
     /// Most segments outstanding since then.
     used_segs: u64,
 }
 
-/// What has been sent, as of the end of a transmission.
+/// Segments sent at the end of a transmission.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmitted {
-    /// The lowest segment not yet acknowledged.
+    /// The lowest segment that is not acknowledged.
     pub una: u64,
-    /// The next segment never sent.
+    /// The next segment that was never sent.
     pub next: u64,
-    /// All segments that the connection sent, retransmissions included.
+    /// All segments that the connection sent, with retransmissions.
     pub sent_segs: u64,
 }
 
 impl WindowUsage {
-    /// The window stopped the transmission. This happens all the time and does as
-    /// little as possible: the rest is done when it is first not so.
+    /// Record that the window stopped the transmission. This happens often, so it does as little as
+    /// possible. The rest follows when it first does not happen.
     #[inline]
     pub const fn note_full(&mut self, next: u64) {
         self.limited = true;
         self.round_ends = next;
     }
 
-    /// Something else stopped the transmission. The fullest moment of a round trip
-    /// counts for all of it. Gives whether anything had been sent since the last time.
+    /// Record that something else stopped the transmission. The fullest moment of a round trip
+    /// counts for all of it. Return whether any segment was sent since the last call.
     #[inline]
     pub fn note_space(&mut self, now: Time, sent: Transmitted) -> bool {
         if self.sent_segs == sent.sent_segs {
@@ -59,7 +59,7 @@ impl WindowUsage {
             self.restart(now);
         }
         let busier = !self.limited && outstanding > self.outstanding_max;
-        // The conditions of tcp_cwnd_validate, except that a full window is noted elsewhere.
+        // The conditions of tcp_cwnd_validate, except that a full window is recorded elsewhere.
         if new_round || busier {
             self.limited = false;
             self.outstanding_max = outstanding;
@@ -67,16 +67,16 @@ impl WindowUsage {
         }
     }
 
-    /// Whether the window limits sending: in slow start already if half of it is used.
+    /// Return whether the window limits sending. In slow start half of it in use suffices.
     #[inline]
     pub fn is_limited(&self, cwnd_segs: u32, in_slow_start: impl FnOnce() -> bool) -> bool {
-        // Slow start doubles the window, so half of it in use is all that the last round could use
+        // Slow start doubles the window, so the last round trip could use only half of it
         // (tcp_is_cwnd_limited).
         self.limited || (u64::from(cwnd_segs) < 2 * self.outstanding_max && in_slow_start())
     }
 
-    /// Segments that were used at most, if the window was not the limit for `timeout`;
-    /// to be asked with what is outstanding at the end of a transmission.
+    /// Return the most segments in use if the window was not the limit for `timeout`, and otherwise
+    /// None. Call this at the end of a transmission with the outstanding segments.
     pub fn unused_for(
         &mut self,
         timeout: Span,
@@ -92,20 +92,20 @@ impl WindowUsage {
         (now >= self.room_since + timeout).then_some(self.used_segs)
     }
 
-    /// The algorithm is asked how the window grows. From then on Linux counts the time without
-    /// use, so that a flow which gets acknowledgements keeps its window however little it sends.
+    /// Record that the algorithm may grow the window. Linux counts the time without use from here,
+    /// so a flow that gets ACKs keeps its window even if it sends little.
     #[inline]
     pub const fn note_growth(&mut self, now: Time) {
         self.room_since = now;
     }
 
-    /// The window was adapted to its use.
+    /// Record that the window was adapted to its use.
     pub const fn restart(&mut self, now: Time) {
         (self.room_since, self.used_segs) = (now, 0);
     }
 }
 
-/// The threshold that a window which is given up leaves behind (RFC 2861).
+/// Return the ssthresh that a window leaves behind when it is given up (RFC 2861).
 pub fn ssthresh_to_keep(conn: &Conn) -> u32 {
     if matches!(conn.state, CaState::Cwr | CaState::Recovery) {
         return conn.ssthresh_segs;
@@ -115,7 +115,7 @@ pub fn ssthresh_to_keep(conn: &Conn) -> u32 {
     conn.ssthresh_segs.max(three_quarters).min(SSTHRESH_INFINITE)
 }
 
-/// Moves a window that was not used half of the way towards its use (RFC 2861).
+/// Move an unused window half of the way towards its use (RFC 2861).
 pub fn validate(conn: &mut Conn, used_segs: u64, initial_window_segs: u32) {
     let used = (used_segs as u32).max(initial_window_segs);
     if used < conn.cwnd_segs {
@@ -124,11 +124,11 @@ pub fn validate(conn: &mut Conn, used_segs: u64, initial_window_segs: u32) {
     }
 }
 
-/// Halves the window for each `timeout` of an idle time, down to the initial window
-/// (RFC 2861). The idle time exceeds the timeout.
+/// Halve the window for each `timeout` of idle time, down to the initial window (RFC 2861). The
+/// idle time must exceed the timeout.
 pub fn restart_after_idle(conn: &mut Conn, idle: Span, timeout: Span, initial_window_segs: u32) {
     conn.ssthresh_segs = ssthresh_to_keep(conn);
-    // A window below the initial one must not grow by idling (tcp_cwnd_restart).
+    // A window below the initial one must not grow while idle (tcp_cwnd_restart).
     let floor = initial_window_segs.min(conn.cwnd_segs);
     // A timeout that has only just passed does not count yet.
     let timeouts = (idle.0 - 1) / timeout.0.max(1);

@@ -751,7 +751,7 @@ class AppLimited(Part, frozen=True, kw_only=True):
 
 
 class TcpBpf(Part, frozen=True, kw_only=True):
-    """The settings; those that are none are the kernel's."""
+    """The settings; None leaves the value of the kernel."""
 
     cwnd_clamp_segs: int | None = None
     """Largest window that growth may reach; slow start ends there."""
@@ -766,17 +766,17 @@ class TcpBpf(Part, frozen=True, kw_only=True):
     """Size of the receiver's buffer, as given to SO_RCVBUF."""
 
     base_rtt_us: int | None = None
-    """Round-trip time of the empty path, which some algorithms look at."""
+    """Round-trip time of the empty path, which some algorithms use."""
 
 
 class Reading(Part, frozen=True, kw_only=True):
-    """How an application reads."""
+    """Reads of an application."""
 
     rate_bps: int
-    """Bits of payload per second at which it works on what it has read."""
+    """Rate at which it processes the data that it has read, in bits of payload per second."""
 
     block_bytes: int
-    """Most payload that it reads at once."""
+    """Largest payload of one read."""
 
 
 class Udp(Part, frozen=True, kw_only=True):

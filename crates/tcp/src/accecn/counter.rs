@@ -1,4 +1,4 @@
-//! The receiver's counters, and when they may not wait.
+//! The receiver's counters, and the rules for ACKs that may not wait.
 
 use dumbbell_network::{Ecn as Codepoint, Span, Time};
 
@@ -9,20 +9,19 @@ use super::{
 use crate::arrival::Aggregate;
 use crate::stack::{AccEcnOption, Ecn, Stack};
 
-/// Marks that have arrived are acknowledged as soon as there are so many (RFC 9768, section
-/// 3.2.2.5.1).
+/// Number of marks at which an ACK may not wait (RFC 9768, section 3.2.2.5.1).
 const MARKS_PENDING_MAX: u64 = 2;
-/// Acknowledgements that carry the option after a change, where it goes with changes: the second
-/// says what a single mark leaves open (RFC 9768, section 3.2.3.3).
+/// Number of ACKs that carry the option after a change. After a single mark the second one resolves
+/// the ambiguity of the first (RFC 9768, section 3.2.3.3).
 const OPTIONS_AFTER_CHANGE: u8 = 2;
-/// Without changes it goes as often in a round trip (Linux's `tcp_ecn_option_beacon`).
+/// Number of options in a round trip without changes (Linux's `tcp_ecn_option_beacon`).
 const BEACONS_PER_ROUND: u64 = 3;
-/// A counter is reported at least once in so many bytes, or it might wrap unseen.
+/// Number of bytes after which a counter must be reported, so that it cannot wrap unnoticed.
 const BYTES_UNTOLD_MAX: u64 = 1 << 22;
 /// Bytes of the timestamps option, padded.
 const TIMESTAMPS_BYTES: u16 = 12;
 
-/// What a receiver counts.
+/// The counters of a receiver.
 #[derive(Clone, Debug)]
 pub struct MarkCounter {
     /// Marked packets, and 5.
@@ -30,27 +29,27 @@ pub struct MarkCounter {
     /// Payload in bytes.
     unmarked_bytes: u64,
     marked_bytes: u64,
-    /// Marks since the last acknowledgement.
+    /// Marks since the last ACK.
     pending: u64,
-    /// The latest segment was marked; none: nothing has arrived.
+    /// True if the last segment was marked; None before the first.
     latest: Option<bool>,
-    /// What segments that are not marked say.
+    /// ECN field of segments that are not marked.
     capable: Codepoint,
     mss_bytes: u64,
-    /// Payload of a segment that is not full.
+    /// Payload in bytes of a segment that is not full.
     short_bytes: u64,
-    /// Space that other options than SACK leave.
+    /// Bytes for the option that options other than SACK leave.
     room_bytes: u16,
     option: Schedule,
 }
 
-/// When the option goes with an acknowledgement.
+/// Decides which ACKs carry the option.
 #[derive(Clone, Debug)]
 struct Schedule {
     rule: AccEcnOption,
-    /// So many acknowledgements are still to carry it.
+    /// Number of ACKs that must still carry it.
     demanded: u8,
-    /// How long it may be absent.
+    /// Longest time without it.
     pause: Span,
     due: Time,
     now: Time,
@@ -58,8 +57,8 @@ struct Schedule {
 }
 
 impl MarkCounter {
-    /// Nothing has arrived. Segments have this payload, those that are not full the other; `rtt`
-    /// is the round-trip time of the handshake.
+    /// Counters before the first segment. Full segments have a payload of `mss_bytes`, and others
+    /// of `short_bytes`. `rtt` is the round-trip time of the handshake.
     pub fn new(stack: &Stack, mss_bytes: u32, short_bytes: u64, rtt: Span) -> Self {
         let timestamps_bytes = if stack.timestamps { TIMESTAMPS_BYTES } else { 0 };
         Self {
@@ -83,20 +82,21 @@ impl MarkCounter {
         }
     }
 
-    /// A packet without data has arrived, marked.
+    /// Count a marked packet without data.
     pub const fn on_marked_control(&mut self) {
-        // Packets without payload count in the ACE field only: the option counts bytes (RFC 9768,
-        // section 3.2.1).
+        // Packets without payload count in the ACE field only, because the option counts bytes (RFC
+        // 9768, section 3.2.1).
         self.packets += 1;
         self.latest = Some(true);
     }
 
-    /// Takes segments of one mark; gives whether their acknowledgement may not wait. It may not
-    /// when a mark follows none or the other way round, as in Linux, nor when marks add up.
+    /// Count segments with equal marks. Return whether their ACK may not wait. It may not if a mark
+    /// follows a segment without one or the other way round, as in Linux, nor if marks accumulate.
     pub fn on_data(&mut self, now: Time, aggregate: &Aggregate) -> bool {
         let segs = aggregate.span.end - aggregate.span.start;
         let last_bytes = if aggregate.full { self.mss_bytes } else { self.short_bytes };
-        // Only the last segment of an aggregate may be short: receive offload ends an aggregate there.
+        // Only the last segment of an aggregate may be short, because receive offload ends an
+        // aggregate there.
         let bytes = (segs - 1) * self.mss_bytes + last_bytes;
         let changes = self.latest.is_some_and(|latest| latest != aggregate.ce)
             || self.is_first_mark(aggregate);
@@ -116,18 +116,18 @@ impl MarkCounter {
         self.latest.is_none() && aggregate.ce
     }
 
-    /// What the acknowledgement says that now leaves, with SACK blocks of so many bytes.
+    /// Return the counts of the ACK that leaves now, which has SACK blocks of `sack_bytes`.
     pub fn report(&mut self, sack_bytes: u16) -> MarkCounts {
         self.pending = 0;
         let room_bytes = self.room_bytes.saturating_sub(sack_bytes);
-        // SACK goes first: losses are worth more than marks (RFC 9768, section 3.2.3.3).
+        // SACK comes first, because losses matter more than marks (RFC 9768, section 3.2.3.3).
         let has_option = room_bytes >= SHORT_OPTION_BYTES && self.option.goes();
         let cut = |bytes: u64| (bytes % u64::from(BYTES_CYCLE)) as u32;
         let ect = |codepoint| if self.capable == codepoint { self.unmarked_bytes } else { 0 };
         MarkCounts {
             ace: (self.packets % ACE_CYCLE) as u8,
             option: has_option.then(|| ByteCounts {
-                // Both counters of ECT bytes begin at 1, that of marked bytes at 0 (RFC 9768,
+                // Both counters of ECT bytes begin at 1, and that of marked bytes at 0 (RFC 9768,
                 // section 3.2.1).
                 ect0: cut(ect(Codepoint::Ect0) + 1),
                 ce: cut(self.marked_bytes),
@@ -147,7 +147,7 @@ impl Schedule {
         }
     }
 
-    /// Whether it goes with the acknowledgement at hand.
+    /// Return whether the current ACK carries the option, and update the schedule.
     fn goes(&mut self) -> bool {
         let goes = match self.rule {
             AccEcnOption::Always => true,

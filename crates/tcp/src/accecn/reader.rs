@@ -1,32 +1,32 @@
-//! The sender's side: how many marks an acknowledgement reports.
+//! The sender's side: the number of marks that an ACK reports.
 
 use super::{ACE_CYCLE, BYTES_CYCLE, ByteCounts, MarkCounts, PACKETS_AT_START};
 
-/// What a sender knows of the receiver's counters.
+/// The receiver's counters as the sender knows them.
 #[derive(Clone, Debug)]
 pub struct MarkReader {
-    /// Marked packets that it knows of, and 5.
+    /// Known marked packets, and 5.
     packets: u64,
-    /// Marked bytes of the latest option, modulo 2^24.
+    /// Marked bytes of the last option, modulo 2^24.
     marked_bytes: u32,
-    /// Since that option: segments delivered, and marked packets counted.
+    /// Segments delivered and marked packets counted since that option.
     delivered_segs: u64,
     counted: u64,
     latest: Latest,
     mss_bytes: u32,
 }
 
-/// What the latest option said of what was delivered since the one before.
+/// Report of the last option about the segments since the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Latest {
-    /// There was no option, or it said that some of it was marked.
+    /// There was no option, or it reported marks.
     Unclear,
-    /// No mark: as long as that does not change, an option may be left out.
+    /// No marks. As long as that does not change, the receiver may omit the option.
     Unmarked,
 }
 
 impl MarkReader {
-    /// No acknowledgement has been read. Segments have this payload.
+    /// A reader before the first ACK. Segments have this payload.
     #[must_use]
     pub const fn new(mss_bytes: u32) -> Self {
         Self {
@@ -39,14 +39,14 @@ impl MarkReader {
         }
     }
 
-    /// Reads an acknowledgement that delivers so many segments; gives how many packets were marked
-    /// since the one before. It must not be older than that one.
+    /// Read an ACK that delivers `delivered_segs`. Return the number of packets marked since the
+    /// ACK before. It must not be older than that one.
     ///
-    /// The field gives the number modulo 8. Where more segments than that may have been marked,
-    /// marked bytes show how often it went round: there were at least as many packets as fill them.
-    /// Without an option the sender assumes the most that was delivered (RFC 9768, section
-    /// 3.2.2.5.2 and appendix A.2), unless the latest option reported no mark. A change would then
-    /// have brought another option, which the next one makes up for if it got lost.
+    /// The field gives the number modulo 8. If more segments may have been marked, the marked bytes
+    /// show how often the field wrapped: there were at least as many packets as fill them. Without
+    /// an option the sender assumes as many marks as the delivery allows (RFC 9768, section
+    /// 3.2.2.5.2 and appendix A.2), unless the last option reported no mark. A change would then
+    /// have produced an option. If that was lost, the next one compensates.
     pub fn read(&mut self, counts: MarkCounts, delivered_segs: u64) -> u64 {
         let known = self.packets % ACE_CYCLE;
         let least = (u64::from(counts.ace) + ACE_CYCLE - known) % ACE_CYCLE;
@@ -59,7 +59,7 @@ impl MarkReader {
                 let filled = self.packets_of(bytes);
                 self.latest = if filled == 0 { Latest::Unmarked } else { Latest::Unclear };
                 let uncounted = filled.saturating_sub(self.counted);
-                // The field fixes the number modulo 8, so bytes can only add whole rounds of it.
+                // The field fixes the number modulo 8, so bytes can only add whole cycles of it.
                 let rounds = uncounted.saturating_sub(least).div_ceil(ACE_CYCLE);
                 let most = most_of(self.delivered_segs.saturating_sub(self.counted));
                 (least + rounds * ACE_CYCLE).min(most)
@@ -73,7 +73,7 @@ impl MarkReader {
         marked
     }
 
-    /// How many packets the marked bytes fill at least that came since the latest option.
+    /// Return the smallest number of packets that the marked bytes since the last option can fill.
     fn packets_of(&mut self, bytes: ByteCounts) -> u64 {
         let new_bytes = bytes.ce.wrapping_sub(self.marked_bytes) % BYTES_CYCLE;
         self.marked_bytes = bytes.ce;
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(reader.read(report(0, None), 2), 0);
         assert_eq!(reader.read(report(2, None), 2), 2);
         assert_eq!(reader.read(report(9, None), 7), 7);
-        // More than was delivered: marks of packets without data.
+        // More than was delivered: some marks are those of packets without data.
         assert_eq!(reader.read(report(14, None), 1), 5);
     }
 
@@ -129,10 +129,10 @@ mod tests {
         let mut reader = MarkReader::new(MSS);
         assert_eq!(reader.read(report(0, Some(0)), 10), 0);
         assert_eq!(reader.read(report(0, None), 20), 0);
-        // The acknowledgement after nine marks is lost: the field alone shows one of them.
+        // The ACK after nine marks is lost, and the field alone shows one of them.
         assert_eq!(reader.read(report(9, None), 20), 1);
         assert_eq!(reader.read(report(10, Some(10_000)), 2), 9);
-        // Now the latest said that there are marks.
+        // Now the last option reported marks.
         assert_eq!(reader.read(report(10, None), 16), 16);
     }
 
@@ -144,8 +144,8 @@ mod tests {
         assert_eq!(reader.read(report(15, Some(15_000)), 12), 10);
     }
 
-    /// Lets packets arrive, each marked or not, and its acknowledgement lost or not; gives what was
-    /// marked and what was counted after each that was not lost.
+    /// Let packets arrive, each marked or not, and lose some of their ACKs. Return the true and the
+    /// counted number of marks after each ACK that was not lost.
     fn counts(events: Vec<(bool, bool)>, has_options: bool) -> Vec<(u64, u64)> {
         let mut reader = MarkReader::new(MSS);
         let (mut marks, mut delivered, mut counted) = (0, 0, 0);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whichever acknowledgements are lost, those with the option let all marks be counted.
+        /// Any ACKs may be lost, and those with the option still count all marks.
         #[test]
         fn lost_acknowledgements_cost_no_marks_where_options_go(
             events in prop::collection::vec((any::<bool>(), any::<bool>()), 1..600),
@@ -174,7 +174,7 @@ mod tests {
             }
         }
 
-        /// Without the option marks are never missed, as long as they are of what is delivered.
+        /// Without the option no mark of a delivered segment is missed.
         #[test]
         fn without_options_no_mark_is_missed(
             events in prop::collection::vec((any::<bool>(), any::<bool>()), 1..600),

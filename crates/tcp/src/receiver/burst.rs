@@ -1,23 +1,23 @@
-//! Bursts that are received at once, where header prediction holds for all of their segments.
+//! Bursts that are received in one step, because header prediction holds for all their segments.
 
 use dumbbell_network::{Span, Time};
 
 use super::{DELAYED_SEGS_MAX, Receiver};
 use crate::ack::Ack;
 
-/// The acknowledgements of a predicted burst.
+/// The ACKs of a predicted burst.
 #[derive(Debug)]
 pub struct BurstAcks {
     next: u64,
-    /// Segments until the next acknowledgement.
+    /// Number of segments until the next ACK.
     until_ack: u64,
-    /// The timestamp that it echoes, and that of those after it.
+    /// The timestamp that it echoes, and that of the ACKs after it.
     echo: u32,
     echo_then: u32,
 }
 
 impl BurstAcks {
-    /// The acknowledgement to send when the next segment arrives, if any.
+    /// Return the ACK to send when the next segment arrives; None if there is none.
     #[inline(always)]
     pub fn of_next(&mut self) -> Option<Ack> {
         self.next += 1;
@@ -32,8 +32,9 @@ impl BurstAcks {
 }
 
 impl Receiver {
-    /// Whether `segs` full segments in order from `first` on that say nothing but `stamp` are as
-    /// expected, if the last comes until `last` and not more than `takes` after the first.
+    /// Return whether a burst is as expected: `segs` full segments in order from `first` on, with
+    /// the timestamp `stamp` and no marks. The last comes by `last`, and at most `takes` after the
+    /// first.
     #[inline]
     #[must_use]
     pub fn predicts_burst(
@@ -52,16 +53,16 @@ impl Receiver {
             && takes < self.delay.wait()
     }
 
-    /// Whether the segments of such a burst are to be taken by [`Self::on_predicted_data`], one by
-    /// one, as receive offload is on.
+    /// Return whether receive offload is on. [`Self::on_predicted_data`] must then take the
+    /// segments of such a burst one by one.
     #[inline]
     #[must_use]
     pub const fn gathers(&self) -> bool {
         self.gathers
     }
 
-    /// Takes such a burst of `segs` segments, all with one timestamp. `arrives` lets them
-    /// arrive one by one, asks for the acknowledgement of each, and gives when the last came.
+    /// Take such a burst of `segs` segments with one timestamp. `arrives` lets them arrive one by
+    /// one, gets the ACK of each, and returns the time of the last.
     #[inline(always)]
     pub fn on_predicted_burst(
         &mut self,
@@ -72,8 +73,8 @@ impl Receiver {
         let waiting = self.next - self.acknowledged;
         let until_ack = DELAYED_SEGS_MAX - waiting;
         let echo_then = if self.is_newer(stamp) { stamp & self.stamp_mask } else { self.echo };
-        // A segment that waits has set the timestamp to echo: the first that an ACK covers decides
-        // (RFC 7323, section 4.3).
+        // A waiting segment has set the timestamp to echo, because the first that an ACK covers
+        // decides (RFC 7323, section 4.3).
         let echo = if waiting > 0 { self.echo } else { echo_then };
         let last = arrives(&mut BurstAcks { next: self.next, until_ack, echo, echo_then });
         let segs = u64::from(segs);

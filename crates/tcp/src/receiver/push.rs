@@ -1,10 +1,10 @@
 //! Segments that are acknowledged at once because their sender pushes them.
 //!
-//! Linux sets PSH, whatever the application writes, on the segment that exceeds half of the largest
-//! window since the last PSH; since 6.6 its receivers acknowledge a full segment with PSH at once.
-//! On slow paths that is about one such acknowledgement per round trip, which shifts the pairs of
-//! all segments after it. The receiver finds these segments here, as it knows the window: the
-//! sender would know it half a round trip later.
+//! Linux sets PSH on the segment that exceeds half of the largest window since the last PSH,
+//! whatever the application writes. Its receivers acknowledge a full segment with PSH at once since
+//! 6.6. On slow paths that is about one such ACK per round trip, which shifts the pairs of all
+//! later segments. The receiver finds these segments here, because it knows the window half a round
+//! trip earlier than the sender.
 
 /// The segments that the sender pushes.
 #[derive(Clone, Copy, Debug)]
@@ -14,29 +14,29 @@ pub struct WindowPush {
 }
 
 impl WindowPush {
-    /// Those of a window of so many segments; 0: none is known.
+    /// The pushed segments for a window of `window` segments; 0 if none is known.
     pub const fn new(is_on: bool, window: u64) -> Self {
         let is_on = is_on && window > 0;
         Self { next: if is_on { window / 2 } else { u64::MAX }, is_on }
     }
 
-    /// The next segment that says PSH.
+    /// The next segment with PSH.
     #[inline(always)]
     pub const fn next(&self) -> u64 {
         self.next
     }
 
-    /// All below `end` has arrived, and the last of it said PSH, for whatever reason.
+    /// Record that all below `end` has arrived, and that the last of it had PSH for any reason.
     pub const fn restart(&mut self, end: u64, window: u64) {
         if self.is_on {
             self.next = end + window / 2;
         }
     }
 
-    /// All below `end` has arrived in order; the window is of so many segments by now.
+    /// Record that all below `end` has arrived in order. The window now has `window` segments.
     pub const fn pass(&mut self, end: u64, window: u64) {
         while self.is_on && self.next < end {
-            // More than half, not half: that is when forced_push of Linux's sender becomes true.
+            // More than half, not half: forced_push of Linux's sender then becomes true.
             self.next += window / 2 + 1;
         }
     }
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn each_half_of_a_window_ends_with_a_push() {
-        // Captured on the kernel: a window of 65,792 bytes at first, then of 82,304 bytes.
+        // Captured on the kernel: a window of 65,792 bytes at first, and then of 82,304 bytes.
         let mut push = WindowPush::new(true, 65_792 / 1_448);
         let mut found = Vec::new();
         for segment in 0..110 {

@@ -1,4 +1,4 @@
-//! Losses, inferred from what has arrived.
+//! Losses, inferred from the segments that have arrived.
 
 use dumbbell_algorithm::CaState;
 use dumbbell_network::Time;
@@ -8,12 +8,11 @@ use crate::rack::{LossContext, Order, Signs, Transmission};
 use crate::stack::LossDetection;
 
 impl Scoreboard {
-    /// Infers losses from what has arrived; gives what was found since the last call.
+    /// Infer losses from the segments that have arrived. Return the losses since the last call.
     pub fn infer_losses(&mut self, context: &LossContext) -> NewLosses {
         self.recheck = Time::NEVER;
         if self.counts_duplicate_acks() {
-            // In a recovery partial acknowledgements find the next loss instead (RFC 6582, section
-            // 3.2).
+            // In a recovery partial ACKs find the next loss instead (RFC 6582, section 3.2).
             if self.sacked_segs >= self.reordering.degree_segs() && !context.is_repairing() {
                 self.lose_first();
             }
@@ -27,19 +26,20 @@ impl Scoreboard {
         std::mem::take(&mut self.found)
     }
 
-    /// When losses should be inferred again although nothing arrived.
+    /// Time at which to infer losses again, even if nothing arrives.
     #[inline]
     #[must_use]
     pub const fn recheck(&self) -> Time {
         self.recheck
     }
 
-    /// Every segment below has enough delivered above it to be taken for lost.
+    /// Return the segment below which every segment has enough deliveries above it to count as
+    /// lost.
     fn overtaken_below(&self, top: u64) -> u64 {
         let degree = self.reordering.degree_segs();
         let counted = |board: &Self| board.sacked.nth_from_top(degree - 1).unwrap_or(0);
         match self.detection {
-            // How far ahead the highest is says little once the order changes.
+            // The distance to the highest SACK proves little once the order changes.
             LossDetection::Fack | LossDetection::FackRack if !self.reordering.is_seen() => {
                 top.saturating_sub(degree)
             }
@@ -48,12 +48,12 @@ impl Scoreboard {
         }
     }
 
-    /// Takes the first outstanding segment for lost, if there is one.
+    /// Mark the first outstanding segment lost, if there is one.
     pub fn lose_first(&mut self) {
         self.lose_below((self.una + 1).min(self.next));
     }
 
-    /// Takes every segment below `mark` for lost that is not SACKed.
+    /// Mark every segment below `mark` lost that is not SACKed.
     #[inline]
     fn lose_below(&mut self, mark: u64) {
         let from = self.lost_below.max(self.una);
@@ -81,9 +81,9 @@ impl Scoreboard {
         }
     }
 
-    /// Whether a retransmission is lost once anything first sent after it has arrived. Linux with
-    /// FACK asks for no margin, but leaves to the timeout what a timeout sent again and what is
-    /// lost after reordering was seen (tcp_mark_lost_retrans, 2.6.26 to 4.3).
+    /// Return whether a retransmission is lost once a segment first sent after it has arrived.
+    /// Linux with FACK requires no margin. It leaves retransmissions after a timeout, and losses
+    /// after reordering, to the timeout (tcp_mark_lost_retrans, 2.6.26 to 4.3).
     fn judges_resent_by_order(&self, context: &LossContext) -> bool {
         match self.detection {
             LossDetection::Fack => context.state != CaState::Loss && !self.reordering.is_seen(),
@@ -92,7 +92,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes retransmissions for lost that data first sent later has overtaken.
+    /// Mark retransmissions lost that new data, sent later, has overtaken.
     fn lose_overtaken(&mut self, top: u64) {
         while let Some(&resent) = self.resent.front() {
             if self.is_outstanding(resent) {
@@ -105,7 +105,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes retransmissions for lost that were made before one.
+    /// Mark retransmissions lost that were made before `order`.
     pub(super) fn lose_resent_before(&mut self, order: Order) {
         while let Some(&resent) = self.resent.front() {
             if resent.order >= order {
@@ -118,7 +118,7 @@ impl Scoreboard {
         }
     }
 
-    /// RACK (RFC 8985, section 6.2, step 5).
+    /// Mark overdue segments lost by RACK (RFC 8985, section 6.2, step 5).
     fn lose_overdue(&mut self, context: &LossContext) {
         let Some(rack) = &self.rack else { return };
         let signs = Signs {
@@ -137,14 +137,14 @@ impl Scoreboard {
         self.lose_below(mark);
         let resent_waits = self.lose_overdue_resent(judge);
         if original_waits || resent_waits {
-            // One timer for all: none of them was sent after `latest`. Linux takes the longest
-            // wait, too (tcp_rack_detect_loss).
+            // One timer for all, because none of them was sent after `latest`. Linux takes the
+            // longest wait, too (tcp_rack_detect_loss).
             self.recheck = latest.1 + patience;
         }
     }
 
-    /// Below which segment all are overdue, and whether one above will be soon. What
-    /// was sent again has its own time, but was first sent before its successor.
+    /// Return the segment below which all are overdue, and whether one above soon will be. A
+    /// segment that was sent again has its own time, but was first sent before its successor.
     fn overdue_below(&self, judge: impl Fn(Transmission) -> Lateness) -> (u64, bool) {
         let mut mark = self.lost_below.max(self.una);
         let (mut segment, mut waits) = (mark, false);
@@ -166,7 +166,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes overdue retransmissions for lost; gives whether one will be soon.
+    /// Mark overdue retransmissions lost. Return whether another one soon will be overdue.
     fn lose_overdue_resent(&mut self, judge: impl Fn(Transmission) -> Lateness) -> bool {
         while let Some(&resent) = self.resent.front() {
             if self.is_outstanding(resent) {
@@ -180,7 +180,7 @@ impl Scoreboard {
         false
     }
 
-    /// Whether an entry is the last transmission of its segment, and outstanding.
+    /// Return whether an entry is the last transmission of its segment and outstanding.
     fn is_outstanding(&self, resent: Resent) -> bool {
         self.is_resent(resent.segment) && self.resent_order.get(resent.segment) == resent.order
     }
@@ -188,7 +188,7 @@ impl Scoreboard {
     fn lose_resent(&mut self, segment: u64) {
         *self.marks.get_mut(segment) &= !RESENT;
         self.resent_segs -= 1;
-        // Otherwise a tail loss probe sent it again, or its loss was taken back meanwhile.
+        // Otherwise a tail loss probe sent it again, or its loss was undone meanwhile.
         if segment < self.lost_below {
             self.pending_segs += 1;
             self.resend_again.push_back(segment);
@@ -197,13 +197,13 @@ impl Scoreboard {
         }
     }
 
-    /// Takes everything outstanding for lost, as after a retransmission timeout.
+    /// Mark all outstanding segments lost, as after a retransmission timeout.
     pub fn lose_all(&mut self) {
         for segment in self.una..self.marked_below.max(self.una) {
             *self.marks.get_mut(segment) &= !RESENT;
         }
-        // Duplicates prove no single segment. SACKed ones stay: RFC 2018 (section 8) forgets them
-        // on a timeout only because receivers may renege.
+        // Duplicate ACKs prove no single segment. SACKed segments stay: RFC 2018 (section 8)
+        // forgets them on a timeout only because receivers may renege.
         if self.counts_duplicate_acks() {
             self.sacked_segs = 0;
         }
@@ -219,7 +219,7 @@ impl Scoreboard {
         self.recheck = Time::NEVER;
     }
 
-    /// Takes nothing for lost any more: it was late only. Retransmissions stay
+    /// Mark no segment lost any more, because they were only late. Retransmissions stay
     /// outstanding.
     pub fn lose_nothing(&mut self) {
         self.lost_below = self.una;
@@ -230,19 +230,20 @@ impl Scoreboard {
         self.recheck = Time::NEVER;
     }
 
-    /// A timeout while the window grew: less reordering than was thought.
+    /// Record a timeout while the window grew: there is less reordering than assumed.
     pub fn distrust_reordering(&mut self) {
         self.reordering.distrust(self.sacked_segs);
     }
 
-    /// What was acknowledged at last had been late: it, not what was sent again, has arrived.
+    /// Record that the segments of the last advance were late. They have arrived, and not their
+    /// retransmissions.
     pub fn on_late(&mut self, advanced_segs: u64) {
         let top = self.sacked.end().unwrap_or(self.una);
         // The whole distance to the highest SACK, as in tcp_try_undo_partial.
         self.reordering.note(top + advanced_segs - 1 - self.una);
     }
 
-    /// The receiver reports a needless retransmission.
+    /// Record that the receiver reports a needless retransmission.
     pub fn on_duplicate(&mut self) {
         let (una, next) = (self.una, self.next);
         if let Some(rack) = self.rack.as_mut().filter(|_| self.reordering.is_seen()) {
@@ -250,7 +251,7 @@ impl Scoreboard {
         }
     }
 
-    /// Recovery or Loss ended without an undo.
+    /// Record that Recovery or Loss ended without an undo.
     pub fn on_recovery_end(&mut self) {
         if let Some(rack) = &mut self.rack {
             rack.on_recovery_end();
@@ -258,11 +259,11 @@ impl Scoreboard {
     }
 }
 
-/// What time says about a transmission.
+/// State of a transmission by time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lateness {
     Lost,
-    /// It was overtaken, but may still arrive.
+    /// The transmission was overtaken, but may still arrive.
     Waits,
     NotOvertaken,
 }

@@ -1,4 +1,4 @@
-//! Works through an acknowledgement, in Linux's order (`tcp_ack`).
+//! Processing of an ACK, in Linux's order (`tcp_ack`).
 
 use dumbbell_algorithm::{ACK_ECE, ACK_SLOWPATH, ACK_WIN_UPDATE, AckSample, CaState};
 use dumbbell_network::{Span, Time};
@@ -13,14 +13,14 @@ use crate::scoreboard::{Delivery, NewLosses};
 use crate::stack::Growth;
 use crate::tail_probe;
 
-/// An acknowledgement once the scoreboard has read it.
+/// An ACK after the scoreboard has read it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckEvent {
     pub now: Time,
     pub delivery: Delivery,
-    /// The receiver saw a congestion mark.
+    /// True if the receiver saw a congestion mark.
     pub ece: bool,
-    /// The timestamp echoed, where the stack uses it.
+    /// The echoed timestamp; None if there is none or the stack uses none.
     pub echo: Option<u32>,
 }
 
@@ -31,10 +31,10 @@ impl AckEvent {
 }
 
 impl Sender {
-    /// Works through an acknowledgement; `blocks` is empty unless it has blocks.
+    /// Process an ACK. `blocks` is empty unless the ACK has blocks.
     ///
     /// # Panics
-    /// If it acknowledges what was never sent.
+    /// If it acknowledges a segment that was never sent.
     #[inline]
     pub fn on_ack(
         &mut self,
@@ -50,25 +50,25 @@ impl Sender {
         }
     }
 
-    /// Whether an acknowledgement of all below `cumulative` that says nothing else is as expected
-    /// (header prediction): it advances, and nothing is SACKed, lost or sent again.
+    /// Return whether an ACK of all below `cumulative` that carries nothing else is as expected
+    /// (header prediction). It must advance, and no segment may be SACKed, lost or sent again.
     #[inline]
     #[must_use]
     pub const fn predicts(&self, cumulative: u64) -> bool {
         self.is_in_order && cumulative > self.board.una()
     }
 
-    /// As [`Self::predicts`], where nothing but the windows matters.
+    /// Return whether an ACK is as [`Self::predicts`] describes and concerns only the windows.
     #[inline]
     #[must_use]
     pub const fn is_on_fast_path(&self, cumulative: u64) -> bool {
         self.is_fast && cumulative > self.board.una()
     }
 
-    /// Works through an acknowledgement that was predicted.
+    /// Process an ACK that was predicted.
     ///
     /// # Panics
-    /// If it acknowledges what was never sent.
+    /// If it acknowledges a segment that was never sent.
     #[inline(always)]
     pub fn on_predicted_ack(&mut self, now: Time, cumulative: u64) {
         if self.is_window_based {
@@ -78,10 +78,10 @@ impl Sender {
         }
     }
 
-    /// Works through an acknowledgement that was predicted by [`Self::is_on_fast_path`].
+    /// Process an ACK that [`Self::is_on_fast_path`] predicted.
     ///
     /// # Panics
-    /// If it acknowledges what was never sent.
+    /// If it acknowledges a segment that was never sent.
     #[inline(always)]
     pub fn on_fast_ack(&mut self, now: Time, cumulative: u64) {
         self.take_predicted::<true>(now, cumulative);
@@ -139,7 +139,7 @@ impl Sender {
         self.follow_rate(now);
     }
 
-    /// Lets the stack's own rate follow, unless the slow start has its own.
+    /// Update the stack's own rate, unless the slow start sets the rate.
     #[inline]
     fn follow_rate(&mut self, now: Time) {
         let rate = self.conn.pacing_rate_bytes_per_s;
@@ -149,7 +149,7 @@ impl Sender {
         }
     }
 
-    /// Notes the round-trip time of the latest sent of what was delivered.
+    /// Record the round-trip time of the last sent segment among those delivered.
     #[inline]
     fn note_rtt(&mut self, now: Time, rtt_us: u32, advanced_segs: u64) {
         let last_one = advanced_segs == 1 && self.board.outstanding_segs() == 0;
@@ -166,7 +166,8 @@ impl Sender {
         blocks: &SackBlocks,
         observer: &mut impl Observer,
     ) {
-        // Before the scoreboard reads the ACK: rate samples carry the flight from before it.
+        // This comes before the scoreboard reads the ACK, because rate samples carry the flight
+        // before it.
         let prior_in_flight_segs = self.in_flight();
         let echo = (self.stack.timestamps && ack.echo > 0).then_some(ack.echo);
         let context = LossContext { echo, ..self.context(now) };
@@ -210,7 +211,7 @@ impl Sender {
         self.settle();
     }
 
-    /// What losses are judged by at this context.
+    /// Return the context in which losses are inferred.
     #[inline]
     pub(crate) fn context(&self, now: Time) -> LossContext {
         let span = |us: u32| Span::from_micros(u64::from(us));
@@ -229,8 +230,8 @@ impl Sender {
         self.conn.delivered_ce_segs += marked_segs;
     }
 
-    /// Takes the round-trip times of an acknowledgement; gives the one for the algorithm.
-    /// Where a retransmission makes them ambiguous (Karn), timestamps decide.
+    /// Take the round-trip times of an ACK and return the one for the algorithm. If a
+    /// retransmission makes them ambiguous (Karn's algorithm), the echoed timestamp replaces them.
     fn sample_rtt(&mut self, now: Time, delivery: &Delivery, echo: Option<u32>) -> Option<u32> {
         if delivery.delivered_segs == 0 {
             return None;
@@ -253,8 +254,7 @@ impl Sender {
         self.conn.srtt_us = self.rtt.srtt_us();
         let latest_us = last_us.or(echoed_us);
         let sample = AckSample {
-            // Segments that a SACK has delivered earlier count again here, as in
-            // tcp_clean_rtx_queue.
+            // Segments that a SACK delivered earlier count again here, as in tcp_clean_rtx_queue.
             pkts_acked: delivery.advanced_segs as u32,
             rtt_us: latest_us.map_or(-1, |rtt_us| rtt_us as i32),
             in_flight_bytes: self.delivered_in_flight_segs().saturating_mul(self.config.mss_bytes),
@@ -265,7 +265,7 @@ impl Sender {
         latest_us
     }
 
-    /// Whether an acknowledgement leaves the congestion state as it is.
+    /// Return whether an ACK does not affect the congestion state.
     #[inline]
     fn leaves_state(&self, ece: bool, has_blocks: bool) -> bool {
         self.state() == CaState::Open
@@ -275,7 +275,7 @@ impl Sender {
             && !self.tail_probe.is_open()
     }
 
-    /// Lets the congestion state follow; gives the losses found.
+    /// Update the congestion state and return the new losses.
     fn take_event(
         &mut self,
         event: &AckEvent,
@@ -286,8 +286,7 @@ impl Sender {
         let duplicate = blocks.filter(|_| reads_blocks).and_then(SackBlocks::duplicate);
         if let Some(duplicate) = &duplicate {
             self.board.on_duplicate();
-            // From before this acknowledgement: a duplicate below that is of data which was
-            // acknowledged earlier.
+            // `una` before this ACK: a duplicate below it is of data that was acknowledged earlier.
             let una = self.board.una() - event.delivery.advanced_segs;
             self.undo.on_duplicate(duplicate, una, self.counters.retransmitted_segs);
         }
@@ -304,9 +303,9 @@ impl Sender {
         losses
     }
 
-    /// Lets recovery or the algorithm set the window.
+    /// Set the window by recovery or by the algorithm.
     pub(crate) fn control(&mut self, now: Time, delivery: &Delivery, losses: NewLosses) {
-        // Loss has no `recovery`: the window grows then while losses are repaired
+        // In Loss there is no `recovery`, so the window grows while losses are repaired
         // (tcp_cong_control).
         if let Some(recovery) = &mut self.recovery {
             let progress = Progress {
@@ -319,18 +318,17 @@ impl Sender {
             self.conn.cwnd_segs = recovery.on_ack(self.conn.cwnd_segs, progress);
         } else if self.may_raise_cwnd(delivery) {
             let rtt_us = delivery.last_sent.and(self.rtt.latest_us());
-            // What was delivered counts, not what was acknowledged: tcp_cong_avoid gets
-            // acked_sacked.
+            // Delivered segments count, not acknowledged ones: tcp_cong_avoid gets acked_sacked.
             self.grow(now, delivery.delivered_segs as u32, rtt_us);
         }
     }
 
-    /// Asks the algorithm how the window grows.
+    /// Let the algorithm grow the window.
     #[inline(always)]
     fn grow(&mut self, now: Time, delivered_segs: u32, rtt_us: Option<u32>) {
         let acked = self.counted(delivered_segs);
         self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
-        // Linux notes the time in snd_cwnd_stamp, whether the window grows or not (tcp_cong_avoid).
+        // Linux sets snd_cwnd_stamp whether the window grows or not (tcp_cong_avoid).
         self.usage.note_growth(now);
         if self.is_window_based || self.slow_start.is_none() {
             self.algorithm.cong_avoid(&mut self.conn, acked);
@@ -339,8 +337,9 @@ impl Sender {
         }
     }
 
-    /// The window grows with the cumulative acknowledgement, and with any delivery
-    /// where reordering is so common that it often stands still.
+    /// Return whether the window may grow. It grows with the cumulative ACK. If there is much
+    /// reordering, the cumulative ACK often does not advance, and the window grows with any
+    /// delivery.
     #[inline]
     fn may_raise_cwnd(&self, delivery: &Delivery) -> bool {
         // The two cases of tcp_may_raise_cwnd.
@@ -348,7 +347,7 @@ impl Sender {
             || (delivery.delivered_segs > 0 && self.board.reordering().is_raised())
     }
 
-    /// Growth with a slow start of the stack's.
+    /// Grow the window with the stack's own slow start.
     #[inline(never)]
     fn grow_slowly(&mut self, rtt_us: Option<u32>, acked_segs: u32) {
         let start = self.slow_start.as_mut().filter(|start| start.rules(&self.conn));
@@ -362,7 +361,7 @@ impl Sender {
         start.grown(&mut self.conn, rtt_us);
     }
 
-    /// Acknowledged segments as the stack's growth counts them.
+    /// Return the number of acknowledged segments that count for the stack's growth.
     #[inline(always)]
     fn counted(&self, delivered_segs: u32) -> u32 {
         match self.stack.growth {
@@ -370,8 +369,8 @@ impl Sender {
             Growth::Segments => delivered_segs,
             Growth::Bytes if self.in_slow_start() => {
                 let after_timeout = self.state() == CaState::Loss;
-                // RFC 3465: one segment an ACK after a timeout, as ACKs then cover what had arrived
-                // before it.
+                // RFC 3465: one segment for each ACK after a timeout, because ACKs then cover
+                // segments that had arrived before it.
                 let limit = if after_timeout { 1 } else { self.stack.byte_counting_segs.get() };
                 delivered_segs.min(limit)
             }
@@ -380,9 +379,9 @@ impl Sender {
     }
 }
 
-/// The flags for the algorithm's `in_ack_event`. An acknowledgement that fills a hole takes
-/// Linux's slow path like one with blocks: the receiver had kept what was above, so that the
-/// window it offers is another, which header prediction does not expect.
+/// Return the flags for the algorithm's `in_ack_event`. An ACK that fills a hole takes Linux's slow
+/// path like one with blocks. The receiver had stored the segments above, so the offered window
+/// differs from the one that header prediction expects.
 #[inline]
 const fn ack_flags(delivery: &Delivery, has_blocks: bool, ece: bool) -> u32 {
     let fills_hole = delivery.advanced_segs > delivery.delivered_segs;

@@ -1,4 +1,4 @@
-//! The congestion state: when the window is reduced, repaired and given back.
+//! The congestion state: reductions of the window, repair of losses, and undo.
 
 use dumbbell_algorithm::{CaState, CwndEvent, SSTHRESH_INFINITE};
 use dumbbell_network::{Span, Time};
@@ -11,15 +11,15 @@ use crate::scoreboard::NewLosses;
 use crate::tick::TIMER_MIN;
 use crate::usage::ssthresh_to_keep;
 
-/// Fewer outstanding segments than this cannot bring three SACKs (RFC 5827).
+/// With fewer outstanding segments three SACKs are impossible (RFC 5827).
 const EARLY_SEGS: u64 = 4;
 
-/// Linux tries again after half a second at most what its host has refused, if no ACK comes
+/// Longest time after which Linux sends a segment again that its host has refused, if no ACK comes
 /// (`TCP_RESOURCE_PROBE_INTERVAL`).
 const LOCAL_RETRY_MAX: Span = Span::from_millis(500);
 
 impl Sender {
-    /// Lets the state follow an acknowledgement; gives the losses found.
+    /// Update the state for an ACK and return the new losses.
     pub(super) fn update_state(
         &mut self,
         event: &AckEvent,
@@ -43,14 +43,15 @@ impl Sender {
         }
     }
 
-    /// Whether what was outstanding when the reduction began is acknowledged.
+    /// Return whether all segments that were outstanding at the start of the reduction are
+    /// acknowledged.
     fn is_over(&self) -> bool {
         let una = self.board.una();
         match self.state() {
             CaState::Open | CaState::Disorder => false,
-            // The segment that says that the window was reduced has arrived too.
+            // The segment with CWR must have arrived, too.
             CaState::Cwr => una > self.high_seq,
-            // Duplicate ACKs of what was sent again must not begin another recovery.
+            // Duplicate ACKs of retransmissions must not begin another recovery.
             _ if self.board.counts_duplicate_acks() => una > self.high_seq,
             _ => una >= self.high_seq,
         }
@@ -70,14 +71,14 @@ impl Sender {
             }
         } else {
             self.board.on_recovery_end();
-            // As in Linux, an algorithm knows the state before the window is set.
+            // As in Linux, the algorithm hears the new state before the window is set.
             self.set_state(CaState::Open);
             self.end_reduction();
         }
         observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
     }
 
-    /// Whether an acknowledgement proves that the reduction was needless.
+    /// Return whether an ACK proves the reduction spurious.
     fn is_spurious(&self, event: &AckEvent) -> bool {
         self.stack.undo
             && self.undo.prior_ssthresh().is_some()
@@ -87,7 +88,7 @@ impl Sender {
     fn go_on_repairing(&mut self, event: &AckEvent, observer: &mut impl Observer) -> NewLosses {
         if event.advanced() && self.is_spurious(event) {
             self.board.on_late(event.delivery.advanced_segs);
-            // The rest is late too; what was sent again must leave the network first.
+            // The other segments are late, too. All retransmissions must leave the network first.
             if self.board.resent_segs() == 0 {
                 self.board.lose_nothing();
                 self.reopen(event, observer);
@@ -99,27 +100,27 @@ impl Sender {
             return NewLosses::default();
         }
         if event.advanced() && self.board.counts_duplicate_acks() {
-            // A partial acknowledgement: the next hole is lost as well (RFC 6582, section 3.2).
+            // A partial ACK: the next hole is lost as well (RFC 6582, section 3.2).
             self.board.lose_first();
         }
         self.infer_losses(event.now)
     }
 
-    /// Ends a recovery that proved spurious.
+    /// End a recovery that proved spurious.
     fn reopen(&mut self, event: &AckEvent, observer: &mut impl Observer) {
         self.take_back(observer);
         self.try_open(event, observer);
         observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
     }
 
-    /// Whether every retransmission was reported as a duplicate.
+    /// Return whether every retransmission was reported as a duplicate.
     fn is_disproved_by_duplicates(&self) -> bool {
         self.stack.undo
             && self.undo.prior_ssthresh().is_some()
             && self.undo.is_proved_by_duplicates()
     }
 
-    /// Was the last timeout spurious?
+    /// Check whether the last timeout was spurious, and undo it if so.
     fn judge_timeout(&mut self, event: &AckEvent, observer: &mut impl Observer) {
         let has_new_data = self.has_new_data() && self.board.una() < self.high_seq;
         let step = self.frto.judge(frto::LossAck {
@@ -136,15 +137,15 @@ impl Sender {
             self.set_state(CaState::Open);
             observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
         } else if step == frto::Step::Probe {
-            // Originals below this were sent before the probes, so they prove the timeout spurious.
-            // Probes prove nothing (RFC 5682, section 3.1; tcp_process_loss).
+            // Originals below this number were sent before the probes, so they prove the timeout
+            // spurious. Probes prove nothing (RFC 5682, section 3.1; tcp_process_loss).
             self.high_seq = self.board.next();
         }
     }
 
-    /// Looks out for the first loss.
+    /// Look for a first loss.
     fn look_for_losses(&mut self, event: &AckEvent, observer: &mut impl Observer) -> NewLosses {
-        // Linux takes a finished reduction back if D-SACKs disprove it later (tcp_try_undo_dsack).
+        // Linux undoes a finished reduction if D-SACKs disprove it later (tcp_try_undo_dsack).
         if self.state() != CaState::Cwr && self.is_disproved_by_duplicates() {
             self.take_back(observer);
         }
@@ -160,7 +161,7 @@ impl Sender {
         losses
     }
 
-    /// Open if nothing is amiss, CWR if the network says so.
+    /// Enter Open if nothing is missing, Disorder if something may be, or CWR on a mark.
     fn try_open(&mut self, event: &AckEvent, observer: &mut impl Observer) {
         if self.state() == CaState::Cwr {
             return;
@@ -176,17 +177,17 @@ impl Sender {
         }
     }
 
-    /// Reduces the window although nothing is lost.
+    /// Reduce the window without a loss.
     fn enter_cwr(&mut self, observer: &mut impl Observer) {
-        // The network or the host asked for it, so nothing may take it back (tcp_enter_cwr).
+        // The network or the host requested the reduction, so no undo is allowed (tcp_enter_cwr).
         self.undo.end();
         self.reduce(CaState::Cwr, observer);
         self.begin_reduction();
         self.set_state(CaState::Cwr);
     }
 
-    /// Lets the window fall, as the host's own queue has just refused a segment, which then is not
-    /// sent: congestion without a loss, as in Linux (`tcp_transmit_skb`).
+    /// Reduce the window because the host's own queue has refused a segment, which is then not
+    /// sent. This is congestion without a loss, as in Linux (`tcp_transmit_skb`).
     pub fn on_refusal(&mut self, now: Time, observer: &mut impl Observer) {
         self.counters.local_drops += 1;
         self.look(now);
@@ -209,8 +210,8 @@ impl Sender {
         losses
     }
 
-    /// Early retransmit (RFC 5827, section 3.2): all but the first of a few segments
-    /// are SACKed, and no new one can provoke further SACKs.
+    /// Return whether early retransmit applies (RFC 5827, section 3.2). All but the first of a few
+    /// segments are SACKed, and no new segment can provoke further SACKs.
     pub(super) fn may_retransmit_early(&self) -> bool {
         let board = &self.board;
         let outstanding = board.outstanding_segs();
@@ -221,7 +222,8 @@ impl Sender {
             && !self.has_new_data()
     }
 
-    /// A quarter of a round trip, lest reordering be taken for a loss.
+    /// Return the delay of early retransmit: a quarter of a round trip, so that reordering does not
+    /// count as a loss.
     fn early_delay(&self) -> Span {
         Span::from_micros(u64::from(self.rtt.srtt_us() / 4)).max(TIMER_MIN)
     }
@@ -229,12 +231,12 @@ impl Sender {
     pub(super) fn enter_recovery(&mut self, ece: bool, observer: &mut impl Observer) {
         let outstanding = self.board.resent_segs();
         if self.state() == CaState::Cwr {
-            // The window falls already: one reduction for each round trip.
+            // The window already falls, and there is one reduction for each round trip.
             self.undo.begin(None, self.board.una(), outstanding);
             self.high_seq = self.board.next();
         } else {
             let prior_ssthresh = ssthresh_to_keep(&self.conn);
-            // With a mark in the same ACK the reduction is right whatever becomes of the segment
+            // With a mark in the same ACK the reduction is right even if the segment was not lost
             // (tcp_enter_recovery).
             let prior_ssthresh = (!ece).then_some(prior_ssthresh);
             self.undo.begin(prior_ssthresh, self.board.una(), outstanding);
@@ -245,13 +247,13 @@ impl Sender {
         self.set_state(CaState::Recovery);
     }
 
-    /// The probe repaired a loss: one reduction, which is over at once.
+    /// Reduce the window once for a loss that a probe repaired. The reduction ends at once.
     pub(super) fn reduce_for_probe(&mut self, observer: &mut impl Observer) {
         if !matches!(self.state(), CaState::Open | CaState::Disorder) {
             return;
         }
         self.undo.end();
-        // CWR and Open at once, as in tcp_process_tlp_ack: the loss is repaired already.
+        // CWR and then Open, as in tcp_process_tlp_ack: the loss is already repaired.
         self.reduce(CaState::Cwr, observer);
         self.begin_reduction();
         self.set_state(CaState::Cwr);
@@ -260,11 +262,11 @@ impl Sender {
         observer.recovered(self.conn.cwnd_segs, self.conn.ssthresh_segs);
     }
 
-    /// Asks the algorithm for the window to fall to.
+    /// Get the new ssthresh from the algorithm.
     pub(super) fn reduce(&mut self, state: CaState, observer: &mut impl Observer) {
         self.conn.prior_cwnd_segs = self.conn.cwnd_segs;
         self.conn.cwnd_cnt = 0;
-        // Losses were just found, and the algorithm may look at the flight.
+        // Losses were just found, and the algorithm may use the number in flight.
         self.conn.in_flight_segs = self.in_flight();
         self.conn.ssthresh_segs = self.algorithm.ssthresh(&mut self.conn);
         if let Some(start) = &mut self.slow_start {
@@ -280,7 +282,7 @@ impl Sender {
         });
     }
 
-    /// Lets the window fall, unless the algorithm does that itself.
+    /// Begin to lower the window, unless the algorithm sets the window itself.
     fn begin_reduction(&mut self) {
         let (prior, ssthresh) = (self.conn.prior_cwnd_segs, self.conn.ssthresh_segs);
         let own = self.algorithm.has_cong_control();
@@ -289,12 +291,12 @@ impl Sender {
             (!own).then(|| Recovery::begin(self.stack.reduction, is_reno_s, prior, ssthresh));
     }
 
-    /// Ends a reduction where it was to lead, unless the algorithm sets the window.
+    /// End a reduction at its ssthresh, unless the algorithm sets the window itself.
     fn end_reduction(&mut self) {
         if self.recovery.take().is_none() {
             return;
         }
-        // An algorithm that knows no threshold keeps the window it has (tcp_end_cwnd_reduction).
+        // An algorithm without ssthresh keeps its window (tcp_end_cwnd_reduction).
         if self.conn.ssthresh_segs < SSTHRESH_INFINITE {
             self.conn.cwnd_segs = match self.stack.burst_after_recovery_segs {
                 None => self.conn.ssthresh_segs,
@@ -307,7 +309,7 @@ impl Sender {
         }
     }
 
-    /// A window from which no burst follows, where the stack cares.
+    /// Return the window bounded so that no burst follows, if the stack does that.
     fn moderated(&self, cwnd_segs: u32) -> u32 {
         match self.stack.burst_after_recovery_segs {
             None => cwnd_segs,
@@ -315,8 +317,8 @@ impl Sender {
         }
     }
 
-    /// Takes the reduction back, which proved spurious, unless the network itself
-    /// reported congestion meanwhile.
+    /// Undo a reduction that proved spurious. If the network has reported congestion since, keep
+    /// the reduced window.
     fn take_back(&mut self, observer: &mut impl Observer) {
         self.recovery = None;
         if let Some(prior_ssthresh) = self.undo.prior_ssthresh() {
@@ -339,9 +341,9 @@ impl Sender {
         }
     }
 
-    /// As [`Self::set_state`], also of a state that lasts: each timeout is one of its own.
+    /// Set the state even if it does not change, because each timeout is reported to the algorithm.
     pub(super) fn tell_state(&mut self, state: CaState) {
-        // The algorithm is called first, and so still finds the old state (tcp_set_ca_state).
+        // The algorithm is called first, so it still finds the old state (tcp_set_ca_state).
         self.algorithm.set_state(&mut self.conn, state);
         self.conn.state = state;
         if let Some(recovery) = &mut self.recovery {

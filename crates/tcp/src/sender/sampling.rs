@@ -6,8 +6,9 @@ use super::Sender;
 use crate::rate::Acknowledged;
 
 impl Sender {
-    /// Segments delivered while the latest sent of those that an ACK delivered was in
-    /// flight; without rate samples what is in flight after the ACK.
+    /// Return the number of segments delivered during the flight of the last sent segment among
+    /// those that an ACK delivered. Without rate samples, return the number in flight after the
+    /// ACK.
     #[inline]
     pub(super) fn delivered_in_flight_segs(&self) -> u32 {
         let delivered = self.conn.delivered_segs;
@@ -15,14 +16,13 @@ impl Sender {
         sampled.map_or(self.conn.in_flight_segs, |segs| segs as u32)
     }
 
-    /// Takes the rate sample of an ACK, and lets an algorithm with cong_control set
-    /// window and rate by it.
+    /// Take the rate sample of an ACK. An algorithm with `cong_control` then sets window and rate.
     #[inline]
     pub(super) fn sample_rate(&mut self, now: Time, ack: Acknowledged) {
         let Some(rates) = &mut self.rates else { return };
         let sample = rates.sample(now, &mut self.conn, ack);
         if self.algorithm.has_cong_control() {
-            // Elsewhere `grow` sets it, which such an algorithm does without.
+            // Otherwise `grow` sets this, which such an algorithm does not use.
             self.conn.cwnd_limited = u8::from(self.is_cwnd_limited());
             self.algorithm.cong_control(&mut self.conn, &sample);
         }
@@ -57,7 +57,7 @@ mod tests {
         (PROFILES.iter().find(|profile| profile.name == "linux-6").unwrap().stack)()
     }
 
-    /// The acknowledgements of one arrival, and when they will be back.
+    /// Return the ACKs of one arrival, and the times at which they reach the sender.
     fn replies(
         receiver: &mut Receiver,
         now: Time,
@@ -78,7 +78,7 @@ mod tests {
         Arrival { number, stamp: 0, ce: false, cwr: false, full: true, pushed: false }
     }
 
-    /// A sender that takes rate samples whatever its algorithm.
+    /// A sender that takes rate samples with any algorithm.
     fn sampling_sender() -> Sender {
         let config = SenderConfig {
             mss_bytes: 1448,
@@ -95,7 +95,8 @@ mod tests {
         sender
     }
 
-    /// One queue that serves a segment every 100 us, 10 ms away; gives every valid sample.
+    /// Run a path with one queue that serves a segment every 100 us, 10 ms away. Return every valid
+    /// sample.
     fn rates_over_lossy_path(supplies: &[(u64, u64)], lost_per_mille: u64) -> Vec<RateSample> {
         let (mut sender, mut receiver) =
             (sampling_sender(), Receiver::new(&linux(), Span::from_millis(10)));
@@ -151,8 +152,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// Whatever is lost and however the application pauses. One segment more may be
-        /// counted, which was in service, and one that an earlier ACK had held back.
+        /// Segments are lost and the application pauses. A sample may have two segments too many:
+        /// one in service, and one that an earlier ACK had held back.
         #[test]
         fn no_rate_of_delivery_exceeds_the_path(
             supplies in prop::collection::vec((1u64..400, 1u64..300), 1..8),
@@ -196,7 +197,7 @@ mod tests {
         if let Some(rates) = &mut sender.rates {
             rates.on_delivered(11);
         }
-        // Sent when two had been delivered: ten since, themselves included.
+        // Two had been delivered when these were sent, and ten since, with these.
         assert_eq!(sender.delivered_in_flight_segs(), 10);
     }
 }

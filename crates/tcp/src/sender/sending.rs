@@ -1,4 +1,4 @@
-//! Sending: the segments that windows, data and shaper release, and why no more are released.
+//! Sending: the segments that windows, data and shaper release, and the reasons why they stop.
 
 use dumbbell_algorithm::{CaState, CwndEvent};
 use dumbbell_network::Time;
@@ -11,14 +11,14 @@ use crate::shaping::{Departure, Request};
 use crate::usage::{Transmitted, restart_after_idle, validate};
 
 impl Sender {
-    /// What to send now on the fast path: new segments, all that may be sent. If this gives
-    /// nothing, ask [`Self::next_burst`].
+    /// Return all new segments to send now on the fast path. After None, call [`Self::next_burst`].
     #[inline(always)]
     pub fn next_fast_burst(&mut self, now: Time) -> Option<Burst> {
         let in_flight = self.conn.in_flight_segs;
         debug_assert_eq!(in_flight, self.in_flight());
         let is_fast = self.is_fast
-            // With nothing in flight the window may have to restart, and the algorithm hears of it.
+            // With nothing in flight the window may have to restart, and the algorithm must hear of
+            // it.
             && in_flight > 0
             && in_flight < self.conn.cwnd_segs
             && !self.tail_probe.is_due()
@@ -44,21 +44,22 @@ impl Sender {
         Some(Burst { first, segs, is_retransmission, ect, cwr, pushed, is_last })
     }
 
-    /// What to send now, if anything may be sent. To be asked until it gives none, or the last.
+    /// Return the next segments to send now. Call this again until it returns None or a burst with
+    /// `is_last`.
     #[inline]
     pub fn next_burst(&mut self, now: Time) -> Option<Burst> {
         self.shaper.forget_wait();
         if self.tail_probe.is_due() {
             return self.shaper.fits_host().then(|| self.send_probe(now));
         }
-        // Counted again by ACKs and timers, and along while sending.
+        // ACKs and timers count this again, and each transmission updates it.
         let in_flight = self.conn.in_flight_segs;
         debug_assert_eq!(in_flight, self.in_flight());
         if in_flight >= self.conn.cwnd_segs {
             self.note_full();
             return None;
         }
-        // Whatever comes next, new or not, waits for pacing.
+        // Every following segment, new or not, waits for pacing.
         if in_flight > 0 && self.has_new_data() && self.shaper.is_early(now, &self.conn, false) {
             self.note_space(now);
             return None;
@@ -79,36 +80,37 @@ impl Sender {
         if self.shaper.may_refuse(&self.conn) {
             segs = self.may_leave(now, in_flight, lost.is_some(), segs)?;
         }
-        // Apart: a burst that either gives would have one place in memory, and be copied from there.
+        // Two calls: a burst from a common place would be in memory and copied from there.
         if let Some(first) = lost {
             return Some(self.send_again(now, first, segs));
         }
         Some(self.send_new(now, segs))
     }
 
-    /// The host's queue has space for so many segments, as of now.
+    /// Set the number of segments that the host's queue has space for now.
     #[inline]
     pub const fn set_host_space(&mut self, segs: u32) {
         self.shaper.set_host_space(segs);
     }
 
-    /// Whether the last [`Self::next_burst`] gave nothing for lack of that space; then
-    /// [`Self::on_refusal`] is to follow.
+    /// Return whether the last [`Self::next_burst`] returned None because that space was too small.
+    /// The caller must then call [`Self::on_refusal`].
     #[inline]
     #[must_use]
     pub const fn is_refused(&self) -> bool {
         self.shaper.is_refused()
     }
 
-    /// Most segments that [`Self::next_burst`] would let go now, one after the other.
+    /// Return an upper bound of the segments that consecutive calls of [`Self::next_burst`] would
+    /// send now.
     #[inline]
     #[must_use]
     pub fn burst_segs_max(&self) -> u32 {
-        // A tail loss probe comes on top.
+        // A tail loss probe is sent in addition.
         self.conn.cwnd_segs.saturating_sub(self.conn.in_flight_segs).saturating_add(1)
     }
 
-    /// Sends new segments.
+    /// Send new segments.
     #[inline(always)]
     pub(super) fn send_new(&mut self, now: Time, segs: u32) -> Burst {
         let in_flight = self.conn.in_flight_segs;
@@ -123,7 +125,7 @@ impl Sender {
         Burst { first, segs, is_retransmission: false, ect, cwr, pushed, is_last }
     }
 
-    /// Adds new segments to the window; gives the first.
+    /// Add new segments to the window and return the first.
     #[inline(always)]
     fn add_new(&mut self, now: Time, segs: u32) -> u64 {
         self.conn.in_flight_segs += segs;
@@ -132,7 +134,7 @@ impl Sender {
         first
     }
 
-    /// Sends segments again.
+    /// Send segments again.
     #[inline(never)]
     pub(super) fn send_again(&mut self, now: Time, first: u64, segs: u32) -> Burst {
         if self.conn.in_flight_segs == 0 {
@@ -145,7 +147,7 @@ impl Sender {
         self.conn.in_flight_segs = self.in_flight();
         self.counters.retransmitted_segs += u64::from(segs);
         self.resent_at = now;
-        // The timer is for the first segment outstanding: others do not move it
+        // The timer is for the first outstanding segment, so others do not move it
         // (tcp_xmit_retransmit_queue).
         if self.rto_deadline == Time::NEVER || first == self.board.una() {
             self.rto_deadline = now + self.rtt.rto();
@@ -162,7 +164,7 @@ impl Sender {
         }
     }
 
-    /// Something is sent while nothing is in flight.
+    /// Report to the algorithm that a transmission starts with nothing in flight.
     #[cold]
     fn begin_transmission(&mut self, now: Time) {
         self.look(now);
@@ -170,7 +172,7 @@ impl Sender {
         self.algorithm.cwnd_event(&mut self.conn, CwndEvent::TxStart);
     }
 
-    /// Counts and remembers segments that are being sent.
+    /// Count and record segments that are being sent.
     #[inline]
     fn note_sent(&mut self, now: Time, first: u64, segs: u32, is_retransmission: bool) {
         self.counters.sent_segs += u64::from(segs);
@@ -185,7 +187,7 @@ impl Sender {
         }
     }
 
-    /// There is new data that buffers have space for.
+    /// Return whether there is new data that buffers have space for.
     #[inline]
     pub(super) fn has_new_data(&self) -> bool {
         self.board.next() < self.sendable_end()
@@ -196,15 +198,15 @@ impl Sender {
         self.usage.is_limited(self.conn.cwnd_segs, || self.in_slow_start())
     }
 
-    /// How many new segments the windows let go now.
+    /// Return how many new segments the windows allow now.
     #[inline(always)]
     fn sendable_segs(&self, in_flight: u32) -> u32 {
         let data_segs = self.sendable_end().saturating_sub(self.board.next());
         data_segs.min((self.conn.cwnd_segs - in_flight).into()) as u32
     }
 
-    /// How many lost segments are sent again together: those of one chunk, which segmentation
-    /// offload takes as a whole.
+    /// Return how many lost segments are sent again together. These are the segments of one chunk,
+    /// which segmentation offload sends as a whole.
     fn repair_segs(&self, first: u64, in_flight: u32) -> u32 {
         let goal_segs = self.shaper.repair_segs_max(&self.conn);
         let segs_max = goal_segs.min(self.conn.cwnd_segs - in_flight);
@@ -217,12 +219,13 @@ impl Sender {
         self.end.min(self.board.una() + self.outstanding_max_segs)
     }
 
-    /// The first segment that the application has no data for, or no space.
+    /// The first segment for which the application has no data, or its buffer no space.
     fn written_end(&self) -> u64 {
         self.end.min(self.board.una() + self.limits.sender_segs)
     }
 
-    /// Notes what stops the transmission, if that is clear before packets have left.
+    /// Return whether transmission stops here, and record the reason. This must be clear before
+    /// packets have left.
     #[inline(always)]
     fn is_stopped(&mut self, now: Time) -> bool {
         let in_flight = self.conn.in_flight_segs;
@@ -244,27 +247,26 @@ impl Sender {
         is_early
     }
 
-    /// The window stopped the transmission.
+    /// Record that the window stopped the transmission.
     #[inline]
     fn note_full(&mut self) {
         self.usage.note_full(self.board.next());
     }
 
-    /// There is nothing to send, or a buffer has no space for it.
+    /// Record that there is nothing to send, or that a buffer has no space.
     #[inline(never)]
     fn note_no_data(&mut self, now: Time, in_flight: u32) {
         self.note_space(now);
         if self.board.next() < self.written_end() {
             return self.persist(now);
         }
-        // What waits in the host still leaves, so the pipe may be full
-        // (tcp_rate_check_app_limited).
+        // Packets in the host still leave, so the pipe may be full (tcp_rate_check_app_limited).
         if self.rates.is_some() && self.shaper.is_host_empty(now) {
             rate::mark_app_limited(&mut self.conn, in_flight);
         }
     }
 
-    /// Something else than the window stopped the transmission.
+    /// Record that something else than the window stopped the transmission.
     #[inline]
     fn note_space(&mut self, now: Time) {
         let (una, next) = (self.board.una(), self.board.next());
@@ -278,7 +280,7 @@ impl Sender {
         let (limited, outstanding) = (self.is_cwnd_limited(), self.board.outstanding_segs());
         let unused = self.usage.unused_for(self.rtt.rto(), now, limited, outstanding);
         let Some(used_segs) = unused else { return };
-        // A connection that still has data is held back by something else.
+        // If the connection still has data, something else limits it.
         let is_applicable = self.conn.state == CaState::Open
             && self.board.next() >= self.end
             && !self.algorithm.has_cong_control();
@@ -288,7 +290,7 @@ impl Sender {
         }
     }
 
-    /// Gives up a part of the window that idle time has made stale.
+    /// Reduce a window that idle time has made stale.
     #[cold]
     fn restart_if_idle(&mut self, now: Time) {
         let idle_since = self.restarted_at.max(self.last_sent());
@@ -306,7 +308,8 @@ impl Sender {
         self.restarted_at = now;
     }
 
-    /// How many of up to `segs` segments that the windows let go may leave their host now.
+    /// Return how many of up to `segs` segments that the windows allow may leave their host now.
+    /// None if no segment may.
     #[inline(always)]
     fn may_leave(
         &mut self,

@@ -1,4 +1,4 @@
-//! A connection that a learner steers: what it sets, and what it sees of each step.
+//! A connection that a learner steers: its actions and its observations in each step.
 
 use dumbbell_algorithm::NO_RTT;
 use dumbbell_network::Time;
@@ -6,9 +6,9 @@ use dumbbell_network::Time;
 use super::Sender;
 
 impl Sender {
-    /// Begins a step of a learner: the window in segments, no larger than its clamp, and the rate
-    /// of payload in bytes per second, 0: not paced. Gives whether either has changed; then ask
-    /// [`Self::next_burst`].
+    /// Begin a step of a learner. `cwnd_segs` is limited by the window's clamp. The rate counts
+    /// payload in bytes per second, and 0 means no pacing. Return whether either has changed; if
+    /// so, call [`Self::next_burst`].
     pub fn steer(&mut self, now: Time, cwnd_segs: u32, rate_bytes_per_s: u64) -> bool {
         self.look(now);
         let conn = &mut self.conn;
@@ -19,7 +19,7 @@ impl Sender {
         has_changed
     }
 
-    /// The smallest RTT since the step began, microseconds, if there was a sample.
+    /// The smallest RTT since the step began, in microseconds. None if there was no sample.
     #[must_use]
     pub fn step_min_rtt_us(&self) -> Option<u32> {
         let [min_rtt_us, ..] = self.algorithm_info();

@@ -1,4 +1,4 @@
-//! Actions that are due by time: timeouts, probes, and losses that are overdue.
+//! Actions of timers: timeouts, probes, and losses that are overdue.
 
 use dumbbell_algorithm::{CaState, CwndEvent};
 use dumbbell_network::Time;
@@ -11,7 +11,7 @@ use crate::tick::TIMER_MIN;
 use crate::usage::ssthresh_to_keep;
 
 impl Sender {
-    /// Acts on timers that are due; gives whether [`Self::next_burst`] is to be asked afterwards.
+    /// Run the timers that are due. Return whether to call [`Self::next_burst`] afterwards.
     pub fn on_timer(&mut self, now: Time, observer: &mut impl Observer) -> bool {
         if self.loss_deadline() > now {
             return self.shaper.wake() <= now;
@@ -22,7 +22,7 @@ impl Sender {
 
     fn act_on_losses(&mut self, now: Time, observer: &mut impl Observer) {
         self.end_with_ticks(now);
-        // First the probe: it takes the place of a timeout that is due at the same time.
+        // The probe comes first, because it replaces a timeout that is due at the same time.
         if self.tail_probe.deadline().min(self.rto_deadline) <= now {
             self.consider_probe(now);
         }
@@ -40,7 +40,7 @@ impl Sender {
         self.settle();
     }
 
-    /// Moves timers that are over to the ends of their ticks.
+    /// Move expired timers to the ends of their ticks.
     fn end_with_ticks(&mut self, now: Time) {
         if self.rto_deadline <= now {
             self.rto_deadline = self.tick.end(self.rto_deadline, self.rtt.rto());
@@ -50,20 +50,20 @@ impl Sender {
         }
     }
 
-    /// When one of these timers is due next.
+    /// Time at which the next of these timers is due.
     #[inline]
     pub(super) fn loss_deadline(&self) -> Time {
         self.rto_deadline.min(self.tail_probe.deadline()).min(self.reorder_deadline)
     }
 
-    /// The lost segment to send again next, unless new ones must show whether the last
-    /// timeout was spurious.
+    /// The next lost segment to send again. None if there is none, or if new segments must first
+    /// show whether the last timeout was spurious.
     #[inline]
     pub(super) fn next_repair(&mut self) -> Option<u64> {
         if self.frto == Frto::Probes { None } else { self.board.next_lost() }
     }
 
-    /// Starts the timers for new segments that were just sent.
+    /// Start the timers for new segments that were just sent.
     #[inline]
     pub(super) fn on_new_sent(&mut self, now: Time) {
         if self.rto_deadline == Time::NEVER {
@@ -72,8 +72,8 @@ impl Sender {
         self.tail_probe.on_new_sent(now, self.rtt.srtt_us());
     }
 
-    /// Sends the tail loss probe: a new segment, or else the last one again (RFC 8985,
-    /// section 7.3). The window does not hold it back.
+    /// Send the tail loss probe: a new segment, or otherwise the last one again (RFC 8985, section
+    /// 7.3). The window does not limit it.
     #[cold]
     pub(super) fn send_probe(&mut self, now: Time) -> Burst {
         self.shaper.hand_over();
@@ -84,19 +84,19 @@ impl Sender {
         };
         self.tail_probe.on_sent(self.board.next(), probe.is_retransmission);
         self.counters.tail_probes += 1;
-        // A full timeout is left for the probe's own answer (RFC 8985, section 7.3).
+        // The answer to the probe gets a full timeout (RFC 8985, section 7.3).
         self.rto_deadline = now + self.rtt.rto();
         self.settle();
         probe
     }
 
-    /// Is it time for the tail loss probe? It replaces a timeout that is due first.
+    /// Check whether the tail loss probe is due. It replaces a timeout that is due first.
     fn consider_probe(&mut self, now: Time) {
         let outstanding = Outstanding {
             segs: self.board.outstanding_segs(),
             first_expires: self.board.first_sent().map_or(now, |sent| sent + self.rtt.rto()),
         };
-        // Otherwise the SACKs will find the loss (RFC 8985, section 7.2; tcp_schedule_loss_probe).
+        // Otherwise SACKs will find the loss (RFC 8985, section 7.2; tcp_schedule_loss_probe).
         let may_probe = matches!(self.state(), CaState::Open | CaState::Cwr)
             && self.board.sacked_segs() == 0
             && !self.board.counts_duplicate_acks();
@@ -116,11 +116,11 @@ impl Sender {
     #[inline]
     pub(super) fn arm_rto(&mut self, now: Time) {
         let outstanding = self.board.outstanding_segs() > 0;
-        // From now on, not from when the segment was sent (RFC 6298, rules 5.2 and 5.3).
+        // From now, not from the time at which the segment was sent (RFC 6298, rules 5.2 and 5.3).
         self.rto_deadline = if outstanding { now + self.rtt.rto() } else { Time::NEVER };
     }
 
-    /// Segments that were overtaken have not arrived in time.
+    /// Infer losses again, because reordered segments have not arrived in time.
     fn on_overdue(&mut self, now: Time, observer: &mut impl Observer) {
         self.look(now);
         if self.may_retransmit_early() {
@@ -134,7 +134,7 @@ impl Sender {
         self.enter_recovery(false, observer);
         if let Some(recovery) = &mut self.recovery {
             let progress = Progress {
-                // Nothing has arrived. Linux counts one, so that something may be sent
+                // Nothing has arrived. Linux counts one segment, so that something may be sent
                 // (tcp_rack_reo_timeout).
                 delivered_segs: 1,
                 lost_segs: losses.segs,
@@ -151,8 +151,8 @@ impl Sender {
         self.counters.timeouts += 1;
         let cwnd_segs = self.conn.cwnd_segs;
         let was_growing = matches!(self.state(), CaState::Open | CaState::Disorder);
-        // F-RTO leaves out timeouts within a recovery (RFC 5682, section 3.1, step 1) and judges
-        // repeated ones again (tcp_enter_loss).
+        // F-RTO excludes timeouts within a recovery (RFC 5682, section 3.1, step 1) but includes
+        // repeated ones (tcp_enter_loss).
         let may_be_late = was_growing || self.state() == CaState::Cwr || self.timeouts_in_row > 0;
         if was_growing {
             self.board.distrust_reordering();
@@ -171,8 +171,8 @@ impl Sender {
         self.reorder_deadline = Time::NEVER;
         self.frto = if self.stack.frto && may_be_late { Frto::Suspects } else { Frto::Idle };
         self.conn.in_flight_segs = self.in_flight();
-        // All is lost, so this is one segment (RFC 5681, section 3.1). tcp_enter_loss has the same
-        // sum.
+        // Nothing is in flight, so this is one segment (RFC 5681, section 3.1). tcp_enter_loss
+        // computes the same sum.
         self.conn.cwnd_segs = self.conn.in_flight_segs + 1;
         self.conn.cwnd_cnt = 0;
         self.high_seq = self.board.next();
@@ -183,7 +183,7 @@ impl Sender {
         self.shaper.restart(now);
     }
 
-    /// Whether a timeout calls for a reduction of its own, rather than ending one.
+    /// Return whether a timeout needs a new reduction of the window.
     const fn timeout_is_new(&self) -> bool {
         let was_growing = matches!(self.conn.state, CaState::Open | CaState::Disorder);
         // As in tcp_enter_loss: a timeout in Loss before anything was acknowledged is the same

@@ -1,12 +1,11 @@
-//! The window that a receiver offers whose application lags, and probes of one that is closed.
+//! The window of a receiver whose application lags, and probes of a closed window.
 
 use dumbbell_network::{Span, Time};
 
 use super::Sender;
 
 impl Sender {
-    /// An acknowledgement of all below `cumulative`, which has just been worked through, offers
-    /// space for so many segments.
+    /// Record the offered window in segments of an ACK that has just been processed.
     pub fn take_window(&mut self, cumulative: u64, segs: u64) {
         // An older ACK must not change the window (RFC 9293, section 3.10.7.4, by SND.WL2).
         if cumulative < self.board.una() {
@@ -22,31 +21,31 @@ impl Sender {
         }
     }
 
-    /// Whether an acknowledgement that says nothing else only changes the window; it is then no
+    /// Return whether an ACK that carries nothing else only changes the window. It is then no
     /// duplicate.
     #[must_use]
     pub const fn is_window_update(&self, cumulative: u64, segs: u64) -> bool {
         cumulative == self.board.una() && segs != self.limits.receiver_segs
     }
 
-    /// Whether a packet without payload is to be sent now, to learn whether a closed window is open
-    /// again.
+    /// Return whether to send a packet without payload now, which tests whether a closed window is
+    /// open again.
     pub fn take_window_probe(&mut self) -> bool {
         std::mem::take(&mut self.probes_window)
     }
 
-    /// Waits for a window that is closed while nothing is outstanding: what opens it may get lost
-    /// (RFC 9293, section 3.8.6.1).
+    /// Wait for a window that is closed while nothing is outstanding. The ACK that opens it may get
+    /// lost (RFC 9293, section 3.8.6.1).
     pub(super) fn persist(&mut self, now: Time) {
         let is_closed = self.limits.receiver_segs == 0 && self.board.outstanding_segs() == 0;
         if is_closed && self.board.next() < self.end && self.rto_deadline == Time::NEVER {
-            // The number only bounds the shift: the longest wait is reached long before.
+            // This bound only limits the shift. The longest wait is reached long before.
             let wait = self.rtt.rto().0.saturating_mul(1 << self.window_probes.min(20));
             self.rto_deadline = now + Span(wait.min(self.stack.rto_max_ns.0));
         }
     }
 
-    /// The wait is over.
+    /// Send a window probe, because the wait is over.
     pub(super) fn probe_window(&mut self, now: Time) {
         (self.window_probes, self.probes_window) = (self.window_probes + 1, true);
         self.rto_deadline = Time::NEVER;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{AccEcnOption, LossDetection, PROFILES, SlowStart, Stack};
 
-/// What each switch means, for documentation.
+/// Meaning of each switch, for the documentation.
 pub const SWITCHES: [(&str, &str); 58] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     (
@@ -157,11 +157,11 @@ pub struct StackChoice {
 }
 
 impl StackChoice {
-    /// The profile with the overrides applied.
+    /// The profile with the overrides.
     ///
     /// # Errors
-    /// An unknown profile or switch, or a value that the switch cannot take; as the
-    /// key below `stack` and what is wrong with it.
+    /// An unknown profile or switch, or a value that the switch cannot take: the key below `stack`,
+    /// and the fault.
     pub fn resolve(&self) -> Result<Stack, (String, String)> {
         let profile = PROFILES.iter().find(|profile| profile.name == self.profile);
         let Some(profile) = profile else {
@@ -191,7 +191,7 @@ impl StackChoice {
     }
 }
 
-/// Careful Resume needs what an earlier connection measured, and nothing else uses it.
+/// Check that Careful Resume has the values of an earlier connection. Nothing else uses them.
 fn check_resume(stack: &Stack) -> Result<(), (String, String)> {
     let resumes = stack.slow_start == SlowStart::CarefulResume;
     let example = if resumes { "set it, such as" } else { "set that, or take this away:" };
@@ -210,7 +210,7 @@ fn check_resume(stack: &Stack) -> Result<(), (String, String)> {
     Ok(())
 }
 
-/// Without counters there is nothing to put into the option.
+/// Check the use of the option. Without counters it has no content.
 fn check_option(stack: &Stack) -> Result<(), (String, String)> {
     if stack.accecn || stack.accecn_option == AccEcnOption::Always {
         return Ok(());
@@ -232,8 +232,8 @@ fn with_switch(stack: &Stack, switch: &str, value: &Value) -> Result<Stack, Stri
     serde_json::from_value(switches).map_err(|error| error.to_string())
 }
 
-/// All profiles and switches as JSON:
-/// `{"profiles": {name: {"summary", "host_queue", "switches"}}, "switches": {name: meaning}}`.
+/// Return all profiles and switches as JSON: `{"profiles": {name: {"summary", "host_queue",
+/// "switches"}}, "switches": {name: meaning}}`.
 #[must_use]
 pub fn describe_profiles() -> Value {
     let profiles: Map<_, _> = PROFILES

@@ -1,4 +1,4 @@
-//! The stacks that can be chosen by name: how the TCP of a given kernel differs from the others.
+//! The stacks that a scenario can name: the differences between the TCP of kernels.
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -15,26 +15,26 @@ use super::{
 pub struct Profile {
     /// Name, as in a scenario.
     pub name: &'static str,
-    /// What it stands for.
+    /// Kernel or standard that it describes.
     pub summary: &'static str,
-    /// What its systems had as queue of a network card.
+    /// Queue discipline of its systems' network cards.
     pub host_queue: HostDiscipline,
     /// Its switches.
     pub stack: fn() -> Stack,
 }
 
-/// The queue discipline of a host's network cards by default.
+/// The default queue discipline of a host's network cards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostDiscipline {
     /// `pfifo_fast`, the kernel's own default: first in, first out, with space for the 1000 packets
     /// of an Ethernet card's `txqueuelen`.
     Fifo,
-    /// What systemd has set since its version 217 of 2014.
+    /// The default of systemd since its version 217 of 2014.
     FqCodel,
 }
 
-/// Every profile, the oldest first.
+/// Every profile, from the oldest to the newest.
 pub const PROFILES: [Profile; 6] = [
     Profile {
         name: "linux-2.6.6",
@@ -78,13 +78,13 @@ pub const PROFILES: [Profile; 6] = [
     },
 ];
 
-/// Its loss recovery is that of the published runs: no switch is on of which their
-/// description says nothing.
+/// The loss recovery is that of the published runs: no switch is on that their description does not
+/// mention.
 fn linux_2_6_6() -> Stack {
     Stack {
         // 4,380 bytes (RFC 3390).
         initial_window_segs: segments(3),
-        // Both came with 3.1.
+        // Both exist since Linux 3.1.
         syn_timeout_ns: Span::from_millis(3_000),
         syn_retries_free: None,
         syn_linear_timeouts: 0,
@@ -156,7 +156,7 @@ fn linux_4_14() -> Stack {
         reduction: Reduction::PrrCautious,
         loss_detection: LossDetection::FackRack,
         ack_event_first: true,
-        // The earliest departure time came with 4.20, SACK compression with 4.18.
+        // The earliest departure time exists since 4.20, and SACK compression since 4.18.
         pacing_free_segs: 0,
         pacing_credit: false,
         pacing_late_ns: Span::ZERO,

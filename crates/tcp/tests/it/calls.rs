@@ -1,4 +1,4 @@
-//! When an algorithm is called, and in which order: Linux's.
+//! The calls of an algorithm and their order, which are those of Linux.
 
 use crate::wire::{Fate, Segment, Wire, ms, stack, steady};
 use dumbbell_algorithm::own;
@@ -8,7 +8,7 @@ use dumbbell_tcp::{Ecn, ProbeRule, Stack};
 const DELAY: Span = ms(50);
 const RTT: Span = ms(100);
 
-/// An algorithm that keeps the latest 32 calls, as letters of [`calls`].
+/// An algorithm that records its last 32 calls, as the letters of [`calls`].
 const WITNESS: &str = r#"#include "cc.h"
 #define witness_parameters(P) P(unused, "1", 0, CC_SWITCH, "unused", "none")
 #define witness_presets(S)
@@ -63,7 +63,7 @@ CC_ALGORITHM(witness, .title = "Witness", .family = CC_FAMILY_LOSS, .year = 2026
 	.info_names = {"calls_1", "calls_2", "calls_3", "calls_4"});
 "#;
 
-/// The latest calls, a letter each: Ssthresh, Grow, Rtt, Ack; Lost, Cut over; and the states
+/// Return the last calls, a letter each: Ssthresh, Grow, Rtt, Ack; Lost, Cut over; and the states
 /// open, disorder, cwr, recovery and timeout.
 fn calls<D, A>(wire: &Wire<D, A>) -> String {
     let letters = wire.sender.algorithm_info().map(|word| format!("{word:08x}")).concat();
@@ -93,7 +93,7 @@ fn that_there_is_an_ack_is_told_before_what_it_says_on_old_kernels_and_after_it_
     for (profile, expected) in [("linux-4.14", "ARGARG"), ("linux-6", "RAGRAG")] {
         let wire = transfer(&stack(profile), 2, |_, _| Fate::after(DELAY));
         assert_eq!(calls(&wire), expected, "{profile}");
-        // Also where an ACK says more than that.
+        // The order is the same if an ACK carries more.
         let data = |_: Time, segment: Segment| {
             let is_lost = segment.number == 0 && !segment.is_retransmission;
             if is_lost { Fate::lost() } else { Fate::after(DELAY) }
@@ -133,7 +133,7 @@ fn each_timeout_of_a_series_is_told_as_a_state_of_its_own() {
     assert!(calls(&wire).contains("GSLtttRA"), "one reduction: {}", calls(&wire));
 }
 
-/// An algorithm that keeps how long nothing was sent before its latest start, in ms.
+/// An algorithm that records the idle time before its last start, in ms.
 const IDLER: &str = r#"#include "cc.h"
 #define idler_parameters(P) P(unused, "1", 0, CC_SWITCH, "unused", "none")
 #define idler_presets(S)
@@ -178,7 +178,7 @@ fn a_start_after_idle_time_tells_when_data_was_last_sent() {
         wire.transmit();
         assert_eq!(wire.sender.algorithm_info()[0], 1_030, "five segments left at once");
     }
-    // What is sent again counts, too.
+    // Retransmissions count, too.
     let data = |_: Time, segment: Segment| {
         let is_lost = segment.number == 4 && !segment.is_retransmission;
         if is_lost { Fate::lost() } else { Fate::after(DELAY) }

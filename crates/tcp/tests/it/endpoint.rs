@@ -27,7 +27,7 @@ enum OnWire {
     Ack(Ack, SackBlocks),
 }
 
-/// A path that keeps its packets by arrival time; the counter keeps ties in order.
+/// A path with its packets by arrival time. A counter orders equal times.
 struct Path {
     random: Random,
     trouble: Trouble,
@@ -79,7 +79,7 @@ struct Outcome {
     reductions: Vec<Congestion>,
 }
 
-/// Transfers `segs` segments, a millisecond at a time at most.
+/// Transfer `segs` segments in steps of at most a millisecond.
 fn transfer(stack: &Stack, algorithm: &str, segs: u64, trouble: Trouble, seed: u64) -> Outcome {
     let algorithm = Instance::new(algorithm, None, &BTreeMap::new()).unwrap();
     let mut sender = Sender::new(stack, CONFIG, algorithm, Time::ZERO, seed);
@@ -173,8 +173,8 @@ fn a_clean_path_sees_slow_start_and_no_retransmission() {
     let outcome = transfer(&stack("linux-6"), "reno", 1_000, CLEAN, 1);
     assert_eq!(outcome.sent_segs, 1_000);
     assert!(outcome.reductions.is_empty());
-    // 10 + 20 + ... + 320 + 370 segments: seven round trips of 20 ms, and the last
-    // acknowledgement waits for at most 40 ms.
+    // 10 + 20 + ... + 320 + 370 segments take seven round trips of 20 ms. The last ACK waits for at
+    // most 40 ms.
     assert!(outcome.finished <= Time(190_000_000), "{:?}", outcome.finished);
 }
 
@@ -229,7 +229,7 @@ fn a_timeout_starts_again_from_one_segment_and_doubles() {
     assert_eq!(sender.deadline(), Time(1_540_000_000));
 }
 
-/// What is sent again after a timeout and the first acknowledgement: first segments and lengths.
+/// Return the retransmissions after a timeout and the first ACK, as first segments and lengths.
 fn sent_again(tso: bool) -> Vec<(u64, u32)> {
     let stack = Stack { tso, frto: false, tail_probe: ProbeRule::Off, ..stack("linux-6") };
     let reno = Instance::new("reno", None, &BTreeMap::new()).unwrap();

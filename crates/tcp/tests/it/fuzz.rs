@@ -7,7 +7,7 @@ use dumbbell_network::{Random, Span, Time};
 use dumbbell_tcp::{Ecn, LossDetection, PROFILES, Pacing, Stack};
 use proptest::prelude::*;
 
-/// How often each thing happens, in thousandths, and the delays.
+/// Frequencies of each trouble, in thousandths, and the delays.
 #[derive(Clone, Copy, Debug)]
 struct Trouble {
     lost: u64,
@@ -117,8 +117,7 @@ proptest! {
         prop_assert_eq!(&wire.events.0, &[]);
     }
 
-    /// Some segments are late, none is lost: what was reduced is given back, unless a
-    /// stack knows no undo.
+    /// Some segments are late and none is lost. Reductions are undone, unless a stack has no undo.
     #[test]
     fn a_lone_late_segment_costs_nothing_in_the_end(
         profile in 1..PROFILES.len(),

@@ -1,4 +1,4 @@
-//! Receivers whose application lags: Linux's acknowledgements and windows.
+//! Receivers whose application lags: the ACKs and windows of Linux.
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -7,13 +7,14 @@ use dumbbell_tcp::{AckDelay, Arrival, PROFILES, Reading, Receiver, Stack};
 
 const MSS: u32 = 1_000;
 
-/// The acknowledgements of a receiver: when, of which segments, with which window.
+/// The ACKs of a receiver: time in us, cumulative number and window.
 struct Acks {
     receiver: Receiver,
     given: Vec<(u64, u64, u64)>,
 }
 
-/// Its buffer has space for 80 segments, and its application reads `block_segs` each millisecond.
+/// A receiver whose buffer has space for 80 segments and whose application reads `block_segs` each
+/// millisecond.
 fn lagging(block_segs: u32) -> Acks {
     let linux_6 = PROFILES.iter().find(|profile| profile.name == "linux-6").expect("linux-6");
     let stack = Stack {
@@ -34,7 +35,7 @@ fn lagging(block_segs: u32) -> Acks {
 }
 
 impl Acks {
-    /// Lets time pass until `us`.
+    /// Let time pass until `us`.
     fn pass(&mut self, us: u64) {
         while let Some(due) = self.receiver.deadline().filter(|due| due.0 <= us * 1_000) {
             let ack = self.receiver.on_timer(due);
@@ -42,7 +43,7 @@ impl Acks {
         }
     }
 
-    /// Lets a segment arrive at `us`, after what is due before.
+    /// Let a segment arrive at `us`, after all timers that are due before.
     fn arrives(&mut self, us: u64, number: u64) {
         self.pass(us - 1);
         let now = Time(us * 1_000);
@@ -61,7 +62,7 @@ impl Acks {
     }
 }
 
-/// So many segments, one every 100 us, the first at 1 ms; what was acknowledged from `since` us on.
+/// Send `segs` segments, one every 100 us, from 1 ms on. Return the ACKs from `since` us on.
 fn stream(mut acks: Acks, segs: u64, since: u64) -> Vec<(u64, u64, u64)> {
     for number in 0..segs {
         acks.arrives(1_000 + 100 * number, number);
@@ -75,9 +76,9 @@ fn acknowledgements_come_with_reads_once_the_window_cannot_grow() {
     let acks = stream(lagging(20), 100, 5_000);
     let pairs = acks.windows(2);
     let gaps: Vec<_> = pairs.map(|pair| (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1)).collect();
-    // Ten segments arrive in the millisecond from one read to the next.
+    // Ten segments arrive in the millisecond between two reads.
     assert!(gaps.len() >= 4 && gaps.iter().all(|gap| *gap == (1_000, 10)), "{acks:?}");
-    // All is read each time. The window grows when data arrives, which takes space itself.
+    // Each read empties the buffer. The window grows when data arrives, which itself takes space.
     assert!(acks.iter().all(|&(_, _, window)| window == 79), "{acks:?}");
 }
 
@@ -85,7 +86,7 @@ fn acknowledgements_come_with_reads_once_the_window_cannot_grow() {
 fn a_reader_that_is_too_slow_closes_the_window_and_opens_it_with_its_reads() {
     let mut acks = lagging(2);
     let mut sent = 0;
-    // The sender uses all that is offered, at ten segments a millisecond.
+    // The sender uses the whole window, at ten segments a millisecond.
     for us in (1_000..60_000).step_by(100) {
         acks.pass(us - 1);
         let (acked, window) = match acks.given.last() {
@@ -120,7 +121,7 @@ fn a_window_that_was_offered_is_never_taken_back() {
 
 #[test]
 fn who_keeps_up_acknowledges_every_second_segment() {
-    // A segment each 2 ms, and a read takes one: each second read acknowledges two.
+    // A segment comes each 2 ms and a read takes one, so every second read acknowledges two.
     let mut acks = lagging(1);
     for number in 0..40 {
         acks.arrives(1_000 + 2_000 * number, number);

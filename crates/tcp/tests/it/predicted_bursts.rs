@@ -1,10 +1,10 @@
-//! A predicted burst comes to what its segments come to one by one.
+//! A predicted burst has the same result as its segments one by one.
 
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{Ack, AckDelay, Arrival, PROFILES, Receiver, Stack};
 use proptest::prelude::*;
 
-/// Segments that were sent at one moment and arrive evenly.
+/// Segments that were sent at one time and arrive evenly.
 #[derive(Clone, Copy, Debug)]
 struct Train {
     count: u32,
@@ -12,7 +12,7 @@ struct Train {
     pause: Span,
     /// Time between its segments.
     spacing: Span,
-    /// How much later it was sent, in milliseconds.
+    /// Time from the transmission of the train before, in milliseconds.
     stamp: u32,
 }
 
@@ -48,7 +48,7 @@ prop_compose! {
     }
 }
 
-/// A receiver and what it has sent.
+/// A receiver and the ACKs that it has sent.
 struct End {
     receiver: Receiver,
     acks: Vec<(Time, Ack)>,
@@ -59,7 +59,7 @@ impl End {
         Self { receiver: Receiver::new(stack, Span::from_millis(30)), acks: Vec::new() }
     }
 
-    /// Lets its timer act if that is due before `time`.
+    /// Run its timer if it is due before `time`.
     fn catch_up(&mut self, time: Time) {
         while let Some(due) = self.receiver.deadline().filter(|due| *due < time) {
             let ack = self.receiver.on_timer(due);
@@ -79,7 +79,7 @@ impl End {
         self.send(now, ack);
     }
 
-    /// Hears a train at once, where that is possible; gives whether it was.
+    /// Take a train in one step, if possible. Return whether it was.
     fn hear_burst(&mut self, first: u64, began: Time, train: Train, stamp: u32) -> bool {
         let takes = Span(train.spacing.0 * u64::from(train.count));
         let last = began + Span(train.spacing.0 * u64::from(train.count - 1));

@@ -1,4 +1,4 @@
-//! What a receiver answers to given arrivals.
+//! The answers of a receiver to given arrivals.
 
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -6,8 +6,7 @@ use std::ops::Range;
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{Ack, AckDelay, Arrival, Ecn, PROFILES, Receiver, Stack};
 
-/// Linux 6 without its first quick acknowledgements, with a fixed delay and a window that is
-/// never raised.
+/// Linux 6 without quick ACKs at the start, with a fixed delay and a window that never rises.
 fn plain() -> Stack {
     let linux_6 = PROFILES.iter().find(|profile| profile.name == "linux-6").expect("linux-6");
     Stack {
@@ -27,7 +26,7 @@ fn receiver(stack: &Stack) -> Receiver {
     Receiver::new(stack, Span::from_millis(100))
 }
 
-/// Everything sent in answer to one event.
+/// Return all ACKs that one event causes.
 fn all(receiver: &mut Receiver, first: Option<Ack>) -> Vec<Ack> {
     std::iter::successors(first, |_| receiver.also()).collect()
 }
@@ -42,7 +41,7 @@ fn on_timer(receiver: &mut Receiver, now: u64) -> Vec<Ack> {
     all(receiver, first)
 }
 
-/// The duplicate and the blocks in answer to segment `number`.
+/// Return the duplicate and the blocks of the ACK of segment `number`.
 fn sacked(receiver: &mut Receiver, number: u64) -> (Option<Range<u64>>, Vec<Range<u64>>) {
     let ack = receiver.on_data(Time(0), full(number)).expect("an ACK");
     assert!(ack.has_blocks);
@@ -51,7 +50,8 @@ fn sacked(receiver: &mut Receiver, number: u64) -> (Option<Range<u64>>, Vec<Rang
     blocks
 }
 
-/// Whether each of full segments in order, a microsecond apart, is acknowledged at once.
+/// Let full segments arrive in order, a microsecond apart. Return for each whether it is
+/// acknowledged at once.
 fn at_once(receiver: &mut Receiver, numbers: Range<u64>) -> Vec<bool> {
     numbers.map(|number| !on_data(receiver, number * 1_000, full(number)).is_empty()).collect()
 }
@@ -71,7 +71,7 @@ fn every_second_segment_is_acknowledged_and_a_lone_one_after_the_delay() {
     assert_eq!((receiver.next(), receiver.received_segs()), (3, 3));
 }
 
-/// As in Linux: a sender of one segment per round trip waits for its ACKs ever longer.
+/// As in Linux: a sender of one segment per round trip waits longer and longer for its ACKs.
 #[test]
 fn a_lone_segment_that_waits_in_vain_makes_the_next_wait_longer() {
     let stack = Stack { delayed_ack: AckDelay::Adaptive, ..plain() };
@@ -142,7 +142,7 @@ fn the_end_of_a_chunk_is_acknowledged_at_once_and_brings_both_ends_into_step() {
     let mut receiver = receiver(&plain());
     let last = |number| Arrival { pushed: true, ..full(number) };
     assert_eq!(receiver.on_data(Time(0), full(0)), None);
-    // Chunks of two from here on: the first acknowledgement falls between two of one.
+    // Chunks have two segments from here on: the first ACK falls between two of one chunk.
     assert_eq!(receiver.on_data(Time(0), full(1)).map(|ack| ack.cumulative), Some(2));
     assert_eq!(receiver.on_data(Time(0), last(2)).map(|ack| ack.cumulative), Some(3));
     assert_eq!(receiver.on_data(Time(0), full(3)), None);
@@ -204,7 +204,7 @@ fn a_duplicate_is_acknowledged_at_once_reported_first_and_not_counted() {
     assert_eq!(sacked(&mut receiver, 0), (Some(0..1), vec![]));
     sacked(&mut receiver, 4);
     sacked(&mut receiver, 6);
-    // RFC 2883, section 4: the block that holds the duplicate follows it.
+    // RFC 2883, section 4: the block with the duplicate follows it.
     assert_eq!(sacked(&mut receiver, 4), (Some(4..5), vec![4..5, 6..7]));
     assert_eq!(receiver.received_segs(), 3);
     let mut silent = self::receiver(&Stack { dsack: false, ..plain() });
@@ -238,7 +238,7 @@ fn the_echo_is_the_stamp_of_the_first_segment_covered() {
     assert_eq!([echo(5, 14), echo(6, 16)], [None, Some(15)], "never back");
 }
 
-/// Cumulative numbers and ECE of all acknowledgements of full segments with these marks.
+/// Return the cumulative numbers and ECE of all ACKs of full segments with these marks.
 fn echoes(stack: &Stack, marks: &[u8]) -> Vec<(u64, bool)> {
     let mut receiver = receiver(stack);
     let mut acks = Vec::new();
@@ -254,9 +254,9 @@ fn echoes(stack: &Stack, marks: &[u8]) -> Vec<(u64, bool)> {
 fn dctcp_acknowledges_what_came_before_under_the_old_mark() {
     let stack = Stack { ecn: Ecn::Dctcp, ..plain() };
     let (no, ce) = (false, true);
-    // Nothing waits when the mark changes: one ACK, at once.
+    // No segment waits when the mark changes: one ACK, at once.
     assert_eq!(echoes(&stack, &[0, 0, 1, 1, 1]), [(2, no), (3, ce), (5, ce)]);
-    // One waits: two ACKs (RFC 8257, section 3.2).
+    // One segment waits: two ACKs (RFC 8257, section 3.2).
     assert_eq!(echoes(&stack, &[0, 1, 0]), [(1, no), (2, ce), (3, no)]);
     assert_eq!(
         echoes(&stack, &[0, 0, 0, 1, 1, 0, 0, 0]),
@@ -272,7 +272,7 @@ fn an_adaptive_receiver_is_quick_when_marks_begin() {
     let stack = Stack { quick_acks: 1, ..stack };
     assert_eq!(echoes(&stack, &[0, 0, 0, 1, 1]).len(), 4, "no more than the stack allows");
     let stack = Stack { quick_acks: 2, ..stack };
-    // Two at the start; then the one that waits, under the old mark; two quick ones.
+    // Two at the start; then the one that waits, with the old mark; then two quick ones.
     let cumulative: Vec<_> =
         echoes(&stack, &[0, 0, 0, 1, 1, 1, 1]).into_iter().map(|(number, _)| number).collect();
     assert_eq!(cumulative, [1, 2, 3, 4, 5, 7]);
@@ -297,7 +297,7 @@ fn a_receiver_without_ecn_ignores_marks() {
 
 #[test]
 fn from_the_fourth_on_duplicates_wait_for_a_millisecond_or_a_twentieth_of_the_round_trip() {
-    // And as long as its timer may be late.
+    // The wait includes the allowed lateness of its timer.
     for (rtt_ms, wait) in [(100, MS + MS / 10), (10, MS / 2 + MS / 10)] {
         let mut receiver = Receiver::new(&plain(), Span::from_millis(rtt_ms));
         assert_eq!(at_once(&mut receiver, 1..6), [true, true, true, false, false]);
@@ -351,7 +351,7 @@ fn receive_offload_leaves_one_acknowledgement_for_a_run() {
     assert_eq!(receiver.deadline(), Some(Time(9_000)));
     assert!(on_timer(&mut receiver, 9_000).is_empty(), "one segment waits for a second");
     assert_eq!((receiver.next(), receiver.deadline()), (5, Some(Time(40 * MS + 9_000))));
-    // A gap: what was held is in order; what follows it is held in turn.
+    // A gap: the held aggregate is in order, and the segment after the gap is held next.
     for number in 5..7 {
         assert_eq!(on_data(&mut receiver, 9_000 + number, full(number)), []);
     }

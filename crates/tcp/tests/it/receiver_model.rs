@@ -1,4 +1,4 @@
-//! A receiver held to a plain model, whatever arrives and whichever switches are set.
+//! A receiver compared with a plain model, for any arrivals and any switches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
@@ -8,16 +8,16 @@ use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{Ack, AckDelay, Arrival, Ecn, PROFILES, Receiver, SackBlocks, Stack};
 use proptest::prelude::*;
 
-/// What the path does next.
+/// Next action of the path.
 #[derive(Clone, Debug)]
 enum Step {
     /// The next new segment arrives.
     Next,
-    /// So many are lost or late before the next new one arrives.
+    /// Some segments are lost or late before the next new one arrives.
     Skip(u64),
-    /// One that is missing arrives: the one of this rank, counted round.
+    /// A missing segment arrives: the one of this rank, modulo their number.
     Fill(usize),
-    /// One that has arrived does so again.
+    /// A segment that has arrived arrives again.
     Repeat(usize),
 }
 
@@ -43,7 +43,7 @@ fn any_step() -> impl Strategy<Value = Step> {
 prop_compose! {
     fn any_event()(
         step in any_step(),
-        // Nanoseconds: back to back, a link's spacing, pauses around the timeouts.
+        // Nanoseconds: back to back, the spacing of a link, and pauses around the timeouts.
         gap in prop_oneof![
             1 => Just(0), 10 => 1_000u64..100_000, 2 => Just(25_000_000), 1 => Just(39_000_000),
             1 => Just(60_000_000), 1 => Just(2_000_000_000)
@@ -81,22 +81,22 @@ prop_compose! {
     }
 }
 
-/// A receiver, the model beside it, and what a sender would learn from its answers.
+/// A receiver, the model, and the knowledge of a sender from the ACKs.
 struct Bench {
     stack: Stack,
     receiver: Receiver,
     now: Time,
-    /// Segments that arrived, with the mark of the first time.
+    /// Segments that arrived, with the mark of the first arrival.
     arrived: BTreeMap<u64, bool>,
     repeated: BTreeSet<u64>,
-    /// Everything below arrived.
+    /// All segments below have arrived.
     next: u64,
     frontier: u64,
     cumulative: u64,
     delivered: BTreeSet<u64>,
     delivered_with_ece: u64,
     acks: u64,
-    /// The timestamp that RFC 7323 lets be echoed.
+    /// The timestamp to echo by RFC 7323.
     recent: u32,
 }
 
@@ -123,7 +123,7 @@ impl Bench {
         self.stack.gro_segs > 1
     }
 
-    /// Which segment arrives in a step, if there is one.
+    /// Return the segment that arrives in a step.
     fn number(&mut self, step: &Step) -> u64 {
         let missing = || (0..self.frontier).filter(|number| !self.arrived.contains_key(number));
         let chosen = match *step {
@@ -162,7 +162,7 @@ impl Bench {
         self.check_state();
     }
 
-    /// Lets time pass, with the timers on the way.
+    /// Let time pass, with all timers until then.
     fn pass(&mut self, until: Time) {
         while let Some(deadline) = self.receiver.deadline().filter(|due| *due <= until) {
             assert!(deadline >= self.now, "a deadline that has passed");
@@ -187,7 +187,7 @@ impl Bench {
         last
     }
 
-    /// Reads an acknowledgement as a sender would.
+    /// Read an ACK as a sender would.
     fn read(&mut self, ack: Ack, blocks: &SackBlocks) {
         assert!(ack.cumulative >= self.cumulative && ack.cumulative <= self.next, "{ack:?}");
         self.check_blocks(ack, blocks);
@@ -223,7 +223,7 @@ impl Bench {
         }
     }
 
-    /// Without receive offload: what must be answered at once, and how.
+    /// Check the answer without receive offload: its contents, and whether it came at once.
     fn check_answer(&self, number: u64, pushed: bool, full: bool, last: Option<(Ack, SackBlocks)>) {
         let waiting = self.next - self.cumulative;
         assert!(waiting < 2 || !full, "{waiting} segments wait, one of them full");
@@ -234,7 +234,7 @@ impl Bench {
         let Some((ack, blocks)) = last else { return };
         assert_eq!(ack.cumulative, self.next);
         if self.stack.sack && !in_order {
-            // Or it waits, and what waited before it was sent to make space.
+            // Or it waits, and the ACK that waited before was sent to make space.
             let waits = may_wait && self.receiver.deadline().is_some();
             let comes_first = blocks.as_slice()[0].contains(&number);
             assert!(comes_first || waits, "the latest comes first: {blocks:?}");
@@ -254,7 +254,7 @@ impl Bench {
         }
     }
 
-    /// Nothing arrives any more.
+    /// End the arrivals.
     fn stop(&mut self) {
         for _ in 0..3 {
             if let Some(deadline) = self.receiver.deadline() {
@@ -278,7 +278,7 @@ proptest! {
         for event in &events[..events.len() - 1] {
             bench.on_event(event);
         }
-        // The last arrival too is answered, by an acknowledgement that comes after it.
+        // The last arrival is acknowledged, too, by a later ACK.
         bench.pass(bench.now + Span::from_millis(500));
         let acks = bench.acks;
         bench.on_event(&events[events.len() - 1]);

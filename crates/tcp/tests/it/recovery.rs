@@ -14,7 +14,7 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-/// Loses the first transmission of some segments.
+/// Lose the first transmission of some segments.
 fn losing(victims: &'static [u64]) -> impl FnMut(Time, Segment) -> Fate {
     move |_, segment| {
         let is_lost = victims.contains(&segment.number) && !segment.is_retransmission;
@@ -22,7 +22,7 @@ fn losing(victims: &'static [u64]) -> impl FnMut(Time, Segment) -> Fate {
     }
 }
 
-/// Runs a transfer to its end.
+/// Run a transfer to its end.
 fn transfer<D: FnMut(Time, Segment) -> Fate>(
     stack: &Stack,
     segs: u64,
@@ -42,7 +42,7 @@ fn reductions(events: &[Event]) -> Vec<(CaState, u32, u32)> {
     reductions.collect()
 }
 
-/// When a segment was sent again, in ms.
+/// Return the times of retransmissions in ms, and their segments.
 fn resent_at_ms<D, A>(wire: &Wire<D, A>) -> Vec<(u64, u64)> {
     let again = wire.sent.iter().filter(|(_, segment)| segment.is_retransmission);
     again.map(|(time, segment)| (time.0 / 1_000_000, segment.number)).collect()
@@ -69,7 +69,7 @@ fn rack_finds_a_lost_retransmission_without_a_timeout() {
     assert_eq!(wire.sender.counters().congestion_events, 1);
 }
 
-/// Loses the first transmission of some segments, and the first two of one of them.
+/// Lose the first transmission of some segments, and the first two of one of them.
 fn losing_twice(twice: u64, victims: Range<u64>) -> impl FnMut(Time, Segment) -> Fate {
     let mut seen = 0;
     move |_, segment| {
@@ -86,12 +86,13 @@ fn fack_takes_a_retransmission_for_lost_once_a_segment_first_sent_after_it_arriv
     let wire = transfer(&unprobed, 45, losing_twice(10, 10..11));
     assert_eq!(resent_at_ms(&wire), [(200, 10), (300, 10)]);
     let last = wire.sent.iter().rposition(|(_, segment)| segment.is_retransmission);
-    // 31 was sent before the first and 32 after. ACKs of 30 and 31 let 39 and 40 out before.
+    // 31 was sent before the first retransmission and 32 after. ACKs of 30 and 31 released 39 and
+    // 40 before.
     assert_eq!(wire.sent[last.expect("sent again") - 1].1.number, 40);
     assert_eq!(wire.sender.counters().timeouts, 0);
 }
 
-/// Linux asks for it in Recovery only (`tcp_mark_lost_retrans`).
+/// Linux requires Recovery for this (`tcp_mark_lost_retrans`).
 #[test]
 fn fack_leaves_a_retransmission_of_a_timeout_to_the_next() {
     let stack = Stack {
@@ -105,8 +106,8 @@ fn fack_leaves_a_retransmission_of_a_timeout_to_the_next() {
     assert_eq!(wire.sender.counters().timeouts, 2);
 }
 
-/// Receivers echo no timestamp of what arrives behind a hole, so that a retransmission there
-/// looks as if it had been caused by an earlier transmission.
+/// Receivers echo no timestamp of segments behind a hole. A retransmission there looks like the
+/// effect of an earlier transmission.
 #[test]
 fn rack_learns_of_a_lost_retransmission_from_one_that_arrived_behind_the_hole() {
     let mut lost = 0;
@@ -137,8 +138,8 @@ fn timers_end_with_the_ticks_of_the_kernel() {
 #[test]
 fn a_lost_tail_is_probed_after_two_round_trips_and_costs_one_reduction() {
     let wire = transfer(&stack("linux-6"), 10, losing(&[9]));
-    // The lone segment's acknowledgement may have been delayed, 200 ms more than two
-    // round trips; but the retransmission timeout is the latest moment.
+    // The receiver may delay the ACK of the lone segment, so the probe waits 200 ms more than two
+    // round trips. The retransmission timeout is the upper bound.
     assert_eq!(resent_at_ms(&wire), [(100 + 300, 9)]);
     assert_eq!(wire.sender.counters().timeouts, 0);
     assert_eq!(wire.sender.counters().tail_probes, 1);
@@ -159,8 +160,8 @@ fn two_lost_segments_at_the_tail_are_found_through_the_probe() {
     assert_eq!(wire.sender.counters().timeouts, 0);
 }
 
-/// The last segment of a request is short, and so is its probe: on a slow link it is back before
-/// any full segment could be. Only the handshake tells that it is not the original.
+/// The last segment of a request is short, and so is its probe. On a slow link it returns before
+/// any full segment could. Only the handshake shows that it is not the original.
 #[test]
 fn a_probe_that_is_back_before_any_full_segment_repairs_the_tail() {
     let timeouts = |handshake_rtt| {
@@ -276,7 +277,7 @@ fn a_real_timeout_is_not_undone() {
     }
 }
 
-/// One segment is overtaken by far; nothing is lost.
+/// Delays one segment so that many overtake it, and loses none.
 fn late(now: Time, segment: Segment) -> Fate {
     let _ = now;
     let is_late = segment.number == 40 && !segment.is_retransmission;
@@ -299,7 +300,7 @@ fn reordering_is_undone_by_an_old_timestamp_at_once_and_by_a_duplicate_later() {
         assert!(wire.sender.conn().ssthresh_segs > cwnd, "it was infinite before");
         wire.now
     };
-    // The original arrives 60 ms late, its duplicate a round trip after its loss was
+    // The original arrives 60 ms late. Its duplicate arrives a round trip after the loss was
     // inferred, which was when the following segments arrived.
     assert!(undone_at(true).0 / 1_000_000 + 40 <= undone_at(false).0 / 1_000_000);
 }
@@ -385,7 +386,7 @@ fn new_reno_repairs_one_hole_for_each_round_trip() {
 #[test]
 fn early_retransmit_waits_a_quarter_of_a_round_trip_for_two_sacks() {
     let stack = Stack { tail_probe: ProbeRule::Off, ..stack("linux-3.16") };
-    // The last flight has three segments, of which the first is lost.
+    // The last flight has three segments, and the first of them is lost.
     let wire = transfer(&stack, 13, losing(&[10]));
     assert_eq!(wire.sender.counters().timeouts, 0, "{:?}", wire.events.0);
     assert_eq!(resent_at_ms(&wire), [(225, 10)]);
@@ -411,8 +412,8 @@ fn a_flow_without_loss_sends_in_bursts() {
     assert!(wire.bursts >= 50, "{} bursts around a loss", wire.bursts);
 }
 
-/// The smallest RTT that the algorithm sees, and that of the statistics, after a transfer over
-/// a path of 100.6 ms with one loss.
+/// Return the smallest RTT that the algorithm gets, and that of the statistics, after a transfer
+/// over a path of 100.6 ms with one loss.
 fn smallest_rtts_us(profile: &str) -> (u32, u32) {
     let delay = Span::from_micros(50_300);
     let data = move |_: Time, segment: Segment| {
@@ -429,13 +430,13 @@ fn smallest_rtts_us(profile: &str) -> (u32, u32) {
 #[test]
 fn timestamps_tell_algorithms_the_rtt_of_what_was_sent_again_since_linux_4_2() {
     assert_eq!(smallest_rtts_us("linux-3.16"), (100_600, 100_600));
-    // In whole milliseconds, as the retransmission came 0.2 ms before the end of one.
+    // The time is in whole milliseconds: the retransmission came 0.2 ms before the end of one.
     for profile in ["linux-4.14", "linux-6"] {
         assert_eq!(smallest_rtts_us(profile), (100_000, 100_600), "{profile}");
     }
 }
 
-/// The window when one loss of about a hundred segments is repaired, and the ssthresh then.
+/// Return the window when one loss of about a hundred segments is repaired, and the ssthresh then.
 fn repaired(profile: &str, algorithm: &str) -> (u32, u32) {
     let data = losing(&[150]);
     let mut wire = Wire::new(&stack(profile), algorithm, Some(600), RTT, data, steady(DELAY));

@@ -1,4 +1,4 @@
-//! The scoreboard against a slow model that keeps flags for each segment.
+//! The scoreboard compared with a slow model that has flags for each segment.
 
 use std::ops::Range;
 
@@ -11,13 +11,13 @@ use proptest::prelude::*;
 struct Flags {
     arrived: bool,
     original_lost: bool,
-    /// A retransmission is outstanding.
+    /// True if a retransmission is outstanding.
     resent: bool,
     ever_resent: bool,
     last_sent: Time,
     /// Number of that transmission.
     serial: u64,
-    /// The next new segment when it was last sent again.
+    /// The next new segment at the last retransmission.
     sent_before: u64,
 }
 
@@ -29,7 +29,8 @@ struct Model {
     degree: u64,
     reordered: bool,
     transmissions: u64,
-    /// Serial of the last sent of what arrived, and how long it took what arrived last.
+    /// Serial of the last sent segment among those that arrived, and the round trip of the last
+    /// arrival.
     latest: Option<(u64, Span)>,
 }
 
@@ -58,7 +59,7 @@ impl Model {
         window.iter().filter(|flags| what(flags)).count() as u64
     }
 
-    /// Sacked, lost, sent again, in flight, and to be sent again.
+    /// Numbers of segments that are SACKed, lost, sent again, in flight, and to be sent again.
     fn counts(&self) -> [u64; 5] {
         let sacked = self.count(|flags| flags.arrived);
         let lost = self.count(|flags| !flags.arrived && flags.original_lost);
@@ -370,12 +371,12 @@ fn what_a_duplicate_ack_stands_for_is_no_arrival() {
     }
 }
 
-/// As in Linux, which reads the blocks of an ACK before what it acknowledges: the round-trip
-/// time of a segment that waited for its delayed ACK is not that of what overtook a hole.
+/// As in Linux, which reads the blocks of an ACK before its cumulative number. The round-trip time
+/// of a segment that waited for its delayed ACK is not that of a segment that overtook a hole.
 #[test]
 fn an_ack_that_advances_and_sacks_judges_by_what_it_acknowledges() {
     let mut board = pair(LossDetection::Rack).board;
-    // Segment 1 is lost. It left with 0; 2 and 3 left a while later.
+    // Segment 1 is lost. It left with 0, and 2 and 3 left later.
     let sent = |at_us| Time::ZERO + Span::from_micros(at_us);
     for at_us in [0, 0, 5_000, 5_000] {
         board.send_new(sent(at_us), 1);

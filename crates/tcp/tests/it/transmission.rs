@@ -1,4 +1,4 @@
-//! What a sender lets go and when, over a path of one queue without loss.
+//! Transmissions of a sender and their times, over a path of one queue without loss.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::num::{NonZeroU32, NonZeroU64};
@@ -30,7 +30,7 @@ fn rate(bits_per_s: u64) -> NonZeroU64 {
     NonZeroU64::new(bits_per_s).unwrap()
 }
 
-/// A sender and its path: host link, bottleneck, delay; each segment is acknowledged.
+/// A sender and its path: host link, bottleneck and delay. Each segment is acknowledged.
 struct Bench {
     sender: Sender,
     host: Option<Serializer>,
@@ -38,9 +38,9 @@ struct Bench {
     rtt: Span,
     acks: VecDeque<(Time, u64)>,
     now: Time,
-    /// When each segment was sent.
+    /// Transmission time of each segment.
     sent: Vec<Time>,
-    /// Which of them said where a chunk ends.
+    /// By segment: true if it carries the end of a chunk.
     pushed: Vec<bool>,
     /// Longest wait before the bottleneck.
     queue_max: Span,
@@ -94,7 +94,7 @@ impl Bench {
         self.acks.push_back((end + self.rtt, segment.number + 1));
     }
 
-    /// Lets everything happen until `end`, calling `check` after each transmission.
+    /// Run until `end`, and call `check` after each transmission.
     fn run(&mut self, end: Time, mut check: impl FnMut(&Self)) {
         loop {
             self.transmit();
@@ -198,7 +198,7 @@ fn a_window_half_used_does_not_grow_beyond_twice_its_use() {
         let end = bench.now + Span::from_millis(50);
         bench.run(end, |_| {});
     }
-    // Slow start counts as limited while cwnd < 2 x outstanding.
+    // In slow start the window limits while cwnd < 2 x outstanding.
     assert!((40..=80 + 40).contains(&bench.cwnd()), "{}", bench.cwnd());
 }
 
@@ -215,7 +215,7 @@ fn idle_time_halves_the_window_for_each_timeout() {
         bench.transmit();
         (before, bench.cwnd())
     };
-    // The timeout is 220 ms or a little more.
+    // The timeout is 220 ms or slightly more.
     let (before, after) = restarted(linux(), 600);
     assert!(before > 500);
     assert_eq!(after, before / 4);
@@ -248,7 +248,7 @@ fn a_window_that_the_application_does_not_use_falls_towards_its_use_unless_acks_
     assert!((20..60).contains(&after), "{after}");
 }
 
-/// Most segments sent in any span of this length.
+/// Return the most segments sent in any span of this length.
 fn most_in(sent: &[Time], span: Span) -> usize {
     let until = |begin: Time| sent.partition_point(|&time| time <= begin + span);
     sent.iter().enumerate().map(|(first, &begin)| until(begin) - first).max().unwrap_or(0)
@@ -266,7 +266,7 @@ fn fq_spreads_a_window_over_the_round_trip() {
     let (cwnd, burst) = most(Pacing::Off);
     assert!(burst > cwnd / 3, "{burst} of {cwnd} in a millisecond");
     let (cwnd, burst) = most(Pacing::Fq);
-    // Twice the window in 20 ms is a tenth of it in one, and the window still grows.
+    // Twice the window in 20 ms is a tenth of it in one millisecond, and the window still grows.
     assert!(burst <= cwnd / 10 + 3, "{burst} of {cwnd} in a millisecond");
 }
 
@@ -298,7 +298,7 @@ fn chunks_of_several_segments_say_where_they_end() {
         let mut bench = Bench::new(&stack, "reno", None, SECOND, RTT);
         bench.sender.supply(u64::MAX);
         bench.run(Time(SECOND / 2), |_| {});
-        // The last chunk may still be under way.
+        // The last chunk may still be incomplete.
         let chunks = bench.sent.chunk_by(|one, next| one == next).map(<[Time]>::len);
         (
             chunks
@@ -332,7 +332,7 @@ fn what_leaves_first_knows_the_round_trip_time_of_the_handshake() {
     };
     let reno = begun("reno");
     assert_eq!(reno.sender.rtt().rto(), Span::from_millis(100 + 200));
-    // At 20 segments in a round trip chunks are as small as they may be, from the first on.
+    // At 20 segments in a round trip chunks have their smallest size, from the first on.
     assert_eq!(reno.pushed, [false, true].repeat(5));
     let bbr = begun("bbr");
     assert_eq!(bbr.sender.algorithm_info()[1], 100_000, "its estimate of the path");
@@ -344,8 +344,8 @@ fn what_leaves_first_knows_the_round_trip_time_of_the_handshake() {
 
 #[test]
 fn with_small_queues_a_window_beyond_the_path_waits_in_the_host() {
-    // The host is as fast as the network, so nothing ever waits in the network. The
-    // path holds 17 segments; the window may be filled by what waits in the host.
+    // The host is as fast as the network, so no packet waits in the network. The path holds 17
+    // segments. Segments that wait in the host may fill the window.
     let run = |tsq_bytes: Option<u64>| {
         let tsq_bytes = tsq_bytes.and_then(NonZeroU64::new);
         let stack = Stack { tsq_bytes, ..linux() };
@@ -361,7 +361,7 @@ fn with_small_queues_a_window_beyond_the_path_waits_in_the_host() {
         assert!(goodput > 9 * SECOND, "{goodput} bit/s");
         (in_flight_max, bench.cwnd())
     };
-    // A millisecond of 10 Gbit/s is 833 packets; 256 KiB is 174.
+    // A millisecond of 10 Gbit/s is 833 packets, and 256 KiB are 174.
     let (in_flight, cwnd) = run(Some(1 << 18));
     assert!((174..=174 + 25).contains(&in_flight), "{in_flight}");
     assert!(cwnd > 174 && cwnd <= 2 * 200, "{cwnd}: twice the use at most in slow start");
@@ -389,7 +389,7 @@ fn hystart_plus_plus_leaves_slow_start_before_the_queue_is_long() {
         bench.queue_max
     };
     let (standard, hystart) = (queue(SlowStart::Standard), queue(SlowStart::HystartPlusPlus));
-    // The path holds 333 segments; five conservative rounds add half as much again each.
+    // The path holds 333 segments. Five conservative rounds add half of the window each.
     assert!(hystart < Span::from_millis(320), "{hystart:?}");
     assert!(standard > Span(2 * hystart.0), "{standard:?}");
 }
@@ -405,13 +405,13 @@ fn careful_resume_fills_the_path_in_three_round_trips() {
             resume_rtt_ns: Some(rtt).filter(|_| resumes),
             ..linux()
         };
-        // 833 segments fill the path.
+        // The path holds 833 segments.
         let mut bench = Bench::new(&stack, "reno", None, SECOND / 10, rtt);
         bench.sender.supply(u64::MAX);
         bench.run(Time(3 * rtt.0), |_| {});
         bench.sender.acked_segs()
     };
-    // Windows of 10 and 20; with the jump 800 instead, over one round trip.
+    // Windows of 10 and 20. With the jump the window is 800 instead, over one round trip.
     let standard = acked(SlowStart::Standard);
     assert!((25..=30).contains(&standard), "{standard}");
     let resumed = acked(SlowStart::CarefulResume);

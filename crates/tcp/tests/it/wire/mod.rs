@@ -1,4 +1,4 @@
-//! A wire between a sender and a plain receiver, on which tests decide each fate.
+//! A wire between a sender and a plain receiver. Tests decide about each packet.
 
 mod segment;
 
@@ -21,8 +21,8 @@ pub const fn ms(count: u64) -> Span {
     Span::from_millis(count)
 }
 
-/// A receiver that acknowledges everything at once and reports all it knows: SACK
-/// blocks, duplicates, timestamps (RFC 7323, section 4.3) and marks (RFC 3168).
+/// A receiver that acknowledges everything at once and reports all that it knows: SACK blocks,
+/// duplicates, timestamps (RFC 7323, section 4.3) and marks (RFC 3168).
 #[derive(Default)]
 pub struct Peer {
     next: u64,
@@ -76,7 +76,7 @@ impl Peer {
     }
 }
 
-/// What happened, in order.
+/// Events of a sender, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     Reduced { state: CaState, cwnd: u32, ssthresh: u32 },
@@ -104,7 +104,7 @@ impl Observer for Events {
     }
 }
 
-/// What becomes of one packet: a delay for each copy that arrives.
+/// Treatment of one packet: a delay for each copy that arrives.
 #[derive(Clone, Debug)]
 pub struct Fate {
     pub delays: Vec<Span>,
@@ -130,16 +130,17 @@ enum OnWire {
     Ack(Ack, SackBlocks),
 }
 
-/// A transfer under way; `rtt` was that of the handshake, `data` and `acks` decide the fates.
+/// A transfer under way. `rtt` was that of the handshake, and `data` and `acks` decide about
+/// packets.
 pub struct Wire<D, A> {
     pub sender: Sender,
-    /// Is told the same, but predicts no acknowledgement and sends segments one by one.
+    /// A second sender with the same input, which predicts no ACK and sends segments one by one.
     twin: Sender,
-    /// Bursts of several segments.
+    /// Number of bursts of several segments.
     pub bursts: u64,
     pub peer: Peer,
     pub events: Events,
-    /// Everything sent, and when.
+    /// All transmissions and their times.
     pub sent: Vec<(Time, Segment)>,
     pub now: Time,
     data: D,
@@ -161,7 +162,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
         Self::of(stack, find(algorithm).expect("an algorithm"), segs, rtt, data, acks)
     }
 
-    /// As [`Self::new`], with an algorithm that may be a test's own.
+    /// A wire as by [`Self::new`], with any algorithm, even one of a test.
     pub fn of(
         stack: &Stack,
         algorithm: &'static Algorithm,
@@ -207,7 +208,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
         self.packets.insert((self.now + delay, self.count), packet);
     }
 
-    /// Sends all that may be sent.
+    /// Send all segments that may be sent.
     pub fn transmit(&mut self) {
         let (mut next, acked) = (self.sender.next_new_segment(), self.sender.acked_segs());
         let first = self.sent.len();
@@ -236,7 +237,8 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
         assert!(u64::from(self.sender.in_flight()) <= 2 * outstanding, "{:?}", self.sender);
     }
 
-    /// The twin, which takes the slow path, sends the same as was sent since `first`.
+    /// Check that the twin, which takes the slow path, sends the segments that were sent since
+    /// `first`.
     fn transmit_slowly(&mut self, first: usize) {
         let mut sent = self.sent[first..].iter().map(|(_, segment)| *segment);
         while let Some(burst) = next_burst(&mut self.twin, self.now) {
@@ -251,20 +253,20 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
         assert_eq!(self.twin.deadline(), self.sender.deadline());
     }
 
-    /// There is data below the segment `end` now.
+    /// Set the end of the data: the first segment without data.
     pub fn supply(&mut self, end: u64) {
         self.segs = Some(end);
         self.sender.supply(end);
         self.twin.supply(end);
     }
 
-    /// No more data will come.
+    /// Stop the data.
     pub fn stop(&mut self) {
         self.sender.stop();
         self.twin.stop();
     }
 
-    /// Lets the next thing happen; gives whether there was one until `end`.
+    /// Run the next event. Return whether there was one until `end`.
     pub fn step(&mut self, end: Time) -> bool {
         let arrival = self.packets.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
         let next = arrival.min(self.sender.deadline());
@@ -293,7 +295,7 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
         true
     }
 
-    /// Runs until `end`, or until everything is acknowledged.
+    /// Run until `end`, or until all data is acknowledged.
     pub fn run(&mut self, end: Time) {
         loop {
             self.transmit();
@@ -303,13 +305,13 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
         }
     }
 
-    /// Runs a transfer to its end; it must have one within two days.
+    /// Run a transfer to its end, which must come within two days.
     pub fn finish(&mut self) {
         self.run(Time::ZERO + ms(172_800_000));
         assert!(self.sender.is_done(), "stuck at {:?}: {:?}", self.now, self.sender);
     }
 
-    /// The numbers of what was sent again.
+    /// Return the numbers of all retransmissions.
     pub fn retransmitted(&self) -> Vec<u64> {
         let again = self.sent.iter().filter(|(_, segment)| segment.is_retransmission);
         again.map(|(_, segment)| segment.number).collect()
@@ -320,7 +322,7 @@ fn next_burst(sender: &mut Sender, now: Time) -> Option<Burst> {
     sender.next_fast_burst(now).or_else(|| sender.next_burst(now))
 }
 
-/// Every packet takes as long.
+/// Delay every packet by the same time.
 pub fn steady(delay: Span) -> impl FnMut(Time) -> Fate {
     move |_| Fate::after(delay)
 }

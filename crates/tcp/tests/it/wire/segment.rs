@@ -2,18 +2,18 @@
 
 use dumbbell_tcp::Burst;
 
-/// A segment to put on the wire.
+/// A segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Its number.
+    /// Number of the segment.
     pub number: u64,
-    /// It has been sent before.
+    /// True if it has been sent before.
     pub is_retransmission: bool,
-    /// Routers may mark it instead of dropping it (ECN-capable transport).
+    /// True if routers may mark it instead of dropping it (ECN-capable transport).
     pub ect: bool,
-    /// It tells the receiver that the window was reduced (RFC 3168).
+    /// True if it reports to the receiver that the window was reduced (RFC 3168).
     pub cwr: bool,
-    /// It ends a chunk of several, and says so (PSH).
+    /// True if it ends a chunk of several segments and carries PSH.
     pub pushed: bool,
 }
 
