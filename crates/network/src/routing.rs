@@ -1,12 +1,12 @@
 //! The routing table: the next step of each packet, and the places where it must wait for others.
 //!
-//! A link must get its arrivals in order of time. With one source it does, so packets pass at once. With
-//! several sources, a queue before the link merges their packets in order of time. In virtual time hosts
-//! run ahead of each other, so each logical process (the hosts that share a clock) is a source. In real
-//! time all hosts at one distance are one source.
+//! A link must get its arrivals in order of time. With one source it does, so packets pass at once.
+//! With several sources, a queue before the link merges their packets in order of time. In virtual
+//! time hosts run ahead of each other, so each logical process (the hosts that share a clock) is a
+//! source. In real time all hosts at one distance are one source.
 //!
-//! The event of a process is not the arrival of a packet. It is the time at which the answer may reach
-//! the first link that others share, a fixed *lookahead* later:
+//! The event of a process is not the arrival of a packet. It is the time at which the answer may
+//! reach the first link that others share, a fixed *lookahead* later:
 //!
 //! ```text
 //!            own link       shared link
@@ -14,9 +14,9 @@
 //!        └────── lookahead ───────┘
 //! ```
 //!
-//! Private links before that link report at once when a packet leaves, so events there do not depend on
-//! others. Processes at different distances then feed the shared link nearly in order, and few packets
-//! wait before it.
+//! Private links before that link report at once when a packet leaves, so events there do not
+//! depend on others. Processes at different distances then feed the shared link nearly in order,
+//! and few packets wait before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
