@@ -42,7 +42,7 @@ pub struct Refusal {
 
 impl Drops {
     /// Record a drop of a flow at `now`. `refusal` is None if the packet was not refused on
-    /// arrival.
+    /// arrival, or if the rate is not constant.
     ///
     /// Drops belong to one occasion until the queue at its first drop has been sent, because a
     /// burst that arrives at once shows no phase.

@@ -80,7 +80,7 @@ impl HostQueue {
                 return Time::NEVER;
             }
             left -= chunk.bytes;
-            // A dropped packet may leave before an earlier one.
+            // A dropped packet may be gone before an earlier one, so the latest time counts.
             gone = gone.max(chunk.gone);
         }
         gone

@@ -22,7 +22,7 @@ pub struct Reassembly {
 }
 
 impl Reassembly {
-    /// Nothing is missing.
+    /// Reassembly before the first segment.
     pub fn new() -> Self {
         Self { above: RangeSet::default(), recent: Vec::with_capacity(REPORTED_MAX + 1) }
     }

@@ -177,7 +177,7 @@ pub enum Ecn {
     Off,
     /// A mark is echoed until the sender reports that it has reduced its window (RFC 3168).
     Classic,
-    /// Each mark is echoed once (RFC 8257, section 3.2).
+    /// Each ACK echoes the mark of its own segments (RFC 8257, section 3.2).
     Dctcp,
     /// As `dctcp`, and ECT(1) requests the service of L4S (RFC 9331).
     L4s,

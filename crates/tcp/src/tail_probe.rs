@@ -151,7 +151,7 @@ impl TailProbe {
         self.deadline = time;
     }
 
-    /// Cancels the probe.
+    /// Cancel the probe.
     #[inline]
     pub fn cancel(&mut self) {
         self.deadline = Time::NEVER;

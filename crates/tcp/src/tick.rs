@@ -8,8 +8,8 @@ use dumbbell_network::{Span, Time};
 
 use crate::stack::Stack;
 
-/// Largest extra delay or shortest duration that Linux gives a sender's timers for probes,
-/// reordering and early retransmit.
+/// Extra delay or shortest duration of a sender's timers in Linux, for probes, reordering and early
+/// retransmit.
 pub const TIMER_MIN: Span = Span::from_millis(2);
 /// Timers of fewer ticks expire at any tick.
 const TICKS_EXACT: u64 = 63;
@@ -57,8 +57,8 @@ impl Tick {
         if self.binds { Span(up_to_multiple(span.0, self.length.0)) } else { span }
     }
 
-    /// Return the time at which a timer expires that was set for `span` until `due`. The result is
-    /// a fixed point: it expires at itself.
+    /// Return the time at which a timer expires that was set for `span` until `due`. With that time
+    /// as `due`, the result is the same.
     #[must_use]
     pub const fn end(self, due: Time, span: Span) -> Time {
         if !self.binds {
