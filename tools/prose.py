@@ -32,6 +32,14 @@ CLAUSE: Final = re.compile(
 )
 """A clause as subject. Questions and conditions ("Where X, Y") are neither."""
 
+C_GROUPS: Final = (
+    ("algorithms/*.c", "algorithms", "algorithms (comments)"),
+    ("algorithms/*.h", "algorithms (headers)", "algorithms (headers)"),
+    ("crates/*/src/*.c", "crates (C comments)", "crates (C comments)"),
+    ("crates/*/bpf/*.[ch]", "crates (C comments)", "crates (C comments)"),
+)
+"""C files, and the groups of their head comments and of the comments inside them."""
+
 _STYLE: Final = (ROOT / "docs/contributing/style.md").read_text()
 DIALECT: Final = {
     word: standard
@@ -48,6 +56,7 @@ _RUST_CODE: Final = re.compile(
     r"(?m)^ *(?:[)}\]].*|.*[{}]|(?:let|return|[\w.:!*&]+(?:\(| [-+*/|&]?= )).*;)$"
 )
 """A line of code in a comment."""
+_C_COMMENT: Final = re.compile(r"(?ms)^[ \t]*/\*(?! SPDX-)(.*?)\*/")
 _SHORT: Final = re.compile(r"(?:\b(?:e\.g|i\.e|cf|vs|al|Fig|Eq|No|Sec)|\b[A-Z])\.$")
 
 
@@ -138,12 +147,20 @@ def _literal(node: ast.expr) -> str:
     return str(node.value) if isinstance(node, ast.Constant) else "`x`"
 
 
-def of_head_comment(file: Path, name: str) -> Iterator[Sentence]:
-    """Yield the sentences of the comment at the head of a C file, without equations."""
-    found = re.search(r"(?s)/\*\n(.*?)\*/", file.read_text())
-    text = re.sub(r"(?m)^ \*(?: {4,}.*| )?", "", found[1]) if found else ""
-    for part in re.finditer(r"(?:.+\n?)+", text):
-        yield from sentences(part[0], name, 3 + text.count("\n", 0, part.start()))
+def of_c(file: Path, name: str) -> Iterator[tuple[str, Sentence]]:
+    """Yield the sentences of comments in a C file, each with its kind, as :func:`of_rust`.
+
+    The head is the first comment that begins with an empty line. Equations, the licence and
+    comments behind code are no prose.
+    """
+    text = file.read_text()
+    head = text.find("/*\n")
+    for found in _C_COMMENT.finditer(text):
+        kind = "head" if found.start(1) - 2 == head else "inside"
+        prose = re.sub(r"(?m)^[ \t]*\*(?: {4,}.*| )?|[ \t]*\\?$", "", found[1])
+        for part in re.finditer(r"(?:.+\n?)+", prose):
+            line = 1 + text.count("\n", 0, found.start(1)) + prose.count("\n", 0, part.start())
+            yield from ((kind, each) for each in sentences(part[0], name, line))
 
 
 def of_rust(file: Path, name: str) -> Iterator[tuple[str, Sentence]]:
@@ -163,6 +180,21 @@ def of_rust(file: Path, name: str) -> Iterator[tuple[str, Sentence]]:
         yield from ((kind, each) for each in of_markdown(prose, name, line))
 
 
+def of_engine() -> Iterator[tuple[str, Sentence]]:
+    """Yield the sentences of comments in C and Rust, each with its group."""
+    for pattern, head, inside in C_GROUPS:
+        for file in sorted(ROOT.glob(pattern)):
+            for kind, sentence in of_c(file, str(file.relative_to(ROOT))):
+                yield head if kind == "head" else inside, sentence
+    for folder in ("src", "tests", "benches"):
+        for file in sorted(ROOT.glob(f"crates/*/{folder}/**/*.rs")):
+            relative = file.relative_to(ROOT)
+            for kind, sentence in of_rust(file, str(relative)):
+                is_room = kind == "head" and folder == "src"
+                inside = f"crates/{relative.parts[1]} (comments)"
+                yield "crates (head comments)" if is_room else inside, sentence
+
+
 def documents() -> dict[str, list[Sentence]]:
     """Return the sentences of each document, or of each group of files."""
     read: dict[str, list[Sentence]] = {}
@@ -172,16 +204,8 @@ def documents() -> dict[str, list[Sentence]]:
         name = str(file.relative_to(ROOT))
         if name != "LICENSE.md":
             read[name] = list(of_markdown(file.read_text(), name))
-    for file in sorted(ROOT.glob("algorithms/*.c")):
-        read.setdefault("algorithms", []).extend(of_head_comment(file, f"algorithms/{file.name}"))
-    for folder in ("src", "tests", "benches"):
-        for file in sorted(ROOT.glob(f"crates/*/{folder}/**/*.rs")):
-            relative = file.relative_to(ROOT)
-            for kind, sentence in of_rust(file, str(relative)):
-                inside = f"crates/{relative.parts[1]} (comments)"
-                is_room = kind == "head" and folder == "src"
-                group = "crates (head comments)" if is_room else inside
-                read.setdefault(group, []).append(sentence)
+    for group, sentence in of_engine():
+        read.setdefault(group, []).append(sentence)
     for folder in ("python/dumbbell", "tests", "tools"):
         for file in sorted(ROOT.glob(f"{folder}/**/*.py")):
             for kind, sentence in of_python(file, str(file.relative_to(ROOT))):

@@ -70,13 +70,25 @@ def test_python_yields_docstrings_of_fields_too_and_messages_of_errors(tmp_path:
     }
 
 
-def test_a_head_comment_yields_prose_without_equations(tmp_path: Path) -> None:
+def test_comments_of_a_c_file_are_prose_without_equations(tmp_path: Path) -> None:
     file = tmp_path / "a.c"
     file.write_text(
-        "/* SPDX */\n/*\n * A law.\n *\n *     w = 1. Then 2.\n *\n * More of\n * it.\n */\n"
+        "/* SPDX-License-Identifier: MIT */\n/*\n * A law.\n *\n *     w = 1. Then 2.\n *\n"
+        " * More of\n * it.\n */\nint a; /* behind code */\n\n"
+        "/* What a does. */\n#define A \\\n\t/* It calls \\\n\t * `a` twice. */ \\\n\ta() + a()\n"
+        "\t/*\n\t * Not the head.\n\t */\n"
+        'char *b = "/* no comment */";\n'
     )
-    found = [(each.text, each.line) for each in prose.of_head_comment(file, "a.c")]
-    assert found == [("A law.", 3), ("More of it.", 7)]
+    found = [(kind, each.text, each.line) for kind, each in prose.of_c(file, "a.c")]
+    assert found == snapshot(
+        [
+            ("head", "A law.", 3),
+            ("head", "More of it.", 7),
+            ("inside", "What a does.", 12),
+            ("inside", "It calls `a` twice.", 14),
+            ("inside", "Not the head.", 18),
+        ]
+    )
 
 
 def test_comments_of_a_rust_file_are_markdown(tmp_path: Path) -> None:

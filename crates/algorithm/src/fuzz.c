@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Plays random calls on algorithms. ALGORITHMS is X(NAME) for each of them; the argument
- * says what is looked for:
+ * Plays random calls on algorithms. ALGORITHMS is X(NAME) for each of them. The argument
+ * is the property to check:
  *
  *   rules   calls that no stack would make, to be built with the address and undefined
  *           behaviour sanitizers, which end it where a file leaves C's rules
  *   limits  calls as a stack makes them, on odd paths: a window of zero or beyond the
- *           clamp, or a write to what an algorithm may only read
+ *           clamp, or a write to a field that an algorithm may only read
  *   repeat  the same calls twice: they must end in the same bytes
  *
- * Calls are made in a child, so that the parent survives what the algorithm does. What is
- * found is shortened and printed call by call; then the exit code is 1.
+ * Calls are made in a child, so that the parent survives an algorithm's faults. A failing
+ * sequence is shortened and printed call by call; then the exit code is 1.
  */
 #define CC_VIEW /* filled in here */
 #include "cc.h"
@@ -41,16 +41,16 @@ static const u32 *const state_bytes[] = {ALGORITHMS};
 /* Sequences for each algorithm, and steps in each. */
 #define SEQUENCES 100
 #define STEPS 2000
-/* A step takes nanoseconds; whoever takes seconds for a sequence never ends. */
+/* A step takes nanoseconds. A sequence that takes seconds never ends. */
 #define SEQUENCE_S_MAX 5
-/* What shortening may cost. */
+/* Most attempts to shorten a sequence. */
 #define ATTEMPTS_MAX 600
 
 enum part { RULES, LIMITS, REPEAT };
 
 enum fault { NONE, CRASH, ZERO, BEYOND, ANSWER, FOREIGN, DIFFERENT };
 
-/* Steps are the seeds from which all of their arguments are drawn. */
+/* A play: its steps are seeds from which their arguments are drawn. */
 struct play {
 	const struct cc_algorithm *algorithm;
 	u32 params[CC_PARAMETERS_MAX];
@@ -68,7 +68,7 @@ struct world {
 	u8 pattern; /* what the stack holds before each call */
 };
 
-/* What a child tells, even if it dies. */
+/* Results that outlive a child. */
 struct told {
 	u32 sequence;
 	u32 step;
@@ -80,7 +80,7 @@ struct told {
 static struct told *told;
 static enum part part;
 static u8 verbose;
-/* What is found goes here; what an algorithm prints does not. */
+/* Output for findings, apart from the output of algorithms. */
 static FILE *said;
 
 /* xorshift64 */
@@ -101,7 +101,7 @@ static void seed_random(u64 seed)
 		next_random();
 }
 
-/* Small numbers, any numbers, and those where signs and sums turn over. */
+/* Small numbers, any numbers, and those at which signs and sums wrap. */
 static u32 any_number(void)
 {
 	static const u32 edges[] = {0, 1, 2, 0x7fffffff, 0x80000000, 0xffffffff};
@@ -164,13 +164,13 @@ static void found(enum fault fault, const char *format, const char *hook, u32 nu
 	snprintf(told->words, sizeof(told->words), format, hook, number);
 }
 
-/* What a hook finds on its stack is nobody's, so it must not matter. */
+/* Soil the stack: values that a hook finds there must not matter. */
 static __attribute__((noinline)) void soil_stack(u8 pattern)
 {
 	u8 bytes[512];
 
 	memset(bytes, pattern, sizeof(bytes));
-	/* Or the compiler would find that nobody reads them. */
+	/* Otherwise the compiler removes writes that no code reads. */
 	asm volatile("" : : "r"(bytes) : "memory");
 }
 
@@ -195,7 +195,7 @@ static void judge(struct world *world, const struct cc_conn *before, const char 
 		      hook, conn->cwnd_segs);
 }
 
-/* Of a hook that is asked: the whole connection is only to be read. */
+/* Check a hook that returns a window: it must not write to the connection. */
 static void judge_asked(struct world *world, const struct cc_conn *before,
 			const char *hook)
 {
@@ -203,7 +203,7 @@ static void judge_asked(struct world *world, const struct cc_conn *before,
 		found(FOREIGN, "%s writes to cc_conn, which it may only read", hook, 0);
 }
 
-/* One call of a hook, if the algorithm has it. */
+/* Call a hook once, if the algorithm has it. */
 #define CALL(world, hook, ...)                                                       \
 	do {                                                                         \
 		struct cc_conn before = (world)->conn;                               \
@@ -242,7 +242,7 @@ static u32 ask_ssthresh(struct world *world)
 	return answered(answer, "ssthresh");
 }
 
-/* Without the hook, a stack does what Reno does. */
+/* Without the hook, use Reno's, as a stack does. */
 static u32 ask_undo(struct world *world)
 {
 	const struct play *play = world->play;
@@ -273,7 +273,7 @@ static struct cc_rate_sample any_rate(void)
 	return rate;
 }
 
-/* A step that no stack would make. */
+/* Make a step that no stack would make. */
 static void hostile_step(struct world *world)
 {
 	struct cc_conn *conn = &world->conn;
@@ -336,7 +336,7 @@ static void hostile_step(struct world *world)
 	}
 }
 
-/* Mostly as on a path, sometimes standing still for any time. */
+/* A wait, mostly as on a path, sometimes of any time. */
 static u32 any_wait_us(void)
 {
 	switch (next_random() % 4) {
@@ -456,7 +456,7 @@ static void odd_step(struct world *world)
 	}
 }
 
-/* A step as a stack makes it. */
+/* Make a step as a stack makes it. */
 static void plausible_step(struct world *world)
 {
 	u32 lot = next_random() % 28;
@@ -495,7 +495,7 @@ static void begin(struct world *world, const struct play *play, u8 pattern)
 	CALL(world, init, conn);
 }
 
-/* FNV-1a over all that an algorithm may write. */
+/* FNV-1a over all memory that an algorithm may write. */
 static u64 digest(const struct world *world)
 {
 	const u8 *ends[] = {(const u8 *)world->state, (const u8 *)&world->conn};
@@ -546,7 +546,7 @@ static void play(const struct play *play)
 	alarm(0);
 }
 
-/* Runs `work` in a child; what went wrong. */
+/* Run `work` in a child; return its fault. */
 static enum fault in_child(void (*work)(const struct play *), const struct play *given,
 			   u8 quiet)
 {
@@ -588,7 +588,7 @@ static void play_all(const struct play *none)
 	}
 }
 
-/* Leaves out whatever is not needed for the same fault. */
+/* Remove steps that the fault does not need. */
 static void shorten(struct play *best, enum fault fault)
 {
 	static struct play candidate;
@@ -626,7 +626,7 @@ static void report(struct play *play_found, enum fault fault)
 	const struct cc_algorithm *algorithm = play_found->algorithm;
 	char words[sizeof(told->words)];
 
-	/* A loop without an end takes its time each time. */
+	/* Do not shorten endless loops: each attempt takes the full time. */
 	memcpy(words, told->words, sizeof(words));
 	if (strncmp(words, "a hook does not end", 19) != 0)
 		shorten(play_found, fault);

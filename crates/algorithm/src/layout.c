@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Sizes and offsets of the C side, for the Rust side to compare with its own: of each
- * struct its size, then offset and size of each field.
+ * Sizes and offsets in C, to compare with those in Rust: the size of each struct, then
+ * offset and size of each of its fields.
  */
 #include "cc.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * The algorithm of a flow whose window and rate a learner sets from outside, step by step
- * (learner.rs). Between two steps the window is what it was set to, also while losses are
- * repaired and after timeouts.
+ * The algorithm of a flow with a learner (learner.rs), which sets window and rate step by
+ * step. Between two steps the window keeps its value, even during loss recovery and after
+ * timeouts.
  */
 #include "cc.h"
 
@@ -21,7 +21,7 @@ struct learner_state {
 	u32 min_rtt_us; /* of the step */
 };
 
-/* A step begins: the window of this moment is the one to keep. */
+/* Begin a step, and keep the window of this moment. */
 static void learner_init(const struct learner_params *params, struct learner_state *state,
 			 struct cc_conn *conn)
 {

@@ -2,33 +2,32 @@
 /*
  * adapter.h - an algorithm of algorithms/ as a tcp_congestion_ops of Linux.
  *
- * Included before an algorithm's file (clang -target bpf -include adapter.h), so that
- * its CC_ALGORITHM defines one struct_ops program for each of its hooks and the
- * tcp_congestion_ops that names them. A program copies what the algorithm may see of
- * the socket to a struct cc_conn, and its state from the socket's private bytes, calls
- * the hook and copies back what it may write. Where the kernel keeps a field is found
- * out when the object is loaded (CO-RE), by its name: the structs below hold nothing
- * but the fields in use.
+ * It is included before an algorithm's file (clang -target bpf -include adapter.h). Then
+ * CC_ALGORITHM defines one struct_ops program for each of its hooks and the
+ * tcp_congestion_ops that names them. A program copies the visible part of the socket to
+ * a struct cc_conn, and the state from the socket's private bytes. It calls the hook, and
+ * copies back the writable part. The loader finds the kernel's fields by name (CO-RE), so
+ * the structs below contain only the fields in use.
  *
- * An algorithm that needs ECN also receives as one: each acknowledgement says whether the
- * segments that it is for were marked (RFC 8257, section 3.2). Where marks are counted
- * (Accurate ECN, RFC 9768), the kernel does that: a connection that is made is put into
- * its mode, which no kernel before 7.0 lets hosts negotiate.
+ * An algorithm that needs ECN also receives as one: each acknowledgement reports whether
+ * its segments were marked (RFC 8257, section 3.2). With Accurate ECN (RFC 9768), the
+ * kernel does that. Kernels before 7.0 do not negotiate it, so a new connection is set to
+ * this mode.
  *
- * What BPF cannot do: cwnd_clamp_segs cannot be written, and the kernel does not ask a
- * BPF algorithm for its info; struct cc_flow holds the state instead.
+ * BPF has two limits. It cannot write cwnd_clamp_segs. The kernel does not ask a BPF
+ * algorithm for its info, so struct cc_flow contains the state instead.
  */
 #ifndef DUMBBELL_ADAPTER_H
 #define DUMBBELL_ADAPTER_H
 
-/* What algorithms may only read is filled in here. */
+/* The adapter fills in the fields that algorithms may only read. */
 #define CC_VIEW
 
 /*
- * A hook is a function that the verifier judges by itself, once for any state and any
- * connection: what is behind its pointers is not followed, so that the ways through it do
- * not multiply with those through what comes before. The compiler must not leave out
- * arguments that a hook has no use for.
+ * The verifier checks a hook as a separate function, once for any state and any
+ * connection. It does not follow the values behind its pointers, so the paths of a hook
+ * do not multiply with those before it. The compiler must keep the arguments that a hook
+ * does not use.
  */
 #define CC_HOOK_APART(type, NAME, hook, constant, ...)    \
 	__attribute__((noinline)) type cc_##hook##_apart( \
@@ -77,7 +76,7 @@
 	{                                                                      \
 		cc_init_apart(state, conn);                                    \
 	}
-/* Numbers are always there, pointers may be null. */
+/* Numbers are always present, pointers may be null. */
 #define CC_IS_THERE(argument) _Generic((argument), u32: 1, default: (argument) != 0)
 
 #include "cc.h"
@@ -209,10 +208,10 @@ struct tcp_congestion_ops {
 
 enum cc_pacing_status { CC_PACING_NONE, CC_PACING_NEEDED };
 
-/* rtt_min before the first sample, sk_pacing_rate of a flow that is not paced. */
+/* rtt_min before the first sample, and sk_pacing_rate of a flow without pacing. */
 #define CC_RTT_MIN_NONE 0xffffffffu
 #define CC_PACING_RATE_NONE (~0ul)
-/* A socket option sets the limit of the rate in 32 bits, all of them meaning none. */
+/* A socket option sets the limit of the rate in 32 bits; all ones mean none. */
 #define CC_PACING_LIMIT_MAX 0xfffffffeu
 
 #define CC_SOL_SOCKET 1
@@ -224,7 +223,7 @@ enum cc_pacing_status { CC_PACING_NONE, CC_PACING_NEEDED };
 #define CC_FIELD_LSHIFT_U64 4
 #define CC_FIELD_RSHIFT_U64 5
 
-/* A bit field, wherever the kernel at hand has it. */
+/* A bit field, at its place in this kernel. */
 #define CC_BITS(object, field)                                                         \
 	(cc_load((object),                                                             \
 		 __builtin_preserve_field_info((object)->field, CC_FIELD_BYTE_OFFSET), \
@@ -237,7 +236,7 @@ CC_INLINE u64 cc_load(const void *object, u32 offset, u32 bytes)
 {
 	const void *at = (const u8 *)object + offset;
 
-	/* Keeps the compiler from merging offsets that are not known yet. */
+	/* This keeps the compiler from merging offsets that are not known yet. */
 	asm volatile("" : "+r"(at));
 	switch (bytes) {
 	case 1:
@@ -251,9 +250,7 @@ CC_INLINE u64 cc_load(const void *object, u32 offset, u32 bytes)
 	}
 }
 
-/*
- * The kernel's functions, by their numbers, and its kinds of maps.
- */
+/* The kernel's functions, by number, and its kinds of maps. */
 static u32 (*const cc_random)(void) = (void *)7;
 static long (*const cc_send_ack)(void *tp, u32 rcv_nxt) = (void *)116;
 static long (*const cc_setsockopt)(void *sk, int level, int name, void *value,
@@ -269,7 +266,7 @@ static void (*const cc_ring_submit)(void *data, u64 flags) = (void *)132;
 #define CC_STORAGE_CREATE 1
 #define CC_RING_NO_WAKEUP 1
 
-/* Socket storage of the whole run; every object of it uses one map. */
+/* Socket storage of the whole run. All its objects share one map. */
 struct {
 	int (*type)[CC_MAP_SK_STORAGE];
 	int (*map_flags)[CC_MAP_NO_PREALLOC];
@@ -277,18 +274,18 @@ struct {
 	struct cc_flow *value;
 } cc_flows CC_SECTION(".maps");
 
-/* Records of callbacks; its size is set when the object is loaded, if it is used. */
+/* Records of callbacks. The loader sets the size if they are used. */
 struct {
 	int (*type)[CC_MAP_RINGBUF];
 	int (*max_entries)[4096];
 } cc_records CC_SECTION(".maps");
 
-/* Callbacks that found no room in cc_records. */
+/* Number of callbacks without room in cc_records. */
 u64 cc_records_lost CC_SECTION(".bss.dumbbell");
 
 /*
- * What is set before the object is loaded; the verifier then knows it, and removes
- * what is switched off.
+ * Constants that are set before the object is loaded. The verifier then knows them, and
+ * removes disabled code.
  */
 struct cc_settings {
 	u32 keep_state;
@@ -300,10 +297,10 @@ struct cc_settings {
 
 extern const volatile struct cc_settings cc_settings;
 
-/* The algorithm at hand. The compiler sees through it to the hooks themselves. */
+/* The algorithm of this object. The compiler inlines its hooks. */
 static const struct cc_algorithm cc_this;
 
-/* The compiler must not take the parameters for those that the object holds. */
+/* The parameters, at an address that hides the object's values from the compiler. */
 CC_INLINE const void *cc_params(void)
 {
 	const void *params = (const void *)cc_settings.params;
@@ -347,7 +344,7 @@ struct cc_memory {
 	u64 state[CC_STATE_BYTES / sizeof(u64)];
 };
 
-/* What user space reads of a call: kernel/record.rs knows this layout. */
+/* A call for user space. kernel/record.rs has the same layout. */
 struct cc_record {
 	u64 socket; /* which of those of one port */
 	u32 hook;
@@ -376,7 +373,7 @@ CC_INLINE u8 cc_is_cwnd_limited(struct tcp_sock *tp)
 
 /*
  * An algorithm without cong_control shares the rate with the kernel, which sets
- * sk_pacing_rate after each ACK: its word is the limit of that rate.
+ * sk_pacing_rate after each ACK. Such an algorithm sets the limit of that rate.
  */
 CC_INLINE u64 cc_pacing_rate(struct sock *sk)
 {
@@ -432,7 +429,9 @@ CC_INLINE void cc_read_conn(struct cc_conn *conn, struct tcp_sock *tp)
 	conn->pacing_wait_us = cc_pacing_wait_us(tp);
 	conn->stamp_ms = cc_this.flags & CC_NEEDS_ONE_WAY ? tp->rx_opt.rcv_tsval : 0;
 	conn->echo_ms = cc_this.flags & CC_NEEDS_ONE_WAY ? tp->rx_opt.rcv_tsecr : 0;
-	/* With nothing in flight the latest delivered is the latest sent. */
+	/*
+	 * With nothing in flight, the segment delivered last is also the one sent last.
+	 */
 	conn->last_sent_ms = (u32)(tp->first_tx_mstamp / CC_USEC_PER_MSEC);
 }
 
@@ -441,7 +440,7 @@ CC_INLINE void cc_pace(struct sock *sk, u64 rate)
 	u32 limit = rate < CC_PACING_LIMIT_MAX ? (u32)rate : CC_PACING_LIMIT_MAX;
 
 	if (!rate) {
-		/* Who did not begin to pace does not end it. */
+		/* Only an algorithm that began to pace may end it. */
 		if (cc_pacing_rate(sk) && sk->sk_pacing_status == CC_PACING_NEEDED)
 			sk->sk_pacing_status = CC_PACING_NONE;
 		return;
@@ -457,7 +456,7 @@ CC_INLINE void cc_pace(struct sock *sk, u64 rate)
 
 CC_INLINE void cc_write_conn(struct tcp_sock *tp, const struct cc_conn *conn)
 {
-	/* A window of nothing would stop the connection for good. */
+	/* A window of 0 would stop the connection for good. */
 	tp->snd_cwnd = cc_max(conn->cwnd_segs, 1);
 	tp->snd_cwnd_cnt = conn->cwnd_cnt;
 	tp->snd_ssthresh = conn->ssthresh_segs;
@@ -483,7 +482,7 @@ CC_INLINE void cc_begin_record(struct cc_call *call, struct tcp_sock *tp, u32 ho
 	record->argument = call->argument;
 }
 
-/* Fills in what the hook sees. */
+/* Fill in the hook's view of the connection. */
 CC_INLINE void cc_look(struct cc_call *call, struct tcp_sock *tp)
 {
 	struct cc_memory *memory = &call->memory;
@@ -495,7 +494,7 @@ CC_INLINE void cc_look(struct cc_call *call, struct tcp_sock *tp)
 	memory->conn.base_rtt_us = call->flow ? call->flow->base_rtt_us : 0;
 }
 
-/* The same, and keeps it. call->argument is set already. */
+/* Fill it in and record it. call->argument is set already. */
 CC_INLINE void cc_begin(struct cc_call *call, struct tcp_sock *tp, u32 hook)
 {
 	cc_look(call, tp);
@@ -503,7 +502,7 @@ CC_INLINE void cc_begin(struct cc_call *call, struct tcp_sock *tp, u32 hook)
 		cc_begin_record(call, tp, hook);
 }
 
-/* Carries on what the hook did, its writing to conn only if it may. */
+/* Apply the hook's changes; those to conn only if it may write. */
 CC_INLINE void cc_end(struct cc_call *call, struct tcp_sock *tp, u8 may_write)
 {
 	struct cc_memory *memory = &call->memory;
@@ -569,8 +568,7 @@ CC_INLINE u64 cc_on_ssthresh(const u64 *context)
 	return segs;
 }
 
-/* The kernel demands this hook; without one of its own an algorithm does what Reno does.
- */
+/* The kernel requires this hook. Without one, an algorithm uses Reno's. */
 CC_INLINE u64 cc_on_undo_cwnd(const u64 *context)
 {
 	CC_CALLED(call, tp, context);
@@ -587,7 +585,7 @@ CC_INLINE u64 cc_on_undo_cwnd(const u64 *context)
 	return segs;
 }
 
-/* Hooks that are told a number. */
+/* Hooks with a number as input. */
 #define CC_ON_NUMBER(hook, number_, index)                                               \
 	CC_INLINE u64 cc_on_##hook(const u64 *context)                                   \
 	{                                                                                \
@@ -604,7 +602,7 @@ CC_INLINE u64 cc_on_undo_cwnd(const u64 *context)
 
 CC_ON_NUMBER(set_state, CC_ON_SET_STATE, 1)
 
-/* Notes whether the ACK at hand carries a mark, before it is looked at for losses. */
+/* Note whether this ACK carries a mark, before the kernel checks it for losses. */
 CC_INLINE void cc_note_mark(struct tcp_sock *tp, u32 flags)
 {
 	struct cc_flow *flow = cc_storage_get(&cc_flows, tp, 0, 0);
@@ -633,8 +631,8 @@ CC_INLINE u64 cc_on_in_ack_event(const u64 *context)
 }
 
 /*
- * The stack's slow start, a function of its own as hooks are: how many of the
- * acknowledged segments the algorithm is told of.
+ * The stack's slow start, a separate function as hooks are. It returns the number of
+ * acknowledged segments to pass to the algorithm.
  */
 u32 cc_start_part_apart(struct cc_start *start, struct cc_conn *conn, u32 acked,
 			u32 rtt_us);
@@ -651,8 +649,7 @@ u32 cc_start_part_apart(struct cc_start *start, struct cc_conn *conn, u32 acked,
 		return cc_start_part_of(cc_start_choice(), start, conn, acked, rtt_us); \
 	}
 
-/* Paces what a slow start that holds the window sends, under an algorithm that does not.
- */
+/* Pace a slow start that sets the window, if the algorithm does not pace. */
 CC_INLINE void cc_start_pace(struct cc_flow *flow, struct sock *sk, u64 rate, u8 holds)
 {
 	u32 limit = holds && rate < CC_PACING_LIMIT_MAX ? (u32)rate : ~0u;
@@ -707,8 +704,8 @@ CC_INLINE u64 cc_on_cong_avoid(const u64 *context)
 }
 
 /*
- * A segment has arrived, marked or not. Where that differs from the one before, what was
- * not acknowledged yet is acknowledged with the old state, and this one at once.
+ * Take an arriving segment, marked or not. If it differs from the one before, acknowledge
+ * all earlier segments with the old state, and this one at once.
  */
 CC_INLINE void cc_echo_mark(struct tcp_sock *tp, u8 is_marked)
 {
@@ -801,9 +798,7 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 	return 0;
 }
 
-/*
- * What CC_ALGORITHM(NAME) adds to the algorithm's table.
- */
+/* The programs that CC_ALGORITHM(NAME) adds to the algorithm's table. */
 #define CC_PROGRAM_OF(hook)                                  \
 	CC_SECTION("struct_ops") u64 on_##hook(u64 *context) \
 	{                                                    \
@@ -835,7 +830,7 @@ CC_INLINE u64 cc_on_cong_control(const u64 *context)
 
 #define CC_INITIAL(field, unit, initial, ...) initial,
 
-/* The name is filled in when the object is loaded: it is to be unique on the machine. */
+/* The loader fills in the name, which must be unique on the machine. */
 #define CC_STRUCT_OPS(NAME, ...)                                                         \
 	CC_SECTION(".rodata.dumbbell")                                                   \
 	const volatile struct cc_settings cc_settings = {                                \

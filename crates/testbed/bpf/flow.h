@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * flow.h - what is kept of each socket, in socket storage that user space reads by the
- * socket's descriptor. One map for all programs of a run.
+ * flow.h - data on each socket, in socket storage that user space reads by the socket's
+ * descriptor. All programs of a run share one map.
  */
 #ifndef DUMBBELL_FLOW_H
 #define DUMBBELL_FLOW_H
@@ -9,7 +9,7 @@
 #include "cc_start.h"
 
 struct cc_flow {
-	/* Kept by watch.c. */
+	/* watch.c writes these. */
 	u64 rtt_sum_us;
 	u32 rtt_samples;
 	u32 rtt_us; /* the latest */
@@ -18,32 +18,34 @@ struct cc_flow {
 	u32 congestion_events; /* reductions of the window */
 	u32 timeouts;
 	u32 spurious; /* reductions that were undone */
-	/* Told by TCP-BPF; 0: not. */
+	/* As TCP-BPF set it; 0: not set. */
 	u32 base_rtt_us;
-	/* Port of this end. */
+	/* Local port. */
 	u32 port;
-	/* The window when the retransmission timer last expired. */
+	/* Window at the last retransmission timeout. */
 	u32 timeout_cwnd_segs;
-	/* Delivered when the round-trip time was last sampled. */
+	/* Segments delivered at the last round-trip sample. */
 	u32 delivered_segs;
-	/* enum cc_ca_state, as last set. */
+	/* enum cc_ca_state, as set last. */
 	u8 ca_state;
-	/* The kernel may still find the last reduction spurious. */
+	/* True while the kernel may still find the last reduction spurious. */
 	u8 may_undo;
-	/* This end made the connection: it is the one that sends data. */
+	/* True for the end that opened the connection, which sends the data. */
 	u8 connected;
-	/* The last segment that arrived was marked, and what was expected after it. */
+	/*
+	 * True if the last segment was marked; and the sequence number expected after it.
+	 */
 	u8 ce_state;
 	u32 ce_rcv_nxt;
-	/* Retransmissions that were not under way any more when that was sampled. */
+	/* Retransmissions that had left the network at the last round-trip sample. */
 	u32 resent_back_segs;
-	/* Kept by the algorithm's adapters, after each call. */
+	/* The algorithm's adapters write these after each call. */
 	struct cc_conn conn;
 	u8 state[CC_STATE_BYTES];
-	/* The latest ACK carried ECN-Echo; what was taken for lost before it. */
+	/* True if the latest ACK carried ECN-Echo; and the segments lost before it. */
 	u32 is_marked;
 	u32 marked_lost_segs;
-	/* The stack's slow start, and whether it began to pace. */
+	/* The stack's slow start; and true if it began to pace. */
 	union {
 		struct cc_start start;
 		u64 start_room[CC_START_BYTES / sizeof(u64)];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * play.h - an algorithm whose hooks are called as user space says, without a socket.
+ * play.h - calls an algorithm's hooks for user space, without a socket.
  *
- * Included behind adapter.h (clang -target bpf -include adapter.h -include play.h), whose
- * programs it replaces by one, which user space runs (BPF_PROG_TEST_RUN): it makes the
- * call of a struct cc_record and fills in what that comes to. The hooks are the same
- * functions, in the kernel's hands as in a connection.
+ * It is included behind adapter.h (clang -target bpf -include adapter.h -include play.h).
+ * It replaces the adapter's programs by one, which user space runs (BPF_PROG_TEST_RUN).
+ * This program makes the call of a struct cc_record and fills in the outcome. The hooks
+ * are the same functions as in a connection, and run in the kernel.
  */
 #ifndef DUMBBELL_PLAY_H
 #define DUMBBELL_PLAY_H

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * watch.c - what the kernel's TCP does with the sockets of a run, whatever their
- * congestion control, and TCP-BPF: settings that a program makes while a connection is
- * set up (Brakmo 2017).
+ * watch.c - measurements of a run's sockets, with any congestion control; and TCP-BPF:
+ * settings that a program makes during the handshake (Brakmo 2017).
  *
- * Sockets of other namespaces are left alone: the first program looks at the namespace
- * before anything else, and the second knows only sockets that the first has met.
+ * Sockets of other namespaces are ignored. The first program checks the namespace before
+ * anything else, and the second knows only sockets that the first has seen.
  */
 #include "flow.h"
 
 /*
- * The kernel as this file sees it: a few fields, found by name when it is loaded, and
+ * The kernel as this file needs it: a few fields, found by name when it is loaded, and
  * the numbers of its interface to BPF.
  */
 
@@ -39,7 +38,7 @@ enum { OPTION_NODELAY = 1, OPTION_IW = 1001, OPTION_CWND_CLAMP = 1002 };
 struct bpf_sock;
 struct sock;
 
-/* Part of the kernel's interface, hence with fixed places. */
+/* A part of the kernel's interface, so its offsets are fixed. */
 struct bpf_sock_ops {
 	u32 op;
 	union {
@@ -128,7 +127,7 @@ struct {
 	TYPE(value, struct cc_flow);
 } flows SEC(".maps");
 
-/* The cookies of the run's namespaces. */
+/* Cookies of the run's namespaces. */
 struct {
 	NUMBER(type, MAP_HASH);
 	NUMBER(max_entries, 1024);
@@ -136,7 +135,7 @@ struct {
 	TYPE(value, u8);
 } namespaces SEC(".maps");
 
-/* By port. */
+/* Settings by port. */
 struct {
 	NUMBER(type, MAP_HASH);
 	NUMBER(map_flags, NO_PREALLOC);
@@ -183,8 +182,8 @@ static void tell(const struct cc_flow *flow, u32 kind, u32 cwnd_segs, u32 ssthre
 }
 
 /*
- * An undo clears the marker of the reduction and leaves the threshold that it returned
- * to. All else that clears the marker clears that threshold too.
+ * An undo clears the marker of the reduction and keeps the threshold to which it
+ * returned. All other code that clears the marker also clears that threshold.
  */
 static void note_undo(struct cc_flow *flow, const struct tcp_sock *tcp)
 {
@@ -206,8 +205,8 @@ static void note_reduction(struct cc_flow *flow, const struct tcp_sock *tcp,
 }
 
 /*
- * Whether a timeout reduced the window, which the kernel does once for what was
- * outstanding; asked before the kernel notes the timeout.
+ * Return true if a timeout reduces the window. The kernel reduces it once for the
+ * outstanding data. Call this before the kernel notes the timeout.
  */
 static u8 reduces_anew(const struct cc_flow *flow, const struct tcp_sock *tcp)
 {
@@ -218,7 +217,7 @@ static u8 reduces_anew(const struct cc_flow *flow, const struct tcp_sock *tcp)
 	return !cc_seq_after(tcp->high_seq, tcp->snd_una);
 }
 
-/* Called before the kernel changes the state, and at each timeout. */
+/* Runs before the kernel changes the state, and at each timeout. */
 SEC("tp_btf/tcp_cong_state_set")
 int watch_state(u64 *arguments)
 {
@@ -241,7 +240,9 @@ int watch_state(u64 *arguments)
 	} else if (state == CC_CWR && flow->ca_state <= CC_DISORDER) {
 		note_reduction(flow, tcp, tcp->snd_cwnd);
 	} else if (state == CC_RECOVERY) {
-		/* After CWR the window falls already: one reduction for a round trip. */
+		/*
+		 * In CWR the window already falls, and one round trip has one reduction.
+		 */
 		if (flow->ca_state != CC_CWR && flow->ca_state != CC_RECOVERY)
 			note_reduction(flow, tcp, tcp->snd_cwnd);
 		flow->may_undo = tcp->undo_marker != 0;
@@ -273,8 +274,8 @@ static void note_rtt(struct cc_flow *flow, const struct tcp_sock *tcp)
 }
 
 /*
- * Called before the kernel works through a segment; what the one before has told is
- * known then. (The callback for round-trip times comes once for each of them only.)
+ * Runs before the kernel processes a segment, when the results of the one before are
+ * known. (The callback for round-trip times comes only once per round trip.)
  */
 SEC("tp_btf/tcp_probe")
 int watch_arrival(u64 *arguments)
@@ -289,7 +290,8 @@ int watch_arrival(u64 *arguments)
 	if (!tcp)
 		return 0;
 	note_rtt(flow, tcp);
-	/* Duplicates that are reported late undo a reduction without a change of state.
+	/*
+	 * Duplicates that are reported late undo a reduction without a change of state.
 	 */
 	note_undo(flow, tcp);
 	return 0;
@@ -312,7 +314,9 @@ static void set(struct bpf_sock_ops *ops, int level, int option, u32 value)
 		set_option(ops, level, option, &value, sizeof(value));
 }
 
-/* Before the handshake, which says how far windows scale; sockets inherit of listeners.
+/*
+ * Set buffers before the handshake, which announces the window scale. Sockets inherit
+ * them from listeners.
  */
 static void steer_buffers(struct bpf_sock_ops *ops)
 {
@@ -322,20 +326,23 @@ static void steer_buffers(struct bpf_sock_ops *ops)
 		return;
 	set(ops, LEVEL_SOCKET, OPTION_SNDBUF, steering->send_buffer_bytes);
 	/*
-	 * Nagle's algorithm keeps a last segment that is not full, and what is added to
-	 * that is never held back for want of room: the buffer would be no limit.
+	 * Nagle's algorithm keeps a last segment that is not full. The kernel adds data
+	 * to it even if the buffer is full, so the buffer would not be a limit.
 	 */
 	set(ops, LEVEL_TCP, OPTION_NODELAY, steering->send_buffer_bytes != 0);
 	set(ops, LEVEL_SOCKET, OPTION_RCVBUF, steering->receive_buffer_bytes);
 }
 
-/* When the kernel has set its initial window, and before congestion control begins. */
+/*
+ * Set windows after the kernel has set its initial window, and before congestion control
+ * begins.
+ */
 static void steer_window(struct bpf_sock_ops *ops, const struct steering *steering)
 {
 	u32 clamp = steering->cwnd_clamp_segs, initial = steering->initial_window_segs;
 
 	set(ops, LEVEL_TCP, OPTION_CWND_CLAMP, clamp);
-	/* The kernel holds only growth to the clamp. */
+	/* The kernel applies the clamp only to growth. */
 	if (clamp && (initial ? initial : ops->snd_cwnd) > clamp)
 		initial = clamp;
 	set(ops, LEVEL_TCP, OPTION_IW, initial);
@@ -371,7 +378,7 @@ static void begin(struct bpf_sock_ops *ops)
 		return;
 	flow->port = ops->local_port;
 	flow->connected = ops->op == OPS_ESTABLISHED;
-	/* The handshake's is no sample. */
+	/* The sample of the handshake does not count. */
 	flow->delivered_segs = tcp->delivered;
 	if (steering) {
 		flow->base_rtt_us = steering->base_rtt_us;
