@@ -48,6 +48,20 @@ def test_every_page_has_a_current_figure(algorithm: Algorithm) -> None:
     assert path.stat().st_size < algorithm_figure.BYTES_MAX
 
 
+def test_comments_of_a_file_leave_its_figure_current_but_code_and_looks_do_not() -> None:
+    reno = catalogue.algorithm("reno")
+
+    def digest(old: str, new: str) -> str:
+        assert old in reno.code
+        changed = reno.model_copy(update={"code": reno.code.replace(old, new)})
+        return algorithm_figure.digest(changed)
+
+    current = algorithm_figure.digest(reno)
+    assert digest("CC_ALGORITHM(", "/* More\n * words. */\nCC_ALGORITHM(") == current
+    assert digest("In figures: Standard TCP", "In figures: Reno") != current
+    assert digest("CC_ALGORITHM(", "CC_ALGORITHM((") != current
+
+
 def test_the_index_is_current_and_nothing_else_is_there() -> None:
     pages = {path.stem for path in (DOCS / algorithm_page.FOLDER).iterdir()}
     assert pages == {*catalogue.algorithms(), "README"}

@@ -90,14 +90,18 @@ def write(folder: Path) -> Iterator[str]:
 
 
 def digest(algorithm: Algorithm) -> str:
-    """Return the SHA-256 of the scenarios, of the algorithm's file and of how it is drawn."""
-    own = hashlib.sha256(algorithm.code.encode())
+    """Return the SHA-256 of the scenarios, of the algorithm's file and of how it is drawn.
+
+    Comments of the file do not count, except the one that defines how figures show it.
+    """
+    own = hashlib.sha256(" ".join(_COMMENT.sub(" ", algorithm.code).split()).encode())
     for scenario in (alone(algorithm), two(algorithm)):
         own.update(scenario.json.encode())
     own.update(Path(__file__).read_bytes())
     return own.hexdigest()
 
 
+_COMMENT: Final = re.compile(r"/\*(?! In figures: ).*?\*/", re.DOTALL)
 _DIGEST: Final = re.compile(r"<!-- made of ([0-9a-f]{64}) -->")
 
 
