@@ -108,7 +108,7 @@
 	  "time may end the search for the RTT",                                        \
 	  "Linux 4.17")
 
-/* What Linux 4.14 did not have. */
+/* Linux 4.14 did not have these features. */
 #define BBR_LINUX_4_14                                              \
 	CC_SET(bbr, extra_gain, 0), CC_SET(bbr, edt_correction, 0), \
 		CC_SET(bbr, up_room, 0), CC_SET(bbr, equal_rtt, 1), \
@@ -137,10 +137,10 @@
 #define BBR_CHUNK_OF_TWO 150000u
 #define BBR_CHUNKS_OF_ROOM 3u
 #define BBR_UP_ROOM_SEGS 2u
-/* Intervals whose rates differ by less are equal, bytes per second. */
+/* Intervals are equal if their rates differ by less, bytes per second. */
 #define BBR_LT_DIFF 500u
 #define BBR_LT_LONGEST 4u
-/* The estimate keeps the best sample of the window, and later ones for when it ages. */
+/* The estimate keeps the best sample of the window, and later ones that replace it. */
 #define BBR_SAMPLES 3
 
 enum bbr_mode { BBR_STARTUP, BBR_DRAIN, BBR_PROBE_BW, BBR_PROBE_RTT };
@@ -194,9 +194,7 @@ static u32 bbr_now_us(const struct cc_conn *conn)
 	return (u32)conn->now_us;
 }
 
-/*
- * What the model says.
- */
+/* The model. */
 static u32 bbr_max_bw(const struct bbr_state *bbr)
 {
 	return bbr->best[0].bw;
@@ -223,7 +221,7 @@ static u32 bbr_bdp(const struct bbr_state *bbr, u32 bw, u32 gain)
 	return cc_bw_product(bw, bbr->min_rtt_us, gain);
 }
 
-/* A window that lets chunks be sent, received and acknowledged as they come. */
+/* A window with room for chunks while they are sent, received and acknowledged. */
 static u32 bbr_roomy(const struct bbr_params *params, const struct bbr_state *bbr,
 		     const struct cc_conn *conn, u64 segs)
 {
@@ -239,7 +237,7 @@ static u32 bbr_inflight_at(const struct bbr_params *params, const struct bbr_sta
 	return bbr_roomy(params, bbr, conn, bbr_bdp(bbr, bbr_max_bw(bbr), gain));
 }
 
-/* What will be in flight of some segments when the next one may leave. */
+/* Segments of `segs` that will be in flight when the next chunk may leave. */
 static u32 bbr_inflight_then(const struct bbr_params *params, const struct bbr_state *bbr,
 			     const struct cc_conn *conn, u32 segs)
 {
@@ -258,7 +256,7 @@ static void bbr_pace(const struct bbr_params *params, struct bbr_state *bbr,
 		   bbr->is_full);
 }
 
-/* The rate before any was measured. */
+/* Pace before any rate is measured. */
 static void bbr_pace_blindly(const struct bbr_params *params, struct bbr_state *bbr,
 			     struct cc_conn *conn)
 {
@@ -276,7 +274,7 @@ static void bbr_next_phase(const struct bbr_params *params, struct bbr_state *bb
 	bbr->phase_us = bbr_now_us(conn);
 }
 
-/* Any phase but the one below bw, which is the second. */
+/* Begin with any phase except the second one, which is below bw. */
 static void bbr_begin_cycle(const struct bbr_params *params, struct bbr_state *bbr,
 			    const struct cc_conn *conn)
 {
@@ -330,7 +328,7 @@ static void bbr_forget_policer(struct bbr_state *bbr, const struct cc_conn *conn
 	bbr_begin_interval(bbr, conn);
 }
 
-/* An interval of heavy loss is over: was the one before as fast? */
+/* End an interval of heavy loss: was the one before as fast? */
 static void bbr_end_interval(const struct bbr_params *params, struct bbr_state *bbr,
 			     const struct cc_conn *conn, u32 bw)
 {
@@ -351,7 +349,7 @@ static void bbr_end_interval(const struct bbr_params *params, struct bbr_state *
 	bbr_begin_interval(bbr, conn);
 }
 
-/* Whether an interval has to go on, or begin anew. */
+/* Return true if the interval continues, or a new one begins. */
 static u8 bbr_interval_goes_on(const struct bbr_params *params, struct bbr_state *bbr,
 			       const struct cc_conn *conn,
 			       const struct cc_rate_sample *rate)
@@ -397,11 +395,9 @@ static void bbr_look_for_policer(const struct bbr_params *params, struct bbr_sta
 			 cc_bw_of(delivered, (u64)ms * CC_USEC_PER_MSEC));
 }
 
-/*
- * What an ACK teaches.
- */
+/* Measurements of an ACK. */
 
-/* A sample replaces those that are no better, and ages what is kept for later. */
+/* Add a sample. It replaces all that are no better, and the others age. */
 static void bbr_keep_bw(struct bbr_state *bbr, u32 bw, u32 window)
 {
 	struct bbr_sample sample = {bbr->round, bw};
@@ -422,7 +418,7 @@ static void bbr_keep_bw(struct bbr_state *bbr, u32 bw, u32 window)
 		best[1] = best[2];
 		best[2] = sample;
 	}
-	/* Without a better one for long, the latest will do as the next. */
+	/* If no better sample came for long, the latest becomes the next one. */
 	if (age > window)
 		return;
 	if (best[1].round == best[0].round && age > window / 4)
@@ -451,7 +447,7 @@ static void bbr_learn_bw(const struct bbr_params *params, struct bbr_state *bbr,
 		bbr_keep_bw(bbr, bw, params->bw_window);
 }
 
-/* How much more ACKs brought at a time than the rate of delivery says. */
+/* Measure aggregation: segments that ACKs bring beyond the delivery rate. */
 static void bbr_learn_aggregation(const struct bbr_params *params, struct bbr_state *bbr,
 				  const struct cc_conn *conn,
 				  const struct cc_rate_sample *rate)
@@ -509,7 +505,7 @@ static void bbr_drain(const struct bbr_params *params, struct bbr_state *bbr,
 
 	if (bbr->mode == BBR_STARTUP && bbr->is_full) {
 		bbr->mode = BBR_DRAIN;
-		/* For the eyes of others only. */
+		/* Only other code reads it. */
 		conn->ssthresh_segs = cc_min(pipe, CC_SSTHRESH_INFINITE);
 	}
 	if (bbr->mode == BBR_DRAIN &&
@@ -517,9 +513,7 @@ static void bbr_drain(const struct bbr_params *params, struct bbr_state *bbr,
 		bbr_begin_cycle(params, bbr, conn);
 }
 
-/*
- * The search for the RTT.
- */
+/* ProbeRTT. */
 static void bbr_end_probe_rtt(const struct bbr_params *params, struct bbr_state *bbr,
 			      struct cc_conn *conn)
 {
@@ -601,7 +595,7 @@ static void bbr_learn(const struct bbr_params *params, struct bbr_state *bbr,
  * The window.
  */
 
-/* Room for what ACKs bring at once. */
+/* Room for the segments that ACKs bring at once. */
 static u32 bbr_extra_segs(const struct bbr_params *params, const struct bbr_state *bbr)
 {
 	u32 most = cc_bw_segs(bbr_bw(bbr), params->extra_max * CC_USEC_PER_MSEC);
@@ -612,7 +606,7 @@ static u32 bbr_extra_segs(const struct bbr_params *params, const struct bbr_stat
 	return cc_min(cc_scale(extra, params->extra_gain, CC_GAIN_ONE), most);
 }
 
-/* Losses and recoveries; gives whether the window is settled with that. */
+/* Handle losses and recoveries; return true if that settles the window. */
 static u8 bbr_recover(struct bbr_state *bbr, struct cc_conn *conn,
 		      const struct cc_rate_sample *rate)
 {
@@ -689,7 +683,7 @@ static u32 bbr_ssthresh(const struct bbr_params *params, struct bbr_state *bbr,
 	return conn->ssthresh_segs;
 }
 
-/* What looked like losses was none. */
+/* The losses proved spurious. */
 static u32 bbr_undo_cwnd(const struct bbr_params *params, struct bbr_state *bbr,
 			 const struct cc_conn *conn)
 {
@@ -707,7 +701,7 @@ static void bbr_cwnd_event(const struct bbr_params *params, struct bbr_state *bb
 	bbr->is_restarting = 1;
 	bbr->epoch_us = bbr_now_us(conn);
 	bbr->epoch_segs = 0;
-	/* Nothing is queued: neither a burst nor a gap is needed. */
+	/* The queue is empty, so neither a burst nor a gap is necessary. */
 	if (bbr->mode == BBR_PROBE_BW)
 		bbr_pace(params, bbr, conn, CC_GAIN_ONE);
 	else if (bbr->mode == BBR_PROBE_RTT && params->idle_care)

@@ -141,7 +141,7 @@
 #define BBR3_LOSSY_ACKS_MAX 15u
 /* 2^30 segments per round trip are fast enough. */
 #define BBR3_UP_ROUNDS_MAX 30u
-/* Rounds of a probe's wait that chance takes off. */
+/* Most round trips by which chance shortens the wait for a probe. */
 #define BBR3_RANDOM_ROUNDS 2u
 #define BBR3_MARKED_MASK 0xfffu
 #define BBR3_EXTRA_MAX_US 100000u
@@ -152,7 +152,7 @@
 #define BBR3_CHUNK_BYTES_MAX 65215u
 #define BBR3_CHUNKS_OF_ROOM 3u
 #define BBR3_UP_ROOM_SEGS 2u
-/* ECN: alpha moves by 1/16 of its distance and cuts by a third of it. */
+/* ECN: alpha moves by 1/16 of its distance, and a cut takes a third of alpha. */
 #define BBR3_ECN_RTT_MAX_US 5000u
 #define BBR3_ECN_GAIN_SHIFT 4
 #define BBR3_ECN_CUT_OF 3u
@@ -169,7 +169,7 @@ enum bbr3_mode {
 	BBR3_PROBE_RTT
 };
 
-/* Which of a probe's effects the ACKs at hand show. */
+/* Effect of a probe that the current ACKs show. */
 enum bbr3_effect {
 	BBR3_NO_EFFECT,
 	BBR3_REFILLING,
@@ -202,12 +202,12 @@ struct bbr3_state {
 	u32 marked_by_last : 12; /* by the last ACK, modulo 2^12 */
 	u32 up_acked;		 /* not yet turned into inflight_hi */
 	u32 lost;		 /* when the round trip began */
-	/* The round trip before the one at hand. */
+	/* The round trip before the current one. */
 	u16 before_segs; /* delivered, as bbr3_pack */
 	u16 before_lost;
 	u16 extra_now;	  /* aggregation, segments */
 	u16 extra_before; /* in the window before */
-	/* What an undo gives back, as bbr3_pack. */
+	/* Values that an undo restores, as bbr3_pack. */
 	u16 undo_bw_lo;
 	u16 undo_inflight_lo;
 	u16 undo_inflight_hi;
@@ -236,7 +236,7 @@ struct bbr3_state {
 	u32 ended_round : 1; /* with this ACK */
 };
 
-/* What an ACK tells beyond its rate sample. */
+/* Measurements of an ACK beyond its rate sample. */
 struct bbr3_ack {
 	const struct cc_rate_sample *rate;
 	u32 bw;
@@ -253,7 +253,7 @@ static u32 bbr3_share(u32 value, u32 part)
 	return cc_scale(value, part, CC_GAIN_ONE);
 }
 
-/* A number in 16 bits, of which eleven are exact: mantissa << 5 | exponent. */
+/* Pack a number into 16 bits with eleven exact ones: mantissa << 5 | exponent. */
 static u16 bbr3_pack(u32 value)
 {
 	u32 exponent = 0;
@@ -265,21 +265,19 @@ static u16 bbr3_pack(u32 value)
 
 static u32 bbr3_unpack(u16 packed)
 {
-	/* What is infinite stays so. */
+	/* Infinity remains infinity. */
 	if (packed == (0x7ff << 5 | 21))
 		return BBR3_INFINITE;
 	return (u32)(packed >> 5) << (packed & 0x1f);
 }
 
-/* Uniform below `count`. */
+/* A uniform number below `count`. */
 static u32 bbr3_random_below(u32 random, u32 count)
 {
 	return (u32)((u64)random * count >> 32);
 }
 
-/*
- * What the model says.
- */
+/* The model. */
 static u32 bbr3_max_bw(const struct bbr3_state *bbr)
 {
 	return cc_max(bbr->bw_before, bbr->bw_now);
@@ -347,7 +345,7 @@ static u32 bbr3_chunk_segs(const struct bbr3_state *bbr, const struct cc_conn *c
 		      2);
 }
 
-/* A window that lets chunks be sent, received and acknowledged as they come. */
+/* A window with room for chunks while they are sent, received and acknowledged. */
 static u32 bbr3_roomy(const struct bbr3_state *bbr, const struct cc_conn *conn, u32 segs)
 {
 	segs = cc_max(segs, BBR3_CHUNKS_OF_ROOM * bbr3_chunk_segs(bbr, conn));
@@ -367,7 +365,7 @@ static u32 bbr3_target_inflight(const struct bbr3_state *bbr, const struct cc_co
 	return cc_min(bbr3_pipe(bbr, conn, bbr3_bw(bbr)), conn->cwnd_segs);
 }
 
-/* inflight_hi, less what is left to others. */
+/* inflight_hi, less the headroom for other flows. */
 static u32 bbr3_with_headroom(const struct bbr3_params *params,
 			      const struct bbr3_state *bbr)
 {
@@ -380,7 +378,7 @@ static u32 bbr3_with_headroom(const struct bbr3_params *params,
 	return cc_max(bbr->inflight_hi - headroom, BBR3_MIN_CWND);
 }
 
-/* What will be in flight of some segments when the next one may leave. */
+/* Segments of `segs` that will be in flight when the next chunk may leave. */
 static u32 bbr3_inflight_then(const struct bbr3_params *params,
 			      const struct bbr3_state *bbr, const struct cc_conn *conn,
 			      u32 segs)
@@ -400,7 +398,7 @@ static void bbr3_pace(const struct bbr3_params *params, const struct bbr3_state 
 		   bbr->is_full);
 }
 
-/* The rate before any was measured. */
+/* Pace before any rate is measured. */
 static void bbr3_pace_blindly(const struct bbr3_params *params, struct bbr3_state *bbr,
 			      struct cc_conn *conn)
 {
@@ -432,7 +430,7 @@ static void bbr3_lift_lower_bounds(struct bbr3_state *bbr)
 	bbr->inflight_lo = BBR3_INFINITE;
 }
 
-/* From now on until what is sent now is acknowledged. */
+/* Begin a round trip, which lasts until the segments sent now are acknowledged. */
 static void bbr3_mark_round(struct bbr3_state *bbr, const struct cc_conn *conn)
 {
 	bbr->lost = (u32)conn->lost_segs;
@@ -440,7 +438,7 @@ static void bbr3_mark_round(struct bbr3_state *bbr, const struct cc_conn *conn)
 	bbr->round_end = (u32)conn->delivered_segs;
 }
 
-/* A round trip begins before the one at hand is over, which the one before swallows. */
+/* Begin a round trip before the current one is over. The one before includes the rest. */
 static void bbr3_begin_round(struct bbr3_state *bbr, const struct cc_conn *conn)
 {
 	u32 segs = (u32)conn->delivered_segs - bbr->round_end;
@@ -459,7 +457,7 @@ static void bbr3_go_down(const struct bbr3_params *params, struct bbr3_state *bb
 	u32 random = conn->random;
 
 	bbr3_forget_signals(bbr);
-	/* One number for both: its lowest bit, and the rest. */
+	/* One random number serves both: its lowest bit, and the other bits. */
 	bbr->rounds_since_probe = random % BBR3_RANDOM_ROUNDS;
 	bbr->deadline_ms = cc_now_ms(conn) + params->probe_wait +
 			   bbr3_random_below(random, params->probe_wait_random);
@@ -499,7 +497,7 @@ static void bbr3_go_up(struct bbr3_state *bbr, const struct cc_conn *conn, u32 b
  * Losses and marks.
  */
 
-/* Segments lost by the time at which so many were delivered. */
+/* Segments lost until this number of segments was delivered. */
 static u32 bbr3_lost_by(const struct bbr3_state *bbr, const struct cc_conn *conn,
 			u32 ago_segs)
 {
@@ -508,7 +506,7 @@ static u32 bbr3_lost_by(const struct bbr3_state *bbr, const struct cc_conn *conn
 	u32 before_segs = bbr3_unpack(bbr->before_segs);
 	u32 into;
 
-	/* In the round trip at hand, or in the one before? */
+	/* In the current round trip, or in the one before? */
 	if (ago_segs <= now_segs)
 		return (u32)conn->lost_segs -
 		       (now_segs ? cc_scale(lost_now, ago_segs, now_segs) : 0);
@@ -518,7 +516,7 @@ static u32 bbr3_lost_by(const struct bbr3_state *bbr, const struct cc_conn *conn
 	return bbr->lost - cc_scale(bbr->before_lost, into, before_segs);
 }
 
-/* The flight of the sampled segment. */
+/* Find the flight of the sampled segment. */
 static void bbr3_look_back(const struct bbr3_state *bbr, const struct cc_conn *conn,
 			   struct bbr3_ack *ack)
 {
@@ -533,7 +531,7 @@ static u8 bbr3_heeds_ecn(const struct bbr3_params *params, const struct bbr3_sta
 	return params->ecn && bbr->min_rtt_us <= BBR3_ECN_RTT_MAX_US;
 }
 
-/* Of 256, how many segments of the round trip at hand were marked. */
+/* Share of marked segments in the current round trip, of 256. */
 static u32 bbr3_marked_share(const struct bbr3_state *bbr, const struct cc_conn *conn)
 {
 	u32 segs = (u32)conn->delivered_segs - bbr->round_end;
@@ -552,8 +550,8 @@ static u8 bbr3_is_too_high(const struct bbr3_params *params, const struct bbr3_s
 }
 
 /*
- * What had been in flight when the losses of this ACK made the share too large; all of
- * it, if they did not.
+ * Data in flight when the losses of this ACK made the share too large. If they did not,
+ * all data in flight.
  */
 static u32 bbr3_harmless(const struct bbr3_params *params, const struct bbr3_ack *ack)
 {
@@ -582,7 +580,7 @@ static void bbr3_on_too_high(const struct bbr3_params *params, struct bbr3_state
 		bbr3_go_down(params, bbr, conn);
 }
 
-/* A round trip with congestion lowers what is short-term. */
+/* Lower the short-term bounds after a round trip with congestion. */
 static void bbr3_lower(const struct bbr3_params *params, struct bbr3_state *bbr,
 		       const struct cc_conn *conn)
 {
@@ -608,7 +606,7 @@ static void bbr3_lower(const struct bbr3_params *params, struct bbr3_state *bbr,
 	bbr->inflight_lo = cc_min(bbr->inflight_lo, by_ecn);
 }
 
-/* A round trip of marks moves alpha; gives whether half of it was marked. */
+/* Move alpha by a round trip's marks; return true if half of its segments were marked. */
 static void bbr3_learn_marks(const struct bbr3_params *params, struct bbr3_state *bbr,
 			     const struct cc_conn *conn)
 {
@@ -624,9 +622,7 @@ static void bbr3_learn_marks(const struct bbr3_params *params, struct bbr3_state
 		bbr->marked_rounds++;
 }
 
-/*
- * What an ACK teaches.
- */
+/* Measurements of an ACK. */
 static void bbr3_end_round(const struct bbr3_params *params, struct bbr3_state *bbr,
 			   const struct cc_conn *conn)
 {
@@ -642,7 +638,7 @@ static void bbr3_end_round(const struct bbr3_params *params, struct bbr3_state *
 }
 
 /*
- * The first loss of a round trip begins it anew, so that what is delivered in it is that
+ * The first loss of a round trip begins a new one, so that the deliveries in it are those
  * of a whole round trip with losses.
  */
 static void bbr3_note_loss(struct bbr3_state *bbr, const struct cc_conn *conn)
@@ -676,7 +672,7 @@ static void bbr3_learn_bw(const struct bbr3_params *params, struct bbr3_state *b
 		bbr->bw_now = cc_max(bbr->bw_now, ack->bw);
 }
 
-/* What a round trip with losses, or marks, does to the lower bounds. */
+/* Lower the bounds after a round trip with losses or marks. */
 static void bbr3_learn_congestion(const struct bbr3_params *params,
 				  struct bbr3_state *bbr, const struct cc_conn *conn,
 				  const struct bbr3_ack *ack)
@@ -693,7 +689,7 @@ static void bbr3_learn_congestion(const struct bbr3_params *params,
 	bbr->is_marked = 0;
 }
 
-/* How much more ACKs brought at a time than the rate of delivery says. */
+/* Measure aggregation: segments that ACKs bring beyond the delivery rate. */
 static void bbr3_learn_aggregation(const struct bbr3_params *params,
 				   struct bbr3_state *bbr, const struct cc_conn *conn,
 				   const struct bbr3_ack *ack)
@@ -715,7 +711,7 @@ static void bbr3_learn_aggregation(const struct bbr3_params *params,
 	bbr->extra_now = (u16)cc_max(bbr->extra_now, cc_min(epoch.extra, BBR3_SMALL_MAX));
 }
 
-/* The queue overflows, or is marked: the pipe is full. */
+/* The pipe is full if the queue overflows or is marked. */
 static void bbr3_look_for_startup_loss(const struct bbr3_params *params,
 				       struct bbr3_state *bbr, const struct cc_conn *conn,
 				       const struct bbr3_ack *ack)
@@ -772,7 +768,7 @@ static void bbr3_drain(const struct bbr3_params *params, struct bbr3_state *bbr,
 	if (bbr->mode == BBR3_STARTUP && bbr->is_full) {
 		bbr->mode = BBR3_DRAIN;
 		bbr->rounds = 0;
-		/* For the eyes of others only. */
+		/* Only other code reads it. */
 		conn->ssthresh_segs = cc_min(pipe, CC_SSTHRESH_INFINITE);
 		bbr3_forget_signals(bbr);
 	}
@@ -787,7 +783,7 @@ static void bbr3_drain(const struct bbr3_params *params, struct bbr3_state *bbr,
  * The cycle of probes.
  */
 
-/* inflight_hi rises while the window is held back by it: 1, 2, 4 ... per round trip. */
+/* Raise inflight_hi while it limits the window: by 1, 2, 4 ... per round trip. */
 static void bbr3_raise(struct bbr3_state *bbr, const struct cc_conn *conn,
 		       const struct bbr3_ack *ack)
 {
@@ -806,7 +802,7 @@ static void bbr3_raise(struct bbr3_state *bbr, const struct cc_conn *conn,
 		bbr->rounds++;
 }
 
-/* The ACKs of what a probe sent are over; gives whether the next one begins at once. */
+/* End a probe's feedback; return true if the next probe begins at once. */
 static u8 bbr3_end_feedback(struct bbr3_state *bbr, const struct cc_conn *conn,
 			    const struct bbr3_ack *ack)
 {
@@ -820,14 +816,14 @@ static u8 bbr3_end_feedback(struct bbr3_state *bbr, const struct cc_conn *conn,
 		bbr->bw_before = bbr->bw_now;
 		bbr->bw_now = 0;
 	}
-	/* It went as far as was too high before, and nothing happened. */
+	/* The probe reached a level that was too high before, and nothing happened. */
 	if (!bbr->was_risky || bbr->was_too_high)
 		return 0;
 	bbr3_refill(bbr, conn);
 	return 1;
 }
 
-/* Whether the upper bound has decided upon the phase. */
+/* Adapt the upper bound; return true if that has ended the phase. */
 static u8 bbr3_adapt_upper_bound(const struct bbr3_params *params, struct bbr3_state *bbr,
 				 const struct cc_conn *conn, const struct bbr3_ack *ack)
 {
@@ -849,7 +845,7 @@ static u8 bbr3_adapt_upper_bound(const struct bbr3_params *params, struct bbr3_s
 	return 0;
 }
 
-/* Time to probe: after a while, or when Reno would have grown by as much. */
+/* Return true if a probe is due: after a while, or when Reno would have grown as much. */
 static u8 bbr3_is_probe_due(const struct bbr3_params *params,
 			    const struct bbr3_state *bbr, const struct cc_conn *conn)
 {
@@ -906,9 +902,7 @@ static void bbr3_go_through_cycle(const struct bbr3_params *params,
 		bbr3_cruise(bbr);
 }
 
-/*
- * The search for the RTT.
- */
+/* ProbeRTT. */
 static u32 bbr3_small_window(const struct bbr3_params *params,
 			     const struct bbr3_state *bbr)
 {
@@ -987,7 +981,7 @@ static void bbr3_learn_rtt(const struct bbr3_params *params, struct bbr3_state *
 		bbr->is_restarting = 0;
 }
 
-/* The next loss round begins with what this ACK has shown. */
+/* Begin the next loss round with the measurements of this ACK. */
 static void bbr3_renew_latest(struct bbr3_state *bbr, const struct bbr3_ack *ack)
 {
 	if (!ack->is_loss_round_start)
@@ -1000,14 +994,14 @@ static void bbr3_renew_latest(struct bbr3_state *bbr, const struct bbr3_ack *ack
  * The window.
  */
 
-/* Room for what ACKs bring at once. */
+/* Room for the segments that ACKs bring at once. */
 static u32 bbr3_extra_segs(const struct bbr3_state *bbr)
 {
 	return cc_min(cc_max(bbr->extra_now, bbr->extra_before),
 		      cc_bw_segs(bbr3_bw(bbr), BBR3_EXTRA_MAX_US));
 }
 
-/* What the bounds let be in flight. */
+/* Most segments that the bounds allow in flight. */
 static u32 bbr3_bound(const struct bbr3_params *params, const struct bbr3_state *bbr)
 {
 	u32 bound = BBR3_INFINITE;
@@ -1099,7 +1093,7 @@ static u32 bbr3_ssthresh(const struct bbr3_params *params, struct bbr3_state *bb
 	return conn->ssthresh_segs;
 }
 
-/* What looked like losses was none. */
+/* The losses proved spurious. */
 static u32 bbr3_undo_cwnd(const struct bbr3_params *params, struct bbr3_state *bbr,
 			  const struct cc_conn *conn)
 {
@@ -1119,7 +1113,7 @@ static void bbr3_cwnd_event(const struct bbr3_params *params, struct bbr3_state 
 	bbr->is_restarting = 1;
 	bbr->epoch_us = (u32)conn->now_us;
 	bbr->epoch_segs = 0;
-	/* Nothing is queued: neither a burst nor a gap is needed. */
+	/* The queue is empty, so neither a burst nor a gap is necessary. */
 	if (bbr->mode == BBR3_PROBE_RTT)
 		bbr3_end_probe_rtt(params, bbr, conn);
 	else if (bbr->mode >= BBR3_DOWN)
@@ -1132,7 +1126,7 @@ static void bbr3_set_state(const struct bbr3_params *params, struct bbr3_state *
 	if (new_state == CC_LOSS) {
 		bbr3_note_loss(bbr, conn);
 		bbr3_forget_full_bw(bbr, 0);
-		/* The window at hand is that of the timeout. */
+		/* The current window is that of the timeout. */
 		if (!bbr3_is_probing(bbr) && bbr->inflight_lo == BBR3_INFINITE)
 			bbr->inflight_lo = cc_max(conn->cwnd_segs, bbr->prior_cwnd);
 		bbr->last_state = CC_LOSS;
@@ -1141,7 +1135,7 @@ static void bbr3_set_state(const struct bbr3_params *params, struct bbr3_state *
 	}
 }
 
-/* A bound as it is reported: 0 where there is none. */
+/* A bound as it is reported; 0: none. */
 static u32 bbr3_told(u32 bound)
 {
 	return bound == BBR3_INFINITE ? 0 : bound;

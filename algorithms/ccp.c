@@ -137,14 +137,14 @@ static u64 ccp_wanted(const struct ccp_params *params, const struct ccp_state *c
 	return params->kp * cc_storage_free(&ccp->storage, options) >> CC_PATH_SHIFT;
 }
 
-/* The window at which the law gives what is in flight, segments. */
+/* Window at which the law equals the data in flight, segments. */
 static u64 ccp_rest(const struct ccp_params *params, const struct ccp_state *ccp,
 		    const struct cc_storage_options *options)
 {
 	return ccp_wanted(params, ccp, options) / (options->beyond_flight ? 1 : 3);
 }
 
-/* What the law says, segments. */
+/* Result of the law, segments. */
 static u64 ccp_law(const struct ccp_params *params, const struct ccp_state *ccp,
 		   const struct cc_storage_options *options, u32 in_flight_segs)
 {

@@ -135,7 +135,7 @@ struct ccpd_term {
 	u8 is_negative;
 };
 
-/* D, and what the next one starts from. */
+/* D, and the values from which the next one is computed. */
 static struct ccpd_term ccpd_derivative(const struct ccpd_params *params,
 					struct ccpd_state *ccpd,
 					const struct cc_conn *conn)
@@ -157,13 +157,13 @@ static struct ccpd_term ccpd_derivative(const struct ccpd_params *params,
 				  grows != params->kd_opposite};
 }
 
-/* What the window is multiplied by where the law gives what is in flight. */
+/* Factor of the window where the law equals the data in flight. */
 static u32 ccpd_divisor(const struct ccpd_params *params)
 {
 	return params->beyond_flight ? cc_max(params->kp, 1) : 1 + params->kp;
 }
 
-/* A part of what is left of some storage, segments. */
+/* A part of the rest of some storage, segments. */
 static u32 ccpd_left(u64 given, u64 taken, u32 divisor)
 {
 	u64 left = given > taken ? given - taken : 0;
@@ -171,7 +171,7 @@ static u32 ccpd_left(u64 given, u64 taken, u32 divisor)
 	return cc_saturate(left / divisor >> CC_PATH_SHIFT);
 }
 
-/* What the law says, segments. */
+/* Result of the law, segments. */
 static u32 ccpd_law(const struct ccpd_params *params, struct ccpd_state *ccpd,
 		    const struct cc_storage_options *options, const struct cc_conn *conn)
 {

@@ -103,7 +103,7 @@ static const u32 cdg_roots[CDG_EXPONENT_SHIFT] = {
 CC_PARAMS(cdg);
 
 struct cdg_state {
-	/* The latest first. */
+	/* The latest gradient comes first. */
 	s32 gradients_min_us[CDG_WINDOW_MAX];
 	s32 gradients_max_us[CDG_WINDOW_MAX];
 	u32 rtt_min_us; /* of this round trip; 0: none */
@@ -233,7 +233,7 @@ CC_APART u32 cdg_exp(u32 millionths)
 	return (u32)(result >> shift);
 }
 
-/* Chance decides about a backoff; too many without effect are left out. */
+/* Chance decides on a backoff. After too many without effect, backoffs pause. */
 static u8 cdg_wants_backoff(const struct cdg_params *params, struct cdg_state *cdg,
 			    const struct cc_conn *conn, u64 gradient)
 {
@@ -260,7 +260,7 @@ static void cdg_back_off(const struct cdg_params *params, struct cdg_state *cdg,
 	conn->cwnd_cnt = 0;
 }
 
-/* At the end of a round trip; whether its RTTs made the window fall. */
+/* End a round trip; return true if its RTTs reduced the window. */
 static u8 cdg_end_round(const struct cdg_params *params, struct cdg_state *cdg,
 			struct cc_conn *conn)
 {
@@ -275,7 +275,7 @@ static u8 cdg_end_round(const struct cdg_params *params, struct cdg_state *cdg,
 	return 1;
 }
 
-/* ACKs follow each other for as long as the path is. */
+/* Detect a train of ACKs that is as long as the path. */
 static u8 cdg_hystart_train(struct cdg_state *cdg, const struct cc_conn *conn)
 {
 	u32 now = (u32)conn->now_us;
@@ -293,7 +293,7 @@ static u8 cdg_hystart_train(struct cdg_state *cdg, const struct cc_conn *conn)
 	return now - cdg->train_start_us > longest;
 }
 
-/* The smallest RTT of this round trip has left that of the path behind. */
+/* Detect a smallest RTT of this round trip that is well above the path's. */
 static u8 cdg_hystart_delay(struct cdg_state *cdg)
 {
 	u64 longest = (u64)cdg->path_rtt_us + cdg->path_rtt_us / 8;
@@ -348,7 +348,7 @@ static void cdg_cong_avoid(const struct cdg_params *params, struct cdg_state *cd
 		cdg->shadow_segs = cc_min(cdg->shadow_segs, conn->cwnd_segs);
 }
 
-/* Whether an ACK looks delayed; nothing SACKed, as far as is known. */
+/* Return true if an ACK looks delayed. Nothing is SACKed, as far as is known. */
 static u8 cdg_is_delayed(struct cdg_state *cdg, const struct cc_conn *conn, u32 acked)
 {
 	u8 before = cdg->delayed;

@@ -149,7 +149,7 @@ CC_APART u32 compound_log(u32 value)
 		if (value >> log >> bits)
 			log += bits;
 	unit = ((u64)value << COMPOUND_UNIT_SHIFT) >> log;
-	/* Squaring doubles the logarithm; what exceeds 1 is its next bit. */
+	/* Squaring doubles the logarithm, and the part beyond 1 is its next bit. */
 	for (u32 i = 0; i < COMPOUND_LOG_SHIFT; i++) {
 		u32 bit;
 
@@ -192,7 +192,7 @@ static void compound_init(const struct compound_params *params,
 	cc_watch_start(&compound->watch, conn);
 }
 
-/* dwnd; the stack may have left the window less. */
+/* dwnd. The stack may have set the window to less. */
 static u64 compound_held(const struct compound_state *compound,
 			 const struct cc_conn *conn)
 {
@@ -208,7 +208,7 @@ static u32 compound_dwnd(const struct compound_state *compound,
 	return (u32)(compound_held(compound, conn) >> COMPOUND_SHIFT);
 }
 
-/* Moves dwnd, and the window with it. */
+/* Set dwnd, and move the window with it. */
 static void compound_set_dwnd(struct compound_state *compound, struct cc_conn *conn,
 			      u64 dwnd)
 {
@@ -221,7 +221,7 @@ static void compound_set_dwnd(struct compound_state *compound, struct cc_conn *c
 	conn->cwnd_segs = reno + (u32)(dwnd >> COMPOUND_SHIFT);
 }
 
-/* Segments, or as printed by Kumazoe et al. segments per second. */
+/* Segments, or segments per second as printed by Kumazoe et al. */
 static u32 compound_diff(const struct compound_params *params,
 			 const struct compound_state *compound,
 			 const struct cc_conn *conn)
@@ -334,7 +334,7 @@ static u32 compound_ssthresh(const struct compound_params *params,
 			    CC_ONE - params->beta, CC_ONE);
 
 	compound_tune_gamma(params, compound);
-	/* Where cwnd is not cut there is less room for dwnd than it would keep. */
+	/* If cwnd is not cut, there is less room for dwnd than it would keep. */
 	dwnd = cc_min(kept > reno / 2 ? kept - reno / 2 : 0,
 		      params->literal_reno ? dwnd : conn->cwnd_segs);
 	compound->undo_dwnd = compound->dwnd;

@@ -127,7 +127,7 @@
 /* Bits after the point of the ratio of segments to ACKs. */
 #define CUBIC_RATIO_SHIFT 4
 #define CUBIC_RATIO_MAX (32u << CUBIC_RATIO_SHIFT)
-/* 17 minutes from the plateau, or 67 million segments below it, end 64 bits. */
+/* 64 bits suffice up to 17 minutes from the plateau, or 67 million segments below it. */
 #define CUBIC_OFFSET_MAX (1u << 20)
 #define CUBIC_DEPTH_MAX (1u << 26)
 /* Growth divisor while no maximum is known: 5 % per round trip. */
@@ -213,7 +213,7 @@ static void cubic_begin_epoch(const struct cubic_params *params,
 				cc_min(cubic->origin - cwnd, CUBIC_DEPTH_MAX));
 }
 
-/* The smallest RTT, jiffies. Kept in milliseconds it had been rounded down. */
+/* The smallest RTT, jiffies. If it is kept in milliseconds, it was rounded down. */
 static u32 cubic_rtt(const struct cubic_params *params, const struct cubic_state *cubic)
 {
 	u8 is_in_ms = params->hystart > CC_HYSTART_US;
@@ -266,7 +266,7 @@ static void cubic_follow_tcp(const struct cubic_params *params, struct cubic_sta
 		cubic->divisor = cc_min(cubic->divisor, cwnd / (cubic->tcp_cwnd - cwnd));
 }
 
-/* How many acknowledged segments now earn one segment of growth. */
+/* Update the divisor: acknowledged segments per segment of growth. */
 static void cubic_update(const struct cubic_params *params, struct cubic_state *cubic,
 			 const struct cc_conn *conn, u32 acked)
 {
@@ -276,7 +276,7 @@ static void cubic_update(const struct cubic_params *params, struct cubic_state *
 	cubic->acked = cc_saturate((u64)cubic->acked + acked);
 	if (cubic->last_cwnd == cwnd && now - cubic->last_time <= CC_HZ / 32)
 		return;
-	/* Within one tick the curve stands still; legacy stacks computed anyway. */
+	/* Within one tick the curve does not change. Legacy stacks still computed it. */
 	if (!cubic->in_epoch || now != cubic->last_time || params->ack_ratio_correction) {
 		u32 target;
 
@@ -333,7 +333,7 @@ static void cubic_pkts_acked(const struct cubic_params *params, struct cubic_sta
 	}
 	if (sample->rtt_us < 0)
 		return;
-	/* The queue that a cut leaves behind says nothing about the path. */
+	/* After a cut, a queue remains that does not belong to the path. */
 	if (cubic->in_epoch && cc_jiffies(conn) - cubic->epoch_start < CC_HZ)
 		return;
 	rtt_us = cc_max((u32)sample->rtt_us, 1);
@@ -370,7 +370,7 @@ static void cubic_set_state(const struct cubic_params *params, struct cubic_stat
 		cubic_reset(params, cubic, conn);
 }
 
-/* Where the window was heading when its growth was last computed. */
+/* Mode of the window when its growth was last computed. */
 static u8 cubic_mode(const struct cubic_params *params, const struct cubic_state *cubic,
 		     const struct cc_conn *conn)
 {

@@ -119,7 +119,7 @@ static void dctcp_update_alpha(const struct dctcp_params *params,
 	u32 decay = dctcp->alpha >> params->gain_shift;
 	u32 rise = 0;
 
-	/* More marks than deliveries would be a counter that was set back. */
+	/* More marks than deliveries mean that a counter was set back. */
 	if (marked > delivered)
 		marked = delivered;
 	if (delivered) {

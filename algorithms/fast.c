@@ -99,7 +99,7 @@
 
 /* Longer samples of the RTT (17 s) are cut, so that products fit 64 bits. */
 #define FAST_RTT_MAX_US (1u << 24)
-/* So are windows for the pacing rate (34 GB). */
+/* Windows for the pacing rate (34 GB) are cut, too. */
 #define FAST_WINDOW_MAX_BYTES (1ull << 35)
 /* Bits after the point: of the average RTT, and of RTTs and windows in the law. */
 #define FAST_AVERAGE_SHIFT 16
@@ -154,7 +154,7 @@ static u8 fast_queue_is_empty(const struct fast_params *params,
 	return fast_queueing(fast) < (u64)params->mi_threshold << FAST_SHIFT;
 }
 
-/* One's own segments in the queues: w - rtt_base / rtt_average w, << FAST_SHIFT. */
+/* The flow's own segments in the queues: w - rtt_base / rtt_average w, << FAST_SHIFT. */
 static u64 fast_backlog(const struct fast_state *fast, const struct cc_conn *conn)
 {
 	u64 average_us = fast->rtt_average >> FAST_AVERAGE_SHIFT;
@@ -218,11 +218,13 @@ static void fast_update_window(const struct fast_params *params, struct fast_sta
 		window = (u64)CC_CWND_MIN << FAST_SHIFT;
 	conn->cwnd_segs = (u32)(window >> FAST_SHIFT);
 	fast->window_fraction = window & ((1u << FAST_SHIFT) - 1);
-	/* What was given up for delay is not regained in slow start. */
+	/*
+	 * Slow start must not regain the part of the window that was given up for delay.
+	 */
 	conn->ssthresh_segs = cc_min(conn->ssthresh_segs, conn->cwnd_segs);
 }
 
-/* Whether this ACK ends the last round trip of the period. */
+/* Return true if this ACK ends the last round trip of the period. */
 static u8 fast_period_ends(const struct fast_params *params, struct fast_state *fast,
 			   const struct cc_conn *conn)
 {
@@ -295,7 +297,10 @@ static void fast_set_state(const struct fast_params *params, struct fast_state *
 {
 	if (new_state == CC_OPEN && conn->state != CC_DISORDER)
 		fast_begin_period(fast, conn);
-	/* After a timeout the queue may be gone; what was retransmitted cannot tell. */
+	/*
+	 * After a timeout the queue may be gone, and retransmissions give no RTT to show
+	 * that.
+	 */
 	if (new_state == CC_LOSS)
 		fast->rtt_average = 0;
 }

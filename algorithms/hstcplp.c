@@ -72,7 +72,7 @@
 	H(hstcplp, pkts_acked) \
 	H(hstcplp, info)
 
-/* One-way times count in ticks beyond the first one's, the average in 1/8 ticks. */
+/* One-way delays count in ticks beyond the first one, the average in 1/8 ticks. */
 #define HSTCPLP_AVERAGE_SHIFT 3
 
 /* Segments, up to which increase and cut are those of standard TCP (RFC 3649). */
@@ -150,7 +150,7 @@ static void hstcplp_add_time(struct hstcplp_state *hstcplp, u32 ticks)
 	hstcplp->average += time - (hstcplp->average >> HSTCPLP_AVERAGE_SHIFT);
 }
 
-/* How far beyond the smallest time the average is, and how far it may be; ticks. */
+/* Excess of the average over the smallest delay; and the limit of the excess; ticks. */
 static s64 hstcplp_above(const struct hstcplp_state *hstcplp)
 {
 	return (hstcplp->average >> HSTCPLP_AVERAGE_SHIFT) - hstcplp->min;
@@ -190,7 +190,7 @@ static void hstcplp_give_way(const struct hstcplp_params *params,
 	hstcplp->indications++;
 }
 
-/* How long the receiver waited for a second segment, us. */
+/* Time that the receiver waited for a second segment, us. */
 static u32 hstcplp_wait_us(const struct hstcplp_state *hstcplp,
 			   const struct cc_conn *conn, const struct cc_ack_sample *sample)
 {
@@ -204,7 +204,7 @@ static u32 hstcplp_wait_us(const struct hstcplp_state *hstcplp,
 	return cc_saturate((u64)(first - sample->rtt_us));
 }
 
-/* An ACK for one segment that may have waited for the receiver's timer. */
+/* Detect an ACK for one segment that may have waited for the receiver's timer. */
 static u8 hstcplp_may_have_waited(struct hstcplp_state *hstcplp,
 				  const struct cc_conn *conn, u32 acked)
 {
@@ -214,7 +214,7 @@ static u8 hstcplp_may_have_waited(struct hstcplp_state *hstcplp,
 	return hstcplp->delayed < before || (acked == 1 && !conn->in_flight_segs);
 }
 
-/* Takes the time that an ACK tells; whether it tells one. */
+/* Take the one-way delay of an ACK; return true if it has one. */
 static u8 hstcplp_take_time(const struct hstcplp_params *params,
 			    struct hstcplp_state *hstcplp, const struct cc_conn *conn,
 			    const struct cc_ack_sample *sample)

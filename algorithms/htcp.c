@@ -118,7 +118,7 @@ static void htcp_init(const struct htcp_params *params, struct htcp_state *htcp,
 				    .rate_start = now};
 }
 
-/* How long growth is that of standard TCP, jiffies. */
+/* Time with growth of standard TCP, jiffies. */
 static u32 htcp_delta_l(const struct htcp_params *params)
 {
 	return params->delta_l * (CC_HZ / 1000);
@@ -153,7 +153,7 @@ static void htcp_update_alpha(const struct htcp_params *params, struct htcp_stat
 	htcp->alpha = cc_saturate(2 * factor * (HTCP_ONE - htcp->kept));
 }
 
-/* The throughput before this congestion differs from that before the last. */
+/* Return true if the throughput changed between this congestion and the last one. */
 static u8 htcp_rate_changed(const struct htcp_params *params, struct htcp_state *htcp)
 {
 	u64 before = htcp->rate_max_before;

@@ -59,7 +59,7 @@
 #define HYBLA_RHO_MAX_SLOW_START 16u
 /* Bits after the point of the table of powers. */
 #define HYBLA_POWER_SHIFT 7u
-/* More than any path or ACK asks for, so that products fit 64 bits. */
+/* Larger than on any path or with any ACK, so that products fit 64 bits. */
 #define HYBLA_EIGHTHS_MAX (1u << 20)
 #define HYBLA_STEP_MAX (1ull << 40)
 #define HYBLA_ACKED_MAX (1u << 20)
@@ -132,7 +132,7 @@ static u64 hybla_avoidance_step(const struct hybla_params *params,
 	return step < HYBLA_STEP_MAX ? step : HYBLA_STEP_MAX;
 }
 
-/* Widens the window by whole segments and keeps the fraction. */
+/* Widen the window by whole segments, and keep the fraction. */
 static void hybla_grow(const struct hybla_params *params, struct hybla_state *hybla,
 		       struct cc_conn *conn, u64 step)
 {
@@ -181,7 +181,10 @@ static void hybla_cong_avoid(const struct hybla_params *params, struct hybla_sta
 		if (params->count_acks || conn->stack & CC_STACK_COUNT_ACKS)
 			acked = 1;
 		acked = cc_min(acked, HYBLA_ACKED_MAX);
-		/* Linux: below ssthresh, whatever the stack calls slow start. */
+		/*
+		 * Linux: below ssthresh, even if the stack has another rule for slow
+		 * start.
+		 */
 		if (conn->cwnd_segs < conn->ssthresh_segs)
 			hybla_slow_start(params, hybla, conn, acked);
 		else

@@ -73,7 +73,7 @@
 
 #define ILLINOIS_ALPHA_SHIFT 7
 #define ILLINOIS_BETA_SHIFT 6
-/* What standard TCP does. */
+/* Gains of standard TCP. */
 #define ILLINOIS_ALPHA_STANDARD (1u << ILLINOIS_ALPHA_SHIFT)
 #define ILLINOIS_BETA_STANDARD (1u << (ILLINOIS_BETA_SHIFT - 1))
 

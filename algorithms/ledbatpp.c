@@ -118,7 +118,7 @@ static u32 ledbatpp_ssthresh(const struct ledbatpp_params *params,
 	return cc_half_window(conn);
 }
 
-/* The smallest RTT of late, 0 if there is none; of the last `minutes` of them. */
+/* The smallest RTT of the last `minutes`; 0: none. */
 static u32 ledbatpp_base_us(const struct ledbatpp_params *params,
 			    const struct ledbatpp_state *ledbatpp)
 {
@@ -217,7 +217,7 @@ static void ledbatpp_decrease(const struct ledbatpp_params *params,
 		     (100ull * target_us);
 	u64 fall;
 
-	/* Half the window is the most; less than one keeps the product in 64 bits. */
+	/* The most is half the window. The limit of one keeps the product in 64 bits. */
 	if (excess > LEDBATPP_ONE)
 		excess = LEDBATPP_ONE;
 	fall = (window >> LEDBATPP_SHIFT) * excess +
@@ -246,7 +246,7 @@ static void ledbatpp_fall(const struct ledbatpp_params *params,
 	ledbatpp->phase = LEDBATPP_HELD;
 }
 
-/* Goes from one phase to the next where its time has come. */
+/* Enter the next phase when it is due. */
 static void ledbatpp_turn(const struct ledbatpp_params *params,
 			  struct ledbatpp_state *ledbatpp, struct cc_conn *conn)
 {
@@ -318,7 +318,9 @@ static void ledbatpp_pkts_acked(const struct ledbatpp_params *params,
 
 	if (sample->rtt_us <= 0)
 		return;
-	/* Minutes without a sample have none; a clock that was set back begins one anew.
+	/*
+	 * Minutes without a sample have none. If the clock was set back, a minute begins
+	 * again.
 	 */
 	for (u32 i = 0; i < LEDBATPP_MINUTES; i++) {
 		if (ledbatpp->minute == minute)
@@ -339,7 +341,7 @@ static void ledbatpp_set_state(const struct ledbatpp_params *params,
 			       struct ledbatpp_state *ledbatpp, struct cc_conn *conn,
 			       u32 new_state)
 {
-	/* A window that the stack sets is a whole one. */
+	/* The stack sets whole windows. */
 	if (new_state >= CC_CWR)
 		ledbatpp->fraction = 0;
 }

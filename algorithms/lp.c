@@ -56,13 +56,13 @@
 
 /* The average counts in 1/8 ms. */
 #define LP_AVERAGE_SHIFT 3
-/* The rate of the receiver's clock moves by 1/64 of what an ACK says. */
+/* The rate of the receiver's clock moves by 1/64 of its difference from an ACK's rate. */
 #define LP_RATE_SHIFT 6
 #define LP_TICKS_PER_SECOND 1000u
 
 CC_PARAMS(lp);
 
-/* One-way times wrap as the clocks do. */
+/* One-way delays wrap as the clocks do. */
 struct lp_state {
 	u32 average; /* 0: none */
 	u32 min_ms;
@@ -96,7 +96,7 @@ static void lp_cong_avoid(const struct lp_params *params, struct lp_state *lp,
 		cc_standard_growth(conn, acked);
 }
 
-/* What two ACKs in a row say of the receiver's clock. */
+/* Measure the receiver's clock with two consecutive ACKs. */
 static void lp_learn_rate(struct lp_state *lp, const struct cc_conn *conn)
 {
 	u32 there_ms = conn->stamp_ms - lp->stamp_ms;
@@ -144,7 +144,7 @@ static void lp_hear(struct lp_state *lp, const struct cc_conn *conn)
 		lp_add_time(lp, time_ms);
 }
 
-/* How far beyond the smallest time congestion begins. */
+/* Distance from the smallest delay at which congestion begins. */
 static u32 lp_threshold(const struct lp_params *params, const struct lp_state *lp)
 {
 	return params->threshold * (lp->max_ms - lp->min_ms) / 100;

@@ -104,7 +104,7 @@
 /* The smallest RTT is at least so much of the base RTT. */
 #define NV_BASE_LOW 205u
 #define NV_BASE_ONE 256u
-/* The smallest window of use, and how it grows where offload merges ACKs. */
+/* The smallest window in use, and how it grows if offload merges ACKs. */
 #define NV_FLOOR_LOW 4u
 #define NV_FLOOR_HIGH 81u
 #define NV_FLOOR_STEP 2u
@@ -183,7 +183,7 @@ static void nv_cong_avoid(const struct nv_params *params, struct nv_state *nv,
 	cc_additive_increase(conn, per, acked);
 }
 
-/* The smoothed RTT as far as the smallest one is concerned. */
+/* The smoothed RTT, bounded, as a sample for the smallest one. */
 static u32 nv_bounded_rtt(const struct nv_params *params, const struct cc_conn *conn,
 			  u32 rtt_us)
 {
@@ -232,7 +232,7 @@ static void nv_sample_rate(const struct nv_params *params, struct nv_state *nv,
 		nv->samples++;
 }
 
-/* Offload merged a window's ACKs: it takes a larger window to have samples. */
+/* Offload merged a window's ACKs, so samples need a larger window. */
 static u8 nv_is_merged(const struct nv_state *nv, const struct cc_conn *conn,
 		       u32 acked_bytes)
 {
@@ -254,7 +254,7 @@ static u32 nv_most(const struct nv_params *params, const struct nv_state *nv,
 			   params->pad);
 }
 
-/* Returns whether there were samples enough to decide. */
+/* Act on congestion; return true if there were enough samples. */
 static u8 nv_congested(const struct nv_params *params, struct nv_state *nv,
 		       struct cc_conn *conn, u32 most)
 {
@@ -281,7 +281,7 @@ static u8 nv_congested(const struct nv_params *params, struct nv_state *nv,
 	return 1;
 }
 
-/* Likewise. */
+/* Act on its absence; return true if there were enough samples. */
 static u8 nv_calm(const struct nv_params *params, struct nv_state *nv)
 {
 	u32 needed = nv->growth < 0 ? params->growth_losses : params->growth_gains;

@@ -119,7 +119,7 @@ static void prague_init(const struct prague_params *params, struct prague_state 
 	prague_begin_round(prague, conn);
 }
 
-/* How long a round is at least; 0: a round trip. */
+/* Shortest round; 0: a round trip. */
 static u32 prague_round_us(const struct prague_params *params,
 			   const struct prague_state *prague, const struct cc_conn *conn)
 {
@@ -206,7 +206,7 @@ static void prague_grow(const struct prague_params *params, struct prague_state 
 		prague->window = most;
 }
 
-/* The window in force follows the fractional one. */
+/* Set the window from the fractional one. */
 static void prague_follow(const struct prague_state *prague, struct cc_conn *conn)
 {
 	u32 whole = prague_whole(prague);
@@ -219,7 +219,7 @@ static void prague_follow(const struct prague_state *prague, struct cc_conn *con
 	}
 }
 
-/* Takes alpha / 2 of the window, unless this round has been answered already. */
+/* Cut the window by alpha / 2, unless this round has had a cut already. */
 static void prague_cut(const struct prague_params *params, struct prague_state *prague,
 		       const struct cc_conn *conn)
 {
@@ -255,7 +255,7 @@ static void prague_pace(const struct prague_params *params,
 
 	if (!conn->srtt_us || conn->srtt_us == CC_NO_RTT)
 		return;
-	/* beyond 16 GB the rate is not told apart */
+	/* Larger windows have the rate of 16 GB. */
 	if (bytes > 1ull << 34)
 		bytes = 1ull << 34;
 	conn->pacing_rate_bytes_per_s =
@@ -278,7 +278,7 @@ static void prague_cong_control(const struct prague_params *params,
 	prague_pace(params, prague, conn);
 }
 
-/* Ends slow start; the window is cut by what follows. */
+/* End slow start. The code that follows cuts the window. */
 static u32 prague_ssthresh(const struct prague_params *params,
 			   struct prague_state *prague, const struct cc_conn *conn)
 {

@@ -99,7 +99,7 @@ static void relentless_cong_avoid(const struct relentless_params *params,
 	relentless->delivered_segs = conn->delivered_segs;
 }
 
-/* What the reduction that ends now is to take away. */
+/* Segments by which the ending reduction lowers the window. */
 static u32 relentless_cost(const struct relentless_params *params,
 			   const struct relentless_state *relentless,
 			   const struct cc_conn *conn)
@@ -129,7 +129,7 @@ static void relentless_cwnd_event(const struct relentless_params *params,
 	conn->cwnd_segs = cc_min(conn->cwnd_segs, conn->cwnd_clamp_segs);
 	conn->ssthresh_segs =
 		cc_clamp(conn->cwnd_segs, CC_CWND_MIN, CC_SSTHRESH_INFINITE);
-	/* The next reduction may begin before anything has grown. */
+	/* The next reduction may begin before the window grows. */
 	relentless->cwnd_segs = conn->cwnd_segs;
 	relentless->resent_segs = conn->resent_segs;
 	relentless->delivered_segs = conn->delivered_segs;

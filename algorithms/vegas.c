@@ -97,7 +97,7 @@ static void vegas_avoid(const struct vegas_params *params,
 		cc_grow(conn, 1);
 }
 
-/* What a round trip told is acted upon. */
+/* Act on the measurements of a round trip. */
 static void vegas_judge(const struct vegas_params *params, struct vegas_state *vegas,
 			struct cc_conn *conn, u32 acked)
 {
@@ -113,7 +113,10 @@ static void vegas_judge(const struct vegas_params *params, struct vegas_state *v
 		cc_set_window(conn, cc_max(cc_min(cwnd, fitting + 1), CC_CWND_MIN));
 	else
 		cc_slow_start(conn, acked);
-	/* What an idle connection may regain in slow start follows the window. */
+	/*
+	 * Slow start after an idle time may regain a part of the window, which this
+	 * limits.
+	 */
 	conn->ssthresh_segs =
 		cc_max(conn->ssthresh_segs, conn->cwnd_segs / 2 + conn->cwnd_segs / 4);
 }
@@ -146,7 +149,7 @@ static void vegas_judge_round(const struct vegas_params *params,
 	conn->cwnd_segs = cc_max(conn->cwnd_segs, CC_CWND_MIN);
 }
 
-/* A round trip with samples enough is over. */
+/* A round trip with enough samples is over. */
 static void vegas_act(const struct vegas_params *params, struct vegas_state *vegas,
 		      struct cc_conn *conn, u32 acked)
 {

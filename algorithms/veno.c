@@ -104,7 +104,7 @@ static void veno_measure(const struct veno_params *params, struct veno_state *ve
 	watch->round_end_seq = conn->snd_nxt;
 }
 
-/* One segment for every congested_windows of ACKs, the first at once. */
+/* Grow by one segment for every congested_windows of ACKs, the first at once. */
 static void veno_grow_congested(const struct veno_params *params, struct veno_state *veno,
 				struct cc_conn *conn, u32 acked)
 {

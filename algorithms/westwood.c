@@ -123,7 +123,7 @@ static void westwood_add_sample(const struct westwood_params *params,
 	westwood->bandwidth = westwood_smooth(params, westwood->bandwidth, westwood->raw);
 }
 
-/* Ends the window of time if it has lasted long enough. */
+/* End the window of time if it has lasted long enough. */
 static void westwood_end_window(const struct westwood_params *params,
 				struct westwood_state *westwood,
 				const struct cc_conn *conn)
@@ -144,7 +144,7 @@ static void westwood_end_window(const struct westwood_params *params,
 	westwood->start = now;
 }
 
-/* Bytes that an ACK stands for which may be a duplicate or follow duplicates. */
+/* Bytes for an ACK that may be a duplicate or follow duplicates. */
 static u32 westwood_disturbed_bytes(struct westwood_state *westwood,
 				    const struct cc_conn *conn)
 {
@@ -184,7 +184,7 @@ static void westwood_in_ack_event(const struct westwood_params *params,
 	westwood->renew_rtt_min = 0;
 }
 
-/* What the bandwidth carries in the smallest RTT, segments. */
+/* Data that the bandwidth carries in the smallest RTT, segments. */
 static u32 westwood_share(const struct westwood_state *westwood,
 			  const struct cc_conn *conn)
 {

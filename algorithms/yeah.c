@@ -69,7 +69,7 @@
 	H(yeah, set_state)  \
 	H(yeah, info)
 
-/* Round trips of slow mode are counted so far. */
+/* Largest count of round trips in slow mode. */
 #define YEAH_SLOW_ROUNDS_MAX 0xffffffu
 
 CC_PARAMS(yeah);
@@ -105,7 +105,7 @@ static u32 yeah_ssthresh(const struct yeah_params *params, struct yeah_state *ye
 	return cwnd > cut ? cc_max(cwnd - cut, CC_CWND_MIN) : CC_CWND_MIN;
 }
 
-/* Empties the queue, as long as standard TCP would have less. */
+/* Empty the queue, but not below the window of standard TCP. */
 static void yeah_give_up(const struct yeah_params *params, const struct yeah_state *yeah,
 			 struct cc_conn *conn)
 {
