@@ -69,17 +69,21 @@ class Browser:
             self._buffer += read
         text, _, self._buffer = self._buffer.partition(b"\0")
         message = json.loads(text)
-        said = message.get("params", {})
+        params = message.get("params", {})
         match message.get("method"):
             case "Runtime.exceptionThrown":
-                found = said["exceptionDetails"]
-                self.complaints.append(found.get("exception", found).get("description", str(found)))
-            case "Runtime.consoleAPICalled" if said["type"] in ("error", "assert", "warning"):
+                details = params["exceptionDetails"]
                 self.complaints.append(
-                    str([each.get("value", each.get("description")) for each in said["args"]])
+                    details.get("exception", details).get("description", str(details))
                 )
-            case "Log.entryAdded" if said["entry"]["level"] in ("error", "warning"):
-                self.complaints.append(f"{said['entry']['text']} {said['entry'].get('url', '')}")
+            case "Runtime.consoleAPICalled" if params["type"] in ("error", "assert", "warning"):
+                self.complaints.append(
+                    str([value.get("value", value.get("description")) for value in params["args"]])
+                )
+            case "Log.entryAdded" if params["entry"]["level"] in ("error", "warning"):
+                self.complaints.append(
+                    f"{params['entry']['text']} {params['entry'].get('url', '')}"
+                )
         return message
 
     def open(self, page: Path | str, fragment: str = "", width: int = 1280) -> None:
@@ -96,11 +100,11 @@ class Browser:
 
     def evaluate(self, expression: str) -> Any:
         """Return the value of an expression."""
-        return _value(self._ask("Runtime.evaluate", _asked(expression)))
+        return _value(self._ask("Runtime.evaluate", _evaluation(expression)))
 
     def _holds(self, expression: str) -> bool:
         """Return True if an expression is true; False if another page replaces this one."""
-        answer = self._ask("Runtime.evaluate", _asked(expression))
+        answer = self._ask("Runtime.evaluate", _evaluation(expression))
         return answer.get("error", {}).get("message") != _GONE and bool(_value(answer))
 
     def wait(self, expression: str) -> None:
@@ -120,15 +124,15 @@ class Browser:
         file.write_bytes(base64.b64decode(shot["data"]))
 
 
-def _asked(expression: str) -> dict[str, Any]:
+def _evaluation(expression: str) -> dict[str, Any]:
     return {"expression": expression, "returnByValue": True}
 
 
 def _value(answer: Any) -> Any:
     assert "error" not in answer, answer
-    found = answer["result"]
-    assert "exceptionDetails" not in found, found
-    return found["result"].get("value")
+    result = answer["result"]
+    assert "exceptionDetails" not in result, result
+    return result["result"].get("value")
 
 
 @contextmanager

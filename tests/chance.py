@@ -88,9 +88,9 @@ def _bounds(loss: LossConfig) -> tuple[float, float, float]:
             return 0, 1, 1
 
 
-def _divergence(found: float, share: float) -> float:
+def _divergence(observed: float, share: float) -> float:
     """Return the Kullback-Leibler divergence of two shares, in nats."""
-    terms = [(found, share), (1 - found, 1 - share)]
+    terms = [(observed, share), (1 - observed, 1 - share)]
     if any(one > 0 and other == 0 for one, other in terms):
         return math.inf
     return sum(one * math.log(one / other) for one, other in terms if one > 0)

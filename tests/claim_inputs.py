@@ -36,8 +36,8 @@ def runs(
             "queue_bdp": 0.2,
             **({} if seeds is None else {"seed": seeds[number]}),
         }
-        for (algorithm, rtt), found in values.items()
-        for number, value in enumerate(found)
+        for (algorithm, rtt), repetitions in values.items()
+        for number, value in enumerate(repetitions)
     ]
     planned = [dict(zip(AXES, point, strict=True)) for point in [*values, *also_planned]]
     schema: dict[str, Any] = dict.fromkeys(AXES, pl.String)

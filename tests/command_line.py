@@ -17,7 +17,7 @@ from dumbbell.cli import commands
 
 
 @dataclass(frozen=True)
-class Said:
+class Output:
     """Output and exit code of a command."""
 
     code: int
@@ -29,7 +29,7 @@ class Said:
         return json.loads(self.out)
 
 
-Command = Callable[..., Said]
+Command = Callable[..., Output]
 
 
 def caller(
@@ -39,35 +39,35 @@ def caller(
 ) -> Command:
     """Return what runs a command, by default `dumbbell`, in this process."""
 
-    def run(*arguments: str | Path) -> Said:
+    def run(*arguments: str | Path) -> Output:
         monkeypatch.setattr(sys, "argv", ["dumbbell", *map(str, arguments)])
         with pytest.raises(SystemExit) as stopped:
             commands.main(app)
-        said = capsys.readouterr()
-        return Said(int(stopped.value.code or 0), said.out, said.err)
+        printed = capsys.readouterr()
+        return Output(int(stopped.value.code or 0), printed.out, printed.err)
 
     return run
 
 
-def assert_refused(said: Said) -> None:
+def assert_refused(output: Output) -> None:
     """Check that bad input ended in one line and exit code 2."""
-    assert said.code == 2, said.err
-    assert said.out == ""
-    assert said.err.startswith("error: ")
-    assert said.err.count("\n") == 1
-    assert "Traceback" not in said.err
+    assert output.code == 2, output.err
+    assert output.out == ""
+    assert output.err.startswith("error: ")
+    assert output.err.count("\n") == 1
+    assert "Traceback" not in output.err
 
 
 def line(text: str, word: str) -> str:
     """Return the only line of a text with a word, such as a name, a number or a command."""
-    (found,) = (each for each in text.splitlines() if word in each)
-    return found.strip()
+    (only,) = (row for row in text.splitlines() if word in row)
+    return only.strip()
 
 
 def sentence(text: str, word: str) -> str:
     """Return the only sentence, or part of one up to a semicolon, of a text with a word."""
-    (found,) = (each for each in re.split(r"(?<=[.;:])\s", " ".join(text.split())) if word in each)
-    return found
+    (only,) = (part for part in re.split(r"(?<=[.;:])\s", " ".join(text.split())) if word in part)
+    return only
 
 
 def unmeasured(text: str) -> str:

@@ -162,7 +162,7 @@ def losses(scale: Scale) -> st.SearchStrategy[Table]:
 def impairments(scale: Scale) -> Options:
     """Impairments of packets on any link."""
     shares = st.sampled_from([0.01, 0, "30%"])
-    own: Options = {
+    explicit: Options = {
         "policer": st.fixed_dictionaries(
             {
                 "rate": multiples(scale, 0.5, 0.05, 2),
@@ -179,8 +179,8 @@ def impairments(scale: Scale) -> Options:
     }
     fields = Impairments.model_fields.items()
     return {
-        **{key: _parameter(scale, described) for key, described in fields if key not in own},
-        **own,
+        **{key: _parameter(scale, described) for key, described in fields if key not in explicit},
+        **explicit,
     }
 
 
@@ -335,7 +335,7 @@ def graphs(scale: Scale) -> st.SearchStrategy[Table]:
     memory, alpha = SWITCHES
     nodes = st.sampled_from(["a", "b", "c"])
     switch = some({"node": nodes, **memory}, alpha)
-    switches = st.lists(switch, max_size=2, unique_by=lambda each: each["node"])
+    switches = st.lists(switch, max_size=2, unique_by=lambda drawn: drawn["node"])
     return some(
         {"topology": st.just("graph"), "link": links, "rtt": parts(scale, 0.01)},
         {"switch": switches, **hosts(scale)},

@@ -97,8 +97,8 @@ def some(
 def _table(
     draw: st.DrawFn, required: Options, optional: Options, names: st.SearchStrategy[list[str]]
 ) -> Table:
-    found = draw(names)
-    chosen = {**required, **{name: optional[name] for name in optional if name in found}}
+    picked = draw(names)
+    chosen = {**required, **{name: optional[name] for name in optional if name in picked}}
     return {name: draw(values) for name, values in chosen.items()}
 
 

@@ -60,11 +60,11 @@ def files(draw: st.DrawFn) -> Table:
         return {**known, **draw(path)}
 
     count = draw(flow_counts)
-    found = [{**placed_in(draw(flows(scale))), "label": label} for label in "abc"[:count]]
+    entries = [{**placed_in(draw(flows(scale))), "label": label} for label in "abc"[:count]]
     arriving = [placed_in(draw(arrivals(scale))) for _ in range(draw(arrival_counts))]
-    data: Table = {"duration": f"{scale.duration_ns}ns", "network": network, "flow": found}
-    if "algorithm" in found[0] and draw(st.booleans()):
-        data["algorithm"] = found[0].pop("algorithm")
+    data: Table = {"duration": f"{scale.duration_ns}ns", "network": network, "flow": entries}
+    if "algorithm" in entries[0] and draw(st.booleans()):
+        data["algorithm"] = entries[0].pop("algorithm")
     if arriving:
         data["arrivals"] = arriving
     return {**data, **draw(tops(scale))}

@@ -85,7 +85,7 @@ def algorithms(draw: st.DrawFn) -> Table:
     known = catalogue.algorithms()
     name = draw(st.one_of(st.sampled_from(["reno", "cubic"]), st.sampled_from(sorted(known))))
     algorithm = known[name]
-    preset = draw(st.sampled_from(["", "", *(f"@{each}" for each in algorithm.preset_names)]))
+    preset = draw(st.sampled_from(["", "", *(f"@{name}" for name in algorithm.preset_names)]))
     table: Table = {"algorithm": f"{name}{preset}"}
     if algorithm.needs_ecn and draw(st.booleans()):
         counted: Table = draw(st.sampled_from([{}, COUNTED]))

@@ -78,7 +78,7 @@ class Tables:
 
 
 def _numbers(values: Sequence[str]) -> dict[str, float]:
-    return {value: float(found[1]) for value in values if (found := amounts.number_of(value))}
+    return {value: float(number[1]) for value in values if (number := amounts.number_of(value))}
 
 
 COMMON: dict[str, Any] = {"name": "f", "title": "Fig. 9. F", "section": "t", "test": "t"}

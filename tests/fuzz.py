@@ -36,14 +36,14 @@ def modules(program: Program) -> Iterator[str]:
             yield "".join(f"{part}::" for part in parts if part not in ("mod", "lib", "main"))
 
 
-def rust(found: list[tuple[Program, list[str]]], stop: Callable[[], bool]) -> str:
+def rust(tested: list[tuple[Program, list[str]]], stop: Callable[[], bool]) -> str:
     """Draw until it is time to stop; return the output of the first failure."""
-    for program, names in itertools.cycle(found):
+    for program, names in itertools.cycle(tested):
         seed = {"PROPTEST_RNG_SEED": str(random.getrandbits(64)), "PROPTEST_CASES": CASES}
         command = [program.file, *names]
-        told = _failure(command, program.folder, {**program.environment, **seed}, stop)
-        if told or stop():
-            return told
+        failure = _failure(command, program.folder, {**program.environment, **seed}, stop)
+        if failure or stop():
+            return failure
     return ""
 
 
@@ -60,10 +60,10 @@ def python(stop: Callable[[], bool]) -> str:
     ]
     while not stop():
         seed = f"--hypothesis-seed={random.getrandbits(64)}"
-        told = _failure([*command, seed], ROOT, dict(os.environ), stop)
-        if told:
+        failure = _failure([*command, seed], ROOT, dict(os.environ), stop)
+        if failure:
             _keep()
-            return told
+            return failure
     return ""
 
 
@@ -71,16 +71,16 @@ def _failure(
     command: list[str], folder: Path, environment: dict[str, str], stop: Callable[[], bool]
 ) -> str:
     """Return the output of a command that fails; empty if it succeeds or its time is over."""
-    with tempfile.TemporaryFile("w+") as told:
+    with tempfile.TemporaryFile("w+") as log:
         running = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=told, stderr=subprocess.STDOUT
+            command, cwd=folder, env=environment, stdout=log, stderr=subprocess.STDOUT
         )
         while running.poll() is None:
             time.sleep(0.2)
             if stop():
                 running.kill()
-        told.seek(0)
-        return told.read() if running.returncode > 0 else ""
+        log.seek(0)
+        return log.read() if running.returncode > 0 else ""
 
 
 def _keep() -> None:
@@ -112,21 +112,21 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10)
     wanted = parser.parse_args()
     built = programs(wanted.messages.read_text().splitlines())
-    found = [(program, names) for program in built if (names := list(modules(program)))]
+    tested = [(program, names) for program in built if (names := list(modules(program)))]
     end_s = time.monotonic() + 60 * wanted.minutes
-    said: list[str] = []
+    failures: list[str] = []
 
     def over() -> bool:
-        return time.monotonic() >= end_s or any(said)
+        return time.monotonic() >= end_s or any(failures)
 
-    lanes = [lambda: said.append(rust(found, over)), lambda: said.append(python(over))]
+    lanes = [lambda: failures.append(rust(tested, over)), lambda: failures.append(python(over))]
     threads = [threading.Thread(target=lane) for lane in lanes]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    print("\n".join(filter(None, said)) or "no property failed")
-    return int(any(said))
+    print("\n".join(filter(None, failures)) or "no property failed")
+    return int(any(failures))
 
 
 if __name__ == "__main__":

@@ -20,13 +20,13 @@ _LATE_S: Final = 0.001
 """On a quiet machine, 99 % of all sleepers are woken sooner than this."""
 
 
-def judge_unless_held_up(said: str) -> None:
+def judge_unless_held_up(message: str) -> None:
     """Skip the rest of a test if the testbed says that its threads were held up for too long.
 
     Its own watcher (`crates/testbed/src/guards.rs`) says nothing of a quiet machine.
     """
-    if found := _HELD_UP.search(said):
-        pytest.skip(NOT_JUDGED + found[1] + (_QUIET if machine_is_quiet() else ""))
+    if match := _HELD_UP.search(message):
+        pytest.skip(NOT_JUDGED + match[1] + (_QUIET if machine_is_quiet() else ""))
 
 
 def machine_is_quiet(seconds: float = _SECONDS) -> bool:

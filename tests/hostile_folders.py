@@ -63,9 +63,9 @@ def _of(path: Path) -> list[Harm]:
     """Return what can be done to a file or a folder."""
     if path.is_dir():
         return [_link, _link_to_itself, _queue, _drop, _stranger]
-    own = [_json] * 6 if path.suffix in (".json", ".toml") else []
-    own += [_rows] * 6 if path.suffix == ".sqlite" else []
-    return [_flip, _cut, _garbage, _drop, _link, _endless, _dangling, _queue, _folder, _huge, *own]
+    more = [_json] * 6 if path.suffix in (".json", ".toml") else []
+    more += [_rows] * 6 if path.suffix == ".sqlite" else []
+    return [_flip, _cut, _garbage, _drop, _link, _endless, _dangling, _queue, _folder, _huge, *more]
 
 
 def _flip(random: Random, path: Path) -> None:
@@ -225,7 +225,7 @@ def forged_tables() -> dict[str, tuple[Forge, str]]:
         "lists": (lambda table: _parquet(table.with_columns(pl.concat_list("flow"))), "nested"),
         "deep": (lambda table: _parquet(table.with_columns(flow=_deep(table))), "nested"),
         "fewer rows": (lambda table: _parquet(table.head(1)), "its number of rows differs"),
-        "long": (_said, "the number of values in a part of a column differs"),
+        "long": (_miscounted, "the number of values in a part of a column differs"),
         "wide pages": (_pages, "expands to more"),
     }
 
@@ -270,7 +270,7 @@ def _deep(table: pl.DataFrame) -> pl.Series:
     return pl.Series([value] * table.height)
 
 
-def _said(table: pl.DataFrame) -> bytes:
+def _miscounted(table: pl.DataFrame) -> bytes:
     """Return a table of fewer rows whose description claims all of them."""
     content = _parquet(table.head(100))
     size = int.from_bytes(content[-8:-4], "little")
@@ -293,8 +293,8 @@ def _pages(table: pl.DataFrame) -> bytes:
 
 
 def _varint(number: int) -> bytes:
-    found = bytearray()
+    encoded = bytearray()
     while number > 127:
-        found.append(number & 127 | 128)
+        encoded.append(number & 127 | 128)
         number >>= 7
-    return bytes([*found, number])
+    return bytes([*encoded, number])

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-_OWN: Final = "/proc/self/ns/net"
+_NAMESPACE: Final = "/proc/self/ns/net"
 _HOSTS: Final = 2
 _PATIENCE_S: Final = 20.0
 _PACKET_BYTES: Final = 1500
@@ -61,21 +61,21 @@ def _equip(rate: str, queue_packets: int, refusals: Refusals, is_over: threading
 
 def _namespaces() -> set[str]:
     """Return one descriptor of each network namespace that this process holds, but its own."""
-    own = str(Path(_OWN).readlink())
-    found: dict[str, str] = {}
+    ours = str(Path(_NAMESPACE).readlink())
+    descriptors: dict[str, str] = {}
     for descriptor in Path(f"/proc/{os.getpid()}/fd").iterdir():
         try:
             target = str(descriptor.readlink())
         except OSError:  # closed meanwhile
             continue
-        if target.startswith("net:") and target != own:
-            found.setdefault(target, str(descriptor))
-    return set(found.values())
+        if target.startswith("net:") and target != ours:
+            descriptors.setdefault(target, str(descriptor))
+    return set(descriptors.values())
 
 
 def _dropped(host: str) -> int:
-    found = re.search(r"dropped (\d+)", _tc(host, "-s", "qdisc", "show", "dev", "tun0").stdout)
-    return int(found[1]) if found else 0
+    match = re.search(r"dropped (\d+)", _tc(host, "-s", "qdisc", "show", "dev", "tun0").stdout)
+    return int(match[1]) if match else 0
 
 
 def _tc(host: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -53,7 +53,9 @@ class Nursery:
         """
         request = {
             "task": task,
-            "arguments": [str(each) if isinstance(each, Path) else each for each in arguments],
+            "arguments": [
+                str(argument) if isinstance(argument, Path) else argument for argument in arguments
+            ],
             "err": str(err or os.devnull),
             "kill_at": kill_at,
         }

@@ -94,10 +94,10 @@ class Transfer:
 
     def seen(self, place: float) -> list[Segment]:
         """Return what passes a place, in the order of time."""
-        found = self._handshake(place) if self.has_handshake else []
-        found += self._data(place)
-        ordered = sorted(found, key=lambda each: each.time_s)
-        return [replace(each, number=number) for number, each in enumerate(ordered, start=1)]
+        segments = self._handshake(place) if self.has_handshake else []
+        segments += self._data(place)
+        ordered = sorted(segments, key=lambda segment: segment.time_s)
+        return [replace(segment, number=number) for number, segment in enumerate(ordered, start=1)]
 
     def _clock(self, time_s: float) -> int:
         return round((time_s - self.start_s) * 1000) + 1_000_000
@@ -139,9 +139,11 @@ class Transfer:
     def _data(self, place: float) -> list[Segment]:
         half_s = self.rtt_s / 2
         sent = [(self.start_s + number * self.gap_s, number) for number in range(self.segments)]
-        sent += [(self.start_s + each * self.gap_s + 3 * self.rtt_s, each) for each in self.lost]
+        sent += [
+            (self.start_s + number * self.gap_s + 3 * self.rtt_s, number) for number in self.lost
+        ]
         arrivals = []
-        found = []
+        packets = []
         firsts = set()
         for sent_s, number in sorted(sent):
             is_lost = number in self.lost and number not in firsts
@@ -152,10 +154,10 @@ class Transfer:
                 arrivals.append((sent_s + half_s + late_s, sent_s, number))
             if place < 1 or not is_lost:
                 seen_s = sent_s + place * half_s + (late_s if place > 0 else 0.0)
-                found.append((seen_s, sent_s, number))
+                packets.append((seen_s, sent_s, number))
         answers = self._answers(sorted(arrivals))
         segments = []
-        for seen_s, sent_s, number in found:
+        for seen_s, sent_s, number in packets:
             if number % self.at_once:
                 continue
             echoes = [value for value, answered_s, _ in answers if answered_s + half_s <= sent_s]
@@ -196,19 +198,21 @@ class Transfer:
         """Return timestamp, time and what is acknowledged, for each segment that arrives."""
         there: set[int] = set()
         acknowledged = 0
-        found = []
+        answers = []
         for arrived_s, _, number in arrivals:
             answered_s = arrived_s + (0.04 if number in self.delayed else 0.0)
             there.add(number)
             while acknowledged in there:
                 acknowledged += 1
-            found.append((self._clock(answered_s), answered_s, acknowledged))
-        return found
+            answers.append((self._clock(answered_s), answered_s, acknowledged))
+        return answers
 
 
 def together(*views: Iterable[Segment]) -> list[Segment]:
     """Return the packets of several transfers in the order of time."""
-    return sorted((each for view in views for each in view), key=lambda each: each.time_s)
+    return sorted(
+        (segment for view in views for segment in view), key=lambda segment: segment.time_s
+    )
 
 
 Link = tuple[int, Callable[[bytes], bytes]]
@@ -255,10 +259,10 @@ def pcap(
     number, framed = LINKS[link]
     magic, per_s = (0xA1B23C4D, 10**9) if nanoseconds else (0xA1B2C3D4, 10**6)
     parts = [struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, snap, number)]
-    for each in segments:
-        frame = framed(each.packet(says_length=says_length))
-        original, frame = len(frame) + each.payload, frame[:snap]
-        ticks = round(each.time_s * per_s)
+    for segment in segments:
+        frame = framed(segment.packet(says_length=says_length))
+        original, frame = len(frame) + segment.payload, frame[:snap]
+        ticks = round(segment.time_s * per_s)
         head = (ticks // per_s, ticks % per_s, len(frame), original)
         parts.append(struct.pack(order + "IIII", *head) + frame)
     return b"".join(parts)
@@ -289,10 +293,10 @@ def pcapng(
         _block(order, 1, struct.pack(order + "HHI", 147, 0, 0)),
         _block(order, 1, interface + options),
     ]
-    for each in segments:
-        frame = framed(each.packet())
-        ticks = round((each.time_s - offset_s) * per_s)
-        sizes = (len(frame), len(frame) + each.payload)
+    for segment in segments:
+        frame = framed(segment.packet())
+        ticks = round((segment.time_s - offset_s) * per_s)
+        sizes = (len(frame), len(frame) + segment.payload)
         head = struct.pack(order + "IIIII", 1, ticks >> 32, ticks % 2**32, *sizes)
         parts.append(_block(order, 6, head + frame + bytes(-len(frame) % 4)))
     return b"".join(parts)
@@ -302,11 +306,11 @@ def samples() -> list[bytes]:
     """Return small captures of every kind, to be damaged."""
     short = Transfer(segments=40, lost=frozenset({9}), late=frozenset({20}))
     views = [short.seen(place) for place in (0.0, 0.5, 1.0)]
-    found = [pcap(views[0], link) for link in LINKS]
-    found += [pcap(view, order=order) for view in views for order in "<>"]
-    found += [pcap(views[0], snap=60), pcap(views[0], nanoseconds=True)]
-    found += [pcapng(view, order=order) for view in views for order in "<>"]
-    return found
+    files = [pcap(views[0], link) for link in LINKS]
+    files += [pcap(view, order=order) for view in views for order in "<>"]
+    files += [pcap(views[0], snap=60), pcap(views[0], nanoseconds=True)]
+    files += [pcapng(view, order=order) for view in views for order in "<>"]
+    return files
 
 
 _EDGES: Final = (0, 1, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
@@ -314,30 +318,30 @@ _EDGES: Final = (0, 1, 0x7F, 0x80, 0xFF, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFF
 
 def mutated(content: bytes, chance: random.Random) -> bytes:
     """Damage a file in a few places: bytes, numbers, and parts that are lost, moved or repeated."""
-    found = bytearray(content)
+    changed = bytearray(content)
     for _ in range(chance.randint(1, 8)):
-        if not found:
+        if not changed:
             break
-        place = chance.randrange(len(found))
+        place = chance.randrange(len(changed))
         part = slice(place, place + chance.choice((1, 4, 16, 100, 2000)))
         match chance.randrange(7):
             case 0:
-                found[place] = chance.randrange(256)
+                changed[place] = chance.randrange(256)
             case 1:
                 number = struct.pack(chance.choice("<>") + "I", chance.choice(_EDGES))
                 at = place - place % 4
-                found[at : at + 4] = number
+                changed[at : at + 4] = number
             case 2:
-                del found[part]
+                del changed[part]
             case 3:
-                found[place:place] = found[part] * chance.choice((1, 2, 50))
+                changed[place:place] = changed[part] * chance.choice((1, 2, 50))
             case 4:
-                taken = found[part]
-                del found[part]
-                at = chance.randrange(len(found) + 1)
-                found[at:at] = taken
+                taken = changed[part]
+                del changed[part]
+                at = chance.randrange(len(changed) + 1)
+                changed[at:at] = taken
             case 5:
-                del found[place:]
+                del changed[place:]
             case _:
-                found[part] = chance.randbytes(len(found[part]))
-    return bytes(found)
+                changed[part] = chance.randbytes(len(changed[part]))
+    return bytes(changed)

@@ -45,9 +45,9 @@ class Unlicensed(Exception):  # noqa: N818 - what was found
 
 def _metadata() -> Mapping[str, Any]:
     features = f"{_ENGINE}/extension-module,{_ENGINE}/testbed"
-    asked = ["cargo", "metadata", "--format-version=1", "--locked", "--features", features]
+    command = ["cargo", "metadata", "--format-version=1", "--locked", "--features", features]
     run = subprocess.run(
-        [*asked, "--filter-platform", _PLATFORM],
+        [*command, "--filter-platform", _PLATFORM],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -55,8 +55,8 @@ def _metadata() -> Mapping[str, Any]:
     )
     if run.returncode != 0:
         raise OSError(run.stderr)
-    found: Mapping[str, Any] = json.loads(run.stdout)
-    return found
+    metadata: Mapping[str, Any] = json.loads(run.stdout)
+    return metadata
 
 
 def linked() -> list[Mapping[str, Any]]:
@@ -64,17 +64,17 @@ def linked() -> list[Mapping[str, Any]]:
     metadata = _metadata()
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
-    found: set[str] = set()
+    keys: set[str] = set()
     ahead = [key for key, package in packages.items() if package["name"] == _ENGINE]
     while ahead:
         key = ahead.pop()
-        if key in found or _only_compiles(packages[key]):
+        if key in keys or _only_compiles(packages[key]):
             continue
-        found.add(key)
+        keys.add(key)
         for dependency in nodes[key]["deps"]:
             if any(kind["kind"] is None for kind in dependency["dep_kinds"]):
                 ahead.append(dependency["pkg"])
-    others = (packages[key] for key in found if packages[key]["source"] is not None)
+    others = (packages[key] for key in keys if packages[key]["source"] is not None)
     return sorted(others, key=lambda package: (package["name"], package["version"]))
 
 
@@ -126,7 +126,7 @@ def document() -> str:
 
 
 def _sections(crates: Mapping[str, list[str]]) -> Iterator[str]:
-    for text, names in sorted(crates.items(), key=lambda each: each[1]):
+    for text, names in sorted(crates.items(), key=lambda pair: pair[1]):
         yield "\n".join(["-" * 80, *dict.fromkeys(names), "-" * 80, "", text, ""])
 
 

@@ -51,14 +51,14 @@ class Kernel:
         self.changed(data)
         output = SimulatorEngine().run(ResolvedScenario.of(data), cancel)
         why = [LATE] if data["seed"] in self.invalid else []
-        told = blank(
+        testbed = blank(
             TestbedSummary,
             kernel="6.18.0",
             invalid=tuple(why),
             not_offered=tuple(self.not_offered),
             held_permille=self.held_permille,
         )
-        summary = msgspec.structs.replace(output.summary, testbed=told)
+        summary = msgspec.structs.replace(output.summary, testbed=testbed)
         return dataclasses.replace(output, summary=summary)
 
 

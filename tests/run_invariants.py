@@ -30,10 +30,10 @@ def assert_possible(run: Run) -> None:
     they may, and losses are within chance. Nothing arrives before it was sent, windows have room
     for a segment, and counters only rise.
     """
-    for flow, told in zip(run.scenario.flows, run.summary.flows, strict=True):
-        _assert_conserved(told)
-        _assert_delayed(run, flow, told)
-        _assert_lost_by_chance(run, flow, told)
+    for flow, summary in zip(run.scenario.flows, run.summary.flows, strict=True):
+        _assert_conserved(summary)
+        _assert_delayed(run, flow, summary)
+        _assert_lost_by_chance(run, flow, summary)
     for link, queue in zip(facts.sampled_links(run.scenario), run.summary.queues, strict=True):
         assert link.name == queue.name
         _assert_carried(run, link, queue)
@@ -55,14 +55,14 @@ def _assert_conserved(flow: FlowSummary) -> None:
         assert flow.acked_bytes <= flow.received_bytes <= flow.sent_bytes, flow
 
 
-def _assert_delayed(run: Run, flow: Flow, told: FlowSummary) -> None:
+def _assert_delayed(run: Run, flow: Flow, summary: FlowSummary) -> None:
     there_ns, back_ns = _least_ns(run, flow.forward), _least_ns(run, flow.reverse)
-    if told.rtt_min_us is not None:
+    if summary.rtt_min_us is not None:
         # Hosts count whole microseconds.
         base_us = (there_ns + back_ns) // 1000
-        assert told.rtt_min_us >= min(base_us, RTT_MAX_US), (told, base_us)
-    if told.delay is not None:
-        assert told.delay.min_ns >= there_ns, told
+        assert summary.rtt_min_us >= min(base_us, RTT_MAX_US), (summary, base_us)
+    if summary.delay is not None:
+        assert summary.delay.min_ns >= there_ns, summary
 
 
 def _least_ns(run: Run, route: Route) -> int:
@@ -75,7 +75,7 @@ def _least_ns(run: Run, route: Route) -> int:
     )
 
 
-def _assert_lost_by_chance(run: Run, flow: Flow, told: FlowSummary) -> None:
+def _assert_lost_by_chance(run: Run, flow: Flow, summary: FlowSummary) -> None:
     passed = [hop.link for hop in flow.forward.hops]
     losses = [loss for link in passed for loss in run.scenario.links[link].loss]
     chosen = sum(
@@ -83,18 +83,20 @@ def _assert_lost_by_chance(run: Run, flow: Flow, told: FlowSummary) -> None:
         for loss in losses
         if isinstance(loss, Scripted)
         for drop in loss.drops
-        if drop.flow == told.flow
+        if drop.flow == summary.flow
     )
     random = [loss for loss in losses if not isinstance(loss, Scripted)]
     if any(isinstance(loss, GilbertElliott) for loss in random) and len(run.scenario.flows) > 1:
         # Bursts are the link's: which flow meets them is no chance of its own.
         return
-    sent = told.sent_segs + told.duplicated_packets
+    sent = summary.sent_segs + summary.duplicated_packets
     # A copy is of a packet that may have met its loss before.
-    passed_all = max(0, told.received_packets + told.lost_packets - told.duplicated_packets)
+    passed_all = max(
+        0, summary.received_packets + summary.lost_packets - summary.duplicated_packets
+    )
     chance = Chance.of(random)
-    assert chance.allows_so_few(told.lost_packets, passed_all), (chance, told)
-    assert chance.allows_so_many(max(0, told.lost_packets - chosen), sent), (chance, told)
+    assert chance.allows_so_few(summary.lost_packets, passed_all), (chance, summary)
+    assert chance.allows_so_many(max(0, summary.lost_packets - chosen), sent), (chance, summary)
 
 
 def _assert_link_loses_by_chance(link: LinkConfig, queue: QueueSummary) -> None:
@@ -168,13 +170,13 @@ def _at_once(run: Run, link: LinkConfig) -> int:
 
 
 def _assert_goodputs(run: Run) -> None:
-    for flow, told in zip(run.scenario.flows, run.summary.flows, strict=True):
+    for flow, summary in zip(run.scenario.flows, run.summary.flows, strict=True):
         for link in _bounding(run, flow):
             rate_bps = facts.mean_rate_bps(link, flow.start_ns, run.summary.duration_ns)
             if rate_bps is not None:
                 seconds = (run.summary.duration_ns - flow.start_ns) / S
                 allowed = rate_bps * seconds + 8 * _at_once(run, link)
-                assert 8 * told.received_bytes <= allowed, (told.label, link.name)
+                assert 8 * summary.received_bytes <= allowed, (summary.label, link.name)
 
 
 def _bounding(run: Run, flow: Flow) -> Iterator[LinkConfig]:
@@ -201,5 +203,5 @@ def _assert_samples(run: Run) -> None:
         (~pl.col("time_ns").is_sorted()).alias("time that goes back"),
         pl.any_horizontal(falls).alias("a counter that falls"),
     )
-    (found,) = samples.collect().to_dicts()
-    assert not any(found.values()), found
+    (row,) = samples.collect().to_dicts()
+    assert not any(row.values()), row

@@ -71,23 +71,23 @@ def main() -> int:
     parser.add_argument("--beside", type=int, default=1, help="how many run at once")
     parser.add_argument("arguments", nargs="*", help="of the programs, such as a part of names")
     wanted = parser.parse_args()
-    found = [
+    chosen = [
         program
         for program in programs(wanted.messages.read_text().splitlines())
         if program.crate == (wanted.crate or program.crate) and program.crate != wanted.without
     ]
     failed, delays = [], []
     with ThreadPoolExecutor(wanted.beside) as pool:
-        for program, done in pool.map(lambda program: program.run(wanted.arguments), found):
+        for program, done in pool.map(lambda program: program.run(wanted.arguments), chosen):
             print(f"{program.crate}: {program.name}\n{done.stdout.strip()}\n", flush=True)
             delays += NOT_JUDGED.findall(done.stdout)
             if done.returncode != 0:
                 failed.append(f"{program.crate}: {program.name}")
     if delays:
         print(f"{len(delays)} not judged: held up for {'; '.join(delays)}")
-    if failed or not found:
+    if failed or not chosen:
         print("failed: " + (", ".join(failed) or "there is no test to run"), file=sys.stderr)
-    return int(bool(failed) or not found)
+    return int(bool(failed) or not chosen)
 
 
 if __name__ == "__main__":

@@ -43,8 +43,8 @@ def resolved(changes: Mapping[str, Any] | None = None) -> ResolvedScenario:
 
 def plain(scenario: ResolvedScenario) -> dict[str, Any]:
     """Return a resolved scenario as an engine reads it, without types."""
-    found: dict[str, Any] = json.loads(scenario.json)
-    return found
+    data: dict[str, Any] = json.loads(scenario.json)
+    return data
 
 
 def plain_links(scenario: ResolvedScenario) -> dict[str, dict[str, Any]]:
@@ -60,9 +60,9 @@ def tcp(flow: Flow) -> Tcp:
 
 def demand(flow: Flow) -> Demand:
     """Return what a flow over TCP has to send, if that has an end or pauses."""
-    found = tcp(flow).demand
-    assert isinstance(found, Demand)
-    return found
+    wanted = tcp(flow).demand
+    assert isinstance(wanted, Demand)
+    return wanted
 
 
 def links(scenario: ResolvedScenario) -> dict[str, LinkConfig]:
@@ -111,7 +111,7 @@ def output(scenario: ResolvedScenario, rows: int = 3) -> Output:
 def completed(name: str, table: pl.DataFrame) -> pl.DataFrame:
     """Return a table with all columns that it has by the schema; missing ones hold zeros."""
     columns = catalogue.schema().tables[name]
-    raw = [(each.name, each.dtype, bytes(8 * table.height)) for each in columns]
+    raw = [(column.name, column.dtype, bytes(8 * table.height)) for column in columns]
     zeros = frame([(key, dtype, zero[: table.height * int(dtype[-1])]) for key, dtype, zero in raw])
     known = [table[key].cast(zeros.schema[key]) for key in zeros.columns if key in table.columns]
     return zeros.with_columns(known)

@@ -20,10 +20,10 @@ class Keys:
 
     def all(self) -> set[str]:
         """Return all that there are."""
-        found = set(_own(self._name, self._schema))
+        keys = set(_keys_of(self._name, self._schema))
         for name, definition in self._schema["$defs"].items():
-            found.update(_own(name, definition))
-        return found
+            keys.update(_keys_of(name, definition))
+        return keys
 
     def met(self, value: Any) -> set[str]:
         """Return those that a valid value has."""
@@ -46,8 +46,8 @@ class Keys:
                     )
                     yield from self._met(f"{name}.{key}", inner, value[key])
         elif isinstance(value, list) and "items" in schema:
-            for each in value:
-                yield from self._met(name, schema["items"], each)
+            for element in value:
+                yield from self._met(name, schema["items"], element)
 
     def _fits(self, schema: Schema, value: Any) -> bool:
         if "$ref" in schema:
@@ -84,10 +84,10 @@ def _words(schema: Schema) -> list[Any]:
     return list(schema.get("enum", ()))
 
 
-def _own(name: str, schema: Schema) -> Iterator[str]:
+def _keys_of(name: str, schema: Schema) -> Iterator[str]:
     """Yield what a definition has, but for what it refers to."""
     for variant in _variants(schema):
-        yield from _own(name, variant)
+        yield from _keys_of(name, variant)
     for key, inner in schema.get("properties", {}).items():
         yield f"{name}.{key}"
         yield from (f"{name}.{key}={word}" for word in _words(inner))

@@ -14,7 +14,7 @@ def battery() -> suite.Suite:
         for test in whole.tests
         if test["name"] in ("high-loss", "no-feedback")
     ]
-    clauses = tuple(each for each in whole.clauses if each.id in ("S03", "M03"))
+    clauses = tuple(clause for clause in whole.clauses if clause.id in ("S03", "M03"))
     return whole.model_copy(update={"clauses": clauses, "tests": tests, "quantities": []})
 
 

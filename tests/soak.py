@@ -97,7 +97,7 @@ class Soak:
             suppress_health_check=list(HealthCheck),
         )
         @given(drawn_scenarios.files())
-        def each(data: dict[str, Any]) -> None:
+        def check(data: dict[str, Any]) -> None:
             try:
                 self.check(data)
             except Exception as error:
@@ -105,9 +105,9 @@ class Soak:
                 raise
 
         try:
-            each()
+            check()
         except Exception as error:
-            self.failures.append(f"{file}: {_told(error)}")
+            self.failures.append(f"{file}: {_reason(error)}")
         self.memory_bytes.append(_memory_bytes("VmRSS"))
 
     def check(self, data: dict[str, Any]) -> None:
@@ -151,8 +151,8 @@ class Soak:
 
     def _write(self, file: Path, data: dict[str, Any], error: Exception) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        told = _told(error).replace("\n", " ")
-        file.write_text(f"# dumbbell simulate {file.name}\n# {told}\n{tomli_w.dumps(data)}")
+        reason = _reason(error).replace("\n", " ")
+        file.write_text(f"# dumbbell simulate {file.name}\n# {reason}\n{tomli_w.dumps(data)}")
 
 
 def simulated(scenario: ResolvedScenario) -> _core.RunOutput:
@@ -194,7 +194,7 @@ def digest(output: _core.RunOutput) -> str:
     return digest.hexdigest()
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Return an error in one line that is not too long."""
     return f"{type(error).__name__}: {error}".split("\n", 1)[0][:400]
 

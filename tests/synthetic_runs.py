@@ -85,8 +85,8 @@ def planned(
         entry.update(flow)
     resolved = scenarios.Scenario.parse(table).resolve()
     named = {name: Window.model_validate(dict(keys)) for name, keys in (windows or {}).items()}
-    found = {each.table: each for each in settings}
-    return PlannedRun("test", {}, 0, resolved, {"main": Window(), **named}, found)
+    by_table = {setting.table: setting for setting in settings}
+    return PlannedRun("test", {}, 0, resolved, {"main": Window(), **named}, by_table)
 
 
 def played(plan: PlannedRun, traces: Sequence[FlowTrace]) -> Run:
@@ -123,8 +123,8 @@ def _queues(times: np.ndarray[Any, Any]) -> pl.DataFrame:
 
 
 def _summary(data: Scenario, flows: Sequence[pl.DataFrame]) -> Summary:
-    told = tuple(
-        _told(index, flow, frame, data.duration_ns)
+    summaries = tuple(
+        _flow_summary(index, flow, frame, data.duration_ns)
         for index, (flow, frame) in enumerate(zip(data.flows, flows, strict=True))
     )
     queue = blank(
@@ -135,10 +135,10 @@ def _summary(data: Scenario, flows: Sequence[pl.DataFrame]) -> Summary:
         dropped_packets=10,
         marked_packets=3,
     )
-    return blank(Summary, duration_ns=data.duration_ns, flows=told, queues=(queue,))
+    return blank(Summary, duration_ns=data.duration_ns, flows=summaries, queues=(queue,))
 
 
-def _told(index: int, flow: Flow, frame: pl.DataFrame, duration_ns: int) -> FlowSummary:
+def _flow_summary(index: int, flow: Flow, frame: pl.DataFrame, duration_ns: int) -> FlowSummary:
     totals = {
         name: round(frame[name][-1]) if frame.height else 0
         for name in ("sent_segs", "sent_bytes", "retransmitted_segs", "received_bytes")
@@ -158,23 +158,23 @@ def _told(index: int, flow: Flow, frame: pl.DataFrame, duration_ns: int) -> Flow
 def _flow_samples(
     index: int, flow: Flow, trace: FlowTrace, times: np.ndarray[Any, Any]
 ) -> pl.DataFrame:
-    own = times[times > flow.start_ns]
-    steps_s = np.diff(np.concatenate(([flow.start_ns], own))) / 1e9
+    active = times[times > flow.start_ns]
+    steps_s = np.diff(np.concatenate(([flow.start_ns], active))) / 1e9
     end_ns = np.inf if flow.stop_ns is None else flow.stop_ns
     rates = [
-        trace.segs_per_s((time - flow.start_ns) / 1e9) if time <= end_ns else 0.0 for time in own
+        trace.segs_per_s((time - flow.start_ns) / 1e9) if time <= end_ns else 0.0 for time in active
     ]
     sent = np.cumsum(np.array(rates) * steps_s)
     return pl.DataFrame(
         {
-            "time_ns": pl.Series(own, dtype=pl.UInt64),
-            "flow": pl.Series([index] * len(own), dtype=pl.UInt32),
+            "time_ns": pl.Series(active, dtype=pl.UInt64),
+            "flow": pl.Series([index] * len(active), dtype=pl.UInt32),
             "sent_segs": sent,
             "sent_bytes": sent * PAYLOAD_BYTES,
             "retransmitted_segs": sent * trace.retransmitted,
             "received_bytes": sent * (1 - trace.retransmitted) * PAYLOAD_BYTES,
-            "cwnd_segs": [float(trace.window(time / 1e9)) for time in own],
-            "rtt_us": [float(trace.rtt_us(time / 1e9)) for time in own],
+            "cwnd_segs": [float(trace.window(time / 1e9)) for time in active],
+            "rtt_us": [float(trace.rtt_us(time / 1e9)) for time in active],
         }
     )
 
@@ -203,7 +203,7 @@ def with_flows(run: Run, *changes: Mapping[str, Any]) -> Run:
 def with_table(run: Run, name: str, table: pl.DataFrame) -> Run:
     """Put another table in the place of one of a run's."""
     names = ("flows", "queues", "events", "requests", "internals")
-    tables = {each: run.scan(each, named=False) for each in names} | {name: table.lazy()}
+    tables = {name: run.scan(name, named=False) for name in names} | {name: table.lazy()}
     return Run(run.key, run.scenario, run.summary, tables)
 
 

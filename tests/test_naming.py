@@ -35,7 +35,6 @@ STILL_TO_DO = {
     "python/dumbbell/scoring",
     "python/dumbbell/serve",
     "python/dumbbell/study",
-    "tests",
     "tests/algorithms",
     "tests/api",
     "tests/cli",

@@ -37,11 +37,11 @@ class Installed:
     def dumbbell(self, command: str, *, compiler: bool = False) -> subprocess.CompletedProcess[str]:
         """Run a command, where nothing but Python is found unless `compiler` is set."""
         hidden = {} if compiler else {"PATH": self._no_programs, "CC": ""}
-        found = {"PYTHONPATH": str(self._package), "XDG_CACHE_HOME": str(self.folder / "cache")}
+        paths = {"PYTHONPATH": str(self._package), "XDG_CACHE_HOME": str(self.folder / "cache")}
         return subprocess.run(
             [sys.executable, "-m", "dumbbell.cli", *command.split()],
             cwd=self.folder,
-            env={**os.environ, **found, **hidden},
+            env={**os.environ, **paths, **hidden},
             capture_output=True,
             text=True,
             check=False,
@@ -49,7 +49,7 @@ class Installed:
 
     def names(self, what: str) -> set[str]:
         """Return the names that `dumbbell list` knows."""
-        return {each["name"] for each in json.loads(self.dumbbell(f"list {what} --json").stdout)}
+        return {row["name"] for row in json.loads(self.dumbbell(f"list {what} --json").stdout)}
 
 
 def missing(wheel: Path) -> Iterator[str]:
@@ -79,18 +79,18 @@ def missing(wheel: Path) -> Iterator[str]:
 def faults(installed: Installed) -> Iterator[str]:
     """Yield what does not work of an installed wheel."""
     studies = {folder.name for folder in (ROOT / "studies").iterdir() if folder.is_dir()}
-    if (found := installed.names("studies")) != studies:
-        yield f"its studies are {sorted(found)}"
+    if (names := installed.names("studies")) != studies:
+        yield f"its studies are {sorted(names)}"
     algorithms = {file.stem for file in (ROOT / "algorithms").glob("*.c")}
-    if (found := installed.names("algorithms")) != algorithms:
-        yield f"its algorithms are {sorted(found)}"
+    if (names := installed.names("algorithms")) != algorithms:
+        yield f"its algorithms are {sorted(names)}"
     for command in (COMPARE, STUDY, "claims li2007", "new my_cc"):
         run = installed.dumbbell(command)
         if run.returncode != 0:
             yield f"without a compiler `dumbbell {command}`: {run.stderr}"
     refused = installed.dumbbell("algorithms show ./my_cc.c")
-    said = refused.stderr.splitlines()
-    if refused.returncode != 2 or len(said) != 1 or "apt install gcc" not in said[0]:
+    lines = refused.stderr.splitlines()
+    if refused.returncode != 2 or len(lines) != 1 or "apt install gcc" not in lines[0]:
         yield f"without a compiler an own algorithm: {refused.returncode} {refused.stderr}"
     shown = installed.dumbbell("algorithms show ./my_cc.c", compiler=True)
     if shutil.which("cc") and shown.returncode != 0:
@@ -100,12 +100,12 @@ def faults(installed: Installed) -> Iterator[str]:
 def main(wheel: Path) -> int:
     """Say what is wrong with a wheel, and return the exit code."""
     with tempfile.TemporaryDirectory() as folder:
-        found = [*missing(wheel), *faults(Installed(wheel, Path(folder)))]
-    for fault in found:
+        problems = [*missing(wheel), *faults(Installed(wheel, Path(folder)))]
+    for fault in problems:
         print(f"{wheel.name}: {fault}", file=sys.stderr)
-    if not found:
+    if not problems:
         print(f"{wheel}: all files; a comparison and a part of a study, without a compiler")
-    return 1 if found else 0
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

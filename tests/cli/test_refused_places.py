@@ -17,7 +17,7 @@ from inline_snapshot import snapshot
 import measured_files
 import passing_kernel
 import short_checklist
-from command_line import Command, Said
+from command_line import Command, Output
 from dumbbell.base.errors import refusal
 from dumbbell.experiments.checklist import suite
 from passing_kernel import Kernel
@@ -114,13 +114,13 @@ def dumbbell(
     return dumbbell
 
 
-def assert_told(said: Said, place: str) -> None:
+def assert_told(output: Output, place: str) -> None:
     """Check that the output ends with one error that names the place."""
-    assert said.code == 2, said
-    error = said.err[said.err.index("error: ") :]
+    assert output.code == 2, output
+    error = output.err[output.err.index("error: ") :]
     assert error.count("\n") == 1, error
     assert place[:60] in error
-    assert "Traceback" not in said.err
+    assert "Traceback" not in output.err
 
 
 @pytest.mark.parametrize(
@@ -133,15 +133,15 @@ def assert_told(said: Said, place: str) -> None:
     ],
 )
 def test_a_results_folder_that_cannot_be(dumbbell: Command, name: str, place: str) -> None:
-    said = dumbbell(*RESULTS[name], "--results", place)
-    assert_told(said, place)
+    output = dumbbell(*RESULTS[name], "--results", place)
+    assert_told(output, place)
 
 
 @pytest.mark.parametrize("place", ["file/below", "x" * 300])
 @pytest.mark.parametrize("name", OUTPUT)
 def test_a_place_for_output_that_cannot_be(dumbbell: Command, name: str, place: str) -> None:
-    said = dumbbell(*(word.format(place) for word in OUTPUT[name]))
-    assert_told(said, place)
+    output = dumbbell(*(word.format(place) for word in OUTPUT[name]))
+    assert_told(output, place)
 
 
 WRITING: Final = [
@@ -182,8 +182,8 @@ def test_results_that_cannot_be_written(
     if name == "pack":
         shutil.copytree(small_folder / "results", folder)
     with small_files(size_bytes):
-        said = dumbbell(*RESULTS[name], "--results", "new")
-    assert_told(said, "new")
+        output = dumbbell(*RESULTS[name], "--results", "new")
+    assert_told(output, "new")
 
 
 @pytest.mark.parametrize("name", OUTPUT)
@@ -193,8 +193,8 @@ def test_output_that_cannot_be_written(dumbbell: Command, tmp_path: Path, name: 
     if (before := BEFORE.get(arguments[0])) is not None:  # so that they write nothing else
         dumbbell(*before)
     with small_files(0):
-        said = dumbbell(*arguments)
-    assert_told(said, "new")
+        output = dumbbell(*arguments)
+    assert_told(output, "new")
 
 
 @pytest.mark.parametrize("name", [*WRITING, "report"])
@@ -209,15 +209,15 @@ def test_a_folder_of_others_or_that_can_only_be_read_or_is_full(
 
     monkeypatch.setattr(os, "mkdir", refused)
     option = "--output" if name == "report" else "--results"
-    said = dumbbell(*RESULTS[name], option, "new/folder")
-    assert_told(said, "new/folder")
-    assert os.strerror(number) in said.err
+    output = dumbbell(*RESULTS[name], option, "new/folder")
+    assert_told(output, "new/folder")
+    assert os.strerror(number) in output.err
 
 
 def test_every_answer_of_the_system_has_a_way_out() -> None:
     for number in errno.errorcode:
-        told = str(refusal(OSError(number, os.strerror(number), "a/b"), "write it", "a"))
-        assert told.startswith(f"a: cannot write it: {os.strerror(number)} (a/b); ")
+        message = str(refusal(OSError(number, os.strerror(number), "a/b"), "write it", "a"))
+        assert message.startswith(f"a: cannot write it: {os.strerror(number)} (a/b); ")
     several = refusal(shutil.Error([("a", "b", "refused")]), "copy it", "a")
     assert str(several) == snapshot(
         "a: cannot copy it: [('a', 'b', 'refused')]; remove the cause and try again"

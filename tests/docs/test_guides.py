@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from command_line import Command, Said, caller
+from command_line import Command, Output, caller
 from dumbbell import _core
 from held_up import judge_unless_held_up
 
@@ -43,7 +43,7 @@ class Reader:
         self.kinds: set[tuple[str, str]] = set()
         self._call = command
         self._replaced = ""
-        self._said = ""
+        self._printed = ""
         self._session = ""
         self.held_up = ""
 
@@ -82,7 +82,7 @@ class Reader:
         words = shlex.split(command)
         assert words[0] == "dumbbell"
         run = self._call(*words[1:])
-        self._said = " ".join(f"{run.out} {run.err}".split())
+        self._printed = " ".join(f"{run.out} {run.err}".split())
         if role == "testbed" and "leave the machine alone" in run.err:
             self.held_up += run.err
             return  # It ran to its end; that others ran beside it is no fault of the page.
@@ -91,7 +91,7 @@ class Reader:
     def _heard(self, text: str) -> None:
         """Compare the output of a command on a page, line by line, with its real output."""
         for line in text.splitlines():
-            assert " ".join(line.split()) in self._said, f"{line}\nnot in\n{self._said}"
+            assert " ".join(line.split()) in self._printed, f"{line}\nnot in\n{self._printed}"
 
     def _edit(self, by: str) -> None:
         file = self.folder / "my_cc.c"
@@ -99,11 +99,11 @@ class Reader:
         file.write_text(file.read_text().replace(self._replaced, by))
 
 
-def _process(folder: Path, *arguments: str) -> Said:
+def _process(folder: Path, *arguments: str) -> Output:
     """Run Python in a folder."""
     line = [sys.executable, *arguments]
     run = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
-    return Said(run.returncode, run.stdout, run.stderr)
+    return Output(run.returncode, run.stdout, run.stderr)
 
 
 @pytest.fixture
@@ -130,7 +130,7 @@ def test_the_tutorial_can_be_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    sorted(page.relative_to(DOCS).as_posix() for found in GUIDES for page in DOCS.glob(found)),
+    sorted(page.relative_to(DOCS).as_posix() for pattern in GUIDES for page in DOCS.glob(pattern)),
 )
 def test_a_guide_can_be_followed(page: str, reader: Reader) -> None:
     reader.follow(DOCS / page)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Command, Said
+from command_line import Command, Output
 from dumbbell.results.campaign import Campaign
 
 PATH = ["--rate", "5mbit", "--rtt", "20ms", "--duration", "2s", "--runs", "2"]
@@ -35,23 +35,25 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[Campaign]:
 
 
 @pytest.fixture
-def first(dumbbell: Command, planned: list[Campaign]) -> Said:
+def first(dumbbell: Command, planned: list[Campaign]) -> Output:
     """Compare for the first time."""
-    said = dumbbell(*COMPARE)
-    assert said.code == 0
+    output = dumbbell(*COMPARE)
+    assert output.code == 0
     assert len(answers()) == 1
     planned.clear()
-    return said
+    return output
 
 
-def counted(said: Said) -> str:
+def counted(output: Output) -> str:
     """Return how many runs there were, without the time, which depends on the machine."""
-    return next(line for line in said.err.splitlines() if " reused, " in line).partition(" in ")[0]
+    return next(line for line in output.err.splitlines() if " reused, " in line).partition(" in ")[
+        0
+    ]
 
 
 @pytest.mark.parametrize("form", [[], ["--csv"], ["--json"]])
 def test_each_form_is_what_a_full_comparison_prints(
-    dumbbell: Command, first: Said, planned: list[Campaign], form: list[str]
+    dumbbell: Command, first: Output, planned: list[Campaign], form: list[str]
 ) -> None:
     assert first.out
     kept = dumbbell(*COMPARE, *form)
@@ -77,7 +79,7 @@ def test_each_form_is_what_a_full_comparison_prints(
     ],
 )
 def test_other_commands_run(
-    dumbbell: Command, first: Said, planned: list[Campaign], other: list[str]
+    dumbbell: Command, first: Output, planned: list[Campaign], other: list[str]
 ) -> None:
     assert first.code == 0
     assert dumbbell(*other).code == 0
@@ -85,7 +87,7 @@ def test_other_commands_run(
 
 
 def test_another_folder_has_another_study(
-    dumbbell: Command, first: Said, planned: list[Campaign], monkeypatch: pytest.MonkeyPatch
+    dumbbell: Command, first: Output, planned: list[Campaign], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert first.code == 0
     results = Path("results").absolute()
@@ -132,11 +134,11 @@ def flip_comment(file: Path) -> None:
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_table_of_what_has_changed_does_not_count(
-    dumbbell: Command, first: Said, planned: list[Campaign], change: str
+    dumbbell: Command, first: Output, planned: list[Campaign], change: str
 ) -> None:
     CHANGES[change]()
-    said = dumbbell(*COMPARE)
-    assert (said.code, said.out) == (0, first.out)
+    output = dumbbell(*COMPARE)
+    assert (output.code, output.out) == (0, first.out)
     assert len(planned) == 1
     planned.clear()
     assert dumbbell(*COMPARE).out == first.out
@@ -153,7 +155,7 @@ def test_own_files_are_read_each_time(dumbbell: Command, planned: list[Campaign]
 
 
 def test_packed_results_have_no_kept_table(
-    dumbbell: Command, first: Said, planned: list[Campaign]
+    dumbbell: Command, first: Output, planned: list[Campaign]
 ) -> None:
     assert dumbbell("store", "pack").code == 0
     for _ in range(2):
@@ -161,7 +163,7 @@ def test_packed_results_have_no_kept_table(
     assert len(planned) == 2
 
 
-def test_pruning_removes_kept_tables(dumbbell: Command, first: Said) -> None:
+def test_pruning_removes_kept_tables(dumbbell: Command, first: Output) -> None:
     assert first.code == 0
     flip(next(Path("results/runs").glob("*/*/run.json")))
     assert dumbbell("store", "prune", "--yes").code == 0
@@ -169,11 +171,11 @@ def test_pruning_removes_kept_tables(dumbbell: Command, first: Said) -> None:
 
 
 def test_a_link_in_place_of_the_folder_is_refused(
-    dumbbell: Command, first: Said, tmp_path: Path
+    dumbbell: Command, first: Output, tmp_path: Path
 ) -> None:
     assert first.code == 0
     ANSWERS.rename(tmp_path / "away")
     ANSWERS.symlink_to(tmp_path / "away")
-    said = dumbbell(*COMPARE)
-    assert said.code == 2
-    assert str(ANSWERS) in said.err
+    output = dumbbell(*COMPARE)
+    assert output.code == 2
+    assert str(ANSWERS) in output.err
