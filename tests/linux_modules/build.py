@@ -89,8 +89,8 @@ class Build:
                 place = self._include / header
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_text('#include "kernel_stub.h"\n')
-        own = "include/linux/win_minmax.h"
-        (WORK / own).write_bytes((package.SOURCE / own).read_bytes())
+        win_minmax = "include/linux/win_minmax.h"
+        (WORK / win_minmax).write_bytes((package.SOURCE / win_minmax).read_bytes())
         (self._include / "kernel_functions.h").write_text(_cut("include/net/tcp.h"))
 
     def _as_kernel(self) -> Sequence[str]:

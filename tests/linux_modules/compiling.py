@@ -13,7 +13,7 @@ from linux_modules.places import ALGORITHMS, C
 
 OPTIONS: Final = ("-std=gnu11", "-O2", "-fwrapv", "-fno-strict-aliasing")
 STRICT: Final = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter")
-SAID: Final = 40
+LINES_MAX: Final = 40
 """Lines of a compiler's output that are passed on."""
 
 DRIVER: Final = ("events", "path", "scenario", "scoreboard", "state", "transmit")
@@ -65,5 +65,5 @@ def _compiler() -> list[str]:
 def _run(command: Sequence[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
-        said = "\n".join(done.stderr.splitlines()[:SAID])
-        raise BuildError(f"{' '.join(command)}\n{said}")
+        message = "\n".join(done.stderr.splitlines()[:LINES_MAX])
+        raise BuildError(f"{' '.join(command)}\n{message}")

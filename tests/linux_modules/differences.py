@@ -52,7 +52,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Told:
+class Statements:
     """Statements of the head comment of an algorithm's file about Linux.
 
     Attributes
@@ -88,7 +88,7 @@ def _read(entry: dict[str, Any]) -> Difference:
     return Difference(entry["algorithm"], entry["words"], edit)
 
 
-def told(algorithm: str, source: str, declared: Sequence[Difference]) -> Told:
+def statements(algorithm: str, source: str, declared: Sequence[Difference]) -> Statements:
     """Find in a file's head comment what is declared: each from its words to the next ones."""
     comment = parse(source)
     unlike = [paragraph.text for paragraph in comment.of(Kind.UNLIKE_LINUX)]
@@ -96,23 +96,23 @@ def told(algorithm: str, source: str, declared: Sequence[Difference]) -> Told:
     places = {}
     for difference in declared:
         words = difference.words.casefold()
-        found = [text for text in paragraphs if words in text.casefold()]
-        if len(found) != 1:
+        matches = [text for text in paragraphs if words in text.casefold()]
+        if len(matches) != 1:
             raise DeclarationError(
-                f"differences.toml: '{difference.words}' is in {len(found)} paragraphs 'Unlike "
+                f"differences.toml: '{difference.words}' is in {len(matches)} paragraphs 'Unlike "
                 f"Linux' or 'Interpretation' of algorithms/{algorithm}.c, not in one"
             )
-        places[difference] = (found[0], found[0].casefold().index(words))
+        places[difference] = (matches[0], matches[0].casefold().index(words))
 
     def reason(text: str, start: int) -> str:
         ends = [at for other, at in places.values() if other == text and at > start]
         part = text[start : min(ends, default=len(text))].strip().rstrip(";")
         return part[:1].upper() + part[1:] if _WORD.match(part) else part
 
-    said = {text for text, _ in places.values()}
-    return Told(
+    covered = {text for text, _ in places.values()}
+    return Statements(
         tuple(reason(*places[difference]) for difference in declared),
-        tuple(text for text in unlike if text not in said),
+        tuple(text for text in unlike if text not in covered),
     )
 
 
@@ -127,7 +127,7 @@ _FAMILY: Final = re.compile(r'#include "(cc_\w+\.h)"\n')
 
 def as_linux(source: str, differences: Sequence[Difference]) -> str:
     """Return a file of ours and its family's headers, with the edits of these differences."""
-    source = _FAMILY.sub(lambda found: (ALGORITHMS / found[1]).read_text(), source)
+    source = _FAMILY.sub(lambda match: (ALGORITHMS / match[1]).read_text(), source)
     for difference in differences:
         for edit in difference.edits:
             count = source.count(edit.find)

@@ -27,9 +27,9 @@ def digest(name: str, driver: list[Path], folder: Path) -> str:
     program = compiling.linked([*objects, *driver], folder / "ours")
     calls, whole = 0, hashlib.sha256()
     for seed in range(1, RUNS + 1):
-        told = run(program, drawn(seed, exact_marks=name == "dctcp"))
-        calls += told["calls"]
-        whole.update(told["digest"].encode())
+        outcome = run(program, drawn(seed, exact_marks=name == "dctcp"))
+        calls += outcome["calls"]
+        whole.update(outcome["digest"].encode())
     return f"{calls} {whole.hexdigest()[:16]}"
 
 

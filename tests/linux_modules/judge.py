@@ -46,9 +46,9 @@ class Verdict:
         """Yield what is wrong, a line each."""
         name = self.algorithm
         if not self.as_linux.is_identical:
-            found = differing(self.as_linux)
+            difference = differing(self.as_linux)
             rest = "beyond what differences.toml declares" if self.declared else "from Linux"
-            yield f"{name} differs {rest}: {found}"
+            yield f"{name} differs {rest}: {difference}"
         for one in self.declared:
             if one.alone.is_identical:
                 yield (
@@ -69,10 +69,10 @@ def judged(
     def of(variant: str, edited: Sequence[Difference]) -> Tally:
         return tally(program(algorithm, differences.as_linux(source, edited), variant))
 
-    told = differences.told(algorithm, source, declared)
+    stated = differences.statements(algorithm, source, declared)
     plain = of("plain", ())
     if not declared:
-        return Verdict(algorithm, plain, plain, (), told.others)
+        return Verdict(algorithm, plain, plain, (), stated.others)
     as_linux = of("as_linux", declared)
     alone = (
         [plain]
@@ -82,15 +82,15 @@ def judged(
             for number, one in enumerate(declared, 1)
         ]
     )
-    found = tuple(map(Declared, declared, told.reasons, alone))
-    return Verdict(algorithm, plain, as_linux, found, told.others)
+    declarations = tuple(map(Declared, declared, stated.reasons, alone))
+    return Verdict(algorithm, plain, as_linux, declarations, stated.others)
 
 
 def differing(tally: Tally) -> str:
     """Return in words what differs."""
     parts = [
         f"{tally.differing:,} of {tally.calls:,} calls",
-        f"alone {tally.own - tally.identical} of {tally.own} runs",
+        f"alone {tally.own_runs - tally.identical} of {tally.own_runs} runs",
     ]
     counts = sorted(tally.outcomes.items(), key=lambda item: (-item[1], item[0]))
     return "; ".join([*parts, *(f"{name} {count:,} times" for name, count in counts[:4])])

@@ -98,20 +98,20 @@ def unpacked(version: str) -> Path:
 def function(file: str, name: str) -> str:
     """Return the text of a function or table in one of the files, unchanged."""
     text = (SOURCE / file).read_text()
-    found = re.search(rf"^[^\n;/*#]*\b{name}\b[^;]*?\n?\{{\n.*?^\}};?\n", text, re.M | re.S)
-    if found is None:
+    match = re.search(rf"^[^\n;/*#]*\b{name}\b[^;]*?\n?\{{\n.*?^\}};?\n", text, re.M | re.S)
+    if match is None:
         raise SourceError(f"{file} of {PACKAGE} has no {name}, which modules of 6.12.117 call")
-    return found[0]
+    return match[0]
 
 
 def _version() -> str | None:
-    asked = subprocess.run(
+    done = subprocess.run(
         ["dpkg-query", "--show", "--showformat=${db:Status-Status} ${Version}", PACKAGE],
         capture_output=True,
         text=True,
         check=False,
     )
-    status, _, version = asked.stdout.partition(" ")
+    status, _, version = done.stdout.partition(" ")
     return version if status == "installed" else None
 
 
@@ -125,5 +125,5 @@ def _install() -> None:
         done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
         if command is install and done.returncode == 0:
             return
-    said = done.stderr.strip().splitlines()
-    raise MissingError(f"apt cannot install {PACKAGE}: {said[-1] if said else 'it says nothing'}")
+    lines = done.stderr.strip().splitlines()
+    raise MissingError(f"apt cannot install {PACKAGE}: {lines[-1] if lines else 'it says nothing'}")

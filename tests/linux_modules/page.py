@@ -40,7 +40,7 @@ def text(verdicts: Sequence[Verdict], version: str) -> str:
     introduction = INTRODUCTION.format(
         package=PACKAGE,
         version=version,
-        count=verdicts[0].plain.own,
+        count=verdicts[0].plain.own_runs,
         least=scenarios.WINDOWS[0],
         most=scenarios.WINDOWS[1],
         fastest=scenarios.RTTS_US[0] / 1000,
@@ -101,7 +101,7 @@ def _by_how_much(tally: Tally) -> str:
 
 
 def _alone(tally: Tally) -> str:
-    return f"{tally.identical} of {tally.own}"
+    return f"{tally.identical} of {tally.own_runs}"
 
 
 def _word(verdict: Verdict) -> str:
@@ -111,10 +111,10 @@ def _word(verdict: Verdict) -> str:
 
 
 def _problems(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    found = [problem for verdict in verdicts for problem in verdict.problems()]
-    if found:
+    problems = [problem for verdict in verdicts for problem in verdict.problems()]
+    if problems:
         yield "## Not as declared\n"
-        yield "".join(f"- {prose(problem)}\n" for problem in found)
+        yield "".join(f"- {prose(problem)}\n" for problem in problems)
 
 
 def _declared(verdicts: Sequence[Verdict]) -> Iterator[tuple[str, ...]]:

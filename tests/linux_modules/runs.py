@@ -27,7 +27,7 @@ class Tally:
         Number of differing calls by outcome, as ``hook: what``.
     windows
         Smallest and largest.
-    own, identical
+    own_runs, identical
         Runs of each side alone; those in which all samples are the same.
     delivered
         Segments, by Linux and by us, in all own runs.
@@ -37,28 +37,28 @@ class Tally:
     differing: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     windows: tuple[int, int] = (2**32, 0)
-    own: int = 0
+    own_runs: int = 0
     identical: int = 0
     delivered: tuple[int, int] = (0, 0)
 
     @property
     def is_identical(self) -> bool:
         """True if nothing differs at all."""
-        return not self.differing and self.identical == self.own
+        return not self.differing and self.identical == self.own_runs
 
     def add_locked(self, result: dict[str, Any]) -> None:
         """Add a run in step."""
         low, high = result["cwnd"]
         self.windows = (min(self.windows[0], low), max(self.windows[1], high))
-        for hook, told in result["hooks"].items():
-            self.calls += told["calls"]
-            self.differing += told["differing"]
-            for name, count in told["fields"].items():
+        for hook, counts in result["hooks"].items():
+            self.calls += counts["calls"]
+            self.differing += counts["differing"]
+            for name, count in counts["fields"].items():
                 self.outcomes[f"{hook}: {name}"] += count
 
     def add_own(self, result: dict[str, Any]) -> None:
         """Add a run of each side alone."""
-        self.own += 1
+        self.own_runs += 1
         self.identical += result["same"] == result["samples"]
         theirs, ours = result["delivered"]
         self.delivered = (self.delivered[0] + theirs, self.delivered[1] + ours)

@@ -107,7 +107,7 @@ def text(algorithm: str, program: Path, version: str) -> str:
     for seed in CHOSEN[algorithm]:
         scenario = short(seed, exact_marks=algorithm == "dctcp")
         calls = (call for call in runs.lines(program, scenario, "traced") if call.get("is_ours"))
-        lines += ["", _titled(scenario), *_told(calls, known, "sample->in_flight_bytes" in code)]
+        lines += ["", _titled(scenario), *_lines(calls, known, "sample->in_flight_bytes" in code)]
     return "\n".join(lines) + "\n"
 
 
@@ -127,7 +127,7 @@ def _code(algorithm: str) -> str:
     return "\n".join(texts)
 
 
-def _told(
+def _lines(
     calls: Iterable[Mapping[str, Any]], known: Sequence[str], asks_flight: bool
 ) -> Iterator[str]:
     """Yield a line for each call, with those fields that an algorithm knows."""
@@ -138,10 +138,10 @@ def _told(
         at |= changed
         linux, ours = (_outcome(call, side, known) for side in ("linux", "ours"))
         at |= {name: value for name, value in linux.items() if name in at}
-        told = call["told"]
+        arguments = call["told"]
         if call["hook"] == "pkts_acked" and not asks_flight:
-            told = told[:2]
-        words = [call["hook"], *map(str, told), *_part("|", changed), *_part(">", linux)]
+            arguments = arguments[:2]
+        words = [call["hook"], *map(str, arguments), *_part("|", changed), *_part(">", linux)]
         yield " ".join(words if ours == linux else [*words, "!", *_part("", ours)])
 
 

@@ -84,8 +84,8 @@ def bed(kernel: Kernel | None = None, replay: Replay | None = None) -> Bed:
 
 
 def replayed(**changes: Any) -> Replay:
-    told = {"callbacks": {"cong_avoid": 59_000, "ssthresh": 1000}, "lost_records": 0}
-    return lambda _: [{**told, "differing": 0, "mismatches": [], **changes}]
+    counts = {"callbacks": {"cong_avoid": 59_000, "ssthresh": 1000}, "lost_records": 0}
+    return lambda _: [{**counts, "differing": 0, "mismatches": [], **changes}]
 
 
 # The set
@@ -95,8 +95,10 @@ def test_the_set_covers_every_algorithm_both_ways() -> None:
     cases = scenarios.all_cases()
     assert len({case.name for case in cases}) == len(cases)
     for name in ALGORITHMS:
-        own = [case for case in cases if name in {each.name for each in case.algorithms}]
-        kinds = {(len(case.algorithms), case.loss) for case in own}
+        having = [
+            case for case in cases if name in {algorithm.name for algorithm in case.algorithms}
+        ]
+        kinds = {(len(case.algorithms), case.loss) for case in having}
         assert kinds >= {(1, False), (1, True), (2, False)}, name
     assert {10, 500} <= {case.path.rate_mbit for case in cases}
     assert {10, 160} <= {case.path.rtt_ms for case in cases}
@@ -126,7 +128,7 @@ def test_the_set_takes_no_more_time_than_it_may(count: int) -> None:
     known = [reno.model_copy(update={"name": f"reno{number}"}) for number in range(count)]
     cases = scenarios.all_cases(known)
     assert scenarios.real_time_s(cases) <= 40 * 60
-    assert {case.algorithms[0].name for case in cases} == {each.name for each in known}
+    assert {case.algorithms[0].name for case in cases} == {algorithm.name for algorithm in known}
 
 
 def test_the_quick_set_takes_three_minutes() -> None:
@@ -158,23 +160,23 @@ def test_what_is_paced_leaves_segmentation_to_its_device() -> None:
     case = ChosenCase((paced, ALGORITHMS["cubic"]), PATH, False, 3)
     flows = case.resolve(1).scenario.flows
     switches = [tcp(flow).stack.switches for flow in flows]
-    assert [each.get("tso", False) for each in switches] == [True, False]
+    assert [switch.get("tso", False) for switch in switches] == [True, False]
 
 
 def test_an_engine_agrees_with_itself(tmp_path: Path) -> None:
-    found = agreement(tmp_path)
-    assert (found.within, found.passed, found.kernels) == (2, True, ("6.18.0",))
-    for judged in found.judged:
+    whole = agreement(tmp_path)
+    assert (whole.within, whole.passed, whole.kernels) == (2, True, ("6.18.0",))
+    for judged in whole.judged:
         assert judged.verdict is Verdict.AGREES
         assert judged.runs == (3, 4)
-        assert {each.measure.name for each in judged.goals} == {"goodput", "rtt"}
+        assert {comparison.measure.name for comparison in judged.goals} == {"goodput", "rtt"}
         assert set(judged.windows["engine"].unique()) == {"kernel", "simulator"}
     # Seed by seed, and both engines lose the same packets.
-    pair = found.judged[1].of("goodput")
+    pair = whole.judged[1].of("goodput")
     assert pair is not None
     assert (pair.difference.value, reach(pair.difference)) == (0, 0)
-    assert found.judged[0].of("share") is None
-    assert found.judged[1].of("share") is not None
+    assert whole.judged[0].of("share") is None
+    assert whole.judged[1].of("share") is not None
 
 
 class Distant(Kernel):
@@ -237,36 +239,36 @@ def test_what_hosts_add_is_measured_where_the_queue_is_empty(tmp_path: Path) -> 
     assert re.sub(r"0\.06\d", "0.06", sentence(text, "of 1 scenarios")) == snapshot(
         "Where the queue is nearly always empty, the kernel's mean round trip is then 0.06 ms longer (the median of 1 scenarios)."
     )
-    found = whole.hosts
-    assert found is not None
-    assert found.scenarios == 1, "not where a queue stands, nor where two flows share it"
-    assert found.left_us == pytest.approx(70 - 0.0005 * 10_200, abs=3)
+    added = whole.hosts
+    assert added is not None
+    assert added.scenarios == 1, "not where a queue stands, nor where two flows share it"
+    assert added.left_us == pytest.approx(70 - 0.0005 * 10_200, abs=3)
     slow.held_permille = 3
     stopped = agreement(tmp_path / "stopped", slow, cases=[quiet]).hosts
     assert stopped is not None
     assert stopped.held == pytest.approx(0.0035)
-    assert stopped.left_us == pytest.approx(found.left_us - 0.003 * 10_270, abs=3)
+    assert stopped.left_us == pytest.approx(added.left_us - 0.003 * 10_270, abs=3)
     assert agreement(tmp_path / "queues", cases=CASES).hosts is None
 
 
 def test_what_is_undecided_runs_more_often(tmp_path: Path) -> None:
     kernel, store = Wavering(), Store(tmp_path / "results")
     simulator = Side("simulator", SimulatorEngine(), 4)
-    found = judging.measure(CASES, side(kernel), simulator, store)
-    assert [judged.verdict for judged in found.judged] == [Verdict.UNDECIDABLE, Verdict.AGREES]
+    whole = judging.measure(CASES, side(kernel), simulator, store)
+    assert [judged.verdict for judged in whole.judged] == [Verdict.UNDECIDABLE, Verdict.AGREES]
     assert kernel.runs == 6
-    assert [each.measure.name for each in found.judged[0].outside] == ["goodput", "rtt"]
-    (remark,) = page.remarks(found)
+    assert [comparison.measure.name for comparison in whole.judged[0].outside] == ["goodput", "rtt"]
+    (remark,) = page.remarks(whole)
     assert remark.text == snapshot(
         "outside but undecided: no reason is known, and it may be chance"
     )
     assert remark.places == (f"{CASES[0].name}: goodput is outside, mean RTT is outside",)
-    assert found.passed, "what is undecided fails nothing"
+    assert whole.passed, "what is undecided fails nothing"
     patient = dataclasses.replace(side(kernel), repetitions_undecided=8)
     again = judging.measure(CASES, patient, simulator, store)
     assert [judged.runs for judged in again.judged] == [(8, 4), (3, 4)]
     assert kernel.runs == 6 + 5
-    first, later = (each.judged[0].of("goodput") for each in (found, again))
+    first, later = (one.judged[0].of("goodput") for one in (whole, again))
     assert first is not None
     assert later is not None
     assert (reach(later.difference) or 0) < (reach(first.difference) or 0)
@@ -283,7 +285,7 @@ def test_more_runs_take_no_more_time_than_they_may() -> None:
 
 def test_what_differs_needs_an_explanation(tmp_path: Path) -> None:
     slow = Kernel({"receive_window_bytes": 6000})
-    names = tuple(each.name for each in (*MEASURES, DISTANCE))
+    names = tuple(measure.name for measure in (*MEASURES, DISTANCE))
     known = (
         Explanation(("reno,*",), names, "its window is small"),
         Explanation(("*",), names, "and the other's"),
@@ -295,10 +297,10 @@ def test_what_differs_needs_an_explanation(tmp_path: Path) -> None:
     explained = agreement(tmp_path, slow, known)
     assert explained.passed
     assert not explained.stale
-    assert [each.reason for each in explained.judged[0].differing][:1] == snapshot(
+    assert [comparison.reason for comparison in explained.judged[0].differing][:1] == snapshot(
         ["its window is small"]
     )
-    reasons = {each.text: each.places for each in page.remarks(explained)}
+    reasons = {remark.text: remark.places for remark in page.remarks(explained)}
     assert list(reasons) == snapshot(["its window is small", "and the other's"])
     assert all(place.startswith(CASES[0].name) for place in reasons["its window is small"])
 
@@ -309,19 +311,19 @@ def test_an_explanation_without_a_difference_is_stale(tmp_path: Path) -> None:
         Explanation(("htcp,*",), ("rtt",), "not in these scenarios"),
         Explanation(("reno,*",), ("goodput",), "it may show", always=False),
     ]
-    found = agreement(tmp_path, explanations=known)
-    assert found.stale == (known[0],)
+    whole = agreement(tmp_path, explanations=known)
+    assert whole.stale == (known[0],)
     stale = "explains nothing any more: reno,*: it was slow once"
-    assert stale in [each.text for each in page.remarks(found)]
+    assert stale in [remark.text for remark in page.remarks(whole)]
 
 
 def test_invalid_runs_are_left_out_and_named(tmp_path: Path) -> None:
-    found = agreement(tmp_path, Kernel(invalid=[2]))
-    assert [judged.runs for judged in found.judged] == [(2, 4), (2, 4)]
-    assert [(each.repetition, each.failed) for each in found.unusable] == [(2, False)] * 2
-    assert found.passed
-    said = "invalid, left out: the emulator was late"
-    assert any(said in each.text for each in page.remarks(found))
+    whole = agreement(tmp_path, Kernel(invalid=[2]))
+    assert [judged.runs for judged in whole.judged] == [(2, 4), (2, 4)]
+    assert [(run.repetition, run.failed) for run in whole.unusable] == [(2, False)] * 2
+    assert whole.passed
+    reason = "invalid, left out: the emulator was late"
+    assert any(reason in remark.text for remark in page.remarks(whole))
     nothing = agreement(tmp_path / "none", Kernel(invalid=[1, 2, 3]))
     assert {judged.verdict for judged in nothing.judged} == {Verdict.NOT_MEASURED}
     assert not nothing.passed
@@ -331,17 +333,17 @@ def test_invalid_runs_are_left_out_and_named(tmp_path: Path) -> None:
 def test_what_the_kernel_does_not_offer_is_told(tmp_path: Path) -> None:
     kernel = Kernel()
     kernel.not_offered = ["dsack"]
-    found = agreement(tmp_path, kernel)
-    assert [each.text for each in page.remarks(found)] == snapshot(
+    whole = agreement(tmp_path, kernel)
+    assert [remark.text for remark in page.remarks(whole)] == snapshot(
         ["not offered by the kernel: dsack"]
     )
 
 
 def test_a_run_that_breaks_fails_the_validation(tmp_path: Path) -> None:
-    found = agreement(tmp_path, Kernel(broken=3))
-    assert [each.reason for each in found.unusable] == ["no such device"] * 2
-    assert all(each.failed for each in found.unusable)
-    assert not found.passed
+    whole = agreement(tmp_path, Kernel(broken=3))
+    assert [run.reason for run in whole.unusable] == ["no such device"] * 2
+    assert all(run.failed for run in whole.unusable)
+    assert not whole.passed
 
 
 def test_runs_of_different_engines_have_different_keys(tmp_path: Path) -> None:
@@ -358,20 +360,20 @@ def test_runs_of_different_engines_have_different_keys(tmp_path: Path) -> None:
 
 
 def test_parity_runs_until_there_are_enough_callbacks() -> None:
-    (found,) = parity.check([ALGORITHMS["bic"]], replayed())
-    assert (found.callbacks, found.passed) == (120_000, True)
+    (checked,) = parity.check([ALGORITHMS["bic"]], replayed())
+    assert (checked.callbacks, checked.passed) == (120_000, True)
     (few,) = parity.check([ALGORITHMS["bic"]], replayed(callbacks={"cong_avoid": 10}))
     assert (few.callbacks, few.passed) == (80, False)
     assert few.remark == "fewer than 100,000 callbacks"
 
 
 def test_parity_names_the_first_mismatch_and_what_fails() -> None:
-    (found,) = parity.check(
+    (checked,) = parity.check(
         [ALGORITHMS["bic"]], replayed(differing=3, mismatches=["ssthresh: 5, not 6", "more"])
     )
-    assert (found.mismatches, found.passed, found.callbacks) == (3, False, 60_000)
-    assert found.remark == "ssthresh: 5, not 6"
-    assert found.remark in page.parity_cells(found)[-1]
+    assert (checked.mismatches, checked.passed, checked.callbacks) == (3, False, 60_000)
+    assert checked.remark == "ssthresh: 5, not 6"
+    assert checked.remark in page.parity_cells(checked)[-1]
 
     def broken(_: str) -> list[dict[str, Any]]:
         raise EngineError("the verifier refused it")
@@ -384,9 +386,9 @@ def test_parity_names_the_first_mismatch_and_what_fails() -> None:
 
 
 def test_the_page_tells_it_all(tmp_path: Path) -> None:
-    found = running.validate(CASES, bed(), Store(tmp_path / "results"))
-    assert found.passed
-    text = page.page(found)
+    validation = running.validate(CASES, bed(), Store(tmp_path / "results"))
+    assert validation.passed
+    text = page.page(validation)
     assert "Kernel 6.18.0, simulator" in text
     assert "2 of 2 scenarios (100 %; goal 90 %)" in text
     assert "0.04 ms more, at random" in text
@@ -395,8 +397,8 @@ def test_the_page_tells_it_all(tmp_path: Path) -> None:
     assert len(rows) == 2, "once against the simulator, once against the kernel's module"
     assert all(row.endswith("| agrees |") for row in rows)
     assert "| cubic | 120,000 | 0 | 0 | equal |" in text
-    assert page.page(found) == text
-    json.dumps(found.as_dict(), allow_nan=False)
+    assert page.page(validation) == text
+    json.dumps(validation.as_dict(), allow_nan=False)
 
 
 def test_the_figure_has_a_panel_for_each_measure(tmp_path: Path) -> None:
@@ -410,8 +412,8 @@ def test_the_figure_has_a_panel_for_each_measure(tmp_path: Path) -> None:
 
 def test_the_figure_of_nothing_can_be_drawn() -> None:
     empty = Collected({case.name: {} for case in CASES})
-    found = judging.compare(CASES, ("kernel", empty), ("simulator", empty))
-    assert drawing.rendered(figure.draw(found).to_dict(), ".svg")
+    compared = judging.compare(CASES, ("kernel", empty), ("simulator", empty))
+    assert drawing.rendered(figure.draw(compared).to_dict(), ".svg")
 
 
 # The command
@@ -443,16 +445,16 @@ def test_the_command_compares_and_goes_on(
 ) -> None:
     written, drawn = tmp_path / "page.md", tmp_path / "agreement.svg"
     assert not _command(monkeypatch, tmp_path, "--markdown", str(written), "--figure", str(drawn))
-    told = capsys.readouterr().out
-    assert "2 of 2 scenarios" in told
-    assert "equal" in told
+    printed = capsys.readouterr().out
+    assert "2 of 2 scenarios" in printed
+    assert "equal" in printed
     assert written.read_text().startswith("# Agreement with the kernel")
     assert drawn.read_text().startswith("<svg")
     runs = ready.runs
     assert not _command(monkeypatch, tmp_path, "--json")
-    found = json.loads(capsys.readouterr().out)
-    assert found["testbed"]["agreement"]["within"] == 2
-    assert found["checks"] == []
+    data = json.loads(capsys.readouterr().out)
+    assert data["testbed"]["agreement"]["within"] == 2
+    assert data["checks"] == []
     assert ready.runs == runs, "finished runs are used again"
 
 

@@ -63,22 +63,22 @@ def judged(count: int, off: float) -> Agreement:
     goodput = DRAWN_MEASURES[0]
     exact, other = (mean([10.0, 10.0], CONFIDENCE), mean([10 + off, 10 + off], CONFIDENCE))
     band = goodput.tolerance(10.0)
-    found = []
+    judgements = []
     for number, case in enumerate(MANY[:20]):
         value = other if number < count else exact
         difference = dataclasses.replace(value, value=value.value - 10.0)
         compared = Compared(goodput, exact, value, difference, -band, band)
-        found.append(judging.Judged(case, (compared,), (3, 10), None))  # type: ignore[arg-type]
-    return Agreement(("kernel", "simulator"), tuple(found), DRAWN_MEASURES)
+        judgements.append(judging.Judged(case, (compared,), (3, 10), None))  # type: ignore[arg-type]
+    return Agreement(("kernel", "simulator"), tuple(judgements), DRAWN_MEASURES)
 
 
 @pytest.mark.parametrize(
     ("count", "outcome", "passed"), [(0, "met", True), (2, "met", True), (3, "missed", False)]
 )
 def test_a_goal_is_a_share_of_scenarios(count: int, outcome: str, passed: bool) -> None:
-    found = judged(count, 0.5)
-    goodput = found.scores[0]
-    assert (goodput.outcome, found.passed) == (outcome, passed)
+    whole = judged(count, 0.5)
+    goodput = whole.scores[0]
+    assert (goodput.outcome, whole.passed) == (outcome, passed)
     assert goodput.within == 20 - count
 
 
@@ -86,16 +86,16 @@ def test_equal_engines_miss_no_goal(tmp_path: Path) -> None:
     cases = [dataclasses.replace(case, seconds=3) for case in MANY[:4]]
     store = Store(tmp_path)
     kernel, simulator = (Side(name, SimulatorEngine(), 2) for name in ("kernel", "simulator"))
-    found = judging.measure(cases, kernel, simulator, store, measures=DRAWN_MEASURES)
-    assert "missed" not in {score.outcome for score in found.scores}
-    assert found.passed
-    text = page.page(Found(found, None, (), found, 1))
+    whole = judging.measure(cases, kernel, simulator, store, measures=DRAWN_MEASURES)
+    assert "missed" not in {score.outcome for score in whole.scores}
+    assert whole.passed
+    text = page.page(Found(whole, None, (), whole, 1))
     drawn = line(text, "by the seed 1")
     assert drawn == snapshot(
         "4 scenarios drawn by the seed 1, another one each time: rates of 2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their product (of 8 packets at least). Queues are FIFO, RED, CoDel, FQ-CoDel, PIE, FQ-PIE or DualPI2, and losses up to 0.5 %. One to three flows have any algorithms. Some send requests, and some have receiving applications that read at a rate. In half of the scenarios of several flows the handshakes of later flows wait in the queue. Bands are narrower here. The goal is the share of scenarios in which the engines agree, by the intervals."
     )
     none = judging.measure([], kernel, simulator, store)
-    alone = page.page(Found(none, None, (), found, 1))
+    alone = page.page(Found(none, None, (), whole, 1))
     assert drawn in alone
     assert "no scenario" not in alone
     assert "## Parity" not in alone
@@ -115,6 +115,6 @@ def test_wrong_options_are_refused(
     arguments: tuple[str, ...],
     problem: str,
 ) -> None:
-    said = caller(monkeypatch, capsys, app)(*arguments)
-    assert said.code == 2
-    assert problem in said.err
+    output = caller(monkeypatch, capsys, app)(*arguments)
+    assert output.code == 2
+    assert problem in output.err

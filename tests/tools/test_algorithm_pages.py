@@ -118,7 +118,7 @@ def test_every_parameter_and_preset_is_explained(algorithm: Algorithm) -> None:
 
 @each_algorithm
 def test_a_choice_among_readings_is_argued_for(algorithm: Algorithm) -> None:
-    read = any(each.source.startswith("interpretation") for each in algorithm.parameters)
+    read = any(parameter.source.startswith("interpretation") for parameter in algorithm.parameters)
     assert not read or algorithm.comment.of(Kind.INTERPRETATION)
 
 

@@ -30,7 +30,7 @@ def counted(scenario: ResolvedScenario) -> float:
 
 def test_each_figure_has_its_command_its_runs_and_its_claims(study: Study) -> None:
     pieces = commands.of_study(study, counted).pieces
-    assert [(each.what, each.command, each.runs, each.claims) for each in pieces] == snapshot(
+    assert [(piece.what, piece.command, piece.runs, piece.claims) for piece in pieces] == snapshot(
         [
             ("fig1", "dumbbell run small:fig1", 16, ["A01"]),
             ("fig2", "dumbbell run small:fig2", 16, ["A01"]),
@@ -46,20 +46,20 @@ def test_the_whole_study_is_the_last_row(study: Study) -> None:
 
 
 def test_time_is_packets_by_what_one_takes_on_two_processors(study: Study) -> None:
-    found = commands.of_study(study, counted)
-    (row,) = (line for line in commands.page([found]).splitlines() if "small:fig1" in line)
-    packets = sum(found.pieces[0].packets.values())
-    assert f"| {found.pieces[0].runs} | {amount(packets)} | {duration(packets / 2e6)} |" in row
+    artifact = commands.of_study(study, counted)
+    (row,) = (line for line in commands.page([artifact]).splitlines() if "small:fig1" in line)
+    packets = sum(artifact.pieces[0].packets.values())
+    assert f"| {artifact.pieces[0].runs} | {amount(packets)} | {duration(packets / 2e6)} |" in row
 
 
 def test_each_test_has_its_own_pace(study: Study) -> None:
     def slow_without_rate(scenario: ResolvedScenario) -> float:
         return counted(scenario) * (10 if len(scenario.scenario.flows) == 1 else 1)
 
-    found = commands.of_study(study, slow_without_rate)
-    assert found.paces == pytest.approx({"fairness": 1e-6, "lossy": 1e-5})
-    fairness, lossy = (found.whole.packets[test] for test in ("fairness", "lossy"))
-    assert found.whole.seconds(found.paces) == pytest.approx(1e-6 * fairness + 1e-5 * lossy)
+    artifact = commands.of_study(study, slow_without_rate)
+    assert artifact.paces == pytest.approx({"fairness": 1e-6, "lossy": 1e-5})
+    fairness, lossy = (artifact.whole.packets[test] for test in ("fairness", "lossy"))
+    assert artifact.whole.seconds(artifact.paces) == pytest.approx(1e-6 * fairness + 1e-5 * lossy)
 
 
 def test_the_pace_is_that_of_a_run(study: Study) -> None:
@@ -68,14 +68,14 @@ def test_the_pace_is_that_of_a_run(study: Study) -> None:
 
 
 def test_what_needs_no_runs_says_so() -> None:
-    found = commands.of_study(Study.load("mani2012"), counted)
-    (row,) = (each for each in found.pieces if each.what == "Section I, Scalable TCP")
+    artifact = commands.of_study(Study.load("mani2012"), counted)
+    (row,) = (piece for piece in artifact.pieces if piece.what == "Section I, Scalable TCP")
     assert (row.runs, row.command) == (0, "dumbbell claims mani2012")
 
 
 @pytest.mark.parametrize("name", ["li2007", "mani2012"])
 def test_every_claim_stands_somewhere(name: str) -> None:
     study = Study.load(name)
-    found = commands.of_study(study, counted)
-    listed = {claim for each in found.pieces for claim in each.claims}
-    assert listed == {each.id for each in study.claims}
+    artifact = commands.of_study(study, counted)
+    listed = {claim for piece in artifact.pieces for claim in piece.claims}
+    assert listed == {claim.id for claim in study.claims}

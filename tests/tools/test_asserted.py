@@ -18,8 +18,8 @@ def test() -> None:
 
 
 def test_sentences_are_found_in_assertions_and_matches_outside_snapshots() -> None:
-    found = [(each.line, each.text) for each in asserted.of_python(CODE)]
-    assert sorted(found) == [(3, ONE), (5, OF_RUNS), (6, NO_FILE)]
+    sentences = [(sentence.line, sentence.text) for sentence in asserted.of_python(CODE)]
+    assert sorted(sentences) == [(3, ONE), (5, OF_RUNS), (6, NO_FILE)]
 
 
 ONE = "one two three four"

@@ -24,7 +24,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
-def found(small: Results, tmp_path_factory: pytest.TempPathFactory) -> list[Refereed]:
+def refereed(small: Results, tmp_path_factory: pytest.TempPathFactory) -> list[Refereed]:
     """Return the small study as the page has it, from the fuller of two folders."""
     empty = Store(tmp_path_factory.mktemp("none"))
     folder = tmp_path_factory.mktemp("docs")
@@ -40,8 +40,8 @@ def section(page: str, heading: str) -> str:
     return page.partition(f"## {heading}\n")[2].partition("\n## ")[0]
 
 
-def test_the_answer_comes_first(found: list[Refereed]) -> None:
-    page = front.page(found, [], "bars.svg")
+def test_the_answer_comes_first(refereed: list[Refereed]) -> None:
+    page = front.page(refereed, [], "bars.svg")
     assert page.splitlines()[0] == "# One study, run again"
     assert line(page, "It judges") == snapshot(
         "In 2024, one study evaluated TCP congestion control. Dumbbell runs it again as printed. It judges 3 statements of the authors by runs: 1 holds, 1 is contradicted and 1 is open. Of [small](small.md) not all runs are finished."
@@ -49,7 +49,7 @@ def test_the_answer_comes_first(found: list[Refereed]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("claims", "said"),
+    ("claims", "summary"),
     [
         (
             ("A01",),
@@ -69,29 +69,29 @@ def test_the_answer_comes_first(found: list[Refereed]) -> None:
     ],
 )
 def test_themes_are_sorted_by_how_their_claims_stand(
-    found: list[Refereed], claims: tuple[str, ...], said: str
+    refereed: list[Refereed], claims: tuple[str, ...], summary: str
 ) -> None:
-    page = front.page(found, themes(*claims), "bars.svg")
-    assert " ".join(section(page, "What came out").split()) == said
+    page = front.page(refereed, themes(*claims), "bars.svg")
+    assert " ".join(section(page, "What came out").split()) == summary
 
 
-def test_a_theme_of_no_judged_claim_is_refused(found: list[Refereed]) -> None:
+def test_a_theme_of_no_judged_claim_is_refused(refereed: list[Refereed]) -> None:
     with pytest.raises(InputError) as refused:
-        front.page(found, themes("A09"), "bars.svg")
+        front.page(refereed, themes("A09"), "bars.svg")
     assert str(refused.value) == snapshot(
         '"A09": unknown claim of small that runs judge (did you mean "A03"?); valid: A03, A02, A01'
     )
 
 
-def test_what_has_no_cause_is_said(found: list[Refereed]) -> None:
-    failed = section(front.page(found, [], "bars.svg"), "Why statements fail")
+def test_what_has_no_cause_is_said(refereed: list[Refereed]) -> None:
+    failed = section(front.page(refereed, [], "bars.svg"), "Why statements fail")
     assert line(failed, "contradicted") == snapshot(
         "0 of 1 contradicted statements have a named cause; a test shows that of 0."
     )
 
 
-def test_the_table_has_each_kind_and_its_sum(found: list[Refereed]) -> None:
-    numbers = section(front.page(found, [], "bars.svg"), "In numbers")
+def test_the_table_has_each_kind_and_its_sum(refereed: list[Refereed]) -> None:
+    numbers = section(front.page(refereed, [], "bars.svg"), "In numbers")
     rows = [line.split("|")[1:-1] for line in numbers.splitlines() if line.startswith("| ")]
     by_kind = {(row[0].strip(), row[1].strip()): row[2:8] for row in rows[2:]}
     assert by_kind["small", "numbers"] == by_kind["all", "numbers"]
@@ -100,8 +100,8 @@ def test_the_table_has_each_kind_and_its_sum(found: list[Refereed]) -> None:
 
 
 def test_it_leads_to_a_page_or_to_the_study(small: Results, tmp_path: Path) -> None:
-    (each,) = [front.refereed(small.study, [small.store], tmp_path, draws=2)]
-    assert each.link == "[small](../../studies/small)"
+    (study,) = [front.refereed(small.study, [small.store], tmp_path, draws=2)]
+    assert study.link == "[small](../../studies/small)"
     (tmp_path / "small.md").touch()
     assert front.refereed(small.study, [small.store], tmp_path, draws=2).link == "[small](small.md)"
 
@@ -111,7 +111,7 @@ def test_the_themes_are_of_claims_that_runs_judge() -> None:
     for theme in front.themes():
         assert len(theme.claims) >= 2, theme.statement
         for name, claims in theme.claims.items():
-            judged = {each.id: each.statement for each in studies[name].claims}
+            judged = {claim.id: claim.statement for claim in studies[name].claims}
             for claim in claims:
                 assert judged[claim] in ("number", "order"), (theme.statement, claim)
 
@@ -120,14 +120,14 @@ def test_bars_are_as_long_as_their_shares() -> None:
     counts = dict.fromkeys(Standing, 0) | {Standing.HOLDS: 30, Standing.OPEN: 10}
     drawn = ElementTree.fromstring(bars.svg([Bar("<one>", counts)]))
     widths = {
-        each.get("class"): float(each.get("width", "0"))
-        for each in drawn.iter(f"{SVG}rect")
-        if each.get("height") == "22"
+        bar.get("class"): float(bar.get("width", "0"))
+        for bar in drawn.iter(f"{SVG}rect")
+        if bar.get("height") == "22"
     }
     assert widths["holds"] == pytest.approx(3 * widths["open"], rel=0.02)
-    texts = [each.text for each in drawn.iter(f"{SVG}text")]
+    texts = [text.text for text in drawn.iter(f"{SVG}text")]
     assert texts[:4] == ["<one>", "40", "30", "10"]
-    assert [each.value for each in Standing] == texts[4:]
+    assert [standing.value for standing in Standing] == texts[4:]
 
 
 def test_bars_without_statements_are_empty() -> None:
@@ -137,7 +137,7 @@ def test_bars_without_statements_are_empty() -> None:
 def test_the_page_is_short() -> None:
     """A reader meets 300 words or so, besides tables."""
     text = PAGE.read_text()
-    prose = [each for each in text.splitlines() if not each.startswith(("|", "![", "- Engine"))]
+    prose = [line for line in text.splitlines() if not line.startswith(("|", "![", "- Engine"))]
     words = re.sub(r"\]\([^)]*\)", "]", " ".join(prose)).split()
     assert len(words) <= 450
 

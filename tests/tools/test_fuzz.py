@@ -23,7 +23,7 @@ KINDS = ("scenarios", "studies", "folders", "imports", "series", "commands")
 def test_hostile_inputs_of_every_kind_do_no_harm(tmp_path: Path) -> None:
     paths = f"{ROOT / 'tests'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     command = [sys.executable, "-m", "hostile", "--seed", "1", "--inputs", "24", "--jobs", "1"]
-    told = subprocess.run(
+    done = subprocess.run(
         command,
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": paths},
@@ -31,14 +31,14 @@ def test_hostile_inputs_of_every_kind_do_no_harm(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    assert told.returncode == 0, told.stdout + told.stderr
-    rows = {line.split()[0]: line.split()[1:] for line in told.stdout.splitlines()[-6:]}
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()[-6:]}
     assert all(int(rows[kind][0]) > 0 for kind in KINDS)
     assert sum(int(row[0]) for row in rows.values()) == 24
 
 
 @pytest.mark.parametrize(
-    ("code", "err", "peak_bytes", "found"),
+    ("code", "err", "peak_bytes", "wanted"),
     [
         (0, "", 0, ["accepted"]),
         (1, "Traceback (most recent call last):\n", 0, ["traceback"]),
@@ -53,9 +53,9 @@ def test_hostile_inputs_of_every_kind_do_no_harm(tmp_path: Path) -> None:
         (2, "", 0, ["message"]),
     ],
 )
-def test_what_goes_wrong_is_seen(code: int, err: str, peak_bytes: int, found: list[str]) -> None:
+def test_what_goes_wrong_is_seen(code: int, err: str, peak_bytes: int, wanted: list[str]) -> None:
     outcome = Outcome(code, "", err, False, False, peak_bytes)
-    assert faults(Case(("simulate", "a.toml"), is_wrong=True), outcome) == found
+    assert faults(Case(("simulate", "a.toml"), is_wrong=True), outcome) == wanted
 
 
 @pytest.mark.parametrize("change", TEXT_CHANGES)

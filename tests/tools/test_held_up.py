@@ -27,19 +27,19 @@ SHARE = (
 
 
 @pytest.mark.parametrize("quiet", [False, True])
-@pytest.mark.parametrize(("said", "wanted"), [ALONE, SHARE])
+@pytest.mark.parametrize(("message", "wanted"), [ALONE, SHARE])
 def test_a_test_is_skipped_with_how_long_it_was_held_up(
-    said: str, wanted: str, quiet: bool, monkeypatch: pytest.MonkeyPatch
+    message: str, wanted: str, quiet: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(held_up, "machine_is_quiet", lambda: quiet)
     where = ", on a quiet machine" if quiet else ""
     with pytest.raises(pytest.skip.Exception, match=f"^not judged: held up for {wanted}{where}$"):
-        held_up.judge_unless_held_up(f"invalid: {said}\n")
+        held_up.judge_unless_held_up(f"invalid: {message}\n")
 
 
-@pytest.mark.parametrize("said", ["", "packets were late by 3 ms; lower the rates"])
-def test_a_quiet_machine_is_judged(said: str) -> None:
-    held_up.judge_unless_held_up(said)
+@pytest.mark.parametrize("message", ["", "packets were late by 3 ms; lower the rates"])
+def test_a_quiet_machine_is_judged(message: str) -> None:
+    held_up.judge_unless_held_up(message)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from dumbbell.inference import statistics
 from dumbbell.scenario.model import Scenario
 from dumbbell.store.store import Store
 
-FOUND: Final = """# Found by: dumbbell hunt vegas
+SCENARIO: Final = """# Found by: dumbbell hunt vegas
 # Claim: With Vegas the goodput of a lone flow is less than half of that with CUBIC.
 # Again: dumbbell compare vegas cubic reno --on hunted/vegas/vegas-goodput.toml --runs 6
 # Judge again: dumbbell claims hunt-vegas-goodput-12345678
@@ -39,7 +39,7 @@ def test_the_page_has_what_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for name in ("vegas", "reno"):
         (tmp_path / "hunted" / name).mkdir(parents=True)
         (tmp_path / "hunted" / name / "index.html").write_text("")
-    (tmp_path / "hunted/vegas/vegas-goodput.toml").write_text(FOUND)
+    (tmp_path / "hunted/vegas/vegas-goodput.toml").write_text(SCENARIO)
     (tmp_path / "hunt").mkdir()
     (tmp_path / "hunt/reno.toml").write_text("found by an earlier hunt")
     file, results = tmp_path / "hunt.md", tmp_path / "results"
@@ -58,7 +58,7 @@ def test_the_page_has_what_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "dumbbell compare vegas cubic reno --on docs/hunt/vegas.toml --runs 3"
     )
     kept = (tmp_path / "hunt/vegas.toml").read_text()
-    assert kept.splitlines()[:3] == [*FOUND.splitlines()[:2], FOUND.splitlines()[4]]
+    assert kept.splitlines()[:3] == [*SCENARIO.splitlines()[:2], SCENARIO.splitlines()[4]]
     assert not (tmp_path / "hunt/reno.toml").exists()
     again = replayed(tmp_path / "hunt/vegas.toml", Store(results), 3)
     regret, low, high = again.regret
@@ -67,18 +67,18 @@ def test_the_page_has_what_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert again.means[again.best].value > 2 * again.means["vegas"].value
 
 
-def found(name: str, ours: list[float], theirs: list[float]) -> Replayed:
+def made_up(name: str, ours: list[float], theirs: list[float]) -> Replayed:
     means = {name: statistics.mean(ours), "cubic": statistics.mean(theirs)}
     kept = statistics.ratio(ours, theirs)
     return Replayed(name, f"where {name} is bad", f"{name}.toml", means, "cubic", kept)
 
 
 def test_what_a_replay_leaves_open_is_apart() -> None:
-    sure = found("vegas", [1, 1.1, 0.9], [4, 4.1, 3.9])
-    worse = found("nv", [0.5, 0.51, 0.49], [4, 4.1, 3.9])
-    unsure = found("bbr", [1, 4, 2], [4, 3, 5])
+    sure = made_up("vegas", [1, 1.1, 0.9], [4, 4.1, 3.9])
+    worse = made_up("nv", [0.5, 0.51, 0.49], [4, 4.1, 3.9])
+    unsure = made_up("bbr", [1, 4, 2], [4, 3, 5])
     text = page.page([unsure, sure, worse], Others([], []), "--points 40", 3, "hunt")
-    places = [text.index(f"where {each.algorithm} is bad") for each in (worse, sure, unsure)]
+    places = [text.index(f"where {replay.algorithm} is bad") for replay in (worse, sure, unsure)]
     assert places == sorted(places)
     assert places[1] < text.index(line(text, "replay leaves")) < places[2]
 

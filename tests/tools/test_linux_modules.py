@@ -50,8 +50,8 @@ def test_our_files_do_what_they_did_when_they_were_compared(
 def test_each_difference_is_said_and_can_be_undone(name: str) -> None:
     source = (ALGORITHMS / f"{name}.c").read_text()
     declared = differences.of(name, differences.load())
-    told = differences.told(name, source, declared)
-    assert all(told.reasons)
+    stated = differences.statements(name, source, declared)
+    assert all(stated.reasons)
     for difference in declared:
         assert differences.as_linux(source, [difference]) != differences.as_linux(source, [])
 
@@ -68,7 +68,7 @@ def judge(code: str, *declared: Difference) -> Verdict:
             calls=10,
             differing=0 if same else 3,
             windows=(1, 9),
-            own=2,
+            own_runs=2,
             identical=2 if same else 1,
             delivered=(100, 103),
         )
@@ -95,26 +95,26 @@ def test_what_makes_nothing_differ_any_more_must_go() -> None:
 
 
 def test_reasons_are_those_of_the_head_comment() -> None:
-    told = differences.told("reno", SOURCE, [ADDS, HALVES])
-    assert told.reasons == ("It adds two", "It halves twice.")
-    assert told.others == snapshot(("It does not overflow.",))
+    stated = differences.statements("reno", SOURCE, [ADDS, HALVES])
+    assert stated.reasons == ("It adds two", "It halves twice.")
+    assert stated.others == snapshot(("It does not overflow.",))
 
 
 @pytest.mark.parametrize(
-    ("difference", "said"),
+    ("difference", "problem"),
     [
         (Difference("reno", "it sleeps", ()), "'it sleeps' is in 0 paragraphs"),
         (Difference("reno", "it adds two", (Edit("add(3)", ""),)), "0 times in algorithms/reno.c"),
     ],
 )
-def test_declarations_that_do_not_fit_are_refused(difference: Difference, said: str) -> None:
+def test_declarations_that_do_not_fit_are_refused(difference: Difference, problem: str) -> None:
     with pytest.raises(DeclarationError, match=r"differences\.toml") as refused:
         judge(SOURCE, difference)
-    assert said in str(refused.value)
+    assert problem in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "problem"),
     [
         ('[[difference]]\nalgorithm = "reno"\nwords = "x"', "reno, 'x': a difference has"),
         (
@@ -124,10 +124,10 @@ def test_declarations_that_do_not_fit_are_refused(difference: Difference, said: 
         ),
     ],
 )
-def test_declarations_that_are_not_complete_are_refused(text: str, said: str) -> None:
+def test_declarations_that_are_not_complete_are_refused(text: str, problem: str) -> None:
     with pytest.raises(DeclarationError) as refused:
         differences.load(text)
-    assert said in str(refused.value)
+    assert problem in str(refused.value)
 
 
 def test_the_page_has_reasons_and_what_is_not_as_declared() -> None:
@@ -137,9 +137,9 @@ def test_the_page_has_reasons_and_what_is_not_as_declared() -> None:
     assert "| as declared |" in text
     assert "| reno | It adds two | 3 of 10 calls | 1 of 2 |" in text
     assert "Not as declared" not in text
-    told = page.text([other], "6.12.1")
-    assert "**differs**" in told
-    assert "Not as declared" in told
+    written = page.text([other], "6.12.1")
+    assert "**differs**" in written
+    assert "Not as declared" in written
 
 
 def test_without_the_package_it_says_so_and_ends_well(

@@ -39,9 +39,9 @@ def test_a_crate_that_brings_no_licence_needs_one_whose_text_is_known(tmp_path: 
 
 def test_all_that_vega_is_bundled_with_is_named_with_the_version_whose_licence_was_read() -> None:
     library = next(Path(vl_convert.__file__).parent.glob("vl_convert*.so"))
-    found = re.findall(rb"/npm/([a-z][a-z0-9.-]*)@([0-9.]+)", library.read_bytes())
-    bundled = {f"{name.decode()} {version.decode()}" for name, version in found}
+    links = re.findall(rb"/npm/([a-z][a-z0-9.-]*)@([0-9.]+)", library.read_bytes())
+    bundled = {f"{name.decode()} {version.decode()}" for name, version in links}
     assert {"d3-geo 3.1.1", "vega 6.2.0"} <= bundled
-    others = {each for each in bundled if not each.startswith(("vega ", "vega-"))}
+    others = {name for name in bundled if not name.startswith(("vega ", "vega-"))}
     named = set(re.findall(r"[a-z][a-z0-9.-]* [0-9]+\.[0-9]+\.[0-9]+", drawing.notices()))
     assert named == others

@@ -36,8 +36,8 @@ def test_markdown_yields_prose_with_its_lines_and_no_code() -> None:
     text = "# What a title is\n\nOne `what is` two. Three\nfour. Five six.\n\n"
     text += "```\nWhat is code.\n```\n\n- An item, with [a link](x.md).\n"
     text += "\n| What a head | is |\n|---|---|\n| A cell. | short |\n"
-    found = [(sentence.text, sentence.line) for sentence in prose.of_markdown(text, "a.md")]
-    assert found == snapshot(
+    sentences = [(sentence.text, sentence.line) for sentence in prose.of_markdown(text, "a.md")]
+    assert sentences == snapshot(
         [
             ("One `x` two.", 3),
             ("Three four.", 3),
@@ -60,8 +60,8 @@ def test_python_yields_docstrings_of_fields_too_and_messages_of_errors(tmp_path:
         '    raise InputError(f"{name} is not " + "valid", valid="a name")\n'
         '\nRATE: int = 1\n"""Rate of it."""\n'
     )
-    found = {(kind, each.text) for kind, each in prose.of_python(file, "a.py")}
-    assert found == {
+    texts = {(kind, sentence.text) for kind, sentence in prose.of_python(file, "a.py")}
+    assert texts == {
         ("docstrings", "Do it."),
         ("docstrings", "Its name here."),
         ("docstrings", "Rate of it."),
@@ -79,8 +79,8 @@ def test_comments_of_a_c_file_are_prose_without_equations(tmp_path: Path) -> Non
         "\t/*\n\t * Not the head.\n\t */\n"
         'char *b = "/* no comment */";\n'
     )
-    found = [(kind, each.text, each.line) for kind, each in prose.of_c(file, "a.c")]
-    assert found == snapshot(
+    sentences = [(kind, sentence.text, sentence.line) for kind, sentence in prose.of_c(file, "a.c")]
+    assert sentences == snapshot(
         [
             ("head", "A law.", 3),
             ("head", "More of it.", 7),
@@ -100,8 +100,10 @@ def test_comments_of_a_rust_file_are_markdown(tmp_path: Path) -> None:
         "mod inner {\n    //! Head of a module.\n\n    /// Doc of it.\n    // Two kinds here.\n"
         "        // Deeper: another paragraph.\n    //// A rule.\n}\n"
     )
-    found = [(kind, each.text, each.line) for kind, each in prose.of_rust(file, "a.rs")]
-    assert found == snapshot(
+    sentences = [
+        (kind, sentence.text, sentence.line) for kind, sentence in prose.of_rust(file, "a.rs")
+    ]
+    assert sentences == snapshot(
         [
             ("head", "A [`x`] sends.", 1),
             ("head", "It has a queue.", 1),
@@ -122,7 +124,7 @@ def test_markers_code_and_addresses_in_comments_of_rust_are_no_prose(tmp_path: P
         "// send(a, b);\n\n// Two times (see https://a.b/c/d);\n// two places.\n"
         "\n/// Do it:\n///\n/// ```\n/// let a = of_it();\n/// ```\nfn a() {}\n"
     )
-    assert [each.text for _, each in prose.of_rust(file, "a.rs")] == snapshot(
+    assert [sentence.text for _, sentence in prose.of_rust(file, "a.rs")] == snapshot(
         ["the pointer is valid.", "Two times (see `x`); two places.", "Do it:"]
     )
 

@@ -29,15 +29,15 @@ def test_the_page_is_current() -> None:
 def test_every_quantity_has_a_row_with_all_that_is_known_of_it() -> None:
     rows = [line for line in part("All quantities").splitlines() if line.startswith("| `")]
     assert len(rows) == len(registry.quantities())
-    for row, found in zip(rows, registry.quantities().values(), strict=True):
-        name = f"{found.name}:NAME" if found.takes else found.name
+    for row, quantity in zip(rows, registry.quantities().values(), strict=True):
+        name = f"{quantity.name}:NAME" if quantity.takes else quantity.name
         cells = [cell.strip() for cell in row.strip("|").split(" | ")]
         assert cells == [
             f"`{name}`",
-            found.unit,
-            found.what,
-            ", ".join(found.per),
-            found.best or "",
+            quantity.unit,
+            quantity.what,
+            ", ".join(quantity.per),
+            quantity.best or "",
         ]
 
 

@@ -79,7 +79,7 @@ class Crate:
         """Return the modules that one uses; what it only hands on from its own does not count."""
         text = self.code[module]
         body = _USE.sub("", text)
-        paths = [tuple(found.split("::")) for found in re.findall(r"\b(?:\w+::)+\w+", body)]
+        paths = [tuple(path.split("::")) for path in re.findall(r"\b(?:\w+::)+\w+", body)]
         for public, tree in _USE.findall(text):
             paths += [
                 path

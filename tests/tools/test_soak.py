@@ -35,13 +35,13 @@ class Enough(Exception):  # noqa: N818 - it ends a batch, and is no error
 def drawn_until(strategy: st.SearchStrategy[Any], is_enough: Callable[[Any], bool]) -> None:
     """Draw as a soak does until there is enough."""
 
-    def each(value: Any) -> None:
+    def collect(value: Any) -> None:
         if is_enough(value):
             raise Enough
 
     with contextlib.suppress(Enough):
         for number in range(SEED, SEED + BATCHES_MAX):
-            batch = seed(number)(given(strategy)(each))
+            batch = seed(number)(given(strategy)(collect))
             settings(
                 database=None,
                 derandomize=False,
@@ -104,11 +104,11 @@ def is_valid(data: dict[str, Any]) -> bool:
 
 
 def test_a_short_soak_finds_nothing(tmp_path: Path) -> None:
-    found = soak.Soak(tmp_path)
-    found.batch(SEED)
-    assert found.failures == []
-    assert found.runs > 30
-    assert found.packets > 10_000
+    soaking = soak.Soak(tmp_path)
+    soaking.batch(SEED)
+    assert soaking.failures == []
+    assert soaking.runs > 30
+    assert soaking.packets > 10_000
     assert not list(tmp_path.iterdir())
 
 
@@ -132,11 +132,11 @@ def test_what_fails_is_a_small_scenario_file(
 ) -> None:
     right = soak.simulated
     monkeypatch.setattr(soak, "simulated", lambda scenario: losing_count(right(scenario)))
-    found = soak.Soak(tmp_path)
-    found.batch(SEED)
+    soaking = soak.Soak(tmp_path)
+    soaking.batch(SEED)
     file = tmp_path / f"{SEED}.toml"
-    assert str(file) in found.failures[0]
-    assert "AssertionError" in found.failures[0]
+    assert str(file) in soaking.failures[0]
+    assert "AssertionError" in soaking.failures[0]
     assert "# dumbbell simulate" in file.read_text()
     small = Scenario.load(file)
     assert len(small.flow) == 1
@@ -146,17 +146,17 @@ def test_what_fails_is_a_small_scenario_file(
 def test_runs_that_differ_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     right, digests = soak.digest, iter(range(10**6))
     monkeypatch.setattr(soak, "digest", lambda output: f"{right(output)}{next(digests)}")
-    found = soak.Soak(tmp_path)
+    soaking = soak.Soak(tmp_path)
     with pytest.raises(soak.SoakError, match="other bytes"):
-        found.check({"duration": "1s", "network": {"rate": "1mbit", "rtt": "9ms", "queue": "9p"},
+        soaking.check({"duration": "1s", "network": {"rate": "1mbit", "rtt": "9ms", "queue": "9p"},
                      "flow": [{"algorithm": "reno"}]})  # fmt: skip
 
 
 def test_memory_that_grows_is_found() -> None:
-    found = soak.Soak()
-    found.memory_bytes = [200 + 10 * number for number in range(soak.BATCHES_LEAST)]
-    assert (found.growth() or 0) > soak.GROWTH_MAX
-    found.memory_bytes = [200 + number % 3 for number in range(soak.BATCHES_LEAST)]
-    assert (found.growth() or 9) < 1.01
-    found.memory_bytes = found.memory_bytes[1:]
-    assert found.growth() is None
+    soaking = soak.Soak()
+    soaking.memory_bytes = [200 + 10 * number for number in range(soak.BATCHES_LEAST)]
+    assert (soaking.growth() or 0) > soak.GROWTH_MAX
+    soaking.memory_bytes = [200 + number % 3 for number in range(soak.BATCHES_LEAST)]
+    assert (soaking.growth() or 9) < 1.01
+    soaking.memory_bytes = soaking.memory_bytes[1:]
+    assert soaking.growth() is None

@@ -39,8 +39,8 @@ def test_every_check_says_what_it_is() -> None:
         assert check.scenarios
         # Random arrivals take long to draw; they are drawn where a wrong network is tried.
         assert all(
-            "arrivals" in each or Scenario.parse(each, str(running.SOURCE))
-            for each in check.scenarios[:1]
+            "arrivals" in table or Scenario.parse(table, str(running.SOURCE))
+            for table in check.scenarios[:1]
         )
     assert len(set(SUBJECT_OF)) == len(SUBJECT_OF)
 
@@ -70,7 +70,7 @@ def test_every_check_fails_beyond_its_band() -> None:
         assert high - low <= 2 * max(1.0, expected), check.name
         step = max(1e-9, 1e-6 * expected)
         tried = (expected, low - step, high + step, math.nan)
-        held = [check.band.holds(each, expected) for each in tried]
+        held = [check.band.holds(value, expected) for value in tried]
         assert held == [True, False, False, False], check.name
 
 
@@ -334,10 +334,10 @@ def test_the_command_tells_by_its_exit_code(
 ) -> None:
     page = tmp_path / "page.md"
     assert not _command(monkeypatch, [_small()], "--markdown", str(page), "--json")
-    (found,) = json.loads(capsys.readouterr().out)["checks"]
-    assert found["verdict"] == "within"
-    assert found["low"] == 9.5
-    assert found["low"] < found["measured"] < found["high"]
+    (row,) = json.loads(capsys.readouterr().out)["checks"]
+    assert row["verdict"] == "within"
+    assert row["low"] == 9.5
+    assert row["low"] < row["measured"] < row["high"]
     assert "| rate of a small link |" in page.read_text()
     assert _command(monkeypatch, [_small(20.0)]) == 1
     assert "outside" in capsys.readouterr().out

@@ -15,8 +15,8 @@ def test_standard_tcp_needs_833_s_for_an_epoch_at_1_gbit_100_ms() -> None:
 
 def test_an_epoch_takes_longer_with_a_queue() -> None:
     # D = q: the window never falls below D, so each of D round trips lasts 1.5 T on average.
-    found = oracles.aimd_epoch_s(1000, 1000, 0.1)
-    assert found == pytest.approx(0.1 * (1500 + 2 + 1))
+    epoch_s = oracles.aimd_epoch_s(1000, 1000, 0.1)
+    assert epoch_s == pytest.approx(0.1 * (1500 + 2 + 1))
 
 
 @pytest.mark.parametrize(("peak", "k_s"), [(100, 4.215), (1000, 9.082), (10_000, 19.567)])
@@ -54,8 +54,8 @@ def test_friendly_increase_of_rfc_9438() -> None:
 )
 def test_random_loss_leaves_windows_near_the_table(algorithm: str, p: float, window: float) -> None:
     """The table is of regular losses; random ones move the mean by up to a fifth."""
-    found = oracles.window_under_loss(algorithm, p, 0.1, losses=600)
-    assert found == pytest.approx(window, rel=0.25)
+    measured = oracles.window_under_loss(algorithm, p, 0.1, losses=600)
+    assert measured == pytest.approx(window, rel=0.25)
 
 
 def test_pftk_with_delayed_acks() -> None:
@@ -134,5 +134,5 @@ def test_long_flows() -> None:
 @pytest.mark.parametrize(("rtt_2_s", "share"), [(0.022, 0.046), (0.042, 0.083), (0.082, 0.175)])
 def test_unequal_round_trips(rtt_2_s: float, share: float) -> None:
     """Shares of the fact sheet's table of joint backoff (7.5b), an independent model."""
-    found = oracles.unequal_share(3375, 0.162, rtt_2_s, 0.2)
-    assert found == pytest.approx(share, rel=0.25)
+    measured = oracles.unequal_share(3375, 0.162, rtt_2_s, 0.2)
+    assert measured == pytest.approx(share, rel=0.25)

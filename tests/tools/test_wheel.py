@@ -33,7 +33,7 @@ def test_a_whole_wheel_lacks_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("without", "said"),
+    ("without", "ending"),
     [
         ("dumbbell/studies/li2007/claims.toml", "claims.toml is not in it"),
         ("dumbbell/conformance/templates/delay.c", "delay.c is not in it"),
@@ -41,11 +41,11 @@ def test_a_whole_wheel_lacks_nothing(tmp_path: Path) -> None:
         (f"{LICENCES}/MIT.txt", "MIT.txt is not in it"),
     ],
 )
-def test_what_is_lacking_is_named(tmp_path: Path, without: str, said: str) -> None:
-    (found,) = wheel.missing(_packed(tmp_path, without))
-    assert found.endswith(said)
+def test_what_is_lacking_is_named(tmp_path: Path, without: str, ending: str) -> None:
+    (problem,) = wheel.missing(_packed(tmp_path, without))
+    assert problem.endswith(ending)
 
 
 def test_what_is_too_much_is_named(tmp_path: Path) -> None:
-    (found,) = wheel.missing(_packed(tmp_path, also="dumbbell/results/run.json"))
-    assert found == snapshot("dumbbell/results/run.json is none of the sources")
+    (problem,) = wheel.missing(_packed(tmp_path, also="dumbbell/results/run.json"))
+    assert problem == snapshot("dumbbell/results/run.json is none of the sources")
