@@ -37,7 +37,6 @@ STILL_TO_DO = {
     "python/dumbbell/study",
     "tests/algorithms",
     "tests/api",
-    "tests/cli",
     "tests/conformance",
     "tests/contract",
     "tests/docs",

@@ -18,7 +18,7 @@ from dumbbell.experiments.cases import suite
 def _short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Judge by three short cases, in a folder of the test."""
     whole = suite.load()
-    kept = tuple(each for each in whole.cases if each.number in (1, 3, 4))
+    kept = tuple(case for case in whole.cases if case.number in (1, 3, 4))
     monkeypatch.setattr(suite, "load", lambda: whole.model_copy(update={"cases": kept}))
     monkeypatch.chdir(tmp_path)
 
@@ -39,11 +39,11 @@ def test_a_case_that_fails_is_a_row_a_reason_and_exit_code_1() -> None:
     assert max(map(len, lines)) <= 80
     (row,) = (line for line in lines if line.startswith("✗  3 drain-inflight "))
     assert row.split()[-4:] == ["0.3438", "0.49", "to", "0.51"]
-    said = " ".join(text.split())
-    assert sentence(said, "full_bw_count are") == snapshot(
+    unwrapped = " ".join(text.split())
+    assert sentence(unwrapped, "full_bw_count are") == snapshot(
         "full_bw_now and full_bw_count are not exported."
     )
-    assert "It fails 3: A.1, A.3 and A.4." in said
+    assert "It fails 3: A.1, A.3 and A.4." in unwrapped
     assert "<h3>A.3 Exiting DRAIN Based on Inflight</h3>" in Path("bbr-draft.html").read_text()
 
 
@@ -52,10 +52,10 @@ def test_what_passes_is_exit_code_0_and_json_has_every_check() -> None:
     assert code == 0
     data = json.loads(text)
     assert data["passes"] is True
-    case = next(each for each in data["cases"] if each["number"] == 4)
+    case = next(row for row in data["cases"] if row["number"] == 4)
     assert case["verdict"] == "passes"
     assert 0.3 < case["changed_at_s"][0] < 1
-    rounds = next(each for each in case["checks"] if each["label"] == "rounds of DRAIN")
+    rounds = next(row for row in case["checks"] if row["label"] == "rounds of DRAIN")
     assert rounds["least"] <= rounds["found"] <= rounds["most"]
     assert Path("own.html").exists()
 

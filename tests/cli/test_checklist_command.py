@@ -43,7 +43,7 @@ def test_a_table_fits_a_terminal_and_shows_value_references_and_bound() -> None:
 
 def test_a_must_that_fails_is_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
     cut = suite.load()
-    must = tuple(each.model_copy(update={"level": suite.Level.MUST}) for each in cut.clauses)
+    must = tuple(clause.model_copy(update={"level": suite.Level.MUST}) for clause in cut.clauses)
     monkeypatch.setattr(suite, "load", lambda: cut.model_copy(update={"clauses": must}))
     code, text = checklist("bbr")
     assert code == 1
@@ -65,13 +65,13 @@ def test_json_has_every_check_with_its_bound() -> None:
     _, text = checklist("bbr", "--json", "--page", "bbr.html")
     data = json.loads(text)
     assert data["passes"] is True
-    (loss,) = (each for each in data["clauses"] if each["name"] == "high-loss")
+    (loss,) = (row for row in data["clauses"] if row["name"] == "high-loss")
     assert loss["verdict"] == "fails"
     (check,) = loss["checks"]
     assert check["bound_by"] == "Dumbbell"
     assert check["measured"]["bbr"]["worst"] >= check["measured"]["bbr"]["value"] > check["bound"]
     assert {"reno", "cubic"} < check["measured"].keys()
-    assert "7.10" in {each["section"] for each in data["not_judged"]}
+    assert "7.10" in {row["section"] for row in data["not_judged"]}
 
 
 def test_several_algorithms_make_an_overview() -> None:

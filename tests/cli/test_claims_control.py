@@ -82,44 +82,44 @@ def dumbbell(dumbbell: Command, folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_it_says_what_holds_with_other_names(dumbbell: Command) -> None:
-    said = dumbbell("claims", "three.toml", "--control")
-    assert said.code == 0
+    output = dumbbell("claims", "three.toml", "--control")
+    assert output.code == 0
     # Three names have two rounds.
-    assert "right names: 2 reproduced, 0 not reproduced" in said.out
-    assert line(said.out, "exchanged") == snapshot(
+    assert "right names: 2 reproduced, 0 not reproduced" in output.out
+    assert line(output.out, "exchanged") == snapshot(
         "exchanged names, mean of 2 draws (seed 0): 1 reproduced, 1 not reproduced"
     )
-    assert line(said.out, "exchanges") == snapshot("hold under most exchanges: A02")
-    assert line(said.out, "A03") == snapshot("treat all alike, so not counted: A03")
+    assert line(output.out, "exchanges") == snapshot("hold under most exchanges: A02")
+    assert line(output.out, "A03") == snapshot("treat all alike, so not counted: A03")
 
 
 def test_its_draws_are_data(dumbbell: Command) -> None:
-    found = dumbbell("claims", "three.toml", "--control", "--json", "--seed", "3").json
-    assert found["seed"] == 3
-    assert found["names"] == ["scalable", "vegas", "htcp"]
-    assert found["claims"] == {"A01": "reproduced", "A02": "reproduced"}
-    assert [draw["verdicts"]["A01"] for draw in found["draws"]] == ["not reproduced"] * 2
-    assert all(name != given for draw in found["draws"] for name, given in draw["names"].items())
+    data = dumbbell("claims", "three.toml", "--control", "--json", "--seed", "3").json
+    assert data["seed"] == 3
+    assert data["names"] == ["scalable", "vegas", "htcp"]
+    assert data["claims"] == {"A01": "reproduced", "A02": "reproduced"}
+    assert [draw["verdicts"]["A01"] for draw in data["draws"]] == ["not reproduced"] * 2
+    assert all(name != given for draw in data["draws"] for name, given in draw["names"].items())
     rows = dumbbell("claims", "three.toml", "--control", "--csv").out.splitlines()
     assert rows[1].startswith("A01,reproduced,0,")
 
 
 def test_it_stands_alone(dumbbell: Command) -> None:
     for option in ("--strict", "--both-engines", "--brief"):
-        said = dumbbell("claims", "three.toml", "--control", option)
-        assert said.code == 2
-        assert "it does not go with --control" in said.err
-    said = dumbbell("claims", "three.toml", "--seed", "1")
-    assert said.code == 2
-    assert said.err == snapshot("error: --seed: it belongs to --control; valid: with --control\n")
+        output = dumbbell("claims", "three.toml", "--control", option)
+        assert output.code == 2
+        assert "it does not go with --control" in output.err
+    output = dumbbell("claims", "three.toml", "--seed", "1")
+    assert output.code == 2
+    assert output.err == snapshot("error: --seed: it belongs to --control; valid: with --control\n")
 
 
 def test_a_study_of_one_algorithm_has_none(dumbbell: Command, folder: Path) -> None:
     axes = STUDY.replace('"reno", "scalable", "vegas", "htcp"', '"reno", "scalable"')
     kept = axes[: axes.index("[[claim]]")]
     (folder / "one.toml").write_text(kept.replace('"three"', '"one"'))
-    said = dumbbell("claims", "one.toml", "--control")
-    assert said.code == 2
-    assert said.err == snapshot(
+    output = dumbbell("claims", "one.toml", "--control")
+    assert output.code == 2
+    assert output.err == snapshot(
         "error: --control: there are no names to exchange; valid: a study with two algorithms or more besides reno\n"
     )

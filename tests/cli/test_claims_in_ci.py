@@ -30,10 +30,10 @@ def test_a_baseline_is_kept_or_named(dumbbell: Command, tmp_path: Path) -> None:
     verdicts = json.loads(file.read_text())
     assert verdicts["A02"] == "not reproduced"
     file.write_text(json.dumps({**verdicts, "A02": "reproduced"}))
-    said = dumbbell("claims", "study", "--baseline", str(file))
-    assert said.code == 1
-    assert said.err == snapshot("worse: A02 was reproduced, now not reproduced\n")
+    output = dumbbell("claims", "study", "--baseline", str(file))
+    assert output.code == 1
+    assert output.err == snapshot("worse: A02 was reproduced, now not reproduced\n")
     file.write_text('{"A02": "reproducd"}')
-    said = dumbbell("claims", "study", "--baseline", str(file))
-    assert said.code == 2
-    assert 'did you mean "reproduced"?' in said.err
+    output = dumbbell("claims", "study", "--baseline", str(file))
+    assert output.code == 2
+    assert 'did you mean "reproduced"?' in output.err

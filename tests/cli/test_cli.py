@@ -45,10 +45,10 @@ count = 2
 @pytest.mark.parametrize("what", ["studies", "algorithms", "figures", "stacks"])
 def test_lists_are_for_people_and_for_scripts(dumbbell: Command, what: str) -> None:
     entries = dumbbell("list", what, "--json").json
-    said = dumbbell("list", what)
-    assert said.code == 0
+    output = dumbbell("list", what)
+    assert output.code == 0
     for entry in entries:
-        assert entry["name"] in said.out
+        assert entry["name"] in output.out
 
 
 def test_lists_name_what_there_is(dumbbell: Command) -> None:
@@ -65,9 +65,9 @@ def test_algorithms_are_listed_with_family_source_and_engines(dumbbell: Command)
     fast = listed["fast"]
     assert (fast["family"], fast["year"], fast["engines"]) == ("delay", 2004, "simulator, kernel")
     assert "INFOCOM 2004" in fast["source"]
-    said = dumbbell("list", "algorithms")
-    assert "family" in said.out
-    assert "dumbbell doctor" in said.err
+    output = dumbbell("list", "algorithms")
+    assert "family" in output.out
+    assert "dumbbell doctor" in output.err
 
 
 def test_an_algorithm_is_shown_with_its_law_and_its_interpretations(dumbbell: Command) -> None:
@@ -118,16 +118,16 @@ def test_an_algorithm_is_shown_with_the_values_of_a_preset(dumbbell: Command) ->
 def test_bad_input_is_one_line_and_exit_code_2(
     dumbbell: Command, arguments: Sequence[str], wanted: str
 ) -> None:
-    said = dumbbell(*arguments)
-    assert_refused(said)
-    assert wanted in said.err
+    output = dumbbell(*arguments)
+    assert_refused(output)
+    assert wanted in output.err
 
 
 @pytest.mark.parametrize("arguments", [["rnu"], ["list", "things"], ["run"], ["run", "a", "--jbs"]])
 def test_wrong_usage_is_exit_code_2(dumbbell: Command, arguments: Sequence[str]) -> None:
-    said = dumbbell(*arguments)
-    assert said.code == 2
-    assert said.out == ""
+    output = dumbbell(*arguments)
+    assert output.code == 2
+    assert output.out == ""
 
 
 def test_a_study_runs_resumes_and_reports(dumbbell: Command, tmp_path: Path) -> None:
@@ -138,8 +138,8 @@ def test_a_study_runs_resumes_and_reports(dumbbell: Command, tmp_path: Path) -> 
     assert part.out == ""
     assert "8 run, 0 reused, 0 failed" in part.err
     assert "8 run, 8 reused, 0 failed" in dumbbell("run", study, "--where", "test=fairness").err
-    said = dumbbell("report", study)
-    assert said.out == "report/index.html\n"
+    output = dumbbell("report", study)
+    assert output.out == "report/index.html\n"
     assert (tmp_path / "report/index.html").is_file()
     judged = dumbbell("claims", study, "--json").json
     assert judged["verdicts"] == {"reproduced": 1, "not reproduced": 1, "undecided": 1}
@@ -199,12 +199,12 @@ def test_a_site_has_the_studies_here_and_names_others(
     small_study.write(tmp_path / "studies/unrun")
     file = tmp_path / "studies/unrun/study.toml"
     file.write_text(file.read_text().replace('name = "small"', 'name = "unrun"'))
-    said = dumbbell("report", "--all", "--output", "site")
-    assert (said.code, said.out) == (0, "site/index.html\n")
-    assert line(said.err, "strange") == snapshot(
+    output = dumbbell("report", "--all", "--output", "site")
+    assert (output.code, output.out) == (0, "site/index.html\n")
+    assert line(output.err, "strange") == snapshot(
         "results also holds runs of strange, which is not among the studies: dumbbell report PATH writes its report"
     )
-    assert line(said.err, "unrun") == snapshot("not run, so left out: dumbbell run unrun")
+    assert line(output.err, "unrun") == snapshot("not run, so left out: dumbbell run unrun")
     page = (tmp_path / "site/index.html").read_text()
     assert "also holds runs of strange" in page
     assert ">dumbbell run unrun</code>" in page
@@ -216,11 +216,11 @@ def test_a_site_has_the_studies_here_and_names_others(
 def test_a_site_without_results_says_so(dumbbell: Command, own_study: Path, tmp_path: Path) -> None:
     del own_study
     for engine in ("simulator", "testbed"):
-        said = dumbbell("report", "--all", "--engine", engine)
-        assert (said.code, said.out) == (0, "report/index.html\n")
-        assert f"({engine} " in line(said.err, "results ")
+        output = dumbbell("report", "--all", "--engine", engine)
+        assert (output.code, output.out) == (0, "report/index.html\n")
+        assert f"({engine} " in line(output.err, "results ")
         command = "dumbbell run small" + " --engine testbed" * (engine == "testbed")
-        assert line(said.err, command)
+        assert line(output.err, command)
         assert f">{command}</code>" in (tmp_path / "report/index.html").read_text()
     assert not (tmp_path / "report/studies").exists()
     assert not (tmp_path / "results").exists()
@@ -231,9 +231,9 @@ def test_runs_without_a_plan_are_in_the_site(dumbbell: Command, own_study: Path)
     study = Study.load(own_study)
     planned = study.runs(quick=True, where={"test": ["lossy"]})
     assert not execute(scenarios(planned), Store("results"), SimulatorEngine()).failed
-    said = dumbbell("report", "--all")
-    assert said.code == 0
-    assert "left out" not in said.err
+    output = dumbbell("report", "--all")
+    assert output.code == 0
+    assert "left out" not in output.err
     assert Path("report/studies/small/index.html").is_file()
 
 
@@ -241,15 +241,15 @@ def test_a_site_refuses_what_it_cannot_tell_apart_or_read(
     dumbbell: Command, own_study: Path
 ) -> None:
     small_study.write(own_study.parent / "twin")
-    said = dumbbell("report", "--all")
-    assert said.code == 2
-    assert said.err == snapshot(
+    output = dumbbell("report", "--all")
+    assert output.code == 2
+    assert output.err == snapshot(
         'error: --all: "small": two studies have this name; valid: another name in the [study] table of one of them\n'
     )
     (own_study.parent / "twin/study.toml").write_text("[study]\nname = 1\n")
-    said = dumbbell("report", "--all")
-    assert said.code == 0
-    assert line(said.err, "cannot") == snapshot(
+    output = dumbbell("report", "--all")
+    assert output.code == 0
+    assert line(output.err, "cannot") == snapshot(
         'left out: twin, as it cannot be read: studies/twin/study.toml:2: study.name = 1: not a text; valid: for example "li2007"'
     )
 
@@ -258,9 +258,9 @@ def test_values_of_a_condition_add_up(dumbbell: Command, tmp_path: Path) -> None
     study = tmp_path / "study"
     small_study.write(study)
     where = ["--where", "test=fairness", "--where", "rtt=20ms,40ms", "--where", "algorithm=reno"]
-    said = dumbbell("run", study, *where, "--runs", "1", "--results", "elsewhere", "--seed", "3")
-    assert "4 run" in said.err
-    assert "4/4 runs" in said.err
+    output = dumbbell("run", study, *where, "--runs", "1", "--results", "elsewhere", "--seed", "3")
+    assert "4 run" in output.err
+    assert "4/4 runs" in output.err
     assert (tmp_path / "elsewhere/format.json").is_file()
     assert not (tmp_path / "results").exists()
     plans = json.loads((tmp_path / "elsewhere/studies/small.json").read_text())
@@ -290,23 +290,23 @@ def test_a_failed_run_is_exit_code_1_and_the_others_stay(
     monkeypatch.setattr(SimulatorEngine, "run", fail_for_reno)
     study = tmp_path / "study"
     small_study.write(study)
-    said = dumbbell("run", study, "--quick", "--where", "test=fairness")
-    assert said.code == 1
-    assert "2 run, 0 reused, 2 failed" in said.err
+    output = dumbbell("run", study, "--quick", "--where", "test=fairness")
+    assert output.code == 1
+    assert "2 run, 0 reused, 2 failed" in output.err
     point = "fairness (algorithm = reno, rate = 5mbit, rtt = 20ms), repetition 1"
-    assert f"failed: {point}: out of luck\n" in said.err
-    assert line(said.err, "results/failures") == snapshot(
+    assert f"failed: {point}: out of luck\n" in output.err
+    assert line(output.err, "results/failures") == snapshot(
         "Failed runs are recorded in results/failures; the same command tries them again."
     )
     loaded = Study.load(study)
     keys = [run.resolved.key for run in loaded.runs(quick=True)]
-    found = failures(Store("results"), keys)
-    assert len(found) == 2
-    assert {each.error for each in found.values()} == {"EngineError"}
+    failed = failures(Store("results"), keys)
+    assert len(failed) == 2
+    assert {failure.error for failure in failed.values()} == {"EngineError"}
     monkeypatch.setattr(SimulatorEngine, "run", simulate)
-    said = dumbbell("run", study, "--quick", "--where", "test=fairness")
-    assert said.code == 0
-    assert "2 run, 2 reused, 0 failed" in said.err
+    output = dumbbell("run", study, "--quick", "--where", "test=fairness")
+    assert output.code == 0
+    assert "2 run, 2 reused, 0 failed" in output.err
     assert failures(Store("results"), keys) == {}
 
 
@@ -317,15 +317,15 @@ def test_the_cost_of_a_campaign_is_told(dumbbell: Command, tmp_path: Path) -> No
     assert [row[:3] for row in table] == [["this", "command", "2"], ["results", "2", "0.01"]]
     assert table[0][-1] in ("MB", "GB")
     assert table[1][-1] == "kB"
-    said = dumbbell("run", "study", "--where", "rtt=20ms")
-    assert said.out == ""
-    table = [line.split() for line in said.err.splitlines() if line.startswith(("this", "all"))]
+    output = dumbbell("run", "study", "--where", "rtt=20ms")
+    assert output.out == ""
+    table = [line.split() for line in output.err.splitlines() if line.startswith(("this", "all"))]
     assert [row[:4] for row in table] == [
         ["this", "command", "8", "0.03"], ["all", "2", "commands", "10"]
     ]  # fmt: skip
-    said = dumbbell("run", "study", "--where", "rtt=20ms")
-    assert "this command" not in said.err
-    assert "all 2 commands" in said.err
+    output = dumbbell("run", "study", "--where", "rtt=20ms")
+    assert "this command" not in output.err
+    assert "all 2 commands" in output.err
 
 
 def test_results_of_another_engine_do_not_count(
@@ -335,17 +335,17 @@ def test_results_of_another_engine_do_not_count(
     small_study.write(study)
     dumbbell("run", study, "--quick")
     monkeypatch.setattr(catalogue, "ENGINE_VERSION", "another")
-    said = dumbbell("claims", study, "--json")
-    assert said.json["verdicts"]["undecided"] == 3
-    assert "(another)" in said.err
+    output = dumbbell("claims", study, "--json")
+    assert output.json["verdicts"]["undecided"] == 3
+    assert "(another)" in output.err
 
 
 def test_a_foreign_folder_is_refused(dumbbell: Command, tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     (tmp_path / "results/thesis.doc").write_text("")
-    said = dumbbell("run", "li2007", "--quick")
-    assert said.code == 2
-    assert "thesis.doc" in said.err
+    output = dumbbell("run", "li2007", "--quick")
+    assert output.code == 2
+    assert "thesis.doc" in output.err
 
 
 def test_a_damaged_plan_is_an_input_error(dumbbell: Command, tmp_path: Path) -> None:
@@ -353,9 +353,9 @@ def test_a_damaged_plan_is_an_input_error(dumbbell: Command, tmp_path: Path) -> 
     small_study.write(study)
     dumbbell("run", study, "--quick", "--where", "test=lossy")
     (tmp_path / "results/studies/small.json").write_text("[{")
-    said = dumbbell("report", study)
-    assert said.code == 2
-    assert "small.json" in said.err
+    output = dumbbell("report", study)
+    assert output.code == 2
+    assert "small.json" in output.err
 
 
 def test_ctrl_c_stops_cleanly_and_the_same_command_resumes(tmp_path: Path) -> None:
@@ -422,17 +422,17 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> N
 
 def test_a_scenario_is_simulated(dumbbell: Command, tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(SCENARIO)
-    said = dumbbell("simulate", "two.toml", "--tables", "it.parquet")
-    assert said.code == 0
-    assert "htcp 1" in said.out
-    assert "htcp@li2007" in said.out
+    output = dumbbell("simulate", "two.toml", "--tables", "it.parquet")
+    assert output.code == 0
+    assert "htcp 1" in output.out
+    assert "htcp@li2007" in output.out
     samples = pl.read_parquet(tmp_path / "it-flows.parquet")
     assert samples["label"].unique().sort().to_list() == ["htcp 1", "htcp 2"]
     assert {"time_ns", "cwnd_segs", "received_bytes"} <= set(samples.columns)
-    told = dumbbell("simulate", "two.toml", "--json").json
-    assert [flow["label"] for flow in told["summary"]["flows"]] == ["htcp 1", "htcp 2"]
-    assert told["scenario"]["links"][0]["rate"] == {"constant": 10_000_000}
-    assert told["requests"] == []
+    data = dumbbell("simulate", "two.toml", "--json").json
+    assert [flow["label"] for flow in data["summary"]["flows"]] == ["htcp 1", "htcp 2"]
+    assert data["scenario"]["links"][0]["rate"] == {"constant": 10_000_000}
+    assert data["requests"] == []
 
 
 def test_requests_and_every_queue_are_told(dumbbell: Command, tmp_path: Path) -> None:
@@ -452,12 +452,12 @@ rate = 5
 size = "10kb"
 """
     (tmp_path / "mixed.toml").write_text(SCENARIO + more)
-    said = dumbbell("simulate", "mixed.toml")
-    assert said.code == 0
+    output = dumbbell("simulate", "mixed.toml")
+    assert output.code == 0
     for words in ("query × 2", "99.9 % (ms)", "page × ", "udp 1", "forward", "reverse", "marked"):
-        assert words in said.out
-    told = dumbbell("simulate", "mixed.toml", "--json").json
-    query, page = told["requests"]
+        assert words in output.out
+    data = dumbbell("simulate", "mixed.toml", "--json").json
+    query, page = data["requests"]
     assert (query["flows"], query["count"], page["flows"]) == ("query", 2, "page")
     assert query["latency_p50_ms"] >= 20
     assert query["latency_p999_ms"] is None
@@ -479,28 +479,28 @@ def test_captures_that_cannot_be_written_are_refused_before_the_run(
     monkeypatch.delattr(SimulatorEngine, "run")
     (tmp_path / "two.toml").write_text(SCENARIO)
     (tmp_path / "taken-receiver.pcapng").mkdir()
-    said = dumbbell("simulate", "two.toml", "--pcap", name)
-    assert said.code == 2
-    assert said.err.startswith("error: --pcap: ")
-    assert said.err.count("\n") == 1
-    assert wanted in said.err
+    output = dumbbell("simulate", "two.toml", "--pcap", name)
+    assert output.code == 2
+    assert output.err.startswith("error: --pcap: ")
+    assert output.err.count("\n") == 1
+    assert wanted in output.err
     assert not (tmp_path / "taken-sender.pcapng").exists()
 
 
 def test_captures_that_would_be_too_large_are_refused(dumbbell: Command, tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(SCENARIO.replace('"5s"', '"50000s"'))
-    said = dumbbell("simulate", "two.toml", "--pcap", "name")
-    assert said.code == 2
-    assert "GB" in said.err
+    output = dumbbell("simulate", "two.toml", "--pcap", "name")
+    assert output.code == 2
+    assert "GB" in output.err
 
 
 def test_algorithms_are_compared(dumbbell: Command, tmp_path: Path) -> None:
     arguments = ["compare", "reno", "htcp", "--rate", "10mbit", "--rtt", "20ms", "--runs", "2"]
-    said = dumbbell(*arguments, "--duration", "5s", "--figure", "c.svg")
-    assert said.code == 0
-    assert "reno × 2" in said.out
-    assert "±" in said.out
-    assert "Figure: c.svg" in said.err
+    output = dumbbell(*arguments, "--duration", "5s", "--figure", "c.svg")
+    assert output.code == 0
+    assert "reno × 2" in output.out
+    assert "±" in output.out
+    assert "Figure: c.svg" in output.err
     assert "htcp × 2" in (tmp_path / "c.svg").read_text()
     again = dumbbell(*arguments, "--duration", "5s", "--json").json
     assert [line["flows"] for line in again["lines"]] == ["reno × 2", "htcp × 2"]

@@ -47,8 +47,8 @@ def test_lists_have_the_columns_of_their_tables(dumbbell: Command, what: str) ->
 
 def test_totals_of_a_run_are_unrounded(dumbbell: Command, tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(SCENARIO)
-    said = dumbbell("simulate", "two.toml", "--csv")
-    first, second = rows(said.out)
+    output = dumbbell("simulate", "two.toml", "--csv")
+    first, second = rows(output.out)
     assert first["flow"] == 'one, "two"'
     summary = dumbbell("simulate", "two.toml", "--json").json["summary"]
     received = summary["flows"][0]["received_bytes"]
@@ -67,12 +67,12 @@ def test_means_of_runs_have_their_intervals(dumbbell: Command, tmp_path: Path) -
 
 def test_contests_are_those_of_json_and_of_the_table(dumbbell: Command) -> None:
     contest = ("compete", "reno", "bic", "--rate", "10mbit", *COMPARE[3:])
-    found = rows(dumbbell(*contest, "--csv").out)
+    printed = rows(dumbbell(*contest, "--csv").out)
     outcomes = dumbbell(*contest, "--json").json["outcomes"]
-    assert [(row["algorithm"], row["starts"]) for row in found] == [
+    assert [(row["algorithm"], row["starts"]) for row in printed] == [
         (outcome["algorithm"], outcome["starts"]) for outcome in outcomes
     ]
-    for row, outcome in zip(found, outcomes, strict=True):
+    for row, outcome in zip(printed, outcomes, strict=True):
         assert float(row["harm"]) == outcome["harm"]["value"]
         assert float(row["harm_high"]) == outcome["harm"]["high"]
     table = dumbbell(*contest).out
@@ -81,32 +81,32 @@ def test_contests_are_those_of_json_and_of_the_table(dumbbell: Command) -> None:
 
 
 def test_comparisons_are_those_of_json(dumbbell: Command) -> None:
-    found = rows(dumbbell(*COMPARE, "--rate", "10mbit", "--csv").out)
+    printed = rows(dumbbell(*COMPARE, "--rate", "10mbit", "--csv").out)
     lines = dumbbell(*COMPARE, "--rate", "10mbit", "--json").json["lines"]
-    assert [row["flows"] for row in found] == [line["flows"] for line in lines]
-    for row, line in zip(found, lines, strict=True):
+    assert [row["flows"] for row in printed] == [line["flows"] for line in lines]
+    for row, line in zip(printed, lines, strict=True):
         goodput = line["quantities"]["goodput_mbit_per_s"]
         assert float(row["goodput (Mbit/s)"]) == goodput["mean"]
         assert float(row["goodput (Mbit/s) low"]) == goodput["low"]
 
 
 def test_sweeps_have_a_row_for_each_point_and_algorithm(dumbbell: Command) -> None:
-    found = rows(dumbbell(*COMPARE, "--rate", "5mbit,10mbit", "--csv").out)
-    places = [(row["rate"], row["algorithm"]) for row in found]
+    printed = rows(dumbbell(*COMPARE, "--rate", "5mbit,10mbit", "--csv").out)
+    places = [(row["rate"], row["algorithm"]) for row in printed]
     assert places == [(rate, name) for rate in ("5mbit", "10mbit") for name in ("reno", "cubic")]
-    for row in found:
+    for row in printed:
         low, mean, high = (float(row[f"goodput (Mbit/s){end}"]) for end in (" low", "", " high"))
         assert 0 < low <= mean <= high
 
 
 def test_verdicts_stand_alone(dumbbell: Command, tmp_path: Path) -> None:
     small_study.write(study := tmp_path / "study")
-    said = dumbbell("claims", study, "--csv")
+    output = dumbbell("claims", study, "--csv")
     claims = dumbbell("claims", study, "--json").json["claims"]
-    assert [(row["claim"], row["verdict"]) for row in rows(said.out)] == [
+    assert [(row["claim"], row["verdict"]) for row in rows(output.out)] == [
         (claim["id"], claim["verdict"]) for claim in claims
     ]
-    assert "3 undecided" in said.err
+    assert "3 undecided" in output.err
 
 
 @pytest.mark.parametrize(
@@ -119,15 +119,15 @@ def test_verdicts_stand_alone(dumbbell: Command, tmp_path: Path) -> None:
     ],
 )
 def test_one_form_at_a_time(dumbbell: Command, command: tuple[str, ...]) -> None:
-    said = dumbbell(*command, "--json", "--csv")
-    assert_refused(said)
-    assert "--csv" in said.err
+    output = dumbbell(*command, "--json", "--csv")
+    assert_refused(output)
+    assert "--csv" in output.err
 
 
 def test_what_is_no_table_of_flows_is_refused(dumbbell: Command) -> None:
-    said = dumbbell("simulate", "two.toml", "--csv", "--perturb", "3")
-    assert_refused(said)
-    assert "--perturb" in said.err
+    output = dumbbell("simulate", "two.toml", "--csv", "--perturb", "3")
+    assert_refused(output)
+    assert "--perturb" in output.err
 
 
 def test_cells_without_a_value_keep_their_columns() -> None:

@@ -87,11 +87,11 @@ def test_a_hostile_scenario_is_refused(
     (tmp_path / "zero.c").symlink_to("/dev/zero")
     os.mkfifo(tmp_path / "queue")
     scenario(tmp_path / "a.toml", **parts)
-    said = dumbbell("simulate", "a.toml")
-    assert_refused(said)
-    assert re.match(r"error: a\.toml(:\d+)?: ", said.err)
-    assert wanted in said.err
-    assert len(said.err) < 1500
+    output = dumbbell("simulate", "a.toml")
+    assert_refused(output)
+    assert re.match(r"error: a\.toml(:\d+)?: ", output.err)
+    assert wanted in output.err
+    assert len(output.err) < 1500
 
 
 def test_of_many_errors_the_first_are_shown(dumbbell: Command, tmp_path: Path) -> None:
@@ -109,9 +109,9 @@ def test_a_scenario_that_does_not_fit_as_an_experiment_is_named(
 ) -> None:
     size_bytes = scenario(tmp_path / "a.toml").stat().st_size
     monkeypatch.setattr(documents, "TOML_BYTES_MAX", size_bytes)
-    said = dumbbell("simulate", "a.toml")
-    assert_refused(said)
-    assert said.err.startswith("error: a.toml: too large; valid: at most")
+    output = dumbbell("simulate", "a.toml")
+    assert_refused(output)
+    assert output.err.startswith("error: a.toml: too large; valid: at most")
 
 
 @pytest.mark.parametrize(
@@ -142,9 +142,9 @@ def test_hostile_arguments_are_refused(dumbbell: Command, arguments: list[str]) 
 
 @pytest.mark.parametrize("command", ["new", "check", "run", "list", "simulate", "algorithms"])
 def test_arguments_that_are_no_text_are_refused(dumbbell: Command, command: str) -> None:
-    said = dumbbell(command, "my\udcff")
-    assert_refused(said)
-    assert said.err == snapshot('error: command line: "my\\udcff": not UTF-8 text\n')
+    output = dumbbell(command, "my\udcff")
+    assert_refused(output)
+    assert output.err == snapshot('error: command line: "my\\udcff": not UTF-8 text\n')
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="how others read a queue")
@@ -154,10 +154,10 @@ def test_a_scenario_may_come_out_of_a_pipe(dumbbell: Command, tmp_path: Path) ->
     reading, writing = os.pipe()
     os.write(writing, content)
     os.close(writing)
-    said = dumbbell("simulate", f"/dev/fd/{reading}")
+    output = dumbbell("simulate", f"/dev/fd/{reading}")
     os.close(reading)
-    assert_refused(said)
-    assert 'did you mean "duration"' in said.err
+    assert_refused(output)
+    assert 'did you mean "duration"' in output.err
 
 
 @pytest.mark.parametrize(
@@ -175,10 +175,10 @@ def test_a_study_that_cannot_be_listed_is_named(
 ) -> None:
     (tmp_path / "studies/mine").mkdir(parents=True)
     (tmp_path / "studies/mine/study.toml").write_text(f"{content}\n")
-    said = dumbbell("list", "studies")
-    assert_refused(said)
-    assert wanted in said.err
-    assert "studies/mine" in said.err
+    output = dumbbell("list", "studies")
+    assert_refused(output)
+    assert wanted in output.err
+    assert "studies/mine" in output.err
 
 
 def test_lists_show_names_on_one_line_and_without_colours(
@@ -250,13 +250,13 @@ def test_results_that_cannot_be_read_stop_no_command(dumbbell: Command, tmp_path
     (nested / "run.json").write_text("[" * 5000)
     (replaced / "flows.parquet").unlink()
     (replaced / "flows.parquet").mkdir()
-    said = dumbbell("report", "study")
-    assert said.code == 0
-    assert said.err.count("damaged result") == 2
+    output = dumbbell("report", "study")
+    assert output.code == 0
+    assert output.err.count("damaged result") == 2
     assert dumbbell("claims", "study", "--json").code == 0
-    said = dumbbell("run", "study", *only)
-    assert said.code == 0
-    assert "2 run, 0 reused, 0 failed" in said.err
+    output = dumbbell("run", "study", *only)
+    assert output.code == 0
+    assert "2 run, 0 reused, 0 failed" in output.err
     assert "2 run, 0 reused" not in dumbbell("run", "study", *only).err
 
 

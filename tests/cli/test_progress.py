@@ -123,18 +123,18 @@ def shown(
             display.on_wait(running)  # type: ignore[arg-type]
             if engine.go_on.is_set():
                 return
-            before[:] = lines(said(console))
+            before[:] = lines(printed(console))
             if time.monotonic() > end or not missing(until, before):
                 engine.go_on.set()
 
         execute(runs, store, engine, 2, display.on_progress, places=places, on_wait=on_wait)
     assert not missing(until, before), before
-    return before, lines(said(console))
+    return before, lines(printed(console))
 
 
-def missing(patterns: Sequence[str], found: Sequence[str]) -> list[str]:
+def missing(patterns: Sequence[str], seen: Sequence[str]) -> list[str]:
     """Return the patterns that no line has."""
-    return [each for each in patterns if not any(re.search(each, line) for line in found)]
+    return [pattern for pattern in patterns if not any(re.search(pattern, line) for line in seen)]
 
 
 def lines(text: str) -> list[str]:
@@ -160,7 +160,7 @@ def test_a_log_says_every_now_and_then_what_goes_on(
     assert all(re.match(r"[01]/3 runs: (1 reused; )?running: ", line) for line in before)
     assert last.startswith("3/3 runs: 1 reused, ")
     assert "running" not in last
-    assert "\x1b" not in said(console)
+    assert "\x1b" not in printed(console)
 
 
 def test_a_terminal_has_a_line_for_each_run_that_goes_on(
@@ -179,7 +179,7 @@ def test_a_terminal_has_a_line_for_each_run_that_goes_on(
     assert max(map(len, after)) <= 90
 
 
-def said(console: Console) -> str:
+def printed(console: Console) -> str:
     out = console.file
     assert isinstance(out, io.StringIO)
     return out.getvalue()
@@ -187,7 +187,7 @@ def said(console: Console) -> str:
 
 def wait_for(text: str, console: Console) -> None:
     end = time.monotonic() + 60
-    while text not in said(console) and time.monotonic() < end:
+    while text not in printed(console) and time.monotonic() < end:
         time.sleep(0.01)
 
 
@@ -201,11 +201,11 @@ def test_a_log_says_every_now_and_then_which_step_goes_on(monkeypatch: pytest.Mo
             step(f"drawing fig{number}")
         wait_for("fig999", console)
     took_s = time.monotonic() - began_s
-    first, *_, last = said(console).splitlines()
+    first, *_, last = printed(console).splitlines()
     assert re.fullmatch(r"after .+: reading \[results\]", first)
     assert re.fullmatch(r"after .+: drawing fig999", last)
-    assert 2 <= len(said(console).splitlines()) <= took_s / 0.2
-    assert "\x1b" not in said(console)
+    assert 2 <= len(printed(console).splitlines()) <= took_s / 0.2
+    assert "\x1b" not in printed(console)
     assert "steps" not in {thread.name for thread in threading.enumerate()}
 
 
@@ -213,7 +213,7 @@ def test_what_is_done_at_once_says_nothing_in_a_log() -> None:
     console = Console(file=io.StringIO())
     with progress.steps("reading results", console) as step:
         step("drawing")
-    assert said(console) == ""
+    assert printed(console) == ""
 
 
 def test_an_error_ends_the_log_of_steps() -> None:
@@ -229,8 +229,8 @@ def test_a_terminal_shows_the_step_that_goes_on() -> None:
         wait_for("reading results", console)
         step("drawing fig1")
         wait_for("drawing fig1", console)
-    assert "drawing fig1" in said(console)
-    assert "after" not in said(console)
+    assert "drawing fig1" in printed(console)
+    assert "after" not in printed(console)
 
 
 def test_many_runs_at_once_are_counted() -> None:

@@ -43,21 +43,21 @@ flow = [{ algorithm = "{algorithm}" }]
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shell_takes_a_quoted_word_as_it_is(tmp_path: Path, name: str) -> None:
     script = f"printf %s {quoted(name)}"
-    said = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, check=True)
-    assert said.stdout.decode() in (name, f"./{name}")
+    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, check=True)
+    assert done.stdout.decode() in (name, f"./{name}")
     assert not list(tmp_path.iterdir())
 
 
 def test_nothing_else_quotes() -> None:
     """Not even scripts of pages: what they show of a command comes quoted."""
     quoting = {"py": r"shlex\.(quote|join)", "js": r"""'"'"'|function quoted"""}
-    found = {
+    files = {
         file.name
         for kind, words in quoting.items()
         for file in ROOT.rglob(f"*.{kind}")
         if re.search(words, file.read_text())
     }
-    assert found == {"shell.py"}
+    assert files == {"shell.py"}
 
 
 @pytest.mark.parametrize("value", NAMES)
@@ -77,9 +77,9 @@ def test_the_command_for_a_file_names_it(dumbbell: Command, name: str, suffix: s
     del dumbbell  # it has changed the folder
     path = Path(name + suffix)
     path.write_text(STUDY)
-    found = kinds.of_path(path)
-    assert found is not None
-    assert shlex.split(found.command)[1] in (str(path), f"./{path}")
+    kind = kinds.of_path(path)
+    assert kind is not None
+    assert shlex.split(kind.command)[1] in (str(path), f"./{path}")
 
 
 def test_commands_on_pages_and_in_messages_name_what_they_are_about(
@@ -90,8 +90,8 @@ def test_commands_on_pages_and_in_messages_name_what_they_are_about(
     study = f"{name}.toml"
     missing = dumbbell("claims", study, "--results", f"{name} results")
     assert shown(missing.err + missing.out, "dumbbell run ")[2] == study
-    said = dumbbell("run", study, "--results", f"{name} results")
-    next_one = shown(said.out + said.err, "dumbbell report ")
+    output = dumbbell("run", study, "--results", f"{name} results")
+    next_one = shown(output.out + output.err, "dumbbell report ")
     assert next_one[2:5] == [study, "--results", f"{name} results"]
     assert dumbbell("report", study, "--results", f"{name} results", "--output", "pages").code == 0
     for page in Path("pages").rglob("*.html"):

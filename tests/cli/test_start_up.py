@@ -235,14 +235,14 @@ def test_ctrl_c_does_not_wait_until_the_lateness_is_measured() -> None:
     ids=["a long step", "a wait for one", "no long step"],
 )
 def test_ctrl_c_ends_a_long_step_and_is_left_to_others(step: str, last: str) -> None:
-    said = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", PRESSED + step],
         capture_output=True,
         text=True,
         check=False,
         timeout=300,
     )
-    assert said.stderr.endswith(last)
+    assert done.stderr.endswith(last)
 
 
 @pytest.mark.parametrize("module", ["polars", "typer", "pydantic"])
@@ -252,7 +252,7 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(
 ) -> None:
     (tmp_path / f"{module}.py").write_text(moment)
     path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
-    said = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "dumbbell.cli", "claims", "li2007"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": path},
@@ -260,7 +260,7 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(
         text=True,
         check=False,
     )
-    assert (said.returncode, said.stdout, said.stderr) == (130, "", "stopped by Ctrl-C\n")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped by Ctrl-C\n")
 
 
 ENDED = """
@@ -276,14 +276,14 @@ press = lambda kill=os.kill, pid=os.getpid(): kill(pid, 2)
     ids=["what is left to do", "modules are cleared"],
 )
 def test_ctrl_c_after_the_end_of_a_command_changes_nothing(moment: str) -> None:
-    said = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", f"{ENDED}{moment}\nstart.main()", "--version"],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (said.returncode, said.stderr) == (0, "")
-    assert "dumbbell" in said.stdout.lower()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "dumbbell" in done.stdout.lower()
 
 
 def test_ctrl_c_before_anything_runs_is_one_line(
@@ -295,15 +295,15 @@ def test_ctrl_c_before_anything_runs_is_one_line(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(files, "find", interrupted)
     for arguments in (["run", "li2007"], ["list", "studies"], ["report", "--all"]):
-        said = caller(monkeypatch, capsys)(*arguments)
-        assert (said.code, said.out, said.err) == (130, "", "stopped by Ctrl-C\n")
+        output = caller(monkeypatch, capsys)(*arguments)
+        assert (output.code, output.out, output.err) == (130, "", "stopped by Ctrl-C\n")
 
 
 def test_a_command_that_was_started_deaf_to_ctrl_c_stays_so(tmp_path: Path) -> None:
     """As in a shell's background, or under nohup."""
     (tmp_path / "tomllib.py").write_text(STOP)
     path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
-    said = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "dumbbell.cli", "doctor", "--help"],
         env={**os.environ, "PYTHONPATH": path},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
@@ -311,4 +311,4 @@ def test_a_command_that_was_started_deaf_to_ctrl_c_stays_so(tmp_path: Path) -> N
         text=True,
         check=False,
     )
-    assert (said.returncode, said.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "")

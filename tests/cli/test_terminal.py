@@ -20,9 +20,9 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "two-flows.toml"
 
 
 def test_the_version_is_said(dumbbell: Command) -> None:
-    said = dumbbell("--version")
-    assert said.code == 0
-    assert said.out.startswith("dumbbell 0.")
+    output = dumbbell("--version")
+    assert output.code == 0
+    assert output.out.startswith("dumbbell 0.")
 
 
 def test_help_has_a_short_option(dumbbell: Command) -> None:
@@ -37,12 +37,12 @@ def test_tables_fit_and_nothing_is_cut_off(
     short = EXAMPLE.read_text().replace("120s", "21s")
     (tmp_path / "short.toml").write_text(short)
     monkeypatch.setenv("COLUMNS", str(columns))
-    said = dumbbell("simulate", "short.toml")
-    assert max(map(len, said.out.splitlines())) <= columns
+    output = dumbbell("simulate", "short.toml")
+    assert max(map(len, output.out.splitlines())) <= columns
     # Heads of columns may be broken between words.
     for head in ("retransmitted (%)", "congestion events", "timeouts", "max backlog (packets)"):
-        assert set(said.out.split()).issuperset(head.split())
-    assert "…" not in said.out
+        assert set(output.out.split()).issuperset(head.split())
+    assert "…" not in output.out
 
 
 def test_a_title_in_the_first_head_stays_in_a_line(
@@ -63,23 +63,23 @@ def test_units_of_rows_move_below_them_before_rows_are_stacked(
     assert "goodput of flow 1 (Mbit/s)" in capsys.readouterr().out
     monkeypatch.setenv("COLUMNS", "38")
     output.print_table(table(("", "kernel", "simulator"), *rows))
-    said = capsys.readouterr().out.splitlines()
-    assert [each.split()[0] for each in said[2:]] == ["goodput", "(Mbit/s)"] * 2
-    assert said[2].split() == ["goodput", "of", "flow", "1", "9", "±", "16", "10", "±", "12"]
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in printed[2:]] == ["goodput", "(Mbit/s)"] * 2
+    assert printed[2].split() == ["goodput", "of", "flow", "1", "9", "±", "16", "10", "±", "12"]
 
 
 def table(heads: Sequence[str], *rows: Sequence[str]) -> Table:
-    found = Table(*heads, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    made = Table(*heads, box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for row in rows:
-        found.add_row(*row)
-    return found
+        made.add_row(*row)
+    return made
 
 
 def test_a_dry_run_runs_nothing(dumbbell: Command) -> None:
-    said = dumbbell("run", "mani2012", "--quick", "--dry-run")
-    assert said.code == 0
-    assert line(said.out, "runs") == snapshot("174 runs, 0 of them are there")
-    assert "packets" in said.out
+    output = dumbbell("run", "mani2012", "--quick", "--dry-run")
+    assert output.code == 0
+    assert line(output.out, "runs") == snapshot("174 runs, 0 of them are there")
+    assert "packets" in output.out
     assert not Path("results/runs").exists() or not list(Path("results/runs").iterdir())
 
 

@@ -87,9 +87,9 @@ def test_repetitions_decide_what_they_can(dumbbell: Command) -> None:
 
 def test_a_claim_out_of_reach_gets_none_and_is_named(dumbbell: Command) -> None:
     dumbbell("run", "sharing", "--runs", "20")
-    said = dumbbell("run", "sharing", "--runs", "20", "--until-decided", "--at-most", "21")
+    output = dumbbell("run", "sharing", "--runs", "20", "--until-decided", "--at-most", "21")
     assert runs() == 20
-    assert "Not within 21 repetitions: A02 (" in said.err
+    assert "Not within 21 repetitions: A02 (" in output.err
 
 
 def test_a_campaign_alone_ends_with_the_same_runs_again(dumbbell: Command) -> None:
@@ -117,11 +117,11 @@ def test_no_repetition_follows_a_run_that_failed_or_is_invalid(
     campaign = Campaign(Study.load("sharing"), Store("results"), engines.named("simulator"))
     assert campaign.deciding() is not None
     outcome = Outcome(**{field: [object()]})  # type: ignore[arg-type]
-    asked: list[Campaign] = []
+    parts: list[Campaign] = []
 
     def run(part: Campaign) -> Outcome:
-        asked.append(part)
+        parts.append(part)
         return outcome
 
     assert campaign.run_until_decided(run) == (campaign, outcome)
-    assert asked == [campaign]
+    assert parts == [campaign]

@@ -47,14 +47,14 @@ def test_agreement_is_exit_code_0_with_a_table_of_80_columns(
     dumbbell: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passing_kernel.installed(Kernel(), monkeypatch)
-    said = dumbbell(*VALIDATE)
-    assert said.code == 0, said.err
-    assert max(map(len, said.out.splitlines())) <= 80
-    assert said.out.count("✓ agrees") == 4
-    assert sentence(said.out, "The simulator") == snapshot(
+    output = dumbbell(*VALIDATE)
+    assert output.code == 0, output.err
+    assert max(map(len, output.out.splitlines())) <= 80
+    assert output.out.count("✓ agrees") == 4
+    assert sentence(output.out, "The simulator") == snapshot(
         "The simulator agrees with the kernel here:"
     )
-    assert "Page: validation.html" in said.err
+    assert "Page: validation.html" in output.err
     assert "<svg" in Path("validation.html").read_text()
 
 
@@ -62,15 +62,15 @@ def test_a_difference_is_exit_code_1_and_stands_in_json_and_csv(
     dumbbell: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passing_kernel.installed(LongerPath(), monkeypatch)
-    said = dumbbell(*VALIDATE, "--json")
-    assert said.code == 1
-    assert said.json["verdict"] == "differs"
-    assert said.json["kernel"]["runs"] == 2
-    rtt = said.json["measures"]["rtt"]
+    output = dumbbell(*VALIDATE, "--json")
+    assert output.code == 1
+    assert output.json["verdict"] == "differs"
+    assert output.json["kernel"]["runs"] == 2
+    rtt = output.json["measures"]["rtt"]
     assert rtt["kernel"]["value"] > rtt["simulator"]["value"] + rtt["high"]
     table = dumbbell(*VALIDATE, "--csv")
     assert table.code == 1
-    (row,) = (each for each in csv.DictReader(io.StringIO(table.out)) if each["measure"] == "rtt")
+    (row,) = (row for row in csv.DictReader(io.StringIO(table.out)) if row["measure"] == "rtt")
     assert float(row["difference"]) == rtt["difference"]["value"]
     assert row["verdict"] == "differs"
 
@@ -79,8 +79,8 @@ def test_a_change_is_part_of_the_scenario(
     dumbbell: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passing_kernel.installed(Kernel(), monkeypatch)
-    said = dumbbell(*VALIDATE, "--set", "network.rtt=40ms", "--duration", "1s")
-    assert said.out.startswith(
+    output = dumbbell(*VALIDATE, "--set", "network.rtt=40ms", "--duration", "1s")
+    assert output.out.startswith(
         "my.toml with network.rtt = 40ms, duration = 1s: 4 Mbit/s, RTT 40 ms"
     )
 
@@ -89,9 +89,9 @@ def test_runs_that_were_held_up_are_named_with_the_way_out(
     dumbbell: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passing_kernel.installed(Kernel(invalid=[1]), monkeypatch)
-    said = dumbbell(*VALIDATE)
-    assert said.code == 1
-    assert [sentence(said.out, word) for word in ("run 1 of 2", "doctor")] == snapshot(
+    output = dumbbell(*VALIDATE)
+    assert output.code == 1
+    assert [sentence(output.out, word) for word in ("run 1 of 2", "doctor")] == snapshot(
         [
             "run 1 of 2, as the emulator was late;",
             "`dumbbell doctor` shows what delays this machine.",
@@ -107,16 +107,16 @@ def test_without_a_testbed_one_line_says_so(
         raise TestbedError("the testbed is not ready; `dumbbell doctor` shows more")
 
     monkeypatch.setattr(engines, "runnable", runnable)
-    said = dumbbell(*VALIDATE)
-    assert said.code == 2
-    assert said.err == snapshot(
+    output = dumbbell(*VALIDATE)
+    assert output.code == 2
+    assert output.err == snapshot(
         "error: the testbed is not ready; `dumbbell doctor` shows more; no run was judged\n"
     )
     assert not Path("results").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "problem"),
     [
         (("my.toml", "--runs", "1"), "--runs"),
         (("my.toml", "--page", "page.pdf"), "--page: page.pdf"),
@@ -127,7 +127,7 @@ def test_without_a_testbed_one_line_says_so(
         (("my.toml", "--json", "--csv"), "--csv"),
     ],
 )
-def test_bad_input_is_exit_code_2(dumbbell: Command, words: tuple[str, ...], told: str) -> None:
-    said = dumbbell("validate", *words)
-    assert_refused(said)
-    assert told in said.err.replace(" = ", ": ").replace('"', "")
+def test_bad_input_is_exit_code_2(dumbbell: Command, words: tuple[str, ...], problem: str) -> None:
+    output = dumbbell("validate", *words)
+    assert_refused(output)
+    assert problem in output.err.replace(" = ", ": ").replace('"', "")

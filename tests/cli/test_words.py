@@ -51,9 +51,9 @@ def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
 
 
 def simulate(dumbbell: Command, change: str) -> str:
-    said = dumbbell("simulate", "s.toml", "--set", change)
-    assert_refused(said)
-    return said.err
+    output = dumbbell("simulate", "s.toml", "--set", change)
+    assert_refused(output)
+    return output.err
 
 
 PATH: Final = ["--rate", "10mbit", "--rtt", "20ms"]
@@ -110,9 +110,9 @@ def test_a_wrong_value_is_told_with_the_right_one(
 def test_a_file_of_another_kind_is_told_by_the_command_that_takes_it(
     dumbbell: Command, arguments: list[str], wanted: str
 ) -> None:
-    said = dumbbell(*arguments)
-    assert_refused(said)
-    assert wanted in said.err
+    output = dumbbell(*arguments)
+    assert_refused(output)
+    assert wanted in output.err
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ def test_a_file_of_another_kind_is_told_by_the_command_that_takes_it(
 def test_a_wrong_command_line_is_told_with_the_right_one(
     dumbbell: Command, arguments: list[str], wanted: str
 ) -> None:
-    said = dumbbell(*arguments)
-    assert_refused(said)
-    assert wanted in said.err
+    output = dumbbell(*arguments)
+    assert_refused(output)
+    assert wanted in output.err
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_an_error_in_a_file_has_its_line(
     dumbbell: Command, tmp_path: Path, old: str, new: str, wanted: str
 ) -> None:
     (tmp_path / "s.toml").write_text(SCENARIO.replace(old, new))
-    said = dumbbell("simulate", "s.toml")
-    assert_refused(said)
-    assert wanted in said.err
+    output = dumbbell("simulate", "s.toml")
+    assert_refused(output)
+    assert wanted in output.err
 
 
 @pytest.mark.parametrize(
@@ -208,17 +208,17 @@ def test_a_wrong_option_of_compare_is_named_as_it_was_typed(
 ) -> None:
     """Never the file of an experiment, which nobody wrote."""
     path = {"--rate": "10mbit", "--rtt": "20ms", **options}
-    said = dumbbell("compare", "reno", "cubic", *(word for pair in path.items() for word in pair))
-    assert_refused(said)
-    assert wanted in said.err
+    output = dumbbell("compare", "reno", "cubic", *(word for pair in path.items() for word in pair))
+    assert_refused(output)
+    assert wanted in output.err
     assert not list(tmp_path.glob("results/experiments/*"))
 
 
 def test_an_algorithm_that_is_named_twice_runs_once_and_that_is_said(dumbbell: Command) -> None:
     path = ["--rate", "10mbit", "--rtt", "20ms", "--duration", "1s", "--runs", "1"]
-    said = dumbbell("compare", "reno", "reno", *path)
-    assert said.code == 0
-    assert line(said.err, "named") == snapshot("reno is named 2 times and runs once.")
+    output = dumbbell("compare", "reno", "reno", *path)
+    assert output.code == 0
+    assert line(output.err, "named") == snapshot("reno is named 2 times and runs once.")
 
 
 LINES: Final = '''# the first line
@@ -298,22 +298,22 @@ def test_a_doubt_that_the_scenario_casts_is_said(
     if "codel" in new:
         text = text.replace('"cubic"', '"dctcp"')
     (tmp_path / "s.toml").write_text(text.replace(old, new))
-    said = dumbbell("simulate", "s.toml")
-    told = dumbbell("simulate", "s.toml", "--json").json["doubts"]
-    assert [wanted in doubt["text"] for doubt in told] == ([] if wanted is None else [True])
-    assert said.code == 0
+    output = dumbbell("simulate", "s.toml")
+    doubts = dumbbell("simulate", "s.toml", "--json").json["doubts"]
+    assert [wanted in doubt["text"] for doubt in doubts] == ([] if wanted is None else [True])
+    assert output.code == 0
     if wanted is not None:
-        assert wanted in said.err
-        assert wanted.split(",")[0] in said.out
+        assert wanted in output.err
+        assert wanted.split(",")[0] in output.out
 
 
 def test_a_report_of_nothing_overwrites_nothing(dumbbell: Command, tmp_path: Path) -> None:
     (tmp_path / "report").mkdir()
     (tmp_path / "report/index.html").write_text("mine")
-    said = dumbbell("report", "li2007", "--results", "nowhere")
-    assert said.code == 2
-    assert said.err.startswith("error: nowhere: ")
-    assert "valid: dumbbell run li2007" in said.err
+    output = dumbbell("report", "li2007", "--results", "nowhere")
+    assert output.code == 2
+    assert output.err.startswith("error: nowhere: ")
+    assert "valid: dumbbell run li2007" in output.err
     assert (tmp_path / "report/index.html").read_text() == "mine"
 
 
@@ -373,9 +373,11 @@ def test_a_pasted_table_names_its_path_and_its_windows(
     monkeypatch.setenv("COLUMNS", "80")
     path = ("--rate", "5mbit", "--rtt", "10ms", "--duration", "2s", "--runs", "2")
     for again in range(2):
-        said = dumbbell("compare", "reno", "cubic", *path).out.splitlines()
-        assert said[0] == snapshot("5mbit, RTT 10ms, buffer 1bdp, 2s, linux-6; 2 runs each."), again
-        assert "2 s" in said[-1]
+        lines = dumbbell("compare", "reno", "cubic", *path).out.splitlines()
+        assert lines[0] == snapshot("5mbit, RTT 10ms, buffer 1bdp, 2s, linux-6; 2 runs each."), (
+            again
+        )
+        assert "2 s" in lines[-1]
     swept = dumbbell("compare", "reno", "cubic", *path, "--loss", "0,0.01").out
     assert swept.splitlines()[0] == snapshot(
         "rate 5mbit, rtt 10ms, buffer 1bdp, loss 0 to 0.01 (2 values), flows 2, 2s, "
@@ -408,12 +410,12 @@ def test_runs_are_a_line_each_with_what_came_out(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     dumbbell("simulate", "s.toml")
-    said = dumbbell("list", "runs")
+    output = dumbbell("list", "runs")
     (run,) = dumbbell("list", "runs", "--json").json
-    _, _, line, *others = said.out.splitlines()
+    _, _, line, *others = output.out.splitlines()
     assert line.startswith(run["run"][:8])
     assert f"{run['goodput (Mbit/s)']:g}" in line
-    assert (max(map(len, said.out.splitlines())) <= 80, len(others) <= 1) == (True, True)
+    assert (max(map(len, output.out.splitlines())) <= 80, len(others) <= 1) == (True, True)
     assert dumbbell("open", run["run"][:8], "--print").code == 0
 
 
@@ -421,11 +423,11 @@ def test_names_of_parameters_and_remedies_are_never_cut(
     dumbbell: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    said = dumbbell("algorithms", "show", "cubic")
-    lines = said.out.splitlines()
+    output = dumbbell("algorithms", "show", "cubic")
+    lines = output.out.splitlines()
     for name in ("fast_convergence", "ack_ratio_correction", "hystart_low_window"):
         assert any(line.startswith(name) for line in lines)
-    assert "…" not in said.out
+    assert "…" not in output.out
     folded = _wrapped(
         "limit: write net.core.skb_defer_max_of_all = 0 into /etc/sysctl.d/a.conf " * 2
     )
@@ -440,12 +442,12 @@ def test_a_preset_beyond_the_range_of_its_parameter_does_not_run(
     text = (tmp_path / "pre.c").read_text()
     assert "increase, 4))" in text
     (tmp_path / "pre.c").write_text(text.replace("increase, 4))", "increase, 400))"))
-    said = dumbbell("compare", "./pre.c@quick", *PATH)
-    assert_refused(said)
-    assert said.err == snapshot(
+    output = dumbbell("compare", "./pre.c@quick", *PATH)
+    assert_refused(output)
+    assert output.err == snapshot(
         'error: dumbbell compare: "./pre.c@quick": sets increase = 400, outside the limits of pre\'s parameter increase; valid: 1 to 100 (segments per RTT)\n'
     )
-    assert "valid: 1 to 100" in said.err
+    assert "valid: 1 to 100" in output.err
 
 
 def test_a_name_of_blanks_is_seen() -> None:
