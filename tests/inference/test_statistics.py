@@ -23,32 +23,32 @@ Sampled = Callable[[np.random.Generator], Estimate]
 
 def test_a_mean_has_students_interval() -> None:
     # t(0.95, 2) = 2.920 and t(0.975, 2) = 4.303, as in every table; the deviation is 1.
-    found = statistics.mean([1.0, 2.0, 3.0])
-    assert found.value == 2
-    assert found.high - 2 == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
+    estimate = statistics.mean([1.0, 2.0, 3.0])
+    assert estimate.value == 2
+    assert estimate.high - 2 == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
     narrower = statistics.mean([1.0, 2.0, 3.0], confidence=0.9)
     assert 2 - narrower.low == pytest.approx(2.920 / math.sqrt(3), rel=1e-3)
 
 
 def test_one_run_has_no_interval() -> None:
-    for found in (statistics.mean([5.0]), statistics.quantile([5.0], 0.5)):
-        assert found.value == 5
-        assert not found.has_interval
-        assert found.as_dict() == {"value": 5, "low": None, "high": None}
-        assert found.above(4) > 0.4
+    for estimate in (statistics.mean([5.0]), statistics.quantile([5.0], 0.5)):
+        assert estimate.value == 5
+        assert not estimate.has_interval
+        assert estimate.as_dict() == {"value": 5, "low": None, "high": None}
+        assert estimate.above(4) > 0.4
     assert statistics.mean([5.0]).with_runs(100).high == math.inf
 
 
 def test_runs_that_are_all_alike_are_exact() -> None:
-    for found in (
+    for estimate in (
         statistics.mean([0.1, 0.1, 0.1]),
         statistics.quantile([0.1, 0.1], 0.5),
         statistics.difference([1.1, 1.1], [1.0, 1.0]),
         statistics.paired([3.1, 2.1, 1.1], [3.0, 2.0, 1.0]),
     ):
-        assert found.interval == pytest.approx((0.1, 0.1))
-        assert found.above(0) == 0
-        assert found.below(0) == 1
+        assert estimate.interval == pytest.approx((0.1, 0.1))
+        assert estimate.above(0) == 0
+        assert estimate.below(0) == 1
     exact = statistics.mean([0.1, 0.1, 0.1])
     assert exact.above(0.1) == exact.below(0.1) == 1
     assert exact.above(0.1, or_at=True) == exact.below(0.1, or_at=True) == 0
@@ -76,12 +76,12 @@ def test_samples_of_different_sizes_are_compared_as_welch_does() -> None:
     # Equal variances 1 and 10 values each: 18 degrees of freedom, t(0.95, 18) = 1.734.
     one = [float(value) for value in np.linspace(-1, 1, 10)]
     spread = float(np.std(one, ddof=1))
-    found = statistics.difference([value + 3 for value in one], one, 0.9)
-    assert found.high - 3 == pytest.approx(1.734 * spread * math.sqrt(2 / 10), rel=1e-3)
+    estimate = statistics.difference([value + 3 for value in one], one, 0.9)
+    assert estimate.high - 3 == pytest.approx(1.734 * spread * math.sqrt(2 / 10), rel=1e-3)
     # One sample alone varies: its own two degrees of freedom.
-    found = statistics.difference([0.0] * 5, [1.0, 2.0, 3.0], 0.9)
-    assert found.value == -2
-    assert found.high + 2 == pytest.approx(2.920 / math.sqrt(3), rel=1e-3)
+    estimate = statistics.difference([0.0] * 5, [1.0, 2.0, 3.0], 0.9)
+    assert estimate.value == -2
+    assert estimate.high + 2 == pytest.approx(2.920 / math.sqrt(3), rel=1e-3)
     assert statistics.difference([1.0], [1.0, 2.0]).interval == (-math.inf, math.inf)
 
 
@@ -145,12 +145,12 @@ def test_ratios_of_single_runs_are_averaged_as_their_inverses_are(values: Sequen
 def test_a_ratio_of_ratios_has_the_errors_of_both() -> None:
     one = statistics.ratio([8.0, 9.0, 10.0], [3.0, 3.1, 2.9])
     other = statistics.ratio([4.0, 4.5, 5.0], [3.0, 3.1, 2.9])
-    found = statistics.quotient(one, other)
-    assert found.value == pytest.approx(2)
+    estimate = statistics.quotient(one, other)
+    assert estimate.value == pytest.approx(2)
     # Both relative errors are sqrt((1/9)^2 + (0.1/3)^2) / sqrt(3), in squares together.
     reach = statistics.t_quantile(4.714) * math.sqrt(2) * math.hypot(1 / 9, 0.1 / 3) / math.sqrt(3)
-    assert math.log(found.high / 2) == pytest.approx(reach, rel=0.06)
-    assert math.log(2 / found.low) == pytest.approx(math.log(found.high / 2))
+    assert math.log(estimate.high / 2) == pytest.approx(reach, rel=0.06)
+    assert math.log(2 / estimate.low) == pytest.approx(math.log(estimate.high / 2))
     exact = statistics.ratio([3.0, 3.0], [1.5, 1.5])
     assert statistics.quotient(exact, exact).interval == (1, 1)
     # An exact ratio adds no error.
@@ -163,8 +163,8 @@ def test_a_ratio_of_ratios_has_the_errors_of_both() -> None:
 def test_a_share_of_runs_has_the_exact_interval() -> None:
     # Clopper and Pearson's interval of 0 of 5 ends at 1 - 0.025^(1/5), of 2 of 10 as in tables.
     assert statistics.share([0.0] * 5).interval == pytest.approx((0, 1 - 0.025**0.2))
-    found = statistics.share([1.0] * 2 + [0.0] * 8)
-    assert found.interval == pytest.approx((0.0252, 0.5561), abs=1e-4)
+    estimate = statistics.share([1.0] * 2 + [0.0] * 8)
+    assert estimate.interval == pytest.approx((0.0252, 0.5561), abs=1e-4)
     assert statistics.share([1.0] * 5).above(1, or_at=True) == 0
     assert statistics.share([1.0] * 4 + [0.0]).above(1, or_at=True) == 1
 
@@ -182,11 +182,11 @@ def test_a_median_has_the_interval_of_order_statistics() -> None:
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
 def test_an_end_of_resampled_runs_is_where_the_p_value_is_the_tail(confidence: float) -> None:
     draws = tuple(rank / 2000 for rank in range(1, 2000))
-    found = Resampled(0.5, 20, confidence, draws)
+    estimate = Resampled(0.5, 20, confidence, draws)
     tail = pytest.approx((1 - confidence) / 2)
-    assert found.above(found.low - 1e-9) == tail
-    assert found.below(found.high + 1e-9) == tail
-    assert found.above(found.low + 1e-9) > (1 - confidence) / 2 + 1e-9
+    assert estimate.above(estimate.low - 1e-9) == tail
+    assert estimate.below(estimate.high + 1e-9) == tail
+    assert estimate.above(estimate.low + 1e-9) > (1 - confidence) / 2 + 1e-9
 
 
 def _lognormal(random: np.random.Generator, mean: float, runs: int) -> list[float]:
@@ -235,15 +235,15 @@ def test_intervals_hold_the_truth_as_often_as_they_say(
     estimate: Sampled, truth: float, least: float
 ) -> None:
     random = np.random.default_rng(1)
-    found = [estimate(random) for _ in range(1000)]
-    held = sum(each.low <= truth <= each.high for each in found) / len(found)
+    intervals = [estimate(random) for _ in range(1000)]
+    held = sum(interval.low <= truth <= interval.high for interval in intervals) / len(intervals)
     assert least <= held <= 0.995
     # Neither side alone is missed more often than it may be, nor do p-values say otherwise.
     for tail in (
-        [each.above(truth) for each in found],
-        [each.below(truth) for each in found],
+        [interval.above(truth) for interval in intervals],
+        [interval.below(truth) for interval in intervals],
     ):
-        assert sum(p <= 0.025 for p in tail) / len(found) <= (1 - least) * 0.75
+        assert sum(p <= 0.025 for p in tail) / len(intervals) <= (1 - least) * 0.75
 
 
 ESTIMATES = st.one_of(
@@ -256,34 +256,37 @@ ESTIMATES = st.one_of(
 
 
 @given(ESTIMATES, st.floats(-1e3, 1e3))
-def test_an_interval_and_its_p_values_say_the_same(found: Estimate, bound: float) -> None:
-    assert found.low <= found.value <= found.high
+def test_an_interval_and_its_p_values_say_the_same(estimate: Estimate, bound: float) -> None:
+    assert estimate.low <= estimate.value <= estimate.high
     for end, p in (
-        (found.low - bound, found.above(bound)),
-        (bound - found.high, found.below(bound)),
+        (estimate.low - bound, estimate.above(bound)),
+        (bound - estimate.high, estimate.below(bound)),
     ):
         if abs(end) > 1e-9 * (1 + abs(bound)):
             assert (p <= 0.025) == (end > 0)
-    assert found.above(bound) <= found.above(bound + 1)
-    assert found.below(bound) >= found.below(bound + 1)
+    assert estimate.above(bound) <= estimate.above(bound + 1)
+    assert estimate.below(bound) >= estimate.below(bound + 1)
 
 
 @given(ESTIMATES)
-def test_more_runs_narrow_an_interval(found: Estimate) -> None:
-    more = found.with_runs(64 * found.runs)
-    assert more.value == pytest.approx(found.value)
-    assert more.high - more.low <= (found.high - found.low) * (1 + 1e-9) or not found.has_interval
+def test_more_runs_narrow_an_interval(estimate: Estimate) -> None:
+    more = estimate.with_runs(64 * estimate.runs)
+    assert more.value == pytest.approx(estimate.value)
+    assert (
+        more.high - more.low <= (estimate.high - estimate.low) * (1 + 1e-9)
+        or not estimate.has_interval
+    )
 
 
 def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
     values = [1.0, 2.0, 6.0]
 
     def difference(ones: Sequence[int], others: Sequence[int]) -> float:
-        return float(np.mean([values[each] for each in ones])) + 0 * len(others)
+        return float(np.mean([values[number] for number in ones])) + 0 * len(others)
 
-    found = statistics.jackknifed(difference, 3, 3)
-    assert found.value == 3
-    assert found.interval == pytest.approx(statistics.mean(values).interval)
+    estimate = statistics.jackknifed(difference, 3, 3)
+    assert estimate.value == 3
+    assert estimate.interval == pytest.approx(statistics.mean(values).interval)
     assert not statistics.jackknifed(difference, 2, 3).has_interval
 
 
@@ -326,16 +329,16 @@ def test_families_keep_their_error_rate() -> None:
 
 @pytest.mark.parametrize("bound", [1.9, 1.5, 0.5])
 def test_the_runs_needed_are_the_fewest_that_decide(bound: float) -> None:
-    found = statistics.mean([1.0, 2.0, 3.0])
+    estimate = statistics.mean([1.0, 2.0, 3.0])
 
     def decided(runs: int) -> bool:
-        return found.with_runs(runs).low > bound
+        return estimate.with_runs(runs).low > bound
 
     needed = statistics.runs_needed(decided, 4, 10_000)
     assert needed is not None
     assert decided(needed)
     assert needed == 4 or not decided(needed - 1)
-    assert statistics.runs_needed(lambda runs: found.with_runs(runs).low > 2, 4, 10_000) is None
+    assert statistics.runs_needed(lambda runs: estimate.with_runs(runs).low > 2, 4, 10_000) is None
 
 
 def test_the_runs_needed_were_enough_more_often_than_not() -> None:
@@ -354,11 +357,11 @@ def test_exact_values_need_no_more_runs() -> None:
 
 def test_the_average_of_samples_has_the_errors_of_all() -> None:
     """By hand: means 2 and 6; standard errors 1 and 2 of two runs each, so one degree each."""
-    found = statistics.average([[1.0, 3.0], [4.0, 8.0]])
-    assert found.value == pytest.approx(4.0)
+    estimate = statistics.average([[1.0, 3.0], [4.0, 8.0]])
+    assert estimate.value == pytest.approx(4.0)
     error, freedom = math.sqrt(0.5**2 + 1.0**2), 1.25**2 / (0.25**2 + 1.0**2)
     reach = statistics.t_quantile(freedom) * error
-    assert found.interval == pytest.approx((4 - reach, 4 + reach))
+    assert estimate.interval == pytest.approx((4 - reach, 4 + reach))
     # However far samples differ from each other, and of single runs there is no interval.
     assert statistics.average([[1.0, 1.0], [9.0, 9.0]]).interval == (5.0, 5.0)
     assert not statistics.average([[1.0], [9.0]]).has_interval

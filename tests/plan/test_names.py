@@ -250,14 +250,14 @@ def test_flows_are_expected_to_be_called_as_they_will_be(flows: list[dict[str, A
     table = {**scenario_table({"flow": flows}), "arrivals": arrivals}
     resolved = Scenario.parse(table).resolve().scenario
     blank = [type("T", (), {"end_ns": 1})] * len(resolved.flows)
-    found = subjects.flows_of(resolved, blank)  # type: ignore[arg-type]
+    actual = subjects.flows_of(resolved, blank)  # type: ignore[arg-type]
     expected = planned.flows_of(table)
-    own = sum(flow.get("count", 1) for flow in flows)
+    count = sum(flow.get("count", 1) for flow in flows)
 
     def called(flows: Any) -> list[tuple[int, str, str | None]]:
         return [(flow.number, flow.label, flow.group) for flow in flows]
 
-    assert called(expected)[:own] == called(found)[:own]
-    loads = {(flow.label, flow.group) for flow in expected[own:]}
-    assert loads <= {(flow.label, flow.group) for flow in found[own:]}
+    assert called(expected)[:count] == called(actual)[:count]
+    loads = {(flow.label, flow.group) for flow in expected[count:]}
+    assert loads <= {(flow.label, flow.group) for flow in actual[count:]}
     assert len(loads) == 4

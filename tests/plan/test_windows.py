@@ -106,10 +106,10 @@ def spans(
     plan = planned(**{"flows": FLOWS, "windows": windows, **changes})
     traces = [constant(100)] * len(plan.resolved.scenario.flows)
     view = RunView(played(plan, traces), plan.windows, plan.settings)
-    found = {name: view.span(name) for name in ("main", "run", "late", "final", *windows)}
+    by_name = {name: view.span(name) for name in ("main", "run", "late", "final", *windows)}
     return {
         name: None if span is None else (span.start_ns / S, span.end_ns / S)
-        for name, span in found.items()
+        for name, span in by_name.items()
     }
 
 
@@ -121,16 +121,16 @@ def window(**keys: str) -> tuple[float, ...] | None:
 
 def test_the_windows_that_every_test_has() -> None:
     """The main one begins with the last flow over TCP that is sampled, whatever datagrams do."""
-    found = spans({})
-    assert found["main"] == (30, 100)
-    assert found["run"] == (0, 100)
-    assert found["late"] == (65, 100)
-    assert found["final"] == (86, 100)
+    windows = spans({})
+    assert windows["main"] == (30, 100)
+    assert windows["run"] == (0, 100)
+    assert windows["late"] == (65, 100)
+    assert windows["final"] == (86, 100)
 
 
 def test_late_and_final_are_parts_of_the_main_window() -> None:
-    found = spans({"main": {"from": "20s", "to": "60s"}})
-    assert (found["main"], found["late"], found["final"]) == ((20, 60), (40, 60), (52, 60))
+    windows = spans({"main": {"from": "20s", "to": "60s"}})
+    assert (windows["main"], windows["late"], windows["final"]) == ((20, 60), (40, 60), (52, 60))
 
 
 @pytest.mark.parametrize(
@@ -170,18 +170,18 @@ def test_where_a_window_lies(keys: dict[str, str], expected: tuple[float, ...] |
 
 
 def test_settling_counts_once() -> None:
-    found = spans({"main": {"from": "0s", "settle": "50%"}}, interval="10s")
+    windows = spans({"main": {"from": "0s", "settle": "50%"}}, interval="10s")
     # Samples are from 10 s on: half of 90 s later is 55 s, and the next sample is at 60 s.
-    assert found["main"] == (60, 100)
+    assert windows["main"] == (60, 100)
     assert spans({"main": {"from": "0s", "settle": "50s"}})["main"] == (50, 100)
 
 
 def test_a_start_between_samples_is_rounded_up() -> None:
     """Counters are exact only at samples, so the window starts at the next one."""
     late = FlowTrace(lambda time_s: 0 if time_s <= 5 else 100)
-    found = measured(planned(start_s=50.2, interval="5s"), constant(100), late)
+    values = measured(planned(start_s=50.2, interval="5s"), constant(100), late)
     # Flow 2 idles until 55.2 s: its sample at 55 s still reads 0, from 60 s on it sends.
-    assert found["throughput_mbit_per_s[2]"] == pytest.approx(100 * 12e-3)
+    assert values["throughput_mbit_per_s[2]"] == pytest.approx(100 * 12e-3)
 
 
 def test_length_and_settling_limit_the_window() -> None:
@@ -198,9 +198,9 @@ def test_every_quantity_is_that_of_its_window() -> None:
         flows=FLOWS,
         windows={"during": {"from": "start of udp", "to": "stop of udp"}},
     )
-    found = measured(plan, burst, constant(0), constant(0), constant(0))
-    assert found["throughput_mbit_per_s[bulk]@during"] == pytest.approx(500 * 12e-3)
-    assert found["throughput_mbit_per_s[bulk]"] == pytest.approx((500 + 6 * 100) / 7 * 12e-3)
+    values = measured(plan, burst, constant(0), constant(0), constant(0))
+    assert values["throughput_mbit_per_s[bulk]@during"] == pytest.approx(500 * 12e-3)
+    assert values["throughput_mbit_per_s[bulk]"] == pytest.approx((500 + 6 * 100) / 7 * 12e-3)
 
 
 STEPS = {
@@ -241,9 +241,9 @@ def test_a_transfer_stops_when_it_is_complete() -> None:
     }
     run = simulate(Scenario.parse(table))
     after = Window.model_validate({"from": "stop of file"})
-    found = RunView(run, {"main": Window(), "after": after}, {}).span("after")
-    assert found is not None
-    assert 0 <= found.start_ns - run.summary.flows[0].end_ns < 10**7
+    span = RunView(run, {"main": Window(), "after": after}, {}).span("after")
+    assert span is not None
+    assert 0 <= span.start_ns - run.summary.flows[0].end_ns < 10**7
     assert run.summary.flows[0].end_ns < 5 * S
     alone = taking.of_run(run, ["utilisation@after", "jain@after"], {"after": after})
     assert alone["jain@after"] == 1
@@ -274,6 +274,6 @@ def test_datagrams_move_no_main_window(sampled: bool) -> None:
         "main": Window.model_validate({"length": "10s"}),
         "beside": Window.model_validate({"from": "start of udp", "to": "stop of udp"}),
     }
-    found = taking.of_run(run, ["goodput_mbit_per_s", "goodput_mbit_per_s@beside"], windows)
-    assert found["goodput_mbit_per_s"] == pytest.approx(48.3, abs=0.05)
-    assert found["goodput_mbit_per_s@beside"] == pytest.approx(38.6, abs=0.2)
+    values = taking.of_run(run, ["goodput_mbit_per_s", "goodput_mbit_per_s@beside"], windows)
+    assert values["goodput_mbit_per_s"] == pytest.approx(48.3, abs=0.05)
+    assert values["goodput_mbit_per_s@beside"] == pytest.approx(38.6, abs=0.2)

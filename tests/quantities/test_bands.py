@@ -28,10 +28,10 @@ def ran(flow: list[dict[str, Any]], **changes: Any) -> Run:
 def test_equal_flows_are_a_band_and_others_are_lines() -> None:
     call = {"transport": "udp", "rate": "100kbit", "label": "call"}
     run = ran([{"algorithm": "cubic", "count": 4, "label": "a"}, {"algorithm": "reno"}, call])
-    found = bands.bundles(run)
-    assert [bundle.name for bundle in found] == ["a × 4", "reno 1", "call"]
-    assert [bundle.is_band for bundle in found] == [True, False, False]
-    assert found[0].connections == [0, 1, 2, 3]
+    bundles = bands.bundles(run)
+    assert [bundle.name for bundle in bundles] == ["a × 4", "reno 1", "call"]
+    assert [bundle.is_band for bundle in bundles] == [True, False, False]
+    assert bundles[0].connections == [0, 1, 2, 3]
 
 
 def test_a_band_of_goodput_adds_up_to_what_arrived() -> None:
@@ -63,10 +63,10 @@ def test_a_rate_that_changes_is_a_capacity() -> None:
 
 def test_the_delay_of_datagrams_over_time_is_that_of_the_empty_path() -> None:
     run = ran([{"transport": "udp", "rate": "1mbit", "packet": "500b"}])
-    found = series.take(run, "one_way_delay_ms")
+    frame = series.take(run, "one_way_delay_ms")
     alone_ms = 20 + 8 * 500 / 10e6 * 1000
-    assert found.height == 80, "a value for each sample"
-    assert found["value"].to_list() == pytest.approx([alone_ms] * 80, abs=1e-3)
+    assert frame.height == 80, "a value for each sample"
+    assert frame["value"].to_list() == pytest.approx([alone_ms] * 80, abs=1e-3)
     goodput = series.take(run, "goodput_mbit_per_s")
     assert goodput["label"].unique().to_list() == ["udp 1"]
     assert goodput["value"].mean() == pytest.approx(472 / 500, rel=0.01)
@@ -97,10 +97,10 @@ def test_windows_are_steps_and_rates_are_of_the_time_before() -> None:
 def test_the_first_packets_of_a_flow_are_no_rate() -> None:
     """A flow that starts 1 ms before a sample has sent ten segments by then: 120 Mbit/s."""
     run = ran([{"algorithm": "reno", "start": "999ms"}], network={"rate": "100mbit"})
-    found = series.take(run, "throughput_mbit_per_s", spans=80)
-    assert found["time_s"][0] == pytest.approx(1.1)
+    frame = series.take(run, "throughput_mbit_per_s", spans=80)
+    assert frame["time_s"][0] == pytest.approx(1.1)
     first_bytes = run.tables["flows"].filter(pl.col("time_ns") == 1_100_000_000)["sent_segs"][0]
-    assert found["value"][0] == pytest.approx(first_bytes * 1500 * 8e-6 / 0.101)
+    assert frame["value"][0] == pytest.approx(first_bytes * 1500 * 8e-6 / 0.101)
 
 
 @pytest.mark.parametrize(("interval", "is_coarse"), [("100ms", False), ("2s", True)])

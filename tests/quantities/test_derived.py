@@ -34,7 +34,7 @@ def values(way: str, *operands: Any) -> list[float | None]:
 
 
 def near(*expected: float | None) -> Any:
-    return [None if each is None else pytest.approx(each) for each in expected]
+    return [None if number is None else pytest.approx(number) for number in expected]
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_harm_is_what_the_better_end_lost() -> None:
 
 
 def test_an_empty_table_stays_empty() -> None:
-    found = added(RUNS.clear(), AXES, derived("ratio", FIRST, SECOND))
-    assert found.columns == [*RUNS.columns, "it"]
-    assert found.is_empty()
+    frame = added(RUNS.clear(), AXES, derived("ratio", FIRST, SECOND))
+    assert frame.columns == [*RUNS.columns, "it"]
+    assert frame.is_empty()
 
 
 def test_what_has_to_be_taken() -> None:
-    own = {"it": derived("ratio", FIRST, SECOND)}
-    assert list(columns(["jain", "it", FIRST], own)) == ["jain", FIRST, SECOND, FIRST]
+    definitions = {"it": derived("ratio", FIRST, SECOND)}
+    assert list(columns(["jain", "it", FIRST], definitions)) == ["jain", FIRST, SECOND, FIRST]
 
 
 def test_units() -> None:
@@ -115,5 +115,7 @@ def test_units() -> None:
 def test_wrong_tables_are_refused(table: dict[str, Any], key: str, problem: str) -> None:
     with pytest.raises(InputError) as caught:
         validate(Derived, {"name": "it", "title": "it", **table})
-    found = [caught.value, *caught.value.others]
-    assert any((each.key or "").startswith(key) and problem in str(each) for each in found), found
+    errors = [caught.value, *caught.value.others]
+    assert any((error.key or "").startswith(key) and problem in str(error) for error in errors), (
+        errors
+    )

@@ -21,21 +21,21 @@ from synthetic_runs import (
 
 
 def test_quantiles_are_of_the_samples_of_one_second() -> None:
-    found = measured(planned(flows=1, interval="500ms"), stepping(100, 200, 300, 400))
+    values = measured(planned(flows=1, interval="500ms"), stepping(100, 200, 300, 400))
     # The window begins with the first sample, so that the first whole second is the second one.
     samples = [100, 200, 300, 400] * 25
     expected = np.quantile(samples[1:], [0, 0.25, 0.5, 0.75, 1]) * MBIT_PER_SEG
     names = ("min", "q25", "q50", "q75", "max")
-    taken = [found[f"goodput_sample_{name}_mbit_per_s"] for name in names]
+    taken = [values[f"goodput_sample_{name}_mbit_per_s"] for name in names]
     assert taken == pytest.approx(list(expected))
-    assert found["goodput_sample_iqr_mbit_per_s"] == pytest.approx(expected[3] - expected[1])
+    assert values["goodput_sample_iqr_mbit_per_s"] == pytest.approx(expected[3] - expected[1])
 
 
 def test_samples_are_of_all_flows_together() -> None:
-    found = measured(planned(interval="1s"), constant(300), constant(200))
-    assert found["goodput_sample_min_mbit_per_s"] == pytest.approx(500 * MBIT_PER_SEG)
-    assert found["goodput_sample_max_mbit_per_s"] == pytest.approx(500 * MBIT_PER_SEG)
-    assert found["goodput_apart_mbit_per_s"] == pytest.approx(100 * MBIT_PER_SEG)
+    values = measured(planned(interval="1s"), constant(300), constant(200))
+    assert values["goodput_sample_min_mbit_per_s"] == pytest.approx(500 * MBIT_PER_SEG)
+    assert values["goodput_sample_max_mbit_per_s"] == pytest.approx(500 * MBIT_PER_SEG)
+    assert values["goodput_apart_mbit_per_s"] == pytest.approx(100 * MBIT_PER_SEG)
 
 
 def test_the_interval_is_the_study_s() -> None:
@@ -55,29 +55,29 @@ def test_the_interval_is_the_study_s() -> None:
 
 @pytest.mark.parametrize("interval", ["300ms", "2s"])
 def test_samples_that_do_not_fit_the_interval_have_no_quantiles(interval: str) -> None:
-    found = measured(planned(start_s=20, interval=interval), constant(300), constant(300))
-    assert found["goodput_sample_q50_mbit_per_s"] is None
-    assert found["convergence_samples_s"] is None
-    assert found["spread_mbit_per_s"] is None
+    values = measured(planned(start_s=20, interval=interval), constant(300), constant(300))
+    assert values["goodput_sample_q50_mbit_per_s"] is None
+    assert values["convergence_samples_s"] is None
+    assert values["spread_mbit_per_s"] is None
 
 
 def test_a_constant_rate_converges_after_16_samples() -> None:
     """1 - 0.9^n reaches 0.8 at n = 16."""
-    found = measured(planned(start_s=20, interval="1s"), constant(300), constant(300))
-    assert found["convergence_samples_s"] == 16
+    values = measured(planned(start_s=20, interval="1s"), constant(300), constant(300))
+    assert values["convergence_samples_s"] == 16
 
 
 def test_the_spread_of_a_constant_rate_is_what_the_average_still_lacks() -> None:
-    found = measured(planned(start_s=20, interval="1s"), constant(300), constant(300))
+    values = measured(planned(start_s=20, interval="1s"), constant(300), constant(300))
     lacking = [0.9**n for n in range(16, 81)]
     rate = 300 * MBIT_PER_SEG
-    assert found["spread_mbit_per_s"] == pytest.approx(rate * sum(lacking) / 80)
-    assert found["spread_after_mbit_per_s"] == pytest.approx(rate * sum(lacking) / len(lacking))
+    assert values["spread_mbit_per_s"] == pytest.approx(rate * sum(lacking) / 80)
+    assert values["spread_after_mbit_per_s"] == pytest.approx(rate * sum(lacking) / len(lacking))
 
 
 def test_a_start_between_samples_counts_from_there() -> None:
-    found = measured(planned(start_s=20.25, interval="250ms"), constant(300), constant(300))
-    assert found["convergence_samples_s"] == pytest.approx(15.75)
+    values = measured(planned(start_s=20.25, interval="250ms"), constant(300), constant(300))
+    assert values["convergence_samples_s"] == pytest.approx(15.75)
 
 
 def test_only_the_late_flow_is_judged() -> None:
@@ -91,35 +91,35 @@ def test_only_the_late_flow_is_judged() -> None:
 
 
 def test_the_moving_average_is_the_paper_s() -> None:
-    found = goodput_samples.short_term(np.array([10.0, 0.0, 20.0]), 0.1)
-    assert list(found) == pytest.approx([1.0, 0.9, 0.81 + 2.0])
+    averages = goodput_samples.short_term(np.array([10.0, 0.0, 20.0]), 0.1)
+    assert list(averages) == pytest.approx([1.0, 0.9, 0.81 + 2.0])
 
 
 def test_flows_that_start_together_have_no_convergence() -> None:
-    found = measured(planned(interval="1s"), constant(300), constant(300))
-    assert found["convergence_samples_s"] is None
+    values = measured(planned(interval="1s"), constant(300), constant(300))
+    assert values["convergence_samples_s"] is None
     alone = measured(planned(flows=1, interval="1s"), constant(300))
     assert alone["convergence_samples_s"] is None
     assert alone["goodput_apart_mbit_per_s"] is None
 
 
 def test_a_flow_that_gets_nothing_never_converges() -> None:
-    found = measured(planned(start_s=20, interval="1s"), constant(300), constant(0))
-    assert found["convergence_samples_s"] is None
+    values = measured(planned(start_s=20, interval="1s"), constant(300), constant(0))
+    assert values["convergence_samples_s"] is None
 
 
 def test_a_rate_that_fades_never_reaches_its_average_again() -> None:
     """All is sent in the first second: the moving average gets to a tenth of it, then falls."""
     burst = FlowTrace(lambda time_s: 1000.0 if time_s <= 1 else 0.0)
-    found = measured(planned(start_s=20, interval="1s"), constant(300), burst)
+    values = measured(planned(start_s=20, interval="1s"), constant(300), burst)
     # The average over 80 s is an 80th of the burst, the moving average a tenth: at once.
-    assert found["convergence_samples_s"] == 1
+    assert values["convergence_samples_s"] == 1
 
 
 def test_without_samples_there_are_no_quantiles() -> None:
-    found = measured(planned(interval="none"), constant(300), constant(300))
+    values = measured(planned(interval="none"), constant(300), constant(300))
     for name in ("min", "q25", "q50", "q75", "max", "iqr"):
-        assert found[f"goodput_sample_{name}_mbit_per_s"] is None
+        assert values[f"goodput_sample_{name}_mbit_per_s"] is None
 
 
 def test_the_weight_is_the_study_s() -> None:
@@ -130,6 +130,6 @@ def test_the_weight_is_the_study_s() -> None:
 
 
 def test_samples_with_a_flow_that_is_not_sampled_are_unknown() -> None:
-    found = measured(planned(flows=HALF_SAMPLED, interval="1s"), constant(300), constant(300))
-    assert found["goodput_sample_max_mbit_per_s"] == pytest.approx(300 * MBIT_PER_SEG)
-    assert found["goodput_sample_max_mbit_per_s[all]"] is None
+    values = measured(planned(flows=HALF_SAMPLED, interval="1s"), constant(300), constant(300))
+    assert values["goodput_sample_max_mbit_per_s"] == pytest.approx(300 * MBIT_PER_SEG)
+    assert values["goodput_sample_max_mbit_per_s[all]"] is None

@@ -23,7 +23,7 @@ from dumbbell.store.store import Store
 from sample_runs import completed
 from synthetic_runs import constant, planned, played
 
-ASKED = ["goodput_mbit_per_s[1]", "jain", "goodput_sample_iqr_mbit_per_s", "share[nobody]"]
+REFERENCES = ["goodput_mbit_per_s[1]", "jain", "goodput_sample_iqr_mbit_per_s", "share[nobody]"]
 
 
 def stored(root: Path, plan: PlannedRun, rate: float = 500) -> None:
@@ -60,10 +60,12 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def values(root: Path, plan: PlannedRun, asked: list[str] = ASKED) -> dict[str, float | None]:
+def values(
+    root: Path, plan: PlannedRun, references: list[str] = REFERENCES
+) -> dict[str, float | None]:
     """Take quantities as a new process does, whose memory is empty."""
-    ((_, found),) = taking.of_runs([plan], asked, Store(root))
-    return found
+    ((_, taken),) = taking.of_runs([plan], references, Store(root))
+    return taken
 
 
 @contextmanager
@@ -89,7 +91,7 @@ def test_a_second_time_nothing_is_computed_or_read(
     first = values(root, plan)
     assert first["jain"] == pytest.approx(0.9)
     assert first["share[nobody]"] is None
-    assert sorted(computed) == sorted(ASKED)
+    assert sorted(computed) == sorted(REFERENCES)
     computed.clear()
     with unreadable(monkeypatch):
         assert values(root, plan) == first
@@ -100,10 +102,10 @@ def test_in_one_process_nothing_is_read_twice(
     root: Path, plan: PlannedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(root)
-    first = list(taking.of_runs([plan], ASKED, store))
+    first = list(taking.of_runs([plan], REFERENCES, store))
     file(root, plan).unlink()
     with unreadable(monkeypatch):
-        assert list(taking.of_runs([plan], ASKED, store)) == first
+        assert list(taking.of_runs([plan], REFERENCES, store)) == first
 
 
 def test_only_what_is_new_is_computed(root: Path, plan: PlannedRun, computed: list[str]) -> None:
@@ -123,7 +125,7 @@ def test_another_code_computes_again(
     computed.clear()
     monkeypatch.setattr(kept, "code", lambda: "another")
     values(root, plan)
-    assert sorted(computed) == sorted(ASKED)
+    assert sorted(computed) == sorted(REFERENCES)
     assert json.loads(file(root, plan).read_bytes())["kept"]["code"] == "another"
 
 
@@ -145,7 +147,7 @@ def test_another_result_in_its_place_is_computed_again(
     computed.clear()
     stored(root, plan, rate=1000)
     second = values(root, plan)
-    assert sorted(computed) == sorted(ASKED)
+    assert sorted(computed) == sorted(REFERENCES)
     goodput = first["goodput_mbit_per_s[1]"]
     assert goodput is not None
     assert second["goodput_mbit_per_s[1]"] == pytest.approx(2 * goodput)
@@ -153,9 +155,9 @@ def test_another_result_in_its_place_is_computed_again(
 
 def _value(change: Any) -> Callable[[Path], None]:
     def write(path: Path) -> None:
-        found = json.dumps({**json.loads(path.read_bytes())["kept"], "values": change})
-        sha256 = hashlib.sha256(found.encode()).hexdigest()
-        path.write_text(f'{{"sha256": "{sha256}", "kept": {found}}}')
+        content = json.dumps({**json.loads(path.read_bytes())["kept"], "values": change})
+        sha256 = hashlib.sha256(content.encode()).hexdigest()
+        path.write_text(f'{{"sha256": "{sha256}", "kept": {content}}}')
 
     return write
 
@@ -184,7 +186,7 @@ def test_a_file_that_is_damaged_or_gone_is_written_anew(
     harm(file(root, plan))
     computed.clear()
     assert values(root, plan) == first
-    assert sorted(computed) == sorted(ASKED)
+    assert sorted(computed) == sorted(REFERENCES)
     assert json.loads(file(root, plan).read_bytes()) == json.loads(before)
 
 
@@ -212,7 +214,7 @@ def test_another_window_or_other_settings_are_other_values(
     computed.clear()
     late = Window.model_validate({"from": "50s"})
     values(root, replace(plan, windows={"main": late}))
-    assert sorted(computed) == sorted(ASKED)
+    assert sorted(computed) == sorted(REFERENCES)
     computed.clear()
     values(root, replace(plan, settings={"samples": Samples.model_validate({"interval": "2s"})}))
     assert computed == ["goodput_sample_iqr_mbit_per_s"]
@@ -226,11 +228,11 @@ def test_another_window_or_other_settings_are_other_values(
 def test_what_a_window_is_called_does_not_matter_but_where_it_lies(
     root: Path, computed: list[str]
 ) -> None:
-    def asked(begin: str) -> float | None:
+    def dropped(begin: str) -> float | None:
         here = planned(windows={"here": {"from": begin}})
         return values(root, here, ["dropped_packets@here"])["dropped_packets@here"]
 
-    assert [asked("10s"), asked("50s"), asked("10s")] == [9, 5, 9]
+    assert [dropped("10s"), dropped("50s"), dropped("10s")] == [9, 5, 9]
     assert len(computed) == 2
 
 
@@ -238,9 +240,9 @@ def test_runs_that_are_missing_damaged_or_invalid_have_no_values(
     root: Path, plan: PlannedRun
 ) -> None:
     other = planned(flows=1)
-    assert list(taking.of_runs([other], ASKED, Store(root))) == []
+    assert list(taking.of_runs([other], REFERENCES, Store(root))) == []
     flows = Store(root).folder(plan.resolved.key) / "flows.parquet"
     flows.write_bytes(flows.read_bytes()[:-1])
-    assert list(taking.of_runs([plan], ASKED, Store(root))) == []
+    assert list(taking.of_runs([plan], REFERENCES, Store(root))) == []
     (Store(root).folder(plan.resolved.key) / RUN_FILE).unlink()
-    assert list(taking.of_runs([plan], ASKED, Store(root))) == []
+    assert list(taking.of_runs([plan], REFERENCES, Store(root))) == []

@@ -66,11 +66,11 @@ def played(requests: list[Request], **changes: Any) -> Run:
     scenario = resolved({"flow": FLOWS, **changes})
     rows = pl.DataFrame(
         {
-            "time_ns": pl.Series([each[1] for each in requests], dtype=pl.UInt64),
-            "flow": pl.Series([each[0] for each in requests], dtype=pl.UInt32),
+            "time_ns": pl.Series([request[1] for request in requests], dtype=pl.UInt64),
+            "flow": pl.Series([request[0] for request in requests], dtype=pl.UInt32),
             "number": pl.Series(range(len(requests)), dtype=pl.UInt64),
-            "bytes": pl.Series([(*each, 1000)[3] for each in requests], dtype=pl.UInt64),
-            "latency_ns": pl.Series([each[2] for each in requests], dtype=pl.UInt64),
+            "bytes": pl.Series([(*request, 1000)[3] for request in requests], dtype=pl.UInt64),
+            "latency_ns": pl.Series([request[2] for request in requests], dtype=pl.UInt64),
         }
     )
     times = pl.Series([s * S for s in range(1, 61)], dtype=pl.UInt64)
@@ -99,8 +99,8 @@ def taken(requests: list[Request], **changes: Any) -> Taken:
 
 
 def test_percentiles_do_not_depend_on_the_order() -> None:
-    found = taken([(3, 30 * S, ms * MS) for ms in range(100, 0, -1)])
-    told = {
+    values = taken([(3, 30 * S, ms * MS) for ms in range(100, 0, -1)])
+    expected = {
         "mean": 50.5,
         "p50": 50,
         "p90": 90,
@@ -108,15 +108,15 @@ def test_percentiles_do_not_depend_on_the_order() -> None:
         "p999": None,
         "max": 100,
     }
-    assert {name: found[f"latency_{name}_ms[large]"] for name in told} == told
+    assert {name: values[f"latency_{name}_ms[large]"] for name in expected} == expected
 
 
 def test_nothing_has_no_latency() -> None:
-    found = taken([])
+    values = taken([])
     for name in ("mean", "p50", "p90", "p99", "p999", "max"):
-        assert found[f"latency_{name}_ms"] is None
+        assert values[f"latency_{name}_ms"] is None
     for name in ("mean", "p50", "p99"):
-        assert found[f"slowdown_{name}"] is None
+        assert values[f"slowdown_{name}"] is None
 
 
 def kinds_of(**changes: Any) -> list[list[int]]:
@@ -131,9 +131,9 @@ def test_equal_flows_with_an_end_are_of_one_kind() -> None:
 
 def test_latencies_of_each_kind() -> None:
     small: list[Request] = [(1 + n % 2, 20 * S + n * S, (n + 1) * MS) for n in range(20)]
-    found = latencies(played([*small, (3, S, 50 * MS), (5, S, 9 * S)])).to_dicts()
-    assert [row["flows"] for row in found] == ["small", "large", "file"]
-    assert found[0] == {
+    rows = latencies(played([*small, (3, S, 50 * MS), (5, S, 9 * S)])).to_dicts()
+    assert [row["flows"] for row in rows] == ["small", "large", "file"]
+    assert rows[0] == {
         "flows": "small",
         "algorithm": "reno",
         "count": 2,
@@ -152,44 +152,44 @@ def test_latencies_of_each_kind() -> None:
         "slowdown_p50": pytest.approx(10 / 82.084, rel=1e-3),
         "slowdown_p99": None,
     }
-    large = found[1]
+    large = rows[1]
     assert (large["finished"], large["latency_mean_ms"], large["latency_p50_ms"]) == (1, 50, None)
-    assert (found[2]["finished"], found[2]["unfinished"]) == (1, 1)
+    assert (rows[2]["finished"], rows[2]["unfinished"]) == (1, 1)
 
 
 def test_kinds_without_a_finished_request_are_told() -> None:
-    found = latencies(played([]))
-    assert found["finished"].to_list() == [0, 0, 0]
-    assert found["latency_mean_ms"].to_list() == [None, None, None]
+    frame = latencies(played([]))
+    assert frame["finished"].to_list() == [0, 0, 0]
+    assert frame["latency_mean_ms"].to_list() == [None, None, None]
     assert latencies(played([], flow=[FLOWS[0]])).is_empty()
 
 
 def test_what_began_and_ended_in_the_window_counts() -> None:
     inside: list[Request] = [(1, 20 * S + n, 5 * MS) for n in range(20)]
     outside: list[Request] = [(1, 19 * S, 2 * S), (2, 59 * S, 2 * S)]
-    found = taken([*inside, *outside])
-    assert found["requests_per_s[small]"] == 0.5
-    assert found["requests_mbit_per_s[small]"] == pytest.approx(8 * 20_000 / 40 / 1e6)
+    values = taken([*inside, *outside])
+    assert values["requests_per_s[small]"] == 0.5
+    assert values["requests_mbit_per_s[small]"] == pytest.approx(8 * 20_000 / 40 / 1e6)
     for name in ("mean", "p50", "max"):
-        assert found[f"latency_{name}_ms[small]"] == 5
-    assert found["latency_p90_ms[small]"] is None
-    assert found["requests_per_s[file]"] == 0
-    assert found["latency_mean_ms[file]"] is None
-    assert found["requests_per_s[bulk]"] is None
-    assert found["requests_per_s@early"] == 0
-    assert found["latency_max_ms[small]@run"] == 2000  # The one that goes on beyond the end not.
+        assert values[f"latency_{name}_ms[small]"] == 5
+    assert values["latency_p90_ms[small]"] is None
+    assert values["requests_per_s[file]"] == 0
+    assert values["latency_mean_ms[file]"] is None
+    assert values["requests_per_s[bulk]"] is None
+    assert values["requests_per_s@early"] == 0
+    assert values["latency_max_ms[small]@run"] == 2000  # The one that goes on beyond the end not.
 
 
 def test_percentiles_of_a_group_are_over_all_its_requests() -> None:
     """50 fast requests of one flow and 50 slow ones of another: no mean of the flows' own."""
     fast: list[Request] = [(1, 30 * S, ms * MS) for ms in range(1, 51)]
     slow: list[Request] = [(3, 30 * S, (1000 + ms) * MS) for ms in range(50)]
-    found = taken([*fast, *slow])
-    assert found["latency_p50_ms[asking]"] == 50
-    assert found["latency_p90_ms[asking]"] == 1039
-    assert found["latency_mean_ms[asking]"] == pytest.approx((25.5 * 50 + 1024.5 * 50) / 100)
-    assert found["latency_p90_ms[small]"] is None
-    assert found["requests_per_s[asking]"] == 100 / 40
+    values = taken([*fast, *slow])
+    assert values["latency_p50_ms[asking]"] == 50
+    assert values["latency_p90_ms[asking]"] == 1039
+    assert values["latency_mean_ms[asking]"] == pytest.approx((25.5 * 50 + 1024.5 * 50) / 100)
+    assert values["latency_p90_ms[small]"] is None
+    assert values["requests_per_s[asking]"] == 100 / 40
 
 
 def test_slow_down_is_latency_over_that_of_an_empty_path() -> None:
@@ -201,10 +201,10 @@ def test_slow_down_is_latency_over_that_of_an_empty_path() -> None:
         (3, 30 * S, ideal_ns, 1_000_000),
         (3, 40 * S, 3 * ideal_ns, 1_000_000),
     ]
-    found = taken(requests, network=network)
-    assert found["slowdown_mean[large]"] == pytest.approx(2)
-    assert found["slowdown_mean[file]"] is None
-    assert found["slowdown_p50[large]"] is None  # Ten samples do not lie beyond.
+    values = taken(requests, network=network)
+    assert values["slowdown_mean[large]"] == pytest.approx(2)
+    assert values["slowdown_mean[file]"] is None
+    assert values["slowdown_p50[large]"] is None  # Ten samples do not lie beyond.
     many: list[Request] = [(3, 30 * S, n * ideal_ns, 1_000_000) for n in range(1, 21)]
     assert taken(many, network=network)["slowdown_p50"] == pytest.approx(10)
 
@@ -219,6 +219,6 @@ def test_slow_down_is_that_of_the_flow_s_own_path() -> None:
     flows = [{**asking, "from": "a", "to": "b"}, {**asking, "from": "c", "to": "d"}]
     requests: list[Request] = [(0, S, 40 * MS, 1448), (1, S, 40 * MS, 1448)]
     network = {"topology": "graph", "link": links}
-    found = taken(requests, flow=flows, network=network)
-    assert found["slowdown_mean[1]@run"] == pytest.approx(40 / (20 + 0.12))
-    assert found["slowdown_mean[2]@run"] == pytest.approx(40 / (10 + 1.2))
+    values = taken(requests, flow=flows, network=network)
+    assert values["slowdown_mean[1]@run"] == pytest.approx(40 / (20 + 0.12))
+    assert values["slowdown_mean[2]@run"] == pytest.approx(40 / (10 + 1.2))

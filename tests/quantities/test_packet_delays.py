@@ -55,13 +55,13 @@ WINDOWS = {
 }
 
 
-def found(run: Run, *references: str) -> list[float | None]:
+def values_of(run: Run, *references: str) -> list[float | None]:
     values = taking.of_run(run, references, WINDOWS)
     return [values[reference] for reference in references]
 
 
 def test_of_a_full_queue_every_packet_waits_for_all_of_it(flooded: Run) -> None:
-    [median, most, of_flow] = found(
+    [median, most, of_flow] = values_of(
         flooded,
         "packet_queueing_delay_p50_ms@full",
         "packet_queueing_delay_max_ms@full",
@@ -73,19 +73,19 @@ def test_of_a_full_queue_every_packet_waits_for_all_of_it(flooded: Run) -> None:
 
 def test_an_empty_queue_costs_no_time(flooded: Run) -> None:
     references = [f"flow_queueing_delay_{kind}_ms[call]@alone" for kind in ("mean", "p50", "p95")]
-    assert found(flooded, *references) == [0, 0, 0]
-    assert found(flooded, "packet_queueing_delay_p95_ms[forward]@alone") == [0]
+    assert values_of(flooded, *references) == [0, 0, 0]
+    assert values_of(flooded, "packet_queueing_delay_p95_ms[forward]@alone") == [0]
 
 
 def test_one_way_delays_of_a_window_are_those_of_what_arrived_in_it(flooded: Run) -> None:
     empty_ms = 10 + SERVICE_MS
-    [mean, median, p99, most] = found(
+    [mean, median, p99, most] = values_of(
         flooded, *(f"one_way_delay_{kind}_ms[call]@alone" for kind in ("mean", "p50", "p99", "max"))
     )
     assert mean == pytest.approx(empty_ms, rel=1e-6)
     # 416 datagrams are too few for the one in a hundred.
     assert (median, most, p99) == (*[pytest.approx(empty_ms, rel=0.005)] * 2, None)
-    [mean, p95] = found(
+    [mean, p95] = values_of(
         flooded, "one_way_delay_mean_ms[voice]@full", "one_way_delay_p95_ms[1]@full"
     )
     assert mean == pytest.approx(40 * SERVICE_MS + empty_ms, rel=0.02)
@@ -93,28 +93,30 @@ def test_one_way_delays_of_a_window_are_those_of_what_arrived_in_it(flooded: Run
 
 
 def test_what_the_whole_run_says_of_delays_is_exact(flooded: Run) -> None:
-    told = flooded.summary.flows[0].delay
-    assert told is not None
-    assert found(flooded, "one_way_delay_mean_ms[call]@run", "one_way_delay_max_ms[call]@run") == [
-        told.mean_ns / 1e6,
-        told.max_ns / 1e6,
+    delay = flooded.summary.flows[0].delay
+    assert delay is not None
+    assert values_of(
+        flooded, "one_way_delay_mean_ms[call]@run", "one_way_delay_max_ms[call]@run"
+    ) == [
+        delay.mean_ns / 1e6,
+        delay.max_ns / 1e6,
     ]
-    assert found(flooded, "jitter_ms[call]@run") == [(told.jitter_ns or 0) / 1e6]
+    assert values_of(flooded, "jitter_ms[call]@run") == [(delay.jitter_ns or 0) / 1e6]
 
 
 def test_jitter_is_zero_where_nothing_is_in_the_way(flooded: Run) -> None:
-    assert found(flooded, "jitter_ms[call]@alone") == [0]
+    assert values_of(flooded, "jitter_ms[call]@alone") == [0]
 
 
 def test_jitter_is_how_much_delays_differ_from_one_datagram_to_the_next() -> None:
     """The way takes 3 ms more for every second datagram, of which one is sent each 12 ms."""
     steps = [{"at": f"{12 * n}ms", "delay": f"{1 + 3 * (n % 2)}ms"} for n in range(1_700)]
     run = ran(CALL, network={"delay": steps})
-    assert found(run, "jitter_ms", "jitter_ms@alone") == [pytest.approx(3), pytest.approx(3)]
+    assert values_of(run, "jitter_ms", "jitter_ms@alone") == [pytest.approx(3), pytest.approx(3)]
 
 
 def test_losses_of_datagrams_are_the_share_that_does_not_arrive(flooded: Run) -> None:
-    [alone, full, whole] = found(
+    [alone, full, whole] = values_of(
         flooded, *(f"datagrams_lost_share[flood]@{name}" for name in ("alone", "full", "run"))
     )
     assert alone is None
@@ -122,13 +124,13 @@ def test_losses_of_datagrams_are_the_share_that_does_not_arrive(flooded: Run) ->
     assert full == pytest.approx(1 - 10 / 20.37, abs=0.02)
     flood = flooded.summary.flows[1]
     assert whole == flood.dropped_packets / (flood.dropped_packets + flood.received_packets)
-    assert found(flooded, "datagrams_lost_share[call]@alone") == [0]
+    assert values_of(flooded, "datagrams_lost_share[call]@alone") == [0]
 
 
 def test_without_a_name_it_is_all_datagrams_that_are_meant(flooded: Run) -> None:
     rows = flooded.tables["delays"].filter(pl.col("queue").is_null())
     assert rows["packets"].sum() == sum(flow.received_packets for flow in flooded.summary.flows)
-    one, other, both = found(
+    one, other, both = values_of(
         flooded,
         "one_way_delay_mean_ms[1]@full",
         "one_way_delay_mean_ms[2]@full",
@@ -140,14 +142,17 @@ def test_without_a_name_it_is_all_datagrams_that_are_meant(flooded: Run) -> None
 
 
 def test_datagrams_have_rates_in_windows(flooded: Run) -> None:
-    [sent, received] = found(
+    [sent, received] = values_of(
         flooded, "throughput_mbit_per_s[call]@alone", "goodput_mbit_per_s[call]@alone"
     )
     assert sent == pytest.approx(1, rel=0.01)
     assert received == pytest.approx(1472 / 1500, rel=0.01)
-    assert found(flooded, "goodput_mbit_per_s[flood]@alone", "cwnd_mean_segs[call]") == [0, None]
+    assert values_of(flooded, "goodput_mbit_per_s[flood]@alone", "cwnd_mean_segs[call]") == [
+        0,
+        None,
+    ]
     # Datagrams are no rivals of each other unless they are asked for.
-    assert found(flooded, "goodput_mbit_per_s", "retransmitted_segs[call]@alone") == [None, 0]
+    assert values_of(flooded, "goodput_mbit_per_s", "retransmitted_segs[call]@alone") == [None, 0]
 
 
 def test_what_is_not_recorded_is_unknown_but_for_datagrams() -> None:
@@ -155,13 +160,13 @@ def test_what_is_not_recorded_is_unknown_but_for_datagrams() -> None:
     references = [name for name in quantities() if "queueing_delay" in name and "p9" in name]
     apart = [name for name in references if name.startswith(("packet_", "flow_"))]
     assert len(apart) == 5
-    assert found(run, *apart, *(f"{name}@run" for name in apart)) == [None] * 10
+    assert values_of(run, *apart, *(f"{name}@run" for name in apart)) == [None] * 10
     # Of the whole run there is always one; of a part of it only where periods are asked for.
-    assert found(run, "one_way_delay_p95_ms@run") != [None]
-    assert found(run, "one_way_delay_p95_ms@full") == [None]
-    assert found(run, "one_way_delay_mean_ms@full") != [None]
+    assert values_of(run, "one_way_delay_p95_ms@run") != [None]
+    assert values_of(run, "one_way_delay_p95_ms@full") == [None]
+    assert values_of(run, "one_way_delay_mean_ms@full") != [None]
     assert (
-        found(run, "one_way_delay_mean_ms[2]@run", "jitter_ms[2]", "datagrams_lost_share[2]")
+        values_of(run, "one_way_delay_mean_ms[2]@run", "jitter_ms[2]", "datagrams_lost_share[2]")
         == [None] * 3
     )
 
@@ -182,15 +187,15 @@ def test_a_flow_waits_at_its_own_bottleneck() -> None:
             }
         )
     )
-    [first, second] = found(
+    [first, second] = values_of(
         run, "flow_queueing_delay_p50_ms[first]@run", "flow_queueing_delay_p50_ms[second]@run"
     )
     assert first == pytest.approx(40 * SERVICE_MS, rel=0.03)
     assert second == pytest.approx(80 * SERVICE_MS, rel=0.03)
-    [both] = found(run, "flow_queueing_delay_mean_ms[first]@run")
+    [both] = values_of(run, "flow_queueing_delay_mean_ms[first]@run")
     assert both is not None
     with pytest.raises(Absent):
-        found(run, "packet_queueing_delay_p50_ms[hop 3]@run")
+        values_of(run, "packet_queueing_delay_p50_ms[hop 3]@run")
 
 
 def test_flows_without_samples_are_not_told_apart() -> None:
@@ -206,8 +211,8 @@ def test_flows_without_samples_are_not_told_apart() -> None:
             }
         )
     )
-    assert found(run, "flow_queueing_delay_p95_ms[web]@run") == [None]
-    [of_one, of_all] = found(
+    assert values_of(run, "flow_queueing_delay_p95_ms[web]@run") == [None]
+    [of_one, of_all] = values_of(
         run, "flow_queueing_delay_p50_ms[reno 1]@run", "packet_queueing_delay_p50_ms@run"
     )
     assert of_one is not None

@@ -15,40 +15,40 @@ LINK_SEGS_PER_S = 1000
 
 
 def test_efficiency_is_goodput_over_that_of_an_ideal_network() -> None:
-    found = measured(planned(), constant(600), constant(200, retransmitted=0.01))
-    assert found["efficiency"] == pytest.approx((600 + 198) / LINK_SEGS_PER_S)
+    values = measured(planned(), constant(600), constant(200, retransmitted=0.01))
+    assert values["efficiency"] == pytest.approx((600 + 198) / LINK_SEGS_PER_S)
 
 
 def test_a_full_link_is_efficient_however_many_share_it() -> None:
     for flows in (1, 2, 4):
-        found = measured(planned(flows=flows), *[constant(LINK_SEGS_PER_S / flows)] * flows)
-        assert found["efficiency"] == pytest.approx(1)
+        values = measured(planned(flows=flows), *[constant(LINK_SEGS_PER_S / flows)] * flows)
+        assert values["efficiency"] == pytest.approx(1)
 
 
 def test_what_was_sent_in_vain_is_not_efficient() -> None:
     """Throughput would call this link used by 120 %."""
-    found = measured(planned(), constant(600, retransmitted=0.5), constant(600, retransmitted=0.5))
-    assert found["throughput_mbit_per_s"] == pytest.approx(1.2 * 12)
-    assert found["efficiency"] == pytest.approx(0.6)
+    values = measured(planned(), constant(600, retransmitted=0.5), constant(600, retransmitted=0.5))
+    assert values["throughput_mbit_per_s"] == pytest.approx(1.2 * 12)
+    assert values["efficiency"] == pytest.approx(0.6)
 
 
 def test_performance_weighs_efficiency_and_fairness() -> None:
-    found = measured(planned(), constant(600), constant(200))
+    values = measured(planned(), constant(600), constant(200))
     efficient, fair = 0.8, 0.8  # Jain's index of 3 to 1 is 16 / 20.
-    assert (found["efficiency"], found["jain"]) == pytest.approx((efficient, fair))
-    assert found["performance_balanced"] == pytest.approx(0.8)
-    found = measured(planned(), constant(450), constant(450))
-    assert found["performance_efficient"] == pytest.approx(0.8 * 0.9 + 0.2)
-    assert found["performance_balanced"] == pytest.approx(0.5 * 0.9 + 0.5)
-    assert found["performance_fair"] == pytest.approx(0.2 * 0.9 + 0.8)
+    assert (values["efficiency"], values["jain"]) == pytest.approx((efficient, fair))
+    assert values["performance_balanced"] == pytest.approx(0.8)
+    values = measured(planned(), constant(450), constant(450))
+    assert values["performance_efficient"] == pytest.approx(0.8 * 0.9 + 0.2)
+    assert values["performance_balanced"] == pytest.approx(0.5 * 0.9 + 0.5)
+    assert values["performance_fair"] == pytest.approx(0.2 * 0.9 + 0.8)
 
 
 def test_nothing_was_sent() -> None:
-    found = measured(planned(), constant(0), constant(0))
-    assert found["efficiency"] == 0
-    assert found["performance_balanced"] is None
-    assert found["share_max"] is None
-    assert found["leader_kept"] is None
+    values = measured(planned(), constant(0), constant(0))
+    assert values["efficiency"] == 0
+    assert values["performance_balanced"] is None
+    assert values["share_max"] is None
+    assert values["leader_kept"] is None
 
 
 @pytest.mark.parametrize(
@@ -60,16 +60,16 @@ def test_who_leads(early: Sequence[float], late: Sequence[float], kept: float) -
         FlowTrace(lambda time_s, one=one, other=other: one if time_s <= 50 else other)  # type: ignore[misc]
         for one, other in zip(early, late, strict=True)
     ]
-    found = measured(planned(flows=3), *traces)
+    values = measured(planned(flows=3), *traces)
     sums = [one + other for one, other in zip(early, late, strict=True)]
-    assert found["leader_kept"] == kept
-    assert found["share_max"] == pytest.approx(max(sums) / sum(sums), rel=0.01)
+    assert values["leader_kept"] == kept
+    assert values["share_max"] == pytest.approx(max(sums) / sum(sums), rel=0.01)
 
 
 def test_one_flow_leads_nobody() -> None:
-    found = measured(planned(flows=1), constant(500))
-    assert found["leader_kept"] is None
-    assert found["share_max"] == 1
+    values = measured(planned(flows=1), constant(500))
+    assert values["leader_kept"] is None
+    assert values["share_max"] == 1
 
 
 Row = tuple[float, str, int, int, int]
@@ -139,8 +139,8 @@ def test_without_the_events_nothing_is_known_of_recoveries() -> None:
 def test_formulas_of_the_study() -> None:
     for flows in (1, 24):
         assert formulas.efficiency(180, 200, flows) == pytest.approx(0.9)
-    found = [formulas.performance(0.9, 0.8, weight) for weight in (0.8, 0.5, 0.2)]
-    assert found == pytest.approx([0.88, 0.85, 0.82])
+    scores = [formulas.performance(0.9, 0.8, weight) for weight in (0.8, 0.5, 0.2)]
+    assert scores == pytest.approx([0.88, 0.85, 0.82])
     assert (
         formulas.evaluate("performance", {"efficiency": 0.4, "fairness": 0.6, "weight": 0.5}) == 0.5
     )

@@ -36,43 +36,43 @@ from synthetic_runs import (
 
 
 def test_rates_of_two_constant_flows() -> None:
-    found = measured(planned(start_s=10), constant(600), constant(200, retransmitted=0.01))
-    assert found["throughput_mbit_per_s[1]"] == pytest.approx(7.2)
-    assert found["throughput_mbit_per_s[2]"] == pytest.approx(2.4)
-    assert found["throughput_mbit_per_s"] == pytest.approx(9.6)
-    assert found["goodput_mbit_per_s[1]"] == pytest.approx(7.2 * PAYLOAD_BYTES / 1500)
-    assert found["goodput_mbit_per_s[2]"] == pytest.approx(2.4 * 0.99 * PAYLOAD_BYTES / 1500)
-    assert found["utilisation"] == pytest.approx(8 / 12, rel=1e-6)
-    assert found["retransmitted_share@late"] == pytest.approx(0.01 * 200 / 800)
-    assert found["retransmitted_segs[2]"] == pytest.approx(0.01 * 200 * 90)
-    assert found["ratio_min_max"] == pytest.approx(1 / 3)
-    assert found["share[1]"] == pytest.approx(0.75)
-    assert found["goodput_share[1]"] == pytest.approx(600 / 798)
-    assert found["jain"] == pytest.approx(0.8)
+    values = measured(planned(start_s=10), constant(600), constant(200, retransmitted=0.01))
+    assert values["throughput_mbit_per_s[1]"] == pytest.approx(7.2)
+    assert values["throughput_mbit_per_s[2]"] == pytest.approx(2.4)
+    assert values["throughput_mbit_per_s"] == pytest.approx(9.6)
+    assert values["goodput_mbit_per_s[1]"] == pytest.approx(7.2 * PAYLOAD_BYTES / 1500)
+    assert values["goodput_mbit_per_s[2]"] == pytest.approx(2.4 * 0.99 * PAYLOAD_BYTES / 1500)
+    assert values["utilisation"] == pytest.approx(8 / 12, rel=1e-6)
+    assert values["retransmitted_share@late"] == pytest.approx(0.01 * 200 / 800)
+    assert values["retransmitted_segs[2]"] == pytest.approx(0.01 * 200 * 90)
+    assert values["ratio_min_max"] == pytest.approx(1 / 3)
+    assert values["share[1]"] == pytest.approx(0.75)
+    assert values["goodput_share[1]"] == pytest.approx(600 / 798)
+    assert values["jain"] == pytest.approx(0.8)
 
 
 def test_fastest_slowest_and_mean() -> None:
-    found = measured(planned(flows=3), constant(600), constant(200), constant(100))
-    assert found["goodput_fastest_mbit_per_s"] == pytest.approx(600 * MBIT_PER_SEG)
-    assert found["goodput_slowest_mbit_per_s"] == pytest.approx(100 * MBIT_PER_SEG)
-    assert found["goodput_mean_mbit_per_s"] == pytest.approx(300 * MBIT_PER_SEG)
-    assert found["goodput_apart_mbit_per_s"] == pytest.approx(500 * MBIT_PER_SEG)
+    values = measured(planned(flows=3), constant(600), constant(200), constant(100))
+    assert values["goodput_fastest_mbit_per_s"] == pytest.approx(600 * MBIT_PER_SEG)
+    assert values["goodput_slowest_mbit_per_s"] == pytest.approx(100 * MBIT_PER_SEG)
+    assert values["goodput_mean_mbit_per_s"] == pytest.approx(300 * MBIT_PER_SEG)
+    assert values["goodput_apart_mbit_per_s"] == pytest.approx(500 * MBIT_PER_SEG)
 
 
 def test_the_window_begins_when_both_flows_are_active() -> None:
     late = constant(500)
     early = FlowTrace(lambda time_s: 1000 if time_s <= 50 else 500)
-    found = measured(planned(start_s=50), early, late)
-    assert found["ratio_min_max"] == pytest.approx(1)
-    assert found["throughput_mbit_per_s"] == pytest.approx(12)
+    values = measured(planned(start_s=50), early, late)
+    assert values["ratio_min_max"] == pytest.approx(1)
+    assert values["throughput_mbit_per_s"] == pytest.approx(12)
 
 
 def test_the_final_ratio_is_of_the_last_fifth() -> None:
     converging = FlowTrace(lambda time_s: 100 if time_s <= 79 else 500)
-    found = measured(planned(), constant(500), converging)
-    assert found["ratio_min_max@final"] == pytest.approx(1)
-    assert found["ratio_min_max"] is not None
-    assert found["ratio_min_max"] < 0.5
+    values = measured(planned(), constant(500), converging)
+    assert values["ratio_min_max@final"] == pytest.approx(1)
+    assert values["ratio_min_max"] is not None
+    assert values["ratio_min_max"] < 0.5
 
 
 def test_the_late_overhead_is_that_of_the_last_half() -> None:
@@ -80,33 +80,33 @@ def test_the_late_overhead_is_that_of_the_last_half() -> None:
     run = played(plan, [constant(500), constant(500)])
     early = pl.col("sent_segs").clip(upper_bound=20_000) * 0.1
     flows = run.scan("flows", named=False).with_columns(retransmitted_segs=early).collect()
-    found = Taken(with_table(run, "flows", flows), plan)
-    assert found["retransmitted_share@late"] == 0
-    assert found["retransmitted_share"] == pytest.approx(0.1 * 2 * 19_750 / 99_500)
+    values = Taken(with_table(run, "flows", flows), plan)
+    assert values["retransmitted_share@late"] == 0
+    assert values["retransmitted_share"] == pytest.approx(0.1 * 2 * 19_750 / 99_500)
 
 
 def test_a_single_flow_has_no_ratio() -> None:
-    found = measured(planned(flows=1), constant(500))
-    assert found["ratio_min_max"] is None
-    assert found["goodput_apart_mbit_per_s"] is None
-    assert found["jain"] == pytest.approx(1)
-    assert found["convergence_fairness_s"] is None
-    assert found["converged_fairness"] is None
+    values = measured(planned(flows=1), constant(500))
+    assert values["ratio_min_max"] is None
+    assert values["goodput_apart_mbit_per_s"] is None
+    assert values["jain"] == pytest.approx(1)
+    assert values["convergence_fairness_s"] is None
+    assert values["converged_fairness"] is None
 
 
 def test_a_starved_flow() -> None:
-    found = measured(planned(), constant(500), constant(0))
-    assert found["ratio_min_max"] == 0
-    assert found["share[2]"] == 0
-    assert found["goodput_slowest_mbit_per_s"] == 0
+    values = measured(planned(), constant(500), constant(0))
+    assert values["ratio_min_max"] == 0
+    assert values["share[2]"] == 0
+    assert values["goodput_slowest_mbit_per_s"] == 0
 
 
 def test_nothing_was_sent() -> None:
-    found = measured(planned(), constant(0), constant(0))
-    assert found["ratio_min_max"] is None
-    assert found["retransmitted_share@late"] is None
-    assert found["throughput_mbit_per_s"] == 0
-    assert found["share[1]"] is None
+    values = measured(planned(), constant(0), constant(0))
+    assert values["ratio_min_max"] is None
+    assert values["retransmitted_share@late"] is None
+    assert values["throughput_mbit_per_s"] == 0
+    assert values["share[1]"] is None
 
 
 def test_flows_that_are_off_are_not_unfair() -> None:
@@ -115,16 +115,16 @@ def test_flows_that_are_off_are_not_unfair() -> None:
         flows=[{"label": "a"}, {"label": "b", "stop": "40s"}, {"label": "c", "start": "60s"}],
         windows={"before": {"from": "10s", "to": "40s"}, "gap": {"from": "45s", "to": "60s"}},
     )
-    found = measured(plan, constant(500), constant(250), constant(250))
+    values = measured(plan, constant(500), constant(250), constant(250))
     for window in ("", "@before"):
-        assert found[f"jain{window}"] == pytest.approx(0.9)
-        assert found[f"ratio_min_max{window}"] == pytest.approx(0.5)
-        assert found[f"goodput_slowest_mbit_per_s{window}"] == pytest.approx(250 * MBIT_PER_SEG)
-        assert found[f"goodput_mean_mbit_per_s{window}"] == pytest.approx(375 * MBIT_PER_SEG)
-        assert found[f"goodput_apart_mbit_per_s{window}"] == pytest.approx(250 * MBIT_PER_SEG)
-    assert found["jain@gap"] == pytest.approx(1)
-    assert found["ratio_min_max@gap"] is None
-    assert found["goodput_mbit_per_s[c]@gap"] == 0
+        assert values[f"jain{window}"] == pytest.approx(0.9)
+        assert values[f"ratio_min_max{window}"] == pytest.approx(0.5)
+        assert values[f"goodput_slowest_mbit_per_s{window}"] == pytest.approx(250 * MBIT_PER_SEG)
+        assert values[f"goodput_mean_mbit_per_s{window}"] == pytest.approx(375 * MBIT_PER_SEG)
+        assert values[f"goodput_apart_mbit_per_s{window}"] == pytest.approx(250 * MBIT_PER_SEG)
+    assert values["jain@gap"] == pytest.approx(1)
+    assert values["ratio_min_max@gap"] is None
+    assert values["goodput_mbit_per_s[c]@gap"] == 0
 
 
 def test_life_time_goodput_counts_from_start_to_stop() -> None:
@@ -132,14 +132,14 @@ def test_life_time_goodput_counts_from_start_to_stop() -> None:
         flows=[{"label": "a"}, {"label": "b", "start": "20s", "stop": "30s"}],
         windows={"early": {"from": "10s", "to": "25s"}},
     )
-    found = measured(plan, constant(100), constant(300))
+    values = measured(plan, constant(100), constant(300))
     rates = [100 * MBIT_PER_SEG, 300 * MBIT_PER_SEG]
     for window in ("@run", "@early"):
-        assert found[f"goodput_life_mbit_per_s[2]{window}"] == pytest.approx(rates[1])
-        assert found[f"goodput_life_fastest_mbit_per_s{window}"] == pytest.approx(rates[1])
-        assert found[f"goodput_life_slowest_mbit_per_s{window}"] == pytest.approx(rates[0])
-        assert found[f"goodput_life_mbit_per_s{window}"] == pytest.approx(sum(rates) / 2)
-    assert found["goodput_mbit_per_s[2]@run"] == pytest.approx(rates[1] / 10)
+        assert values[f"goodput_life_mbit_per_s[2]{window}"] == pytest.approx(rates[1])
+        assert values[f"goodput_life_fastest_mbit_per_s{window}"] == pytest.approx(rates[1])
+        assert values[f"goodput_life_slowest_mbit_per_s{window}"] == pytest.approx(rates[0])
+        assert values[f"goodput_life_mbit_per_s{window}"] == pytest.approx(sum(rates) / 2)
+    assert values["goodput_mbit_per_s[2]@run"] == pytest.approx(rates[1] / 10)
 
 
 def test_the_whole_run_is_what_the_summary_tells() -> None:
@@ -150,48 +150,48 @@ def test_the_whole_run_is_what_the_summary_tells() -> None:
         {"received_bytes": 12_500_000, "sent_segs": 9000, "retransmitted_segs": 90},
         {"received_bytes": 25_000_000},
     )
-    found = Taken(run, plan)
-    assert found["goodput_mbit_per_s@run"] == pytest.approx(1)
-    assert found["goodput_mbit_per_s[b]@run"] == pytest.approx(2)
-    assert found["retransmitted_share@run"] == pytest.approx(0.01)
-    assert found["utilisation@run"] == pytest.approx(8 / 12)
-    assert found["goodput_mbit_per_s[b]"] is None
-    assert found["goodput_mbit_per_s"] == pytest.approx(100 * MBIT_PER_SEG)
+    values = Taken(run, plan)
+    assert values["goodput_mbit_per_s@run"] == pytest.approx(1)
+    assert values["goodput_mbit_per_s[b]@run"] == pytest.approx(2)
+    assert values["retransmitted_share@run"] == pytest.approx(0.01)
+    assert values["utilisation@run"] == pytest.approx(8 / 12)
+    assert values["goodput_mbit_per_s[b]"] is None
+    assert values["goodput_mbit_per_s"] == pytest.approx(100 * MBIT_PER_SEG)
 
 
 def test_without_samples_only_the_whole_run_is_known() -> None:
     plan = planned(interval="none")
-    found = measured(plan, constant(100), constant(100))
-    assert found["goodput_mbit_per_s@run"] == pytest.approx(200 * MBIT_PER_SEG)
-    assert found["utilisation@run"] == pytest.approx(8 / 12)
+    values = measured(plan, constant(100), constant(100))
+    assert values["goodput_mbit_per_s@run"] == pytest.approx(200 * MBIT_PER_SEG)
+    assert values["utilisation@run"] == pytest.approx(8 / 12)
     for name in (
         *("goodput_mbit_per_s", "utilisation", "dropped_packets", "queue_mean_packets", "jain"),
         *("rtt_mean_ms", "rtt_p50_ms", "queueing_delay_mean_ms", "queueing_delay_p50_ms"),
         *("goodput_variation", "starved_s", "fair_share_bound_s", "cwnd_mean_segs"),
         *("convergence_bound_s", "goodput_sample_q50_mbit_per_s", "efficiency", "share_max"),
     ):
-        assert found[name] is None, name
+        assert values[name] is None, name
 
 
 def test_reductions_within_a_round_trip_are_one_event() -> None:
     one = constant(500, cuts_s=[10.0, 30.0, 50.0, 70.0])
     other = constant(500, cuts_s=[10.05, 50.09, 50.15, 90.0])
-    found = measured(planned(), one, other)
+    values = measured(planned(), one, other)
     # Events at 10, 30, 50, 70 and 90 s; the three reductions around 50 s are one.
-    assert found["sync[1]"] == pytest.approx(4 / 5)
-    assert found["sync[2]"] == pytest.approx(3 / 5)
-    assert found["congestion_per_s"] == pytest.approx(5 / 99.5)
+    assert values["sync[1]"] == pytest.approx(4 / 5)
+    assert values["sync[2]"] == pytest.approx(3 / 5)
+    assert values["congestion_per_s"] == pytest.approx(5 / 99.5)
 
 
 def test_reductions_before_the_window_do_not_count() -> None:
-    found = measured(planned(start_s=50), constant(9, cuts_s=[1, 2, 60]), constant(9, cuts_s=[70]))
-    assert found["sync[1]"] == pytest.approx(1 / 2)
+    values = measured(planned(start_s=50), constant(9, cuts_s=[1, 2, 60]), constant(9, cuts_s=[70]))
+    assert values["sync[1]"] == pytest.approx(1 / 2)
 
 
 def test_no_reductions_no_synchronisation() -> None:
-    found = measured(planned(), constant(500), constant(500))
-    assert found["sync[1]"] is None
-    assert found["congestion_per_s"] == 0
+    values = measured(planned(), constant(500), constant(500))
+    assert values["sync[1]"] is None
+    assert values["congestion_per_s"] == 0
     silent = measured(
         planned(record={"interval": "1s", "events": []}), constant(500), constant(500)
     )
@@ -200,33 +200,33 @@ def test_no_reductions_no_synchronisation() -> None:
 
 def test_window_statistics() -> None:
     swinging = constant(500, window=lambda time_s: 10.0 if int(2 * time_s) % 2 else 30.0)
-    found = measured(planned(), swinging, constant(500))
-    assert found["cwnd_mean_segs[1]"] == pytest.approx(20, rel=0.02)
-    assert found["cwnd_mean_segs"] == pytest.approx(15, rel=0.02)
-    assert found["cwnd_max_segs"] == found["cwnd_max_segs[1]"] == 30
-    assert found["cwnd_max_segs[2]"] == 10
-    assert found["cwnd_variation[1]"] == pytest.approx(0.5, rel=0.02)
-    assert found["cwnd_variation[2]"] == 0
+    values = measured(planned(), swinging, constant(500))
+    assert values["cwnd_mean_segs[1]"] == pytest.approx(20, rel=0.02)
+    assert values["cwnd_mean_segs"] == pytest.approx(15, rel=0.02)
+    assert values["cwnd_max_segs"] == values["cwnd_max_segs[1]"] == 30
+    assert values["cwnd_max_segs[2]"] == 10
+    assert values["cwnd_variation[1]"] == pytest.approx(0.5, rel=0.02)
+    assert values["cwnd_variation[2]"] == 0
 
 
 def test_the_summary_is_passed_on() -> None:
-    found = measured(planned(), constant(500), constant(500))
-    assert found["rtt_mean_ms[2]@run"] == 100
-    assert found["queue_mean_packets@run"] == 20
-    assert found["queue_max_packets@run"] == 90
-    assert found["dropped_packets@run"] == 10
-    assert found["marked_packets@run"] == 3
-    assert found["timeouts@run"] == 1
-    assert found["timeouts"] is None  # Timeouts are not recorded as events.
+    values = measured(planned(), constant(500), constant(500))
+    assert values["rtt_mean_ms[2]@run"] == 100
+    assert values["queue_mean_packets@run"] == 20
+    assert values["queue_max_packets@run"] == 90
+    assert values["dropped_packets@run"] == 10
+    assert values["marked_packets@run"] == 3
+    assert values["timeouts@run"] == 1
+    assert values["timeouts"] is None  # Timeouts are not recorded as events.
 
 
 def test_queues_in_a_window_rest_on_samples() -> None:
     plan = planned(windows={"during": {"from": "5s", "to": "25s"}})
-    found = measured(plan, constant(500), constant(500))
-    assert found["dropped_packets@during"] == 2
-    assert found["marked_packets@during"] == 4
-    assert found["queue_mean_packets@during"] == found["queue_max_packets@during"] == 20
-    assert found["queue_mean_packets[forward]@during"] == 20
+    values = measured(plan, constant(500), constant(500))
+    assert values["dropped_packets@during"] == 2
+    assert values["marked_packets@during"] == 4
+    assert values["queue_mean_packets@during"] == values["queue_max_packets@during"] == 20
+    assert values["queue_mean_packets[forward]@during"] == 20
 
 
 def test_a_link_is_never_used_more_than_fully() -> None:
@@ -236,8 +236,8 @@ def test_a_link_is_never_used_more_than_fully() -> None:
     queues = run.scan("queues", named=False)
     begun_before = pl.when(pl.col("time_ns") > 5 * 10**9).then(1500).otherwise(0)
     full = (pl.col("time_ns") * 12 // 8000 + begun_before).alias("departed_bytes")
-    found = Taken(with_table(run, "queues", queues.with_columns(full).collect()), plan)
-    assert found["utilisation@during"] == 1
+    values = Taken(with_table(run, "queues", queues.with_columns(full).collect()), plan)
+    assert values["utilisation@during"] == 1
 
 
 @pytest.mark.parametrize(
@@ -251,27 +251,27 @@ def test_a_link_is_never_used_more_than_fully() -> None:
 def test_what_has_no_value_says_why(reference: str, why: str) -> None:
     plan = planned(windows={"short": {"from": "0s", "to": "400ms"}})
     view = RunView(played(plan, [constant(500), constant(500)]), plan.windows, plan.settings)
-    found = taken.Taken(view, {text: parse(text) for text in ("goodput_mbit_per_s[1]", reference)})
-    assert found[reference] is None
-    assert why in found.reasons[reference]
-    assert f"{reference}: none, as {found.reasons[reference]}" in repr(found)
-    assert found.windows["goodput_mbit_per_s[1]"] == "0.5 s to 100 s"
-    assert repr(found).startswith("goodput_mbit_per_s[1]: 5.792 Mbit/s, 0.5 s to 100 s\n")
+    values = taken.Taken(view, {text: parse(text) for text in ("goodput_mbit_per_s[1]", reference)})
+    assert values[reference] is None
+    assert why in values.reasons[reference]
+    assert f"{reference}: none, as {values.reasons[reference]}" in repr(values)
+    assert values.windows["goodput_mbit_per_s[1]"] == "0.5 s to 100 s"
+    assert repr(values).startswith("goodput_mbit_per_s[1]: 5.792 Mbit/s, 0.5 s to 100 s\n")
 
 
 def test_shares_of_packets_are_those_of_the_whole_run() -> None:
     plan = planned()
-    told = {"sent_segs": 990, "duplicated_packets": 10}
+    counts = {"sent_segs": 990, "duplicated_packets": 10}
     run = with_flows(
         played(plan, [constant(500), constant(500)]),
-        {**told, "dropped_packets": 20, "lost_packets": 30, "marked_packets": 40},
-        told,
+        {**counts, "dropped_packets": 20, "lost_packets": 30, "marked_packets": 40},
+        counts,
     )
-    found = Taken(run, plan)
+    values = Taken(run, plan)
     for name, part in (("dropped_share", 20), ("lost_share", 30), ("marked_share", 40)):
-        assert found[f"{name}[1]@run"] == pytest.approx(part / 1000)
-        assert found[f"{name}@run"] == pytest.approx(part / 2000)
-        assert found[name] is None
+        assert values[f"{name}[1]@run"] == pytest.approx(part / 1000)
+        assert values[f"{name}@run"] == pytest.approx(part / 2000)
+        assert values[name] is None
 
 
 UNITS = {
@@ -289,10 +289,10 @@ UNITS = {
 
 @pytest.mark.parametrize("name", registry.quantities())
 def test_names_end_with_their_units(name: str) -> None:
-    found = registry.quantity(name)
-    assert found.name == name
+    quantity = registry.quantity(name)
+    assert quantity.name == name
     assert re.fullmatch(r"[a-z][a-z0-9_]*", name)
-    ending = UNITS[found.unit]
+    ending = UNITS[quantity.unit]
     assert name.endswith(ending)
     longer = [other for other in UNITS.values() if len(other) > len(ending)]
     assert not name.endswith(tuple(longer)), "the name says another unit"
@@ -300,22 +300,24 @@ def test_names_end_with_their_units(name: str) -> None:
 
 @pytest.mark.parametrize("name", registry.quantities())
 def test_quantities_are_described(name: str) -> None:
-    found = registry.quantity(name)
-    assert found.title
-    assert found.title[0].islower() or found.title[:2].isupper() or found.title[0].isdigit()
-    assert found.what[0].isupper() or found.what[0].isdigit()
-    assert not found.what.endswith(".")
-    assert "\n" not in found.what
-    assert len(found.what) < 120
-    assert not (found.percent and found.unit)
-    assert found.shown_unit == ("%" if found.percent else found.unit)
-    assert Per.RUN in found.per
-    assert (Per.QUEUE in found.per) == found.of_queue
-    assert not found.of_queue or set(found.per) == {Per.QUEUE, Per.RUN}
+    quantity = registry.quantity(name)
+    assert quantity.title
+    assert (
+        quantity.title[0].islower() or quantity.title[:2].isupper() or quantity.title[0].isdigit()
+    )
+    assert quantity.what[0].isupper() or quantity.what[0].isdigit()
+    assert not quantity.what.endswith(".")
+    assert "\n" not in quantity.what
+    assert len(quantity.what) < 120
+    assert not (quantity.percent and quantity.unit)
+    assert quantity.shown_unit == ("%" if quantity.percent else quantity.unit)
+    assert Per.RUN in quantity.per
+    assert (Per.QUEUE in quantity.per) == quantity.of_queue
+    assert not quantity.of_queue or set(quantity.per) == {Per.QUEUE, Per.RUN}
 
 
 def test_titles_tell_quantities_apart() -> None:
-    titles = [found.title for found in registry.quantities().values()]
+    titles = [quantity.title for quantity in registry.quantities().values()]
     assert len(set(titles)) == len(titles)
 
 
@@ -328,7 +330,9 @@ def test_unknown_quantities_have_near_names() -> None:
 
 
 def test_quantities_of_several_say_nothing_of_a_flow() -> None:
-    several = {name for name, each in registry.quantities().items() if Per.FLOW not in each.per}
+    several = {
+        name for name, quantity in registry.quantities().items() if Per.FLOW not in quantity.per
+    }
     assert {"jain", "ratio_min_max", "convergence_bound_s", "goodput_fastest_mbit_per_s"} <= several
     assert not {"goodput_mbit_per_s", "share", "sync", "latency_p99_ms", "starved_s"} & several
 
@@ -340,8 +344,8 @@ def test_averages_have_student_intervals() -> None:
             "value": [1.0, 2.0, 3.0, 4.0, 5.0, 7.0, None, None],
         }
     )
-    found = tables.aggregate(runs, ["algorithm"], "value").to_dicts()
-    five, one, none = found
+    rows = tables.aggregate(runs, ["algorithm"], "value").to_dicts()
+    five, one, none = rows
     # Five values: s = sqrt(2.5), t(0.975, 4) = 2.776.
     assert five["mean"] == 3
     assert five["median"] == 3
@@ -357,18 +361,18 @@ def test_averages_have_student_intervals() -> None:
 def test_intervals_of_shares_are_shares(values: list[float]) -> None:
     runs = pl.DataFrame({"all": 0, "value": values}, schema={"all": pl.Int64, "value": pl.Float64})
     plain = tables.aggregate(runs, ["all"], "value").row(0, named=True)
-    found = tables.aggregate(runs, ["all"], "value", share=True).row(0, named=True)
+    row = tables.aggregate(runs, ["all"], "value", share=True).row(0, named=True)
     if len(values) == 1:
-        assert (found["low"], found["high"]) == (None, None)
+        assert (row["low"], row["high"]) == (None, None)
         return
-    assert min(0, found["mean"]) <= found["low"] <= found["mean"] <= found["high"]
-    assert found["high"] <= max(1, found["mean"])
-    assert found["low"] in (plain["low"], 0)
-    assert found["high"] in (plain["high"], 1, found["mean"])
+    assert min(0, row["mean"]) <= row["low"] <= row["mean"] <= row["high"]
+    assert row["high"] <= max(1, row["mean"])
+    assert row["low"] in (plain["low"], 0)
+    assert row["high"] in (plain["high"], 1, row["mean"])
 
 
 def test_shares_are_told_from_ratios_without_an_end() -> None:
-    shares = {name for name, each in registry.quantities().items() if each.is_share}
+    shares = {name for name, quantity in registry.quantities().items() if quantity.is_share}
     assert {"jain", "jain_short", "ratio_min_max", "utilisation", "retransmitted_share"} <= shares
     assert not {"goodput_mbit_per_s", "rtt_inflation", "timeouts", "ratio_21"} & shares
 
@@ -393,11 +397,11 @@ def test_a_table_has_axes_numbers_and_only_finished_runs(tmp_path: Path) -> None
     path.write_text(PAIR)
     study = Study.load(path)
     test, store = study.test("pair"), Store(tmp_path / "results")
-    asked = ["goodput_mbit_per_s[1]", "jain", "goodput_mbit_per_s[3]"]
+    references = ["goodput_mbit_per_s[1]", "jain", "goodput_mbit_per_s[3]"]
 
     def table(**chosen: object) -> pl.DataFrame:
-        runs = taking.of_runs(study.runs(**chosen), asked, store)  # type: ignore[arg-type]
-        return tables.frame(test, runs, asked)
+        runs = taking.of_runs(study.runs(**chosen), references, store)  # type: ignore[arg-type]
+        return tables.frame(test, runs, references)
 
     assert table().height == 0
     for plan in study.runs(where={"algorithm": "reno"}):
@@ -407,12 +411,12 @@ def test_a_table_has_axes_numbers_and_only_finished_runs(tmp_path: Path) -> None
             for name in ("flows", "queues", "events")
         }
         store.put(plan.resolved, Output(run.summary, frames))
-    found = table()
-    assert found.columns == ["algorithm", "rtt", "repetition", *asked, "rtt_ms"]
-    assert found["algorithm"].unique().to_list() == ["reno"]
-    assert sorted(found["rtt_ms"].to_list()) == [50, 50, 100, 100]
-    assert found["jain"].to_list() == pytest.approx([0.8] * 4)
-    assert found["goodput_mbit_per_s[3]"].to_list() == [None] * 4
+    frame = table()
+    assert frame.columns == ["algorithm", "rtt", "repetition", *references, "rtt_ms"]
+    assert frame["algorithm"].unique().to_list() == ["reno"]
+    assert sorted(frame["rtt_ms"].to_list()) == [50, 50, 100, 100]
+    assert frame["jain"].to_list() == pytest.approx([0.8] * 4)
+    assert frame["goodput_mbit_per_s[3]"].to_list() == [None] * 4
     assert table(where={"rtt": "50ms"}, runs=1).height == 1
     with pytest.raises(InputError, match="unknown quantity"):
         list(taking.of_runs([], ["goodput"], store))

@@ -61,15 +61,15 @@ def queries(run: Run) -> pl.DataFrame:
     return whole
 
 
-def between(found: pl.DataFrame) -> list[int]:
+def between(frame: pl.DataFrame) -> list[int]:
     """Return the times from the end of each query to the beginning of the next."""
-    return (found["begin"].shift(-1) - found["end"]).drop_nulls().to_list()
+    return (frame["begin"].shift(-1) - frame["end"]).drop_nulls().to_list()
 
 
 def test_the_next_query_begins_when_the_last_answer_is_in() -> None:
-    found = queries(ran("pause"))
-    assert found["begin"][0] == 50 * MS
-    assert set(between(found)) == {7 * MS}
+    frame = queries(ran("pause"))
+    assert frame["begin"][0] == 50 * MS
+    assert set(between(frame)) == {7 * MS}
 
 
 def test_a_pause_at_random_is_that_of_all() -> None:
@@ -80,23 +80,23 @@ def test_a_pause_at_random_is_that_of_all() -> None:
 
 
 def test_queries_at_a_period_wait_for_the_next_multiple() -> None:
-    found = queries(ran("period"))
-    begins = [(begin - 50 * MS) / (60 * MS) for begin in found["begin"]]
+    frame = queries(ran("period"))
+    begins = [(begin - 50 * MS) / (60 * MS) for begin in frame["begin"]]
     assert begins == [int(begin) for begin in begins]
-    assert all(0 <= time < 60 * MS for time in between(found))
+    assert all(0 <= time < 60 * MS for time in between(frame))
     # 100 kB at 10 Mbit/s take 80 ms, so a multiple passes.
     assert begins[1] - begins[0] >= 2
 
 
 def test_a_query_takes_as_long_as_its_last_answer() -> None:
     run = ran("pause")
-    found = queries(run)
-    times = ((found["end"] - found["begin"]) / MS).to_numpy()
+    frame = queries(run)
+    times = ((frame["end"] - frame["begin"]) / MS).to_numpy()
     names = ("query_mean_ms", "query_max_ms", "queries_per_s")
     taken = taking.of_run(run, [f"{name}[workers]@run" for name in names], {})
     assert taken["query_mean_ms[workers]@run"] == pytest.approx(times.mean())
     assert taken["query_max_ms[workers]@run"] == pytest.approx(times.max())
-    assert taken["queries_per_s[workers]@run"] == pytest.approx(found.height / 3)
+    assert taken["queries_per_s[workers]@run"] == pytest.approx(frame.height / 3)
     # All answers pass the link: N size / rate, headers included, and a round trip.
     assert times.min() > ANSWERS * (20_000 + 14 * 52) * 8 / 10_000 + 20
     # Of a part of those that answer, nothing is known of queries.

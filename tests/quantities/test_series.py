@@ -28,11 +28,11 @@ def run_of(small: Results, algorithm: str) -> Run:
 
 def test_rates_keep_every_byte(small: Results) -> None:
     run = run_of(small, "reno")
-    for flow, told in zip(run.scenario.flows, run.summary.flows, strict=True):
-        headers = told.sent_segs * flow.header_bytes
+    for flow, summary in zip(run.scenario.flows, run.summary.flows, strict=True):
+        headers = summary.sent_segs * flow.header_bytes
         totals = {
-            "goodput_mbit_per_s": told.received_bytes,
-            "throughput_mbit_per_s": told.sent_bytes + headers,
+            "goodput_mbit_per_s": summary.received_bytes,
+            "throughput_mbit_per_s": summary.sent_bytes + headers,
         }
         for name, total in totals.items():
             rates = series.take(run, name).filter(pl.col("label") == flow.label)
@@ -121,12 +121,12 @@ def test_axes_say_title_and_unit() -> None:
 def test_what_was_sent_again_is_found_in_samples_and_in_events(small: Results) -> None:
     run = run_of(small, "highspeed")
     assert "retransmit" not in run.scenario.record.events
-    found = series.resent(run)
-    told = {flow.label: flow.retransmitted_segs for flow in run.summary.flows}
-    assert dict(found.group_by("label").agg(pl.col("segs").sum()).iter_rows()) == told
+    frame = series.resent(run)
+    resent = {flow.label: flow.retransmitted_segs for flow in run.summary.flows}
+    assert dict(frame.group_by("label").agg(pl.col("segs").sum()).iter_rows()) == resent
     part = series.resent(run, 4.0, 6.0)
     assert part["time_s"].is_between(4, 6).all()
-    assert 0 < part["segs"].sum() < found["segs"].sum()
+    assert 0 < part["segs"].sum() < frame["segs"].sum()
 
 
 @given(st.lists(st.integers(0, 1000), min_size=2, max_size=400), st.integers(1, 20))

@@ -21,12 +21,12 @@ def test_seconds_with_next_to_nothing_of_the_fair_share() -> None:
     """Flow 2 stalls from 20 to 35 s and from 50 to 55 s."""
     stalling = FlowTrace(lambda time_s: 1 if 20 < time_s <= 35 or 50 < time_s <= 55 else 400)
     plan = planned(windows={"early": {"from": "10s", "to": "30s"}})
-    found = measured(plan, constant(500), stalling)
+    values = measured(plan, constant(500), stalling)
     # The window begins with the first sample, so that a second begins at 19.5 s: it has half.
-    assert found["starved_s"] == found["starved_s[2]"] == 14 + 4
-    assert found["starved_longest_s"] == 14
-    assert found["starved_s[1]"] == found["starved_longest_s[1]"] == 0
-    assert found["starved_s@early"] == found["starved_longest_s@early"] == 10
+    assert values["starved_s"] == values["starved_s[2]"] == 14 + 4
+    assert values["starved_longest_s"] == 14
+    assert values["starved_s[1]"] == values["starved_longest_s[1]"] == 0
+    assert values["starved_s@early"] == values["starved_longest_s@early"] == 10
 
 
 def test_the_rules_of_starvation_are_the_study_s() -> None:
@@ -64,8 +64,8 @@ def test_who_is_off_alone_or_pauses_does_not_starve() -> None:
 
 
 def test_an_idle_network_starves_nobody() -> None:
-    found = measured(planned(), constant(0), constant(0))
-    assert found["starved_s"] == 0
+    values = measured(planned(), constant(0), constant(0))
+    assert values["starved_s"] == 0
     alone = measured(planned(flows=1), constant(0))
     assert alone["starved_s"] == 0
 
@@ -77,18 +77,18 @@ def test_who_starves_for_long_without_a_break_has_collapsed() -> None:
     rules = {
         seconds: Starvation.model_validate({"collapse": f"{seconds}s"}) for seconds in (5, 10, 20)
     }
-    found = {
+    by_rule = {
         seconds: measured(
-            planned(flows=3, windows={"main": {"from": "10s"}}, settings=[each]),
+            planned(flows=3, windows={"main": {"from": "10s"}}, settings=[rule]),
             constant(500),
             longest,
             twice,
         )
-        for seconds, each in rules.items()
+        for seconds, rule in rules.items()
     }
-    assert [found[seconds]["collapsed_flows"] for seconds in rules] == [2, 1, 0]
-    assert [found[seconds]["collapsed"] for seconds in rules] == [1, 1, 0]
-    assert [found[5][f"collapsed[{flow}]"] for flow in (1, 2, 3)] == [0, 1, 1]
+    assert [by_rule[seconds]["collapsed_flows"] for seconds in rules] == [2, 1, 0]
+    assert [by_rule[seconds]["collapsed"] for seconds in rules] == [1, 1, 0]
+    assert [by_rule[5][f"collapsed[{flow}]"] for flow in (1, 2, 3)] == [0, 1, 1]
     alone = measured(planned(flows=1), constant(500))
     assert alone["collapsed"] == alone["collapsed_flows"] == 0
 
@@ -96,7 +96,7 @@ def test_who_starves_for_long_without_a_break_has_collapsed() -> None:
 def test_fairness_of_short_intervals() -> None:
     """The flows take turns: every 5 s one has all, and over 10 s they are equal."""
     turns = stepping(*[500.0] * 5, *[0.0] * 5), stepping(*[0.0] * 5, *[500.0] * 5)
-    found = {
+    by_rule = {
         seconds: measured(
             planned(
                 windows={"main": {"from": "10s", "to": "50s"}},
@@ -106,25 +106,25 @@ def test_fairness_of_short_intervals() -> None:
         )
         for seconds in (5, 10)
     }
-    assert found[5]["jain_short"] == pytest.approx(0.5)
-    assert found[5]["jain_short_min"] == pytest.approx(0.5)
-    assert found[10]["jain_short"] == pytest.approx(1)
-    assert found[10]["jain"] == found[5]["jain"] == pytest.approx(1)
+    assert by_rule[5]["jain_short"] == pytest.approx(0.5)
+    assert by_rule[5]["jain_short_min"] == pytest.approx(0.5)
+    assert by_rule[10]["jain_short"] == pytest.approx(1)
+    assert by_rule[10]["jain"] == by_rule[5]["jain"] == pytest.approx(1)
 
 
 def test_the_least_fair_interval() -> None:
     plan = planned(windows={"main": {"from": "10s"}})
-    found = measured(plan, constant(400), until(80, 400, 100))
+    values = measured(plan, constant(400), until(80, 400, 100))
     least = 500**2 / (2 * (400**2 + 100**2))
-    assert found["jain_short_min"] == pytest.approx(least)
-    assert found["jain_short"] == pytest.approx((70 + 20 * least) / 90, rel=1e-2)
+    assert values["jain_short_min"] == pytest.approx(least)
+    assert values["jain_short"] == pytest.approx((70 + 20 * least) / 90, rel=1e-2)
 
 
 def test_intervals_with_a_single_flow_tell_nothing_of_fairness() -> None:
     flows: list[dict[str, Any]] = [{"label": "a"}, {"label": "b", "start": "60s"}]
     plan = planned(flows=flows, windows={"main": {"from": "0s"}})
-    found = measured(plan, constant(500), constant(500))
-    assert found["jain_short_min"] == pytest.approx(1)
+    values = measured(plan, constant(500), constant(500))
+    assert values["jain_short_min"] == pytest.approx(1)
     alone = planned(flows=1, windows={"main": {"from": "0s"}})
     assert measured(alone, constant(500))["jain_short"] is None
 
@@ -145,31 +145,31 @@ def test_time_to_a_share_of_the_fair_share() -> None:
     """Flow 3 grows by 10 segments/s in each second, up to 300."""
     others = until(40, 450, 315)
     # In the end flow 3 has sent 13,500 segments in 60 s, or 225/s: the fair share is 285/s.
-    found = measured(late(), others, others, FlowTrace(RAMP))
+    values = measured(late(), others, others, FlowTrace(RAMP))
     # 80 % of it are 228: its rate is above that in the second from 22.5 to 23.5 s.
-    assert found["fair_share_reached_s@after"] == pytest.approx(24, abs=1)
-    assert found["fair_share_bound_s@after"] == found["fair_share_reached_s@after"]
-    assert found["fair_share_reached_s[late]@after"] == found["fair_share_reached_s@after"]
-    assert found["fair_share_reached_s[a]@after"] == 1
+    assert values["fair_share_reached_s@after"] == pytest.approx(24, abs=1)
+    assert values["fair_share_bound_s@after"] == values["fair_share_reached_s@after"]
+    assert values["fair_share_reached_s[late]@after"] == values["fair_share_reached_s@after"]
+    assert values["fair_share_reached_s[a]@after"] == 1
     slower = measured(late(share=0.5), others, others, FlowTrace(RAMP))
     assert slower["fair_share_reached_s@after"] == pytest.approx(15, abs=1)
 
 
 def test_a_flow_that_stays_behind_never_reaches_it() -> None:
-    found = measured(late(), constant(300), constant(300), constant(100))
-    assert found["fair_share_reached_s@after"] is None
-    assert found["fair_share_bound_s@after"] == pytest.approx(59.5, abs=0.5)
-    assert found["fair_share_reached_s[a]@after"] == 1
+    values = measured(late(), constant(300), constant(300), constant(100))
+    assert values["fair_share_reached_s@after"] is None
+    assert values["fair_share_bound_s@after"] == pytest.approx(59.5, abs=0.5)
+    assert values["fair_share_reached_s[a]@after"] == 1
 
 
 def test_flows_must_have_it_at_once() -> None:
     """One has all of it for 30 s and then the other: it is never shared."""
     one, other = until(70, 300, 0), until(30, 0, 300)
     plan = planned(start_s=40, windows={"after": {"from": "start of 2"}})
-    found = measured(plan, one, other)
-    assert found["fair_share_reached_s[1]@after"] == 1
-    assert found["fair_share_reached_s[2]@after"] == pytest.approx(31, abs=1)
-    assert found["fair_share_reached_s@after"] is None
+    values = measured(plan, one, other)
+    assert values["fair_share_reached_s[1]@after"] == 1
+    assert values["fair_share_reached_s[2]@after"] == pytest.approx(31, abs=1)
+    assert values["fair_share_reached_s@after"] is None
 
 
 def test_it_must_be_held() -> None:
@@ -186,13 +186,13 @@ def test_it_must_be_held() -> None:
 def test_after_a_flow_has_left_the_others_share() -> None:
     flows = [{"label": "a"}, {"label": "b"}, {"label": "leaving", "stop": "50s"}]
     plan = planned(flows=flows, windows={"after": {"from": "stop of leaving"}})
-    found = measured(plan, until(50, 100, 500), until(60, 100, 500), constant(800))
+    values = measured(plan, until(50, 100, 500), until(60, 100, 500), constant(800))
     # The fair share is (500 * 50 + 100 * 10 + 500 * 40) / 100 = 460.
-    assert found["fair_share_reached_s@after"] == pytest.approx(11)
-    assert found["fair_share_reached_s[leaving]@after"] is None
+    assert values["fair_share_reached_s@after"] == pytest.approx(11)
+    assert values["fair_share_reached_s[leaving]@after"] is None
 
 
 def test_one_flow_shares_with_nobody() -> None:
-    found = measured(planned(flows=1), constant(300))
-    assert found["fair_share_reached_s"] is None
-    assert found["fair_share_bound_s"] is None
+    values = measured(planned(flows=1), constant(300))
+    assert values["fair_share_reached_s"] is None
+    assert values["fair_share_bound_s"] is None

@@ -106,40 +106,44 @@ RATES = (100.0, 200.0, 300.0, 50.0)
 def test_flows_are_named_by_number_group_label_or_what_labels_share(
     subject: str, members: list[int]
 ) -> None:
-    found = measured(planned(flows=FLOWS), *map(constant, RATES))
-    own = [RATES[number] for number in members]
-    assert found[f"goodput_mbit_per_s[{subject}]"] == pytest.approx(sum(own) * MBIT_PER_SEG)
-    assert found[f"goodput_fastest_mbit_per_s[{subject}]"] == pytest.approx(max(own) * MBIT_PER_SEG)
-    assert found[f"goodput_slowest_mbit_per_s[{subject}]"] == pytest.approx(min(own) * MBIT_PER_SEG)
-    assert found[f"goodput_mean_mbit_per_s[{subject}]"] == pytest.approx(
-        sum(own) / len(own) * MBIT_PER_SEG
+    values = measured(planned(flows=FLOWS), *map(constant, RATES))
+    rates = [RATES[number] for number in members]
+    assert values[f"goodput_mbit_per_s[{subject}]"] == pytest.approx(sum(rates) * MBIT_PER_SEG)
+    assert values[f"goodput_fastest_mbit_per_s[{subject}]"] == pytest.approx(
+        max(rates) * MBIT_PER_SEG
     )
-    assert found[f"share[{subject}]"] == pytest.approx(sum(own) / sum(RATES))
-    squares = sum(rate**2 for rate in own)
-    assert found[f"jain[{subject}]"] == pytest.approx(sum(own) ** 2 / (len(own) * squares))
+    assert values[f"goodput_slowest_mbit_per_s[{subject}]"] == pytest.approx(
+        min(rates) * MBIT_PER_SEG
+    )
+    assert values[f"goodput_mean_mbit_per_s[{subject}]"] == pytest.approx(
+        sum(rates) / len(rates) * MBIT_PER_SEG
+    )
+    assert values[f"share[{subject}]"] == pytest.approx(sum(rates) / sum(RATES))
+    squares = sum(rate**2 for rate in rates)
+    assert values[f"jain[{subject}]"] == pytest.approx(sum(rates) ** 2 / (len(rates) * squares))
 
 
 @pytest.mark.parametrize("subject", ["0", "5", "wbe", "lone 1", "Stream"])
 def test_a_name_that_no_flow_has_is_refused(subject: str) -> None:
-    found = measured(planned(flows=FLOWS), *map(constant, RATES))
+    values = measured(planned(flows=FLOWS), *map(constant, RATES))
     with pytest.raises(Absent) as refused:
-        found[f"goodput_mbit_per_s[{subject}]"]
+        values[f"goodput_mbit_per_s[{subject}]"]
     assert refused.value.problem == snapshot("unknown flow or group")
 
 
 def test_labels_come_before_what_they_share() -> None:
     flows = [{"label": "a 1"}, {"label": "b"}, {"label": "a"}]
-    found = measured(planned(flows=flows), *map(constant, RATES[:3]))
-    assert found["goodput_mbit_per_s[a]"] == pytest.approx(300 * MBIT_PER_SEG)
+    values = measured(planned(flows=flows), *map(constant, RATES[:3]))
+    assert values["goodput_mbit_per_s[a]"] == pytest.approx(300 * MBIT_PER_SEG)
 
 
 def test_a_sum_with_an_unknown_part_is_unknown() -> None:
-    found = measured(planned(flows=HALF_SAMPLED), constant(100), constant(200))
-    assert found["goodput_mbit_per_s[all]"] is None
-    assert found["jain[all]"] is None
-    assert found["share[b]"] is None
-    assert found["share[b]@run"] == pytest.approx(2 / 3)
-    assert found["goodput_mbit_per_s[all]@run"] == pytest.approx(300 * MBIT_PER_SEG)
+    values = measured(planned(flows=HALF_SAMPLED), constant(100), constant(200))
+    assert values["goodput_mbit_per_s[all]"] is None
+    assert values["jain[all]"] is None
+    assert values["share[b]"] is None
+    assert values["share[b]@run"] == pytest.approx(2 / 3)
+    assert values["goodput_mbit_per_s[all]@run"] == pytest.approx(300 * MBIT_PER_SEG)
 
 
 def test_means_are_of_the_flows_that_have_samples() -> None:
@@ -147,9 +151,9 @@ def test_means_are_of_the_flows_that_have_samples() -> None:
     first = pl.col("flow") == 0
     tables = {"flows": run.scan("flows", named=False).filter(first)}
     tables |= {name: run.scan(name, named=False) for name in ("queues", "events")}
-    found = Taken(Run(run.key, run.scenario, run.summary, tables), planned(flows=HALF_SAMPLED))
-    assert found["cwnd_mean_segs[all]"] == 10
-    assert found["rtt_mean_ms[all]"] == 100
+    values = Taken(Run(run.key, run.scenario, run.summary, tables), planned(flows=HALF_SAMPLED))
+    assert values["cwnd_mean_segs[all]"] == 10
+    assert values["rtt_mean_ms[all]"] == 100
 
 
 @pytest.fixture(scope="module")
@@ -172,17 +176,17 @@ def exporting() -> Run:
 def test_what_algorithms_export_is_a_quantity(exporting: Run) -> None:
     windows = {"early": Window.model_validate({"from": "0s", "to": "5s"})}
     texts = [f"state:alpha{where}" for where in ("[one]", "[two]", "[fast]", "", "[one]@early")]
-    found = taking.of_run(exporting, texts, windows)
+    values = taking.of_run(exporting, texts, windows)
     samples = exporting.tables["internals"].filter(pl.col("flow") == 0, pl.col("time_ns") >= 10**8)
     # It exports `alpha_milli`, in thousandths.
     alphas = samples["info0"].cast(pl.Float64).to_numpy() / 1000
-    assert found["state:alpha[one]"] == pytest.approx(alphas.mean())
-    one, two = found["state:alpha[one]"], found["state:alpha[two]"]
+    assert values["state:alpha[one]"] == pytest.approx(alphas.mean())
+    one, two = values["state:alpha[one]"], values["state:alpha[two]"]
     assert one is not None
     assert two is not None
-    assert found["state:alpha[fast]"] == found["state:alpha"] == pytest.approx((one + two) / 2)
+    assert values["state:alpha[fast]"] == values["state:alpha"] == pytest.approx((one + two) / 2)
     early = samples["time_ns"].to_numpy() <= 5 * 10**9
-    assert found["state:alpha[one]@early"] == pytest.approx(alphas[early].mean())
+    assert values["state:alpha[one]@early"] == pytest.approx(alphas[early].mean())
     assert taking.of_run(exporting, ["state:alpha[plain]", "state:alpha[udp]"]) == {
         "state:alpha[plain]": None,
         "state:alpha[udp]": None,
@@ -197,10 +201,10 @@ def test_state_that_is_not_recorded_is_unknown() -> None:
 
 def test_queues_are_named_by_their_links(exporting: Run) -> None:
     texts = ["utilisation", "utilisation[forward]", "utilisation[reverse]", "utilisation@run"]
-    found = taking.of_run(exporting, texts)
-    assert found["utilisation"] == found["utilisation[forward]"]
-    back = found["utilisation[reverse]"]
+    values = taking.of_run(exporting, texts)
+    assert values["utilisation"] == values["utilisation[forward]"]
+    back = values["utilisation[reverse]"]
     assert back is not None
     assert 0 < back < 0.1
     whole = 8 * exporting.summary.queues[0].departed_bytes / 20 / 20e6
-    assert found["utilisation@run"] == pytest.approx(whole)
+    assert values["utilisation@run"] == pytest.approx(whole)

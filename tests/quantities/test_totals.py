@@ -35,15 +35,15 @@ def values(totals: Totals, row: int = 0) -> Mapping[str, float | None]:
 
 
 def test_datagrams_on_an_empty_path_take_propagation_and_serialisation() -> None:
-    found = values(flow_totals.datagrams(ran([CALL], duration="30s")))
+    row = values(flow_totals.datagrams(ran([CALL], duration="30s")))
     alone_ms = 40 / 2 + 8 * 250 / 10e6 * 1000
-    assert found["one-way delay (ms)"] == pytest.approx(alone_ms, abs=1e-3)
-    assert found["max (ms)"] == pytest.approx(alone_ms, abs=1e-3)
+    assert row["one-way delay (ms)"] == pytest.approx(alone_ms, abs=1e-3)
+    assert row["max (ms)"] == pytest.approx(alone_ms, abs=1e-3)
     for percentile in ("50 % (ms)", "99 % (ms)"):
-        assert found[percentile] == pytest.approx(alone_ms, rel=0.005)
-    assert found["jitter (ms)"] == 0
-    assert found["lost (%)"] == 0
-    assert found["goodput (Mbit/s)"] == pytest.approx(0.1 * 222 / 250, rel=0.01)
+        assert row[percentile] == pytest.approx(alone_ms, rel=0.005)
+    assert row["jitter (ms)"] == 0
+    assert row["lost (%)"] == 0
+    assert row["goodput (Mbit/s)"] == pytest.approx(0.1 * 222 / 250, rel=0.01)
 
 
 def test_a_percentile_of_too_few_says_how_many_it_needs() -> None:
@@ -61,16 +61,16 @@ def test_many_equal_flows_are_one_row(count: int, names: list[str]) -> None:
     run = ran([{"algorithm": "cubic", "count": count, "label": "a"}])
     totals = flow_totals.flows(run)
     assert [row[0] for row in totals.rows] == names
-    rates = [8 * told.received_bytes / 10e6 for told in run.summary.flows]
-    found = values(totals)
+    rates = [8 * flow.received_bytes / 10e6 for flow in run.summary.flows]
+    row = values(totals)
     if count > 3:
-        assert found["goodput (Mbit/s)"] == pytest.approx(sum(rates))
-        assert found["least of a flow"] == pytest.approx(min(rates))
-        assert found["most of a flow"] == pytest.approx(max(rates))
-        assert found["congestion events"] == sum(f.congestion_events for f in run.summary.flows)
+        assert row["goodput (Mbit/s)"] == pytest.approx(sum(rates))
+        assert row["least of a flow"] == pytest.approx(min(rates))
+        assert row["most of a flow"] == pytest.approx(max(rates))
+        assert row["congestion events"] == sum(f.congestion_events for f in run.summary.flows)
     else:
-        assert "least of a flow" not in found
-        assert found["goodput (Mbit/s)"] == pytest.approx(rates[0])
+        assert "least of a flow" not in row
+        assert row["goodput (Mbit/s)"] == pytest.approx(rates[0])
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_flows_that_differ_are_apart(other: dict[str, Any]) -> None:
 
 def test_json_has_each_flow() -> None:
     run = ran([{"algorithm": "cubic", "count": 4, "label": "a"}])
-    assert [each["flow"] for each in flow_totals.goodputs(run)] == ["a 1", "a 2", "a 3", "a 4"]
+    assert [row["flow"] for row in flow_totals.goodputs(run)] == ["a 1", "a 2", "a 3", "a 4"]
 
 
 def test_means_of_runs_have_all_flows_and_tables() -> None:
@@ -100,11 +100,11 @@ def test_means_of_runs_have_all_flows_and_tables() -> None:
     assert [row[0] for row in tables["flow"].rows] == ["call", "download × 4"]
     assert tables["flow"].intervals
     single = [values(flow_totals.datagrams(run)) for run in runs]
-    found = values(tables["datagrams"])
+    row = values(tables["datagrams"])
     for head in ("one-way delay (ms)", "jitter (ms)", "lost (%)"):
-        alone = [each[head] for each in single]
+        alone = [part[head] for part in single]
         assert len(set(alone)) == 3, "seeds differ"
-        assert found[head] == pytest.approx(np.mean([value or 0.0 for value in alone]))
+        assert row[head] == pytest.approx(np.mean([value or 0.0 for value in alone]))
 
 
 def test_means_know_rows_by_their_words() -> None:
@@ -112,13 +112,13 @@ def test_means_know_rows_by_their_words() -> None:
         cells = tuple((name, Shown(str(value), value)) for name, value in rows)
         return Totals(("flow", "lost (%)"), cells, note="All.")
 
-    found = mean([table(("a × 7", 0.0), ("b", 5.0)), table(("a × 9", 2.0), ("b", 7.0))])
-    assert [row[0] for row in found.rows] == ["a × several", "b"]
-    shown = [row[1].values for row in found.rows if isinstance(row[1], Shown)]
+    averaged = mean([table(("a × 7", 0.0), ("b", 5.0)), table(("a × 9", 2.0), ("b", 7.0))])
+    assert [row[0] for row in averaged.rows] == ["a × several", "b"]
+    shown = [row[1].values for row in averaged.rows if isinstance(row[1], Shown)]
     assert shown[0][:2] == (1.0, 0.0), "a share is never below 0"
     # Two values 6 ± 1: the standard error is 1, Student's t of one degree of freedom 12.7.
     assert shown[1] == pytest.approx((6.0, 0.0, 6 + 12.706), abs=1e-2)
-    assert found.note == "Mean of 2 runs. All."
+    assert averaged.note == "Mean of 2 runs. All."
 
 
 SIZES = ("500b", "1kb", "5kb", "50kb")
@@ -158,16 +158,16 @@ def test_the_responsiveness_of_an_empty_path_is_that_of_its_round_trip() -> None
 
 def test_load_makes_a_path_less_responsive_unless_queues_are_apart() -> None:
     """The mean of both kinds: behind a full queue of 100 packets a round trip takes 160 ms."""
-    found = {}
+    by_discipline = {}
     for discipline in ("drop-tail", "fq-codel"):
         queue = {"limit": "100p", "discipline": discipline}
         run = ran([PROBE, {"algorithm": "cubic"}], network={"queue": queue})
         view = flow_totals.view_of(run)
         names = ("foreign_rtt_ms", "loaded_rtt_ms", "responsiveness_rpm")
         taken = [taking.take(view, parse(name)) or 0.0 for name in names]
-        found[discipline] = dict(zip(names, taken, strict=True))
+        by_discipline[discipline] = dict(zip(names, taken, strict=True))
         assert taken[2] == pytest.approx((60_000 / taken[0] + 60_000 / taken[1]) / 2)
-    droptail, apart = found["drop-tail"], found["fq-codel"]
+    droptail, apart = by_discipline["drop-tail"], by_discipline["fq-codel"]
     full_ms = 40 + 100 * 12000 / 10e6 * 1000
     assert 100 < droptail["foreign_rtt_ms"] <= full_ms + 5
     assert apart["foreign_rtt_ms"] < 44, "a probe waits for one packet at most"

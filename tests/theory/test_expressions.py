@@ -115,9 +115,9 @@ def check(formula: str, **args: float) -> Arithmetic:
 
 
 def test_a_claim_may_have_one() -> None:
-    (found,) = check("a * b", a=3, b=4).findings(None)  # type: ignore[arg-type]
-    assert found.estimate.value == 12
-    assert math.isclose(found.margin, 0)
+    (finding,) = check("a * b", a=3, b=4).findings(None)  # type: ignore[arg-type]
+    assert finding.estimate.value == 12
+    assert math.isclose(finding.margin, 0)
 
 
 @pytest.mark.parametrize(

@@ -40,8 +40,8 @@ def test_standard_tcp_needs_800_s_to_refill_1_gbit_100_ms() -> None:
     ],
 )
 def test_sawtooth_utilisation(queue: float, aimd: tuple[float, ...], scalable: float) -> None:
-    found = [formulas.sawtooth_utilisation(queue, kept) for kept in (0.5, 0.7, 0.8, 0.875)]
-    assert found == pytest.approx(aimd, abs=6e-4)
+    values = [formulas.sawtooth_utilisation(queue, kept) for kept in (0.5, 0.7, 0.8, 0.875)]
+    assert values == pytest.approx(aimd, abs=6e-4)
     assert formulas.exponential_utilisation(queue) == pytest.approx(scalable, abs=6e-4)
 
 
@@ -75,9 +75,9 @@ def test_response_functions(p: float, windows: tuple[float, ...]) -> None:
     ],
 )
 def test_htcp_response(p: float, at_42_ms: float, at_100_ms: float, at_162_ms: float) -> None:
-    found = [responses.htcp(p, rtt_s) for rtt_s in (0.042, 0.1, 0.162)]
+    values = [responses.htcp(p, rtt_s) for rtt_s in (0.042, 0.1, 0.162)]
     # The table is rounded to packets, and the smallest windows are only a few steps long.
-    assert found == pytest.approx([at_42_ms, at_100_ms, at_162_ms], rel=0.015)
+    assert values == pytest.approx([at_42_ms, at_100_ms, at_162_ms], rel=0.015)
 
 
 @pytest.mark.parametrize(("rtt_s", "growth"), [(0.010, 28), (0.042, 118), (0.1, 281)])
@@ -247,23 +247,23 @@ def _runs() -> pl.DataFrame:
 
 
 def test_curves_average_over_the_runs_of_a_point() -> None:
-    found = curves.along("shorten_leith_ratio", _runs(), ["algorithm", "rate"])
-    assert found.to_dicts() == [
+    frame = curves.along("shorten_leith_ratio", _runs(), ["algorithm", "rate"])
+    assert frame.to_dicts() == [
         {"algorithm": "reno@li2007", "rate": "250mbit", "theory": pytest.approx(2.0)}
     ]
 
 
 def test_response_curve_is_a_rate() -> None:
-    found = curves.along("response_throughput", _runs(), ["algorithm", "loss"])
+    frame = curves.along("response_throughput", _runs(), ["algorithm", "loss"])
     expected = responses.reno(1e-5) * 12_000 / 0.162 / 1e6
-    assert found["theory"].to_list() == pytest.approx([expected])
+    assert frame["theory"].to_list() == pytest.approx([expected])
 
 
 def test_response_curve_is_limited_by_the_link() -> None:
-    found = curves.along(
+    frame = curves.along(
         "response_throughput", _runs().with_columns(loss_value=pl.lit(1e-9)), ["algorithm"]
     )
-    assert found["theory"].to_list() == [250.0]
+    assert frame["theory"].to_list() == [250.0]
 
 
 def test_curves_name_what_they_lack() -> None:
