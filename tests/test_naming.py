@@ -42,7 +42,6 @@ STILL_TO_DO = {
     "tests/docs",
     "tests/engines",
     "tests/execution",
-    "tests/experiments",
     "tests/figures",
     "tests/gym",
     "tests/hostile",

@@ -102,41 +102,41 @@ def test_what_is_known_to_be_unfit_is_refused_for_that(
 def test_what_first_contact_was_told_to_use_is_refused(
     path: Setting, among: list[str], unfit: str, results: Path
 ) -> None:
-    found = advise(path, among=among, runs=2, results=results)
-    assert found.advised is not None
-    assert found.advised.name != unfit
-    assert unfit in found.refused
+    advice = advise(path, among=among, runs=2, results=results)
+    assert advice.advised is not None
+    assert advice.advised.name != unfit
+    assert unfit in advice.refused
 
 
 def test_the_legacy_algorithm_is_what_all_is_measured_by(results: Path) -> None:
     """Next to itself it has a fair share and does no harm, exactly."""
-    found = advise(WIRED, among=["cubic"], runs=2, results=results)
-    (cubic,) = found.candidates
+    advice = advise(WIRED, among=["cubic"], runs=2, results=results)
+    (cubic,) = advice.candidates
     for meeting in cubic.meetings:
         assert meeting.share is not None
         assert meeting.harm is not None
         assert meeting.share.interval == (1, 1)
         assert meeting.harm.interval == (0, 0)
-    assert found.advised is cubic
-    assert found.reason == snapshot("it is fit")
+    assert advice.advised is cubic
+    assert advice.reason == snapshot("it is fit")
 
 
 def test_each_order_of_start_counts(results: Path) -> None:
     """Illinois harms CUBIC only where it comes late and finds a queue that it takes for short."""
-    found = advise(WIRED, among=["illinois"], runs=2, results=results)
-    (illinois,) = found.candidates
+    advice = advise(WIRED, among=["illinois"], runs=2, results=results)
+    (illinois,) = advice.candidates
     first, last = (meeting.harm for meeting in illinois.meetings)
     assert first is not None
     assert last is not None
     assert first.value < conditions.HARM_MAX < last.value
     assert illinois.harm is last
-    assert found.refused["illinois"].endswith("if cubic starts first")
+    assert advice.refused["illinois"].endswith("if cubic starts first")
 
 
 def test_round_trips_and_retransmissions_are_of_the_whole_run(results: Path) -> None:
     """Hybla fills the queue and loses a third of its packets after the first third of the run."""
-    found = advise(SATELLITE, among=["hybla"], runs=2, results=results)
-    (hybla,) = found.candidates
+    advice = advise(SATELLITE, among=["hybla"], runs=2, results=results)
+    (hybla,) = advice.candidates
     assert hybla.rtt is not None
     assert hybla.retransmitted is not None
     assert hybla.rtt.value > 700
@@ -145,31 +145,31 @@ def test_round_trips_and_retransmissions_are_of_the_whole_run(results: Path) -> 
 
 def test_random_losses_are_the_path_s_fault(results: Path) -> None:
     lossy = Setting("10mbit", "20ms", loss="0.05", duration="10s")
-    found = advise(lossy, among=["cubic"], runs=2, results=results)
-    (cubic,) = found.candidates
+    advice = advise(lossy, among=["cubic"], runs=2, results=results)
+    (cubic,) = advice.candidates
     assert cubic.retransmitted is not None
     assert cubic.retransmitted.value > conditions.RETRANSMITTED_MAX
-    assert found.advised is cubic
+    assert advice.advised is cubic
 
 
 def test_too_few_runs_make_nothing_fit_but_the_legacy_algorithm(advice: Advice) -> None:
     """An interval that reaches beyond a bound refuses, and the reason has its end."""
-    reno = next(each for each in advice.fit if each.name == "reno")
+    reno = next(candidate for candidate in advice.fit if candidate.name == "reno")
     meeting = replace(reno.meetings[0], harm=statistics.harm([8, 11, 10], [10, 10, 10]))
-    found = choose(PROVEN, "cubic", 1, [replace(reno, meetings=(meeting, reno.meetings[1]))], {})
-    assert found.advised is None
+    choice = choose(PROVEN, "cubic", 1, [replace(reno, meetings=(meeting, reno.meetings[1]))], {})
+    assert choice.advised is None
     assert re.fullmatch(
         r"takes 3\.3 % of cubic's goodput if cubic starts last, maybe \d+ %",
-        found.refused["reno"],
+        choice.refused["reno"],
     )
 
 
 def test_what_was_not_measured_is_not_fit(advice: Advice) -> None:
-    reno = next(each for each in advice.candidates if each.name == "reno")
+    reno = next(candidate for candidate in advice.candidates if candidate.name == "reno")
     unknown = replace(reno, meetings=(reno.meetings[0], replace(reno.meetings[1], harm=None)))
-    found = choose(PROVEN, "cubic", 1, [unknown], {})
-    assert found.advised is None
-    assert found.refused == snapshot(
+    choice = choose(PROVEN, "cubic", 1, [unknown], {})
+    assert choice.advised is None
+    assert choice.refused == snapshot(
         {"reno": "takes an unknown share of cubic's goodput if cubic starts first"}
     )
 
@@ -182,7 +182,7 @@ def advice(results: Path) -> Advice:
 def test_of_what_is_fit_the_shortest_queue_with_as_much_goodput_wins(advice: Advice) -> None:
     assert advice.advised is not None
     assert advice.advised.name == "reno"
-    assert [each.name for each in advice.candidates] == ["cubic", "reno", "lp", "bbr"]
+    assert [candidate.name for candidate in advice.candidates] == ["cubic", "reno", "lp", "bbr"]
     assert unmeasured(advice.reason) == snapshot(
         "all 2 that are fit have N % of the best goodput; of these it has the shortest round-trip time"
     )
@@ -190,31 +190,33 @@ def test_of_what_is_fit_the_shortest_queue_with_as_much_goodput_wins(advice: Adv
 
 
 def _rtt(name: str, advice: Advice) -> float:
-    found = next(each.rtt for each in advice.candidates if each.name == name)
-    assert found is not None
-    return found.value
+    rtt = next(candidate.rtt for candidate in advice.candidates if candidate.name == name)
+    assert rtt is not None
+    return rtt.value
 
 
 def test_goodput_is_compared_with_the_best_that_is_fit(advice: Advice) -> None:
     """An unfit algorithm with most goodput makes nothing else look slow."""
-    by_name = {each.name: each for each in advice.candidates}
-    bbr = replace(by_name["bbr"], goodputs=tuple(10 * each for each in by_name["bbr"].goodputs))
-    found = choose(PROVEN, "cubic", RUNS, [bbr, by_name["reno"]], {})
-    assert found.advised is by_name["reno"]
-    assert found.of_best["reno"].value == 1
+    by_name = {candidate.name: candidate for candidate in advice.candidates}
+    bbr = replace(
+        by_name["bbr"], goodputs=tuple(10 * goodput for goodput in by_name["bbr"].goodputs)
+    )
+    choice = choose(PROVEN, "cubic", RUNS, [bbr, by_name["reno"]], {})
+    assert choice.advised is by_name["reno"]
+    assert choice.of_best["reno"].value == 1
 
 
 def test_what_may_have_as_much_goodput_is_named(advice: Advice) -> None:
-    reno, cubic = (each for each in _fit(advice))
+    reno, cubic = (candidate for candidate in _fit(advice))
     changed = zip(cubic.goodputs, cycle((1.3, 0.6)), strict=False)
     noisy = replace(reno, goodputs=tuple(a * b for a, b in changed))
-    found = choose(PROVEN, "cubic", RUNS, [cubic, noisy], {})
-    assert found.undecided == (noisy,)
-    assert words.conclusion(found)[1] == snapshot("More runs may find as much goodput for reno.")
+    choice = choose(PROVEN, "cubic", RUNS, [cubic, noisy], {})
+    assert choice.undecided == (noisy,)
+    assert words.conclusion(choice)[1] == snapshot("More runs may find as much goodput for reno.")
 
 
 def _fit(advice: Advice) -> list[Candidate]:
-    return sorted(advice.fit, key=lambda each: each.name, reverse=True)
+    return sorted(advice.fit, key=lambda candidate: candidate.name, reverse=True)
 
 
 def test_by_default_what_needs_marks_is_left_out_with_its_reason(
@@ -222,34 +224,36 @@ def test_by_default_what_needs_marks_is_left_out_with_its_reason(
 ) -> None:
     known = {name: catalogue.algorithm(name) for name in ("cubic", "dctcp", "prague", "reno")}
     monkeypatch.setattr(catalogue, "algorithms", lambda: known)
-    found = advise(WIRED, runs=2, results=results)
-    assert {each.name for each in found.candidates} == {"cubic", "reno"}
-    assert found.left_out == dict.fromkeys(("dctcp", "prague"), conditions.NEEDS_MARKS)
+    advice = advise(WIRED, runs=2, results=results)
+    assert {candidate.name for candidate in advice.candidates} == {"cubic", "reno"}
+    assert advice.left_out == dict.fromkeys(("dctcp", "prague"), conditions.NEEDS_MARKS)
 
 
 # The command
 
 
 ON_PATH = ("advise", "--rate", "10mbit", "--rtt", "40ms")
-ASKED = (*ON_PATH, "--duration", "20s", "--runs", "2")
-ASKED_PROOF = (*ON_PATH, "--duration", PROVEN.duration, "--runs", str(RUNS))
+COMMAND = (*ON_PATH, "--duration", "20s", "--runs", "2")
+COMMAND_PROOF = (*ON_PATH, "--duration", PROVEN.duration, "--runs", str(RUNS))
 
 
 def test_the_command_fits_80_columns_and_says_what_is_unfit(
     dumbbell: Command, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    said = dumbbell(*ASKED_PROOF, "--among", "reno,cubic,bbr,vegas", "--results", results)
-    assert said.code == 0
-    lines = said.out.splitlines()
+    output = dumbbell(*COMMAND_PROOF, "--among", "reno,cubic,bbr,vegas", "--results", results)
+    assert output.code == 0
+    lines = output.out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert re.search(r"^ +goodput +RTT +resent +share +harm *$", said.out, re.MULTILINE)
-    assert re.search(r"^vegas +gets \d+ % of a fair share if cubic starts", said.out, re.MULTILINE)
+    assert re.search(r"^ +goodput +RTT +resent +share +harm *$", output.out, re.MULTILINE)
     assert re.search(
-        r"^bbr +takes \d+ % of cubic's goodput if cubic starts", said.out, re.MULTILINE
+        r"^vegas +gets \d+ % of a fair share if cubic starts", output.out, re.MULTILINE
     )
-    assert re.search(r"^Use reno: ", said.out, re.MULTILINE)
-    assert "takes more than 20 % of its goodput" in " ".join(said.out.split())
+    assert re.search(
+        r"^bbr +takes \d+ % of cubic's goodput if cubic starts", output.out, re.MULTILINE
+    )
+    assert re.search(r"^Use reno: ", output.out, re.MULTILINE)
+    assert "takes more than 20 % of its goodput" in " ".join(output.out.split())
     page = Path("advice.html").read_text()
     for part in ("<svg", "harm to RTT (%)", "Unfit here", "gets less than 50 % of what cubic has"):
         assert part in page
@@ -259,29 +263,29 @@ def test_the_command_fits_80_columns_and_says_what_is_unfit(
 def test_where_nothing_is_fit_the_command_does_not_say_use(
     dumbbell: Command, results: Path
 ) -> None:
-    said = dumbbell(*ASKED, "--among", "vegas,bbr", "--results", results, "--figure", "a.svg")
-    assert said.code == 0
-    assert not re.search(r"^Use ", said.out, re.MULTILINE)
-    assert unmeasured(line(said.out, "Least")) == snapshot(
+    output = dumbbell(*COMMAND, "--among", "vegas,bbr", "--results", results, "--figure", "a.svg")
+    assert output.code == 0
+    assert not re.search(r"^Use ", output.out, re.MULTILINE)
+    assert unmeasured(line(output.out, "Least")) == snapshot(
         "None of the 2 is fit for this path. Least bad: vegas, which gets N % of a fair share if cubic starts last."
     )
     assert Path("a.svg").read_text().startswith("<svg")
 
 
 def test_json_has_every_measure_with_its_interval(dumbbell: Command, results: Path) -> None:
-    said = dumbbell(*ASKED, "--among", "cubic,bbr", "--results", results, "--json")
-    found = said.json
-    assert (found["advised"], found["least_bad"]) == ("cubic", None)
-    assert [each["name"] for each in found["conditions"]] == [
+    output = dumbbell(*COMMAND, "--among", "cubic,bbr", "--results", results, "--json")
+    data = output.json
+    assert (data["advised"], data["least_bad"]) == ("cubic", None)
+    assert [row["name"] for row in data["conditions"]] == [
         "share_of_fair_share",
         "harm_to_goodput",
         "harm_to_delay",
         "retransmitted_share",
     ]
-    cubic, bbr = found["candidates"]
+    cubic, bbr = data["candidates"]
     assert (cubic["fit"], bbr["fit"]) == (True, False)
-    assert found["refused"] == {"bbr": bbr["faults"][0]["reason"]}
-    assert [each["starts"] for each in bbr["meetings"]] == ["first", "last"]
+    assert data["refused"] == {"bbr": bbr["faults"][0]["reason"]}
+    assert [row["starts"] for row in bbr["meetings"]] == ["first", "last"]
     for name in (
         "goodput_mbit_per_s",
         "rtt_mean_ms",
@@ -293,40 +297,40 @@ def test_json_has_every_measure_with_its_interval(dumbbell: Command, results: Pa
         "harm_to_loss",
     ):
         assert set(bbr[name]) == {"value", "low", "high"}
-    worst = max(each["harm_to_goodput"]["value"] for each in bbr["meetings"])
+    worst = max(row["harm_to_goodput"]["value"] for row in bbr["meetings"])
     assert bbr["harm_to_goodput"]["value"] == worst
 
 
 def test_axes_of_the_figure_do_not_blow_noise_up(dumbbell: Command, results: Path) -> None:
-    dumbbell(*ASKED, "--among", "cubic,reno", "--results", results, "--figure", "a.json")
+    dumbbell(*COMMAND, "--among", "cubic,reno", "--results", results, "--figure", "a.json")
     plots = json.loads(Path("a.json").read_text())["hconcat"]
-    found = {}
+    domains = {}
     for plot in plots:
         (domain,) = {
             tuple(layer["encoding"]["x"]["scale"]["domain"])
             for layer in plot["layer"]
             if "scale" in layer["encoding"]["x"]
         }
-        found[plot["title"]["text"]] = domain
-    assert set(found) == {column.heading for column in words.COLUMNS}
-    for title, (low, high) in found.items():
+        domains[plot["title"]["text"]] = domain
+    assert set(domains) == {column.heading for column in words.COLUMNS}
+    for title, (low, high) in domains.items():
         assert low <= 0 < high
         assert low == 0 or title.startswith("harm")
-    assert found["harm (%)"][1] >= 100 * conditions.HARM_MAX
-    assert found["resent (%)"][1] >= 100 * conditions.RETRANSMITTED_MAX
+    assert domains["harm (%)"][1] >= 100 * conditions.HARM_MAX
+    assert domains["resent (%)"][1] >= 100 * conditions.RETRANSMITTED_MAX
 
 
 def test_one_run_has_no_interval_on_the_path_itself_and_says_so(dumbbell: Command) -> None:
-    said = dumbbell(
+    output = dumbbell(
         *("advise", "--rate", "5mbit", "--rtt", "10ms", "--duration", "300ms", "--runs", "1"),
         *("--among", "reno,cubic"),
     )
-    assert said.code == 0
-    assert "1 run of 300ms each" in said.out
-    assert line(said.out, "23") == snapshot(
+    assert output.code == 0
+    assert "1 run of 300ms each" in output.out
+    assert line(output.out, "23") == snapshot(
         "1 run of 300ms each: alone, and with cubic starting first and last; the same at 3/10 shorter and longer RTTs. That is 23 round trips of the longest path, in which slow start weighs much: a longer duration shows more."
     )
-    assert re.search(r"^cubic +\d\.\d+ +\d+\.\d+ ", said.out, re.MULTILINE)
+    assert re.search(r"^cubic +\d\.\d+ +\d+\.\d+ ", output.out, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -343,6 +347,6 @@ def test_one_run_has_no_interval_on_the_path_itself_and_says_so(dumbbell: Comman
 def test_wrong_options_are_refused(
     dumbbell: Command, arguments: tuple[str, ...], problem: str
 ) -> None:
-    said = dumbbell("advise", "--rate", "10mbit", "--rtt", "20ms", *arguments)
-    assert_refused(said)
-    assert problem in said.err
+    output = dumbbell("advise", "--rate", "10mbit", "--rtt", "20ms", *arguments)
+    assert_refused(output)
+    assert problem in output.err

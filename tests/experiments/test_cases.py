@@ -27,16 +27,16 @@ WHOLE = suite.load()
 def only(*numbers: int) -> Suite:
     """Return the suite with some cases."""
     return WHOLE.model_copy(
-        update={"cases": tuple(each for each in WHOLE.cases if each.number in numbers)}
+        update={"cases": tuple(case for case in WHOLE.cases if case.number in numbers)}
     )
 
 
 def of(cases_judged: Cases, number: int) -> Judged:
-    return next(each for each in cases_judged.cases if each.case.number == number)
+    return next(case for case in cases_judged.cases if case.case.number == number)
 
 
 def check(judged: Judged, label: str) -> Answer:
-    return next(each for each in judged.answers if each.check.label == label)
+    return next(answer for answer in judged.answers if answer.check.label == label)
 
 
 @pytest.fixture(scope="module")
@@ -45,11 +45,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path) -> dict[str, Cases]:
+def by_algorithm(folder: Path) -> dict[str, Cases]:
     """Short cases by three algorithms."""
     names = ("bbr", "bbr3", "bbr3@draft")
     judged = cases(names, only(3, 4, 22), results=folder / "results", jobs=2)
-    return {each.algorithm: each for each in judged}
+    return {checked.algorithm: checked for checked in judged}
 
 
 def test_the_suite_has_each_case_once_with_measures_and_variables_that_exist() -> None:
@@ -57,15 +57,17 @@ def test_the_suite_has_each_case_once_with_measures_and_variables_that_exist() -
     checks = [check for case in WHOLE.cases for run in case.runs for check in run.checks]
     assert {check.measure for check in checks} <= MEASURES.keys()
     assert {check.variable for check in checks} <= {"", *VARIABLES}
-    for each in checks:
-        assert bool(each.is_in) != (each.least is not None or each.most is not None), each
+    for stated in checks:
+        assert bool(stated.is_in) != (stated.least is not None or stated.most is not None), stated
     assert {cause.case for cause in WHOLE.causes} <= set(range(1, 23))
 
 
-def test_a_change_happens_when_the_first_pass_entered_the_state(found: dict[str, Cases]) -> None:
-    judged = of(found["bbr3@draft"], 4)
+def test_a_change_happens_when_the_first_pass_entered_the_state(
+    by_algorithm: dict[str, Cases],
+) -> None:
+    judged = of(by_algorithm["bbr3@draft"], 4)
     (at_ns,) = judged.changed_at_ns
-    runs = {run.test: run for run in found["bbr3"].results.study.runs()}
+    runs = {run.test: run for run in by_algorithm["bbr3"].results.study.runs()}
     steps = runs["bbr3draft-04-drain-time"].table["network"]["rate"]
     assert [step["rate"] for step in steps] == ["100mbit", "30mbit"]
     assert parse_time(steps[1]["at"]) == at_ns
@@ -75,11 +77,11 @@ def test_a_change_happens_when_the_first_pass_entered_the_state(found: dict[str,
 
 
 def test_an_application_pauses_at_the_moment_and_has_no_data_left(
-    found: dict[str, Cases],
+    by_algorithm: dict[str, Cases],
 ) -> None:
-    judged = of(found["bbr3"], 22)
+    judged = of(by_algorithm["bbr3"], 22)
     (at_ns,) = judged.changed_at_ns
-    results = found["bbr3"].results
+    results = by_algorithm["bbr3"].results
     (run,) = (run for run in results.study.runs() if run.test == "bbr3-22-refill-limited")
     stored = results.store.get(run.on(results.engine.identity).resolved.key)
     flow = stored.tables["flows"]
@@ -90,30 +92,32 @@ def test_an_application_pauses_at_the_moment_and_has_no_data_left(
     assert judged.outcome == PASSES
 
 
-def test_a_case_passes_with_the_values_of_the_draft_alone(found: dict[str, Cases]) -> None:
-    outcomes = {name: of(each, 3).outcome for name, each in found.items()}
+def test_a_case_passes_with_the_values_of_the_draft_alone(by_algorithm: dict[str, Cases]) -> None:
+    outcomes = {name: of(checked, 3).outcome for name, checked in by_algorithm.items()}
     assert outcomes == {"bbr": FAILS, "bbr3": FAILS, "bbr3@draft": PASSES}
-    gains = {name: check(of(each, 3), "gain in DRAIN").found for name, each in found.items()}
+    gains = {
+        name: check(of(checked, 3), "gain in DRAIN").found for name, checked in by_algorithm.items()
+    }
     assert gains == {"bbr": 88 / 256, "bbr3": 88 / 256, "bbr3@draft": 0.5}
     # DRAIN ends after three round trips, or never.
-    assert check(of(found["bbr3@draft"], 4), "after DRAIN").found == "down"
-    assert check(of(found["bbr3"], 4), "after DRAIN").found == "none"
-    assert "drain_rounds" in words.reason(of(found["bbr3"], 4))
-    assert not found["bbr3"].passes
+    assert check(of(by_algorithm["bbr3@draft"], 4), "after DRAIN").found == "down"
+    assert check(of(by_algorithm["bbr3"], 4), "after DRAIN").found == "none"
+    assert "drain_rounds" in words.reason(of(by_algorithm["bbr3"], 4))
+    assert not by_algorithm["bbr3"].passes
 
 
 def test_an_algorithm_is_not_judged_by_states_that_it_does_not_have(
-    found: dict[str, Cases],
+    by_algorithm: dict[str, Cases],
 ) -> None:
-    judged = of(found["bbr"], 22)
+    judged = of(by_algorithm["bbr"], 22)
     assert judged.outcome == UNJUDGED
-    assert (words.reason(judged), words.conclusion(found["bbr"])[-1]) == snapshot(
+    assert (words.reason(judged), words.conclusion(by_algorithm["bbr"])[-1]) == snapshot(
         ("It has no state refill.", "1 is not judged: A.22.")
     )
 
 
-def test_a_round_trip_takes_the_rtt(found: dict[str, Cases]) -> None:
-    results = found["bbr3"].results
+def test_a_round_trip_takes_the_rtt(by_algorithm: dict[str, Cases]) -> None:
+    results = by_algorithm["bbr3"].results
     (run,) = (run for run in results.study.runs() if run.test == "bbr3-03-drain-inflight")
     stored = results.store.get(run.on(results.engine.identity).resolved.key)
     trace = Trace(stored, reported(catalogue.algorithm("bbr3")))
@@ -121,11 +125,11 @@ def test_a_round_trip_takes_the_rtt(found: dict[str, Cases]) -> None:
     assert trace.rounds(1_000_000_000, 2_000_000_000) == pytest.approx(25, rel=0.05)
 
 
-OWN = {"bbr3": "my_bbr", "BBR3": "MY_BBR"}
+RENAMES = {"bbr3": "my_bbr", "BBR3": "MY_BBR"}
 
 
 @pytest.fixture(scope="module")
-def own(folder: Path) -> Path:
+def my_bbr(folder: Path) -> Path:
     """A user's BBR, whose estimate is a tenth too high, and whose modes have the draft's names."""
     text = (Path(__file__).parents[2] / "algorithms" / "bbr3.c").read_text()
     right = "ack->bw = cc_bw_of(rate->delivered_segs, rate->interval_us);"
@@ -133,15 +137,15 @@ def own(folder: Path) -> Path:
     text = text.replace(right, right.replace(";", " * 11 / 10;"))
     for phase in ("down", "cruise", "refill", "up"):
         text = text.replace(f'"{phase}"', f'"probe_bw_{phase}"')
-    for old, new in OWN.items():
+    for old, new in RENAMES.items():
         text = text.replace(old, new)
     file = folder / "my_bbr.c"
     file.write_text(text)
     return file
 
 
-def test_a_file_with_a_wrong_estimate_fails(own: Path, folder: Path) -> None:
-    (judged,) = cases([str(own)], only(1), results=folder / "own", jobs=2)
+def test_a_file_with_a_wrong_estimate_fails(my_bbr: Path, folder: Path) -> None:
+    (judged,) = cases([str(my_bbr)], only(1), results=folder / "own", jobs=2)
     case = of(judged, 1)
     assert case.outcome == FAILS
     share = check(case, "max_bw / link").found
@@ -169,8 +173,8 @@ def test_a_notebook_gets_a_row_for_each_check(
     assert judged.report(folder / "api.html").read_text().count("<h3>") == 1
 
 
-def test_markdown_has_verdicts_and_measurements(found: dict[str, Cases]) -> None:
-    text = cases_markdown.page(list(found.values()), "dumbbell checklist ...")
+def test_markdown_has_verdicts_and_measurements(by_algorithm: dict[str, Cases]) -> None:
+    text = cases_markdown.page(list(by_algorithm.values()), "dumbbell checklist ...")
     assert "| A.3 | Exiting DRAIN Based on Inflight | fails | fails | passes |" in text
     assert "| A.3 | Gain of pacing in DRAIN | 0.3438 | 0.49 to 0.51 |" in text
 

@@ -45,9 +45,11 @@ def short() -> Suite:
     return WHOLE.model_copy(
         update={
             "clauses": tuple(
-                each for each in WHOLE.clauses if each.id in ("S01", "S03", "M01", "M04")
+                clause for clause in WHOLE.clauses if clause.id in ("S01", "S03", "M01", "M04")
             ),
-            "quantities": [each for each in WHOLE.quantities if each["name"].startswith("harm")],
+            "quantities": [
+                quantity for quantity in WHOLE.quantities if quantity["name"].startswith("harm")
+            ],
             "tests": tests,
         }
     )
@@ -63,21 +65,21 @@ def _short() -> Any:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checklist]:
+def checklists(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checklist]:
     """Checklists of algorithms with known answers."""
     store = tmp_path_factory.mktemp("checklist") / "results"
     lists = checking.checklist(KNOWN, quick=True, at_most=3, results=store, jobs=2)
-    return {each.algorithm: each for each in lists}
+    return {checklist.algorithm: checklist for checklist in lists}
 
 
 def outcome(checklist: Checklist, clause: str) -> str:
-    (judged,) = (each for each in checklist.clauses if each.clause.name == clause)
+    (judged,) = (judged for judged in checklist.clauses if judged.clause.name == clause)
     return judged.outcome
 
 
 def test_the_whole_suite_is_a_study_of_any_algorithm_and_references() -> None:
     study = content(WHOLE, roles(["bbr"], ["reno", "cubic"]), flags=[])
-    assert [claim["id"] for claim in study["claim"]] == [each.id for each in WHOLE.clauses]
+    assert [claim["id"] for claim in study["claim"]] == [clause.id for clause in WHOLE.clauses]
     assert {test["name"] for test in study["test"]} > {"next-to-reno", "next-to-cubic", "outage"}
     text = json.dumps(study)
     for placeholder in ("{algorithms}", "{reference", "{id}"):
@@ -94,31 +96,31 @@ def test_the_whole_suite_is_a_study_of_any_algorithm_and_references() -> None:
     ],
 )
 def test_what_is_known_to_fail_fails(
-    found: dict[str, Checklist], algorithm: str, clause: str
+    checklists: dict[str, Checklist], algorithm: str, clause: str
 ) -> None:
-    assert outcome(found[algorithm], clause) == FAILS
+    assert outcome(checklists[algorithm], clause) == FAILS
 
 
-def test_cubic_passes_and_vegas_harms_nobody(found: dict[str, Checklist]) -> None:
-    assert {each.outcome for each in found["cubic"].clauses} == {PASSES}
-    assert outcome(found["vegas"], "harm") == PASSES
-    assert {outcome(each, "collapse") for each in found.values()} == {PASSES}
+def test_cubic_passes_and_vegas_harms_nobody(checklists: dict[str, Checklist]) -> None:
+    assert {judged.outcome for judged in checklists["cubic"].clauses} == {PASSES}
+    assert outcome(checklists["vegas"], "harm") == PASSES
+    assert {outcome(checklist, "collapse") for checklist in checklists.values()} == {PASSES}
 
 
-def test_a_must_that_fails_decides(found: dict[str, Checklist]) -> None:
-    passing = {name for name, each in found.items() if each.passes}
+def test_a_must_that_fails_decides(checklists: dict[str, Checklist]) -> None:
+    passing = {name for name, checklist in checklists.items() if checklist.passes}
     assert passing == {"vegas", "cubic"}  # coexistence is a SHOULD
-    assert words.conclusion(found["cubic"]) == snapshot(
+    assert words.conclusion(checklists["cubic"]) == snapshot(
         [
             "CUBIC passes all 2 MUST clauses.",
             "It passes the 2 others, too.",
         ]
     )
-    assert words.conclusion(found["scalable"])[0].endswith("MUST clauses: 5.2 harm.")
+    assert words.conclusion(checklists["scalable"])[0].endswith("MUST clauses: 5.2 harm.")
 
 
-def test_references_and_worst_runs_are_next_to_the_value(found: dict[str, Checklist]) -> None:
-    frame = found["bbr"].frame()
+def test_references_and_worst_runs_are_next_to_the_value(checklists: dict[str, Checklist]) -> None:
+    frame = checklists["bbr"].frame()
     row = frame.filter(pl.col("clause") == "high-loss").row(0, named=True)
     assert row["bbr_low"] < row["bbr"] < row["bbr_high"]
     assert row["bbr_worst"] >= row["bbr"] > row["bound"] >= 0.01
@@ -126,30 +128,30 @@ def test_references_and_worst_runs_are_next_to_the_value(found: dict[str, Checkl
     assert row["where"].startswith("Shallow queues: flows 10")
 
 
-def test_harm_is_no_other_measure_than_that_of_the_runs(found: dict[str, Checklist]) -> None:
-    results = found["scalable"].results
+def test_harm_is_no_other_measure_than_that_of_the_runs(checklists: dict[str, Checklist]) -> None:
+    results = checklists["scalable"].results
     table = results.table("next-to-reno", ["goodput_mbit_per_s[victim]", "harm_to_reno"])
-    one, own = (
+    one, alike = (
         table.filter(algorithm=name, queue="1bdp", repetition=1).row(0, named=True)
         for name in ("scalable", "reno")
     )
-    expected = 1 - one["goodput_mbit_per_s[victim]"] / own["goodput_mbit_per_s[victim]"]
+    expected = 1 - one["goodput_mbit_per_s[victim]"] / alike["goodput_mbit_per_s[victim]"]
     assert one["harm_to_reno"] == pytest.approx(expected)
 
 
-def test_a_page_is_a_file_of_its_own(found: dict[str, Checklist], tmp_path: Path) -> None:
+def test_a_page_is_a_file_of_its_own(checklists: dict[str, Checklist], tmp_path: Path) -> None:
     page = tmp_path / "bbr.html"
-    suite_pages.write([found["bbr"]], page, "dumbbell checklist bbr")
+    suite_pages.write([checklists["bbr"]], page, "dumbbell checklist bbr")
     text = page.read_text()
     assert "src=" not in text
     assert 'rel="stylesheet"' not in text
     assert line(text, "cannot") == snapshot("<h2>What this cannot say</h2>")
     assert "Multipath transport" in text
-    assert text.count('<svg class="glyph"') == len(found["bbr"].frame())
+    assert text.count('<svg class="glyph"') == len(checklists["bbr"].frame())
 
 
-def test_markdown_says_which_clauses_each_fails(found: dict[str, Checklist]) -> None:
-    text = checklist_markdown.page(list(found.values()), "dumbbell checklist")
+def test_markdown_says_which_clauses_each_fails(checklists: dict[str, Checklist]) -> None:
+    text = checklist_markdown.page(list(checklists.values()), "dumbbell checklist")
     (vegas,) = (line for line in text.splitlines() if line.startswith("| vegas |"))
     assert vegas == "| vegas | none | 5.2.1 coexistence | none |"
 

@@ -41,8 +41,8 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 
 
 def mean(comparison: Comparison, line: str, measure: str) -> float:
-    found = comparison.means.filter((pl.col("line") == line) & (pl.col("quantity") == measure))
-    return float(found["mean"].item())
+    rows = comparison.means.filter((pl.col("line") == line) & (pl.col("quantity") == measure))
+    return float(rows["mean"].item())
 
 
 def test_each_algorithm_alone_has_as_many_flows_as_the_mix(comparison: Comparison) -> None:
@@ -80,21 +80,21 @@ def test_measures_are_possible(comparison: Comparison) -> None:
 def test_intervals_are_those_of_students_t(comparison: Comparison) -> None:
     line = comparison.runs.filter(pl.col("line") == "reno × 3")
     expected = tables.aggregate(line, ["line"], "rtt_mean_ms@run").row(0, named=True)
-    found = comparison.means.filter(
+    row = comparison.means.filter(
         (pl.col("line") == "reno × 3") & (pl.col("quantity") == "rtt_mean_ms@run")
     ).row(0, named=True)
     assert line.height == 3
-    assert [found[key] for key in ("mean", "low", "high")] == [
+    assert [row[key] for key in ("mean", "low", "high")] == [
         expected[key] for key in ("mean", "low", "high")
     ]
 
 
 def test_json_tells_everything(comparison: Comparison) -> None:
-    told = comparison.as_dict()
-    assert told["setting"]["rate"] == "10mbit"
-    assert told["lines"][0]["algorithm"] == "reno"
-    assert told["lines"][2]["algorithm"] is None
-    quantities = told["lines"][0]["quantities"]
+    data = comparison.as_dict()
+    assert data["setting"]["rate"] == "10mbit"
+    assert data["lines"][0]["algorithm"] == "reno"
+    assert data["lines"][2]["algorithm"] is None
+    quantities = data["lines"][0]["quantities"]
     window = {"from_s", "to_s"}
     assert set(quantities["jain"]) == {"mean", "se", "low", "high", "n", *window}
     assert quantities["goodput_mbit_per_s"]["from_s"] > quantities["rtt_mean_ms@run"]["from_s"] == 0

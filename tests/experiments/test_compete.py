@@ -43,12 +43,12 @@ def test_both_sides_start_first_once_and_share_the_goodput(starved: Contest) -> 
 def test_harm_compares_with_the_same_flows_among_their_own(starved: Contest) -> None:
     name = "goodput_mean_mbit_per_s[one]"
     runs = starved.results.table("compete", name).filter(pl.col("start") == "vegas first")
-    with_cubic, own = (
+    with_cubic, alike = (
         runs.filter(pl.col("flows") == flows)[name].mean() for flows in ("both", "vegas")
     )
     assert isinstance(with_cubic, float)
-    assert isinstance(own, float)
-    assert column(starved, "harm")[0] == pytest.approx(1 - with_cubic / own)
+    assert isinstance(alike, float)
+    assert column(starved, "harm")[0] == pytest.approx(1 - with_cubic / alike)
 
 
 def test_who_is_starved_and_who_is_not_is_a_sentence(starved: Contest) -> None:
@@ -83,12 +83,12 @@ def test_the_page_begins_with_the_verdict(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     options = ("--rate", "5mbit", "--rtt", "10ms", "--duration", "5s", "--runs", "2")
-    said = dumbbell("compete", "reno", "cubic", *options, "--report", "pages")
+    output = dumbbell("compete", "reno", "cubic", *options, "--report", "pages")
     header, _, rest = Path("pages/index.html").read_text().partition("</header>")
     sentence = "Dumbbell calls it harm where more than 20 % is lost."
     assert sentence in header
     assert sentence not in rest
-    assert sentence in " ".join(said.out.split())
+    assert sentence in " ".join(output.out.split())
 
 
 def test_a_sweep_has_a_line_for_each_path_and_order(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_sweep_has_a_line_for_each_path_and_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("algorithms", "said"),
+    ("algorithms", "problem"),
     [
         (["reno"], "needs two algorithms"),
         (["reno", "cubic", "bic"], "needs two algorithms"),
@@ -116,10 +116,10 @@ def test_a_sweep_has_a_line_for_each_path_and_order(tmp_path: Path) -> None:
     ],
 )
 def test_other_than_two_algorithms_with_flows_is_refused(
-    tmp_path: Path, algorithms: list[str], said: str
+    tmp_path: Path, algorithms: list[str], problem: str
 ) -> None:
     with pytest.raises(InputError) as error:
         held(tmp_path, *algorithms)
-    assert said in str(error.value)
+    assert problem in str(error.value)
     assert error.value.key == "algorithm"
     assert not (tmp_path / "results").exists()

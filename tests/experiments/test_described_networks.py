@@ -376,15 +376,15 @@ def test_a_table_of_netem_is_taken_from_next_to_the_file(read: Read, tmp_path: P
 
 def test_an_unknown_file_names_what_can_be_imported(dumbbell: Command, tmp_path: Path) -> None:
     (tmp_path / "some.txt").write_text("nothing\n")
-    said = dumbbell("import", "some.txt")
-    assert said.code == 2
-    assert all(word in said.err for word in ("iperf3", "tc qdisc", "TheaterQ")), said.err
+    output = dumbbell("import", "some.txt")
+    assert output.code == 2
+    assert all(word in output.err for word in ("iperf3", "tc qdisc", "TheaterQ")), output.err
 
 
 def test_a_described_network_can_be_simulated(dumbbell: Command, tmp_path: Path) -> None:
     (tmp_path / "queue.sh").write_text(f"{LIMITED}{BELOW}netem delay 20ms\n")
-    said = dumbbell("import", "queue.sh")
-    assert (said.code, tomllib.loads(said.out)["network"]["rtt"]) == (0, "20ms")
-    said = dumbbell("import", "queue.sh", "--scenario", "net.toml")
-    assert (said.code, "dumbbell simulate net.toml" in said.err) == (0, True)
+    output = dumbbell("import", "queue.sh")
+    assert (output.code, tomllib.loads(output.out)["network"]["rtt"]) == (0, "20ms")
+    output = dumbbell("import", "queue.sh", "--scenario", "net.toml")
+    assert (output.code, "dumbbell simulate net.toml" in output.err) == (0, True)
     assert dumbbell("simulate", "net.toml", "--duration", "1s").code == 0

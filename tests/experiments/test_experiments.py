@@ -75,25 +75,25 @@ def test_a_scenario_is_run_once_and_is_what_it_would_be_alone(dumbbell: Command)
 
 def test_repetitions_begin_with_the_seed_and_share_what_is_there(dumbbell: Command) -> None:
     dumbbell("simulate", "two.toml")
-    said = dumbbell("simulate", "two.toml", "--runs", "3")
-    assert "2 run, 1 reused" in said.err
-    assert "Mean of 3 runs" in said.out
-    told = dumbbell("simulate", "two.toml", "--runs", "3", "--json").json["runs"]
-    seeds = [run["scenario"]["seed"] for run in told]
+    output = dumbbell("simulate", "two.toml", "--runs", "3")
+    assert "2 run, 1 reused" in output.err
+    assert "Mean of 3 runs" in output.out
+    runs = dumbbell("simulate", "two.toml", "--runs", "3", "--json").json["runs"]
+    seeds = [run["scenario"]["seed"] for run in runs]
     assert seeds[0] == 7
     assert len(set(seeds)) == 3
     one = dumbbell("simulate", "two.toml", "--seed", str(seeds[1]), "--json")
     assert "1 reused" in one.err
-    assert one.json["scenario"] == told[1]["scenario"]
+    assert one.json["scenario"] == runs[1]["scenario"]
     assert only_experiment()
 
 
 def test_what_is_set_is_another_experiment(dumbbell: Command) -> None:
     dumbbell("simulate", "two.toml")
     options = ("--set", "network.rtt=40ms", "--set", "flow.2.algorithm=reno", "--duration", "2s")
-    told = dumbbell("simulate", "two.toml", *options, "--json").json["scenario"]
-    assert told["duration_ns"] == 2 * 10**9
-    assert [flow["transport"]["tcp"]["algorithm"] for flow in told["flows"]] == ["htcp", "reno"]
+    scenario = dumbbell("simulate", "two.toml", *options, "--json").json["scenario"]
+    assert scenario["duration_ns"] == 2 * 10**9
+    assert [flow["transport"]["tcp"]["algorithm"] for flow in scenario["flows"]] == ["htcp", "reno"]
     names = experiment_names.names(Path("results"))
     assert len(names) == 2
     commands = {Study.load(name, Path("results")).header.command for name in names}
@@ -118,21 +118,21 @@ def test_what_is_set_is_another_experiment(dumbbell: Command) -> None:
 def test_what_cannot_be_is_refused_and_leaves_nothing(
     dumbbell: Command, options: list[str], wanted: str
 ) -> None:
-    said = dumbbell("simulate", "two.toml", *options)
-    assert said.code == 2
-    assert said.err.startswith(f"error: {wanted}")
+    output = dumbbell("simulate", "two.toml", *options)
+    assert output.code == 2
+    assert output.err.startswith(f"error: {wanted}")
     assert not Path("results").exists()
 
 
 def test_files_are_relative_to_the_scenario(dumbbell: Command) -> None:
-    said = dumbbell("simulate", EXAMPLES / "radio.toml", "--duration", "11s")
-    assert said.code == 0
+    output = dumbbell("simulate", EXAMPLES / "radio.toml", "--duration", "11s")
+    assert output.code == 0
 
 
 def test_captured_runs_are_kept_without_their_packets(dumbbell: Command) -> None:
-    said = dumbbell("simulate", "two.toml", "--pcap", "name")
+    output = dumbbell("simulate", "two.toml", "--pcap", "name")
     assert Path("name-sender.pcapng").stat().st_size > 10_000
-    assert "1 reused" in said.err
+    assert "1 reused" in output.err
     alone = api.simulate("two.toml")
     kept = Store("results").get(alone.key)
     assert kept.summary == alone.summary
@@ -147,9 +147,9 @@ def test_ctrl_c_keeps_finished_runs_and_the_same_command_resumes(tmp_path: Path)
     )
     wait_for_a_run(tmp_path, process)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command continues" in said
+    assert "the same command continues" in err
     finished = len(list(tmp_path.glob("results/runs/??/*/run.json")))
     assert 1 <= finished < 400
     again = subprocess.run(
@@ -180,11 +180,11 @@ def test_ctrl_c_ends_what_makes_many_runs_within_half_a_second(
     times = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     used_s = sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=60)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     total_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     assert process.returncode == 130
-    assert re.search(r"(stopped by Ctrl-C|the same command continues)\n$", said)
+    assert re.search(r"(stopped by Ctrl-C|the same command continues)\n$", err)
     assert total_s - used_s < 0.5
 
 
@@ -197,8 +197,8 @@ def wait_for_a_run(folder: Path, process: subprocess.Popen[str]) -> None:
 
 
 def test_an_experiment_that_cannot_run_does_not_stay(dumbbell: Command) -> None:
-    said = dumbbell("compare", "reno", *PATH[:-2], "--buffer", "1bdp", "--stack", "linux-6.")
-    assert said.code == 2
+    output = dumbbell("compare", "reno", *PATH[:-2], "--buffer", "1bdp", "--stack", "linux-6.")
+    assert output.code == 2
     assert not Path("results/experiments").exists()
 
 
@@ -258,19 +258,19 @@ def test_open_opens_a_browser_only_where_somebody_looks(
 
 
 def test_open_says_what_there_is(dumbbell: Command) -> None:
-    said = dumbbell("open")
-    assert said.code == 2
-    assert said.err == snapshot(
+    output = dumbbell("open")
+    assert output.code == 2
+    assert output.err == snapshot(
         "error: results: holds no runs; valid: another folder by --results, or first dumbbell simulate FILE\n"
     )
     dumbbell("simulate", "two.toml")
-    said = dumbbell("open", "two-00000000")
-    assert said.code == 2
-    assert only_experiment() in said.err
+    output = dumbbell("open", "two-00000000")
+    assert output.code == 2
+    assert only_experiment() in output.err
     dumbbell("simulate", "two.toml", "--runs", "40")
-    said = dumbbell("open", "")
-    assert said.code == 2
-    assert "40 runs begin like this" in said.err
+    output = dumbbell("open", "")
+    assert output.code == 2
+    assert "40 runs begin like this" in output.err
 
 
 def test_experiments_are_in_the_site_of_all_studies(
@@ -278,13 +278,13 @@ def test_experiments_are_in_the_site_of_all_studies(
 ) -> None:
     monkeypatch.setattr(Study, "names", list)
     dumbbell("simulate", "two.toml", "--results", "elsewhere")
-    said = dumbbell("report", "--all", "--results", "elsewhere")
-    assert said.code == 0
+    output = dumbbell("report", "--all", "--results", "elsewhere")
+    assert output.code == 0
     (name,) = experiment_names.names(Path("elsewhere"))
     index = Path("report/index.html").read_text()
     assert "Own experiments" in index
     assert f'href="studies/{name}/index.html"' in index
-    assert "not among the studies" not in said.err
+    assert "not among the studies" not in output.err
     assert dumbbell("open", name, "--results", "elsewhere").code == 0
 
 
@@ -292,8 +292,8 @@ def test_experiments_are_merged(dumbbell: Command) -> None:
     dumbbell("simulate", "two.toml", "--results", "part")
     dumbbell("merge", "part")
     assert only_experiment() == experiment_names.names(Path("part"))[0]
-    said = dumbbell("simulate", "two.toml")
-    assert "1 reused" in said.err
+    output = dumbbell("simulate", "two.toml")
+    assert "1 reused" in output.err
     assert [run["test"] for run in dumbbell("list", "runs", "--json").json] == ["run"]
 
 
@@ -306,13 +306,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ["simulate", "two.toml", "--runs", "2", "--report", "simulated"],
         ["compare", "reno", "cubic", *PATH, "--flows", "reno:1,bbr:1", "--report", "compared"],
     ):
-        said = io.StringIO()
-        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(said):
+        err = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stderr(err):
             patch.chdir(folder)
             patch.setattr(sys, "argv", ["dumbbell", *arguments])
             with pytest.raises(SystemExit):
                 commands.main()
-        assert f"Page: {arguments[-1]}/index.html" in said.getvalue()
+        assert f"Page: {arguments[-1]}/index.html" in err.getvalue()
     return folder
 
 
@@ -343,8 +343,8 @@ def test_every_link_leads_somewhere(pages: Path) -> None:
 
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
-    with browser.browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
+    with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
 
 
 TOP = "document.querySelector('.chart').getBoundingClientRect()"
@@ -418,16 +418,16 @@ def test_open_names_a_study_of_another_folder(dumbbell: Command, tmp_path: Path)
     small_study.write(tmp_path / "elsewhere")
     where = ["--where", "test=lossy", "--where", "algorithm=reno", "--quick"]
     assert dumbbell("run", "./elsewhere", *where).code == 0
-    said = dumbbell("open", "--print")
-    assert_refused(said)
-    assert said.err == snapshot(
+    output = dumbbell("open", "--print")
+    assert_refused(output)
+    assert output.err == snapshot(
         'error: results: "small": a study that was run from another folder; valid: dumbbell report FOLDER, with the study\'s own folder\n'
     )
-    assert "dumbbell report FOLDER" in said.err
+    assert "dumbbell report FOLDER" in output.err
     assert dumbbell("report", "./elsewhere").code == 0
     Path("results/studies/small.json").unlink()
-    said = dumbbell("open", "--print")
-    assert_refused(said)
-    assert said.err == snapshot(
+    output = dumbbell("open", "--print")
+    assert_refused(output)
+    assert output.err == snapshot(
         'error: results: "small": ran last, but its plan is not in the folder; valid: dumbbell open RUN, with a run of dumbbell list runs\n'
     )

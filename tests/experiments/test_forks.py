@@ -67,8 +67,8 @@ def test_common_tables_move_into_the_tests_of_a_fork(name: str) -> None:
     for part in (study.figures[0].name, study.figures[-1].name):
         original = study.part([part])
         axes = [test.axes for test in original.tests if axis in test.axes]
-        same = ",".join(dict.fromkeys(value for each in axes for value in each[axis]))
-        if any(set(each[axis]) != set(same.split(",")) for each in axes):
+        same = ",".join(dict.fromkeys(value for grid in axes for value in grid[axis]))
+        if any(set(grid[axis]) != set(same.split(",")) for grid in axes):
             continue
         fork = forked(original, f"{axis}={same}")
         names = [test.name for test in fork.study.tests]
@@ -100,7 +100,7 @@ def test_names_do_not_follow(study: Study) -> None:
     fork = forked(study, "algorithm=cubic,bbr")
     assert [figure.name for figure in fork.study.figures] == ["fig1", "fig2"]
     assert "overlay" not in fork.content["figure"][0] or not fork.content["figure"][0]["overlay"]
-    assert [each for each in fork.left_out if "fig3" in each] == snapshot(
+    assert [reason for reason in fork.left_out if "fig3" in reason] == snapshot(
         ["fig3 is left out: the fork has none of its runs"]
     )
 
@@ -110,12 +110,12 @@ def test_claims_that_compare_values_of_the_axis_are_left_out_by_name() -> None:
     guide = Path(__file__).parents[2] / "docs" / "guides" / "fork.md"
     assert f"dumbbell report {fork.study.name} " in guide.read_text()
     assert "E31" not in [claim.id for claim in fork.study.claims]
-    assert [each for each in fork.left_out if "E31" in each] == snapshot(
+    assert [reason for reason in fork.left_out if "E31" in reason] == snapshot(
         ["E31 is left out: it compares values of rtt, of which the fork has one"]
     )
     assert [test.name for test in fork.study.tests] == ["efficiency"]
     assert all(
-        each["statement"] == "expectation" for c in fork.content["claim"] for each in c["check"]
+        check["statement"] == "expectation" for c in fork.content["claim"] for check in c["check"]
     )
 
 
@@ -144,9 +144,9 @@ def test_settings_at_points_that_are_gone_are_named() -> None:
 def test_what_the_study_has_not_is_refused(
     study: Study, small: Results, change: str, key: str, problem: str
 ) -> None:
-    asked = Campaign(study, small.store, small.engine, Plan())
+    campaign = Campaign(study, small.store, small.engine, Plan())
     with pytest.raises(InputError) as error:
-        forking.campaign(forked(study, change), asked, is_kept=False)
+        forking.campaign(forked(study, change), campaign, is_kept=False)
     assert error.value.source is None
     assert error.value.key == key
     assert problem in error.value.problem
@@ -166,12 +166,12 @@ FORK = ("run", "small:fig2", "--set", "rtt=30ms", "--where", "rate=10mbit", "--r
 def test_a_fork_is_a_study_of_its_own_that_every_command_knows(
     copied: Command, tmp_path: Path
 ) -> None:
-    said = copied(*FORK)
-    assert said.code == 0, said.err
-    name = line(said.err, "The fork is").rpartition(" ")[2]
+    output = copied(*FORK)
+    assert output.code == 0, output.err
+    name = line(output.err, "The fork is").rpartition(" ")[2]
     assert name.startswith("small-fig2-rtt-30ms-")
     assert (tmp_path / "results" / FOLDER / name / "study.toml").is_file()
-    assert f"Next: dumbbell report {name}" in said.err
+    assert f"Next: dumbbell report {name}" in output.err
     assert "4 reused" in copied(*FORK).err
     assert name in copied("list", "studies").out
     listed = copied("list", "runs", "--csv").out
@@ -195,7 +195,7 @@ def test_the_page_shows_the_original_on_the_same_axes(copied: Command, tmp_path:
     assert "Claims of the fork" in text
     assert "What sources state" not in text  # The same claims once more.
     folder = page.parent / "data"
-    ours, theirs = (folder / f"{each}fig2.csv" for each in ("", "original-"))
+    ours, theirs = (folder / f"{prefix}fig2.csv" for prefix in ("", "original-"))
     assert "30" in ours.read_text()
     assert "20" in theirs.read_text()
     assert "40" in theirs.read_text()
@@ -216,13 +216,13 @@ def test_an_original_without_runs_is_named_with_its_command(
 
 
 def test_a_dry_run_keeps_nothing(copied: Command, tmp_path: Path) -> None:
-    said = copied(*FORK, "--dry-run")
-    assert line(said.out, "4 runs") == snapshot("4 runs, 0 of them are there")
+    output = copied(*FORK, "--dry-run")
+    assert line(output.out, "4 runs") == snapshot("4 runs, 0 of them are there")
     assert not (tmp_path / "results" / FOLDER).exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "problem"),
     [
         (("--set", "rtx=1ms"), "--set: rtx"),
         (("--set", "rtt=soon"), "--set: rtt"),
@@ -231,11 +231,11 @@ def test_a_dry_run_keeps_nothing(copied: Command, tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_fork_is_refused_in_one_line(
-    copied: Command, words: tuple[str, ...], told: str
+    copied: Command, words: tuple[str, ...], problem: str
 ) -> None:
-    said = copied("run", "small", *words)
-    assert_refused(said)
-    assert told in said.err
+    output = copied("run", "small", *words)
+    assert_refused(output)
+    assert problem in output.err
 
 
 def test_a_fork_may_have_a_name(study: Study) -> None:

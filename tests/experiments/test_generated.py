@@ -91,11 +91,11 @@ def test_a_written_trace_is_read_again() -> None:
 def test_the_command_writes_a_trace_and_shows_how_to_name_it(
     dumbbell: Command, tmp_path: Path
 ) -> None:
-    said = dumbbell("trace", "leo", "--seed", "7", "--duration", "20s", "-o", "a.csv")
-    assert (said.code, 'delay = { trace = "a.csv" }' in said.err) == (0, True)
+    output = dumbbell("trace", "leo", "--seed", "7", "--duration", "20s", "-o", "a.csv")
+    assert (output.code, 'delay = { trace = "a.csv" }' in output.err) == (0, True)
     assert (tmp_path / "a.csv").read_text() == generated("leo", 7, 20 * S)
-    said = dumbbell("trace", "wifi", "--duration", "1s")
-    assert said.out == generated("wifi", 1, S)
+    output = dumbbell("trace", "wifi", "--duration", "1s")
+    assert output.out == generated("wifi", 1, S)
 
 
 @pytest.mark.parametrize(
@@ -111,6 +111,6 @@ def test_the_command_writes_a_trace_and_shows_how_to_name_it(
 def test_a_wrong_request_is_refused(
     arguments: tuple[str, ...], words: tuple[str, ...], dumbbell: Command
 ) -> None:
-    said = dumbbell("trace", *arguments)
-    assert said.code == 2
-    assert all(word in said.err for word in words), said.err
+    output = dumbbell("trace", *arguments)
+    assert output.code == 2
+    assert all(word in output.err for word in words), output.err

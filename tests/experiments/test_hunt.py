@@ -46,7 +46,7 @@ def whole(traffic: Traffic = Traffic.ALONE, seconds: int = 30) -> Space:
     return Space(traffic, seconds * SECOND, beside="cubic")
 
 
-@pytest.mark.parametrize("dimension", DIMENSIONS, ids=lambda each: each.name)
+@pytest.mark.parametrize("dimension", DIMENSIONS, ids=lambda dimension: dimension.name)
 def test_a_range_rises_from_end_to_end_and_is_read_as_it_is_written(dimension: Any) -> None:
     values = [dimension.value(step / 40) for step in range(41)]
     assert values == sorted(values)
@@ -125,12 +125,12 @@ def test_what_has_no_effect_is_neutral() -> None:
 
 
 def test_one_value_stays_and_another_range_holds() -> None:
-    found = space.space(whole(), (), {"rate": "5mbit", "queue": "2bdp..4bdp", "jitter": "none"})
-    names = {each.name for each in found.searched}
+    narrowed = space.space(whole(), (), {"rate": "5mbit", "queue": "2bdp..4bdp", "jitter": "none"})
+    names = {dimension.name for dimension in narrowed.searched}
     assert not names & {"rate", "jitter", "order"}
-    assert found.of(found.neutral, "rate") == 5
-    assert found.of(found.neutral, "queue") == 2
-    assert {each.name for each in space.space(whole(), ["rtt"], {}).searched} == {"rtt"}
+    assert narrowed.of(narrowed.neutral, "rate") == 5
+    assert narrowed.of(narrowed.neutral, "queue") == 2
+    assert {dimension.name for dimension in space.space(whole(), ["rtt"], {}).searched} == {"rtt"}
     only = space.space(whole(), (), {"discipline": "pie"})
     assert only.table(only.neutral)["network"]["queue"] == {"discipline": "pie"}
 
@@ -170,9 +170,9 @@ RTT = "rtt_mean_ms[hunted]"
 
 
 def test_regret_compares_with_the_best_reference() -> None:
-    found = gap("goodput", {GOODPUT: 2.0}, {GOODPUT: 4.0}, {GOODPUT: 8.0})
-    assert found.regret == pytest.approx(0.75)
-    assert (found.worse, found.better) == ("us", "other1")
+    difference = gap("goodput", {GOODPUT: 2.0}, {GOODPUT: 4.0}, {GOODPUT: 8.0})
+    assert difference.regret == pytest.approx(0.75)
+    assert (difference.worse, difference.better) == ("us", "other1")
     assert gap("goodput", {GOODPUT: 8.0}, {GOODPUT: 4.0}).regret < 0
 
 
@@ -188,8 +188,12 @@ def test_a_reference_without_goodput_has_no_short_delay() -> None:
 
 
 def test_two_are_apart_whichever_is_ahead() -> None:
-    found = gap("goodput", {GOODPUT: 8.0}, {GOODPUT: 2.0}, either=True)
-    assert (found.worse, found.better, found.regret) == ("other0", "us", pytest.approx(0.75))
+    difference = gap("goodput", {GOODPUT: 8.0}, {GOODPUT: 2.0}, either=True)
+    assert (difference.worse, difference.better, difference.regret) == (
+        "other0",
+        "us",
+        pytest.approx(0.75),
+    )
 
 
 @pytest.mark.parametrize(
@@ -231,16 +235,16 @@ def test_a_claim_names_the_side_that_has_less() -> None:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Hunted, Path]:
+def vegas_hunt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Hunted, Path]:
     results = tmp_path_factory.mktemp("hunt") / "results"
     return hunt(NOISE, results=results), results
 
 
-def test_jitter_alone_keeps_vegas_from_the_link(found: tuple[Hunted, Path]) -> None:
-    hunted, _ = found
+def test_jitter_alone_keeps_vegas_from_the_link(vegas_hunt: tuple[Hunted, Path]) -> None:
+    hunted, _ = vegas_hunt
     assert hunted.found is not None
     assert hunted.found.regret > 0.5
-    assert [each.name for each in hunted.space.moves(hunted.found.point)] == ["jitter"]
+    assert [move.name for move in hunted.space.moves(hunted.found.point)] == ["jitter"]
     assert hunted.statement is not None
     assert hunted.statement.text == snapshot(
         "With Vegas the goodput of a lone flow is less than half of that with Standard TCP."
@@ -251,9 +255,9 @@ def test_jitter_alone_keeps_vegas_from_the_link(found: tuple[Hunted, Path]) -> N
 
 
 def test_disturbed_runs_are_named_and_have_no_table(
-    found: tuple[Hunted, Path], tmp_path: Path
+    vegas_hunt: tuple[Hunted, Path], tmp_path: Path
 ) -> None:
-    hunted, _ = found
+    hunted, _ = vegas_hunt
     (confirmed,) = hunted.confirmations
     empty = replace(confirmed, means={}, invalid=6, because="the emulator was held up")
     assert words.verdict(empty) == snapshot(
@@ -272,20 +276,20 @@ def test_disturbed_runs_are_named_and_have_no_table(
     )
 
 
-def test_the_minimal_scenario_keeps_the_regret(found: tuple[Hunted, Path]) -> None:
-    course = found[0].course
+def test_the_minimal_scenario_keeps_the_regret(vegas_hunt: tuple[Hunted, Path]) -> None:
+    course = vegas_hunt[0].course
     assert course.found is not None
     assert course.found.regret >= 0.75 * course.worst.regret
     taken = [step.regret for step in course.steps if step.taken]
-    (first,) = found[0].search.judge.judge([course.worst.point], 3)
+    (first,) = vegas_hunt[0].search.judge.judge([course.worst.point], 3)
     assert min(taken) >= 0.9 * first.regret
     assert len(course.cells) == 1  # rate and round-trip time have one value
 
 
 def test_a_search_from_half_of_the_runs_finds_the_same(
-    found: tuple[Hunted, Path], tmp_path: Path
+    vegas_hunt: tuple[Hunted, Path], tmp_path: Path
 ) -> None:
-    hunted, results = found
+    hunted, results = vegas_hunt
     shutil.copytree(results, tmp_path / "results")
     runs = sorted((tmp_path / "results" / "runs").iterdir())
     for folder in runs[::2]:
@@ -298,9 +302,9 @@ def test_a_search_from_half_of_the_runs_finds_the_same(
 
 
 def test_the_file_is_the_finding_and_shows_it_again(
-    found: tuple[Hunted, Path], tmp_path: Path
+    vegas_hunt: tuple[Hunted, Path], tmp_path: Path
 ) -> None:
-    hunted, _ = found
+    hunted, _ = vegas_hunt
     file = tmp_path / "worst.toml"
     file.write_text(hunting.scenario_file(hunted, tmp_path))
     run = dumbbell.simulate(file)
@@ -312,9 +316,9 @@ def test_the_file_is_the_finding_and_shows_it_again(
 
 
 def test_a_file_names_the_commands_of_each_engine(
-    found: tuple[Hunted, Path], tmp_path: Path
+    vegas_hunt: tuple[Hunted, Path], tmp_path: Path
 ) -> None:
-    hunted, _ = found
+    hunted, _ = vegas_hunt
     (confirmed,) = hunted.confirmations
     plain = hunting.scenario_file(hunted, tmp_path)
     assert "testbed" not in plain
@@ -398,14 +402,14 @@ def test_pulses_at_the_timeout_are_an_attack(tmp_path: Path) -> None:
 def test_equal_algorithms_are_not_told_apart(dumbbell: Command) -> None:
     code = Path(__file__).parents[2] / "algorithms/reno.c"
     Path("twin.c").write_text(code.read_text().replace("reno", "twin"))
-    said = dumbbell(
+    output = dumbbell(
         "hunt", "--distinguish", "reno", "./twin.c", "--points", "4", "--duration", "3s"
     )
-    assert said.code == 0
-    assert unmeasured(said.out) == snapshot(
+    assert output.code == 0
+    assert unmeasured(output.out) == snapshot(
         "No scenario of 4 scenarios tells them apart compared with twin: the largest regret is N, below N.\n"
     )
-    assert "regret is 0.00" in said.out
+    assert "regret is 0.00" in output.out
 
 
 @pytest.mark.usefixtures("few_seeds", "small_map")
@@ -436,12 +440,12 @@ def crashing(condition: str) -> None:
 @pytest.mark.usefixtures("few_seeds", "small_map")
 def test_a_run_that_fails_is_the_finding(dumbbell: Command) -> None:
     crashing("conn->srtt_us > 100000")
-    said = dumbbell(
+    output = dumbbell(
         "hunt", "./crash.c", "--against", "reno", "--over", "rtt", "--over", "loss",
         "--where", "rtt=5ms..2s", "--points", "5", "--duration", "3s",
     )  # fmt: skip
-    assert said.code == 0, said.err
-    assert said.out == snapshot(
+    assert output.code == 0, output.err
+    assert output.out == snapshot(
         "The run of crash fails with 20 Mbit/s, RTT 50 ms, queue 1 BDP: the process that ran crash ended by SIGSEGV (memory that is not its own); to find where: dumbbell check ./crash.c\n"
     )
     text = Path("hunted/crash-goodput.toml").read_text()
@@ -456,10 +460,10 @@ def test_a_run_that_fails_is_the_finding(dumbbell: Command) -> None:
 def test_a_run_that_fails_on_the_ordinary_path_stops_the_hunt(dumbbell: Command) -> None:
     crashing("conn->srtt_us > 0")
     for sides in (["reno", "--against", "./crash.c"], ["./crash.c", "--against", "reno"]):
-        said = dumbbell("hunt", *sides, "--points", "2", "--duration", "2s")
-        assert said.code == DumbbellError.exit_code
-        assert "crash" in said.err
-        assert "failed" in said.err
+        output = dumbbell("hunt", *sides, "--points", "2", "--duration", "2s")
+        assert output.code == DumbbellError.exit_code
+        assert "crash" in output.err
+        assert "failed" in output.err
 
 
 # The command
@@ -467,23 +471,23 @@ def test_a_run_that_fails_on_the_ordinary_path_stops_the_hunt(dumbbell: Command)
 
 @pytest.mark.usefixtures("small_map")
 def test_the_command_writes_page_and_scenario(dumbbell: Command) -> None:
-    said = dumbbell(
+    output = dumbbell(
         "hunt", "vegas", "--against", "cubic", "--goal", "share", "--points", "6",
         "--where", "rate=5mbit..10mbit", "--where", "rtt=20ms..40ms", "--where", "queue=2bdp",
         "--over", "rate", "--over", "rtt", "--over", "order",
         "--duration", "9s", "--runs", "3",
     )  # fmt: skip
-    assert said.code == 0, said.err
-    assert unmeasured(line(said.out, "reference")) == snapshot(
+    assert output.code == 0, output.err
+    assert unmeasured(line(output.out, "reference")) == snapshot(
         "With Vegas the goodput next to a flow of the first reference is less than half of that with CUBIC. Regret N with 10 Mbit/s, RTT 40 ms, queue 2 BDP."
     )
     page = Path("hunted/index.html").read_text()
     for heading in ("The scenario", "On the simulator", "Map of failures", "Course of the search"):
         assert f"<h2>{heading}</h2>" in page
     assert {"map.svg", "tried.svg", "over-time-simulator.svg", "vegas-share.toml"} <= {
-        each.name for each in Path("hunted").iterdir()
+        file.name for file in Path("hunted").iterdir()
     }
-    (again,) = [line for line in said.err.splitlines() if line.startswith("Judge again: ")]
+    (again,) = [line for line in output.err.splitlines() if line.startswith("Judge again: ")]
     claims = dumbbell(*again.split()[3:])
     assert claims.code == 0
     assert "expectation met" in claims.out + claims.err
@@ -524,9 +528,9 @@ def test_the_command_writes_page_and_scenario(dumbbell: Command) -> None:
 def test_wrong_options_are_refused(
     dumbbell: Command, arguments: tuple[str, ...], problem: str
 ) -> None:
-    said = dumbbell("hunt", *arguments)
-    assert_refused(said)
-    assert problem in said.err
+    output = dumbbell("hunt", *arguments)
+    assert_refused(output)
+    assert problem in output.err
 
 
 @pytest.mark.parametrize(
@@ -544,8 +548,8 @@ def test_wrong_types_are_refused(arguments: dict[str, Any], problem: str) -> Non
     assert problem in str(caught.value)
 
 
-def test_a_notebook_has_the_scenarios_as_a_frame(found: tuple[Hunted, Path]) -> None:
-    hunted, results = found
+def test_a_notebook_has_the_scenarios_as_a_frame(vegas_hunt: tuple[Hunted, Path]) -> None:
+    hunted, results = vegas_hunt
     again = dumbbell.hunt(
         "vegas",
         against="reno",

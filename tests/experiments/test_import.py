@@ -28,9 +28,13 @@ PATH = {"rate": "20mbit", "rtt": "40ms", "queue": "50p"}
 
 
 def test_a_report_of_iperf3_is_read(tmp_path: Path) -> None:
-    found = reading.read(written(tmp_path, iperf3()))
-    assert (found.tool, found.duration_s, len(found.flows)) == ("iperf 3.18", 10.0, 2)
-    first = found.flows[0]
+    measurement = reading.read(written(tmp_path, iperf3()))
+    assert (measurement.tool, measurement.duration_s, len(measurement.flows)) == (
+        "iperf 3.18",
+        10.0,
+        2,
+    )
+    first = measurement.flows[0]
     assert first.algorithm == "cubic"
     assert first.samples.height == 10
     assert first.samples["time_s"].to_list() == [second + 0.5 for second in range(10)]
@@ -38,13 +42,13 @@ def test_a_report_of_iperf3_is_read(tmp_path: Path) -> None:
     assert (first.rtt_min_ms, first.rtt_mean_ms) == (39.5, 50)
     assert first.retransmitted == 2
     assert first.segments == 9496 + 2
-    assert rates.total(found.flows).megabits.tolist() == pytest.approx([22] * 10)
+    assert rates.total(measurement.flows).megabits.tolist() == pytest.approx([22] * 10)
 
 
 def test_the_stream_of_events_says_the_same(tmp_path: Path) -> None:
     content = iperf3()
     events = [{"event": "start", "data": content["start"]}]
-    events += [{"event": "interval", "data": each} for each in content["intervals"]]
+    events += [{"event": "interval", "data": interval} for interval in content["intervals"]]
     events += [{"event": "end", "data": content["end"]}]
     file = tmp_path / "stream.json"
     file.write_text("".join(json.dumps(event) + "\n" for event in events))
@@ -56,15 +60,15 @@ def test_the_stream_of_events_says_the_same(tmp_path: Path) -> None:
 
 
 def test_a_path_is_fitted_and_says_what_it_rests_on(tmp_path: Path) -> None:
-    found = reading.read(written(tmp_path, iperf3()))
-    path = fitting.path(found, {})
+    measurement = reading.read(written(tmp_path, iperf3()))
+    path = fitting.path(measurement, {})
     assert path.rate.value == "22.8mbit"  # 22 Mbit/s of data with headers of 52 bytes in 1500
     assert path.rtt.value == "38.974ms"  # a packet takes 0.53 ms
     assert path.queue.value == "39p"  # 20.5 ms at that rate
     assert (path.loss.value, path.loss.why) == snapshot(
         ("0", "0.00021 of the segments were sent again; a full queue explains it")
     )
-    fixed = fitting.path(found, {"queue": "7p", "loss": "1e-3"})
+    fixed = fitting.path(measurement, {"queue": "7p", "loss": "1e-3"})
     assert (fixed.queue.value, fixed.queue.why, fixed.loss.value) == ("7p", "given", "1e-3")
 
 
@@ -72,10 +76,10 @@ def test_losses_without_a_queue_are_random_ones(tmp_path: Path) -> None:
     intervals = [
         {"streams": [stream(0, second, rtt=40_000, retransmits=9)]} for second in range(10)
     ]
-    found = reading.read(written(tmp_path, iperf3(intervals=intervals)))
-    path = fitting.path(found, {})
+    measurement = reading.read(written(tmp_path, iperf3(intervals=intervals)))
+    path = fitting.path(measurement, {})
     assert float(path.loss.value) == pytest.approx(90 / (9496 + 90), rel=0.05)
-    scenario = playing.scenario(found, path, None)
+    scenario = playing.scenario(measurement, path, None)
     assert scenario["network"]["loss"][0]["place"] == "bottleneck"
     Scenario.parse(scenario)
 
@@ -107,11 +111,15 @@ def test_the_server_of_a_reverse_test_says_what_it_sent(tmp_path: Path) -> None:
 def test_a_data_file_of_flent_is_read(tmp_path: Path) -> None:
     file = tmp_path / "tcp_nup.flent.gz"
     file.write_bytes(gzip.compress(json.dumps(flent()).encode()))
-    found = reading.read(file)
-    (flow,) = found.flows
-    assert (found.tool, flow.label, flow.algorithm) == ("Flent 2.1.1 tcp_nup", "upload::1", "reno")
+    measurement = reading.read(file)
+    (flow,) = measurement.flows
+    assert (measurement.tool, flow.label, flow.algorithm) == (
+        "Flent 2.1.1 tcp_nup",
+        "upload::1",
+        "reno",
+    )
     assert (flow.start_s, flow.rtt_min_ms, flow.goodput_mbit_per_s) == (0.2, 40.0, 9.5)
-    path = fitting.path(found, {})
+    path = fitting.path(measurement, {})
     assert path.loss.why == snapshot("retransmissions are not in the file")
     assert path.queue.why == snapshot(
         "18.8 ms between the shortest RTT and the longest; whether it overflowed is not in the file"
@@ -121,9 +129,9 @@ def test_a_data_file_of_flent_is_read(tmp_path: Path) -> None:
 def test_flows_without_rtts_of_their_own_have_those_of_the_ping(tmp_path: Path) -> None:
     content = flent()
     del content["results"]["TCP upload::1::tcp_rtt"]
-    found = reading.read(written(tmp_path, content))
-    assert found.flows[0].rtt_mean_ms == 41.0
-    assert any("ping" in note for note in found.notes)
+    measurement = reading.read(written(tmp_path, content))
+    assert measurement.flows[0].rtt_mean_ms == 41.0
+    assert any("ping" in note for note in measurement.notes)
 
 
 def test_series_of_another_length_are_refused(tmp_path: Path) -> None:
@@ -147,10 +155,10 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_the_path_of_a_capture_is_found_again(capture: tuple[Path, Path], side: int) -> None:
-    found = reading.read(capture[side])
-    (flow,) = found.flows
-    assert any("at the receiver" in note for note in found.notes) == (side == 1)
-    path = fitting.path(found, {})
+    measurement = reading.read(capture[side])
+    (flow,) = measurement.flows
+    assert any("at the receiver" in note for note in measurement.notes) == (side == 1)
+    path = fitting.path(measurement, {})
     assert float(path.rate.value.removesuffix("mbit")) == pytest.approx(20, rel=0.02)
     assert float(path.rtt.value.removesuffix("ms")) == pytest.approx(40, abs=1.5)
     assert int(path.queue.value.removesuffix("p")) == pytest.approx(50, abs=6)
@@ -173,19 +181,19 @@ def test_captures_of_nothing_are_refused(tmp_path: Path, capture: tuple[Path, Pa
 def test_a_measurement_is_shown_beside_runs_of_a_path_like_it(
     dumbbell: Command, capture: tuple[Path, Path]
 ) -> None:
-    said = dumbbell(
+    output = dumbbell(
         "import", str(capture[0]), "--algorithm", "reno", "--runs", "2", "--report", "site",
         "--scenario", "like.toml",
     )  # fmt: skip
-    assert said.code == 0, said.err
-    assert "evidence" in said.out
+    assert output.code == 0, output.err
+    assert "evidence" in output.out
     page = Path("site/index.html")
     assert "measured and simulated" in page.read_text()
     svg = (page.parent / "figures/beside.svg").read_text()
     assert "goodput (Mbit/s)" in svg
     assert (page.parent / "data/beside.csv").stat().st_size > 1000
-    told = dumbbell("import", str(capture[0]), "--algorithm", "reno", "--runs", "2", "--json").json
-    (flow,) = told["flows"]
+    data = dumbbell("import", str(capture[0]), "--algorithm", "reno", "--runs", "2", "--json").json
+    (flow,) = data["flows"]
     for name in ("goodput_mbit_per_s", "rtt_mean_ms"):
         assert flow["simulated"][name] == pytest.approx(flow["measured"][name], rel=0.05)
     again = dumbbell("simulate", "like.toml", "--json")
@@ -198,18 +206,18 @@ def test_a_measurement_is_shown_beside_runs_of_a_path_like_it(
 def test_what_cannot_be_told_from_a_file_is_asked_for(
     dumbbell: Command, capture: tuple[Path, Path], tmp_path: Path
 ) -> None:
-    said = dumbbell("import", str(capture[0]), "--fit-only")
-    assert_refused(said)
-    assert "--algorithm" in said.err
+    output = dumbbell("import", str(capture[0]), "--fit-only")
+    assert_refused(output)
+    assert "--algorithm" in output.err
     intervals = [{"streams": [stream(0, second, rtt=None)]} for second in range(3)]
     end = {"streams": [], "sender_tcp_congestion": "bbr2"}
     file = written(tmp_path, iperf3(intervals=intervals, end=end))
     assert "--rtt, of the path" in dumbbell("import", str(file)).err
     assert "none of ours" in dumbbell("import", str(file), "--rtt", "10ms").err
-    said = dumbbell(
+    output = dumbbell(
         "import", str(file), "--rtt", "10ms", "--algorithm", "bbr", "--fit-only", "--json"
     )
-    assert said.json["path"]["queue"] == snapshot(
+    assert output.json["path"]["queue"] == snapshot(
         {
             "value": "1bdp",
             "why": "no RTTs show it, so it is a guess",
@@ -235,12 +243,12 @@ def test_a_file_with_anything_in_it_is_read_or_refused(
     file = tmp_path_factory.mktemp("any") / "measured.json"
     file.write_text(mutated(make(), random.Random(seed)))
     try:
-        found = reading.read(file)
-        path = fitting.path(found, {}, "reno")
-        Scenario.parse(playing.scenario(found, path, "reno"))
+        measurement = reading.read(file)
+        path = fitting.path(measurement, {}, "reno")
+        Scenario.parse(playing.scenario(measurement, path, "reno"))
     except InputError as error:
-        told = str(error)
-        assert str(file) in told
+        message = str(error)
+        assert str(file) in message
         return
     assert parse_time(path.rtt.value) >= 1000
     assert parse_rate(path.rate.value) >= 1000

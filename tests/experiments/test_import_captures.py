@@ -34,7 +34,7 @@ GOODPUT = 1448 * 8 / 1000
 """Mbit/s of a segment every millisecond."""
 
 
-def told(folder: Path, content: bytes, name: str = "made.pcap") -> Measurement:
+def read(folder: Path, content: bytes, name: str = "made.pcap") -> Measurement:
     file = folder / name
     file.write_bytes(content)
     return reading.read(file)
@@ -67,13 +67,13 @@ def assert_plain(measured: Measurement, rtt_ms: float = 40.0) -> None:
 
 @pytest.mark.parametrize("link", LINKS)
 def test_every_common_link_is_read(tmp_path: Path, link: str) -> None:
-    assert_plain(told(tmp_path, pcap(PLAIN.seen(0), link)))
+    assert_plain(read(tmp_path, pcap(PLAIN.seen(0), link)))
 
 
 @pytest.mark.parametrize("link", ["ethernet", "vlan", "raw", "cooked", "cooked 2", "null"])
 def test_ipv6_is_read(tmp_path: Path, link: str) -> None:
     transfer = replace(PLAIN, client="2001:db8::1", server="2001:db8::2")
-    measured = told(tmp_path, pcap(transfer.seen(0), link))
+    measured = read(tmp_path, pcap(transfer.seen(0), link))
     assert_plain(measured)
     assert only(measured).label == "[2001:db8::1]:40000 to [2001:db8::2]:5001"
 
@@ -114,14 +114,14 @@ def test_ipv6_is_read(tmp_path: Path, link: str) -> None:
     ],
 )
 def test_every_format_says_the_same(tmp_path: Path, content: bytes) -> None:
-    assert_plain(told(tmp_path, content))
+    assert_plain(read(tmp_path, content))
 
 
 def test_headers_without_their_options_are_enough(tmp_path: Path) -> None:
-    measured = told(tmp_path, pcap(PLAIN.seen(0), snap=54))
+    measured = read(tmp_path, pcap(PLAIN.seen(0), snap=54))
     assert only(measured).rtt_min_ms == pytest.approx(40, abs=0.01)
     with pytest.raises(InputError) as refused:
-        told(tmp_path, pcap(PLAIN.seen(0), snap=50))
+        read(tmp_path, pcap(PLAIN.seen(0), snap=50))
     assert refused.value.problem == snapshot(
         "all 803 TCP packets are cut before the end of their header"
     )
@@ -130,7 +130,7 @@ def test_headers_without_their_options_are_enough(tmp_path: Path) -> None:
 def test_packets_of_a_card_that_cuts_them_later_count_as_segments(tmp_path: Path) -> None:
     transfer = replace(PLAIN, at_once=40)
     for says_length in (True, False):
-        flow = only(told(tmp_path, pcap(transfer.seen(0), snap=100, says_length=says_length)))
+        flow = only(read(tmp_path, pcap(transfer.seen(0), snap=100, says_length=says_length)))
         assert (flow.segments, flow.mss_bytes, flow.retransmitted) == (400, MSS, 0)
 
 
@@ -150,7 +150,7 @@ def test_the_place_of_a_capture_is_found(
         has_timestamps=has_timestamps,
         is_download=is_download,
     )
-    measured = told(tmp_path, pcap(transfer.seen(place)))
+    measured = read(tmp_path, pcap(transfer.seen(place)))
     flow = only(measured)
     if has_handshake or has_timestamps:
         assert where in note(measured, "captured")
@@ -174,10 +174,10 @@ def test_the_pause_of_an_application_is_no_round_trip(
     tmp_path: Path, place: float, has_handshake: bool
 ) -> None:
     thin = replace(PLAIN, gap_s=0.23, segments=80, has_handshake=has_handshake)
-    measured = told(tmp_path, pcap(thin.seen(place)))
+    measured = read(tmp_path, pcap(thin.seen(place)))
     flow = only(measured)
     where = "sender" if place == 0 else "receiver"
-    assert any(f"captured at the {where} of" in each for each in measured.notes)
+    assert any(f"captured at the {where} of" in note for note in measured.notes)
     if place == 0 or has_handshake:
         assert flow.rtt_min_ms == pytest.approx(40, abs=0.01)
     else:
@@ -194,7 +194,7 @@ def test_the_pause_of_an_application_is_no_round_trip(
 
 def test_a_delayed_acknowledgement_is_no_queue(tmp_path: Path) -> None:
     thin = replace(PLAIN, gap_s=0.23, segments=80, delayed=frozenset(range(0, 80, 2)))
-    flow = only(told(tmp_path, pcap(thin.seen(0))))
+    flow = only(read(tmp_path, pcap(thin.seen(0))))
     assert flow.rtt_min_ms == pytest.approx(40, abs=0.01)
     assert flow.samples["rtt_high_ms"].max() == pytest.approx(40, abs=0.01)
 
@@ -204,16 +204,16 @@ def test_a_delayed_acknowledgement_is_no_queue(tmp_path: Path) -> None:
 def test_reordering_is_told_from_loss(tmp_path: Path, place: float, has_timestamps: bool) -> None:
     lost, late = frozenset({50, 151, 252}), frozenset({100, 200, 300, 320})
     transfer = replace(PLAIN, lost=lost, late=late, has_timestamps=has_timestamps)
-    measured = told(tmp_path, pcap(transfer.seen(place)))
+    measured = read(tmp_path, pcap(transfer.seen(place)))
     assert only(measured).retransmitted == len(lost)
-    overtaken = [each for each in measured.notes if f"{len(late)} segments" in each]
+    overtaken = [note for note in measured.notes if f"{len(late)} segments" in note]
     assert len(overtaken) == (place > 0)
     assert only(measured).samples["retransmitted"].sum() == len(lost)
 
 
 def test_ports_may_be_used_again(tmp_path: Path) -> None:
     later = replace(PLAIN, start_s=PLAIN.start_s + 5, first=PLAIN.first)
-    measured = told(tmp_path, pcap(together(PLAIN.seen(0), later.seen(0))))
+    measured = read(tmp_path, pcap(together(PLAIN.seen(0), later.seen(0))))
     assert [flow.segments for flow in measured.flows] == [400, 400]
     assert [flow.label for flow in measured.flows] == [
         "10.0.0.1:40000 to 10.0.1.1:5001",
@@ -224,7 +224,7 @@ def test_ports_may_be_used_again(tmp_path: Path) -> None:
 
 def test_a_silence_takes_no_room_and_no_goodput(tmp_path: Path) -> None:
     later = replace(PLAIN, start_s=PLAIN.start_s + 40_000, has_handshake=False, first=580_200)
-    flow = only(told(tmp_path, pcap(together(PLAIN.seen(0), later.seen(0)))))
+    flow = only(read(tmp_path, pcap(together(PLAIN.seen(0), later.seen(0)))))
     samples = flow.samples
     assert samples.height < 20
     assert samples["time_s"].is_sorted()
@@ -237,31 +237,35 @@ def test_a_silence_takes_no_room_and_no_goodput(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("is_kept", "goodput", "reason"),
     [
-        (lambda each: each.payload or each.is_opening, GOODPUT, "acknowledgements are not in"),
-        (lambda each: not each.payload, GOODPUT, "its data is not in the capture"),
+        (
+            lambda segment: segment.payload or segment.is_opening,
+            GOODPUT,
+            "acknowledgements are not in",
+        ),
+        (lambda segment: not segment.payload, GOODPUT, "its data is not in the capture"),
     ],
     ids=["data", "acknowledgements"],
 )
 def test_one_direction_alone_says_what_it_can(
     tmp_path: Path, is_kept: Callable[[Any], bool], goodput: float, reason: str
 ) -> None:
-    segments = [each for each in PLAIN.seen(0) if is_kept(each) and each.ports[0] != 0]
+    segments = [segment for segment in PLAIN.seen(0) if is_kept(segment) and segment.ports[0] != 0]
     if reason.startswith("acknowledgements"):
-        segments = [each for each in segments if each.ports[0] == 40_000]
+        segments = [segment for segment in segments if segment.ports[0] == 40_000]
     else:
-        segments = [each for each in segments if each.ports[0] == 5001]
-    measured = told(tmp_path, pcap(segments))
+        segments = [segment for segment in segments if segment.ports[0] == 5001]
+    measured = read(tmp_path, pcap(segments))
     flow = only(measured)
     assert flow.label == "10.0.0.1:40000 to 10.0.1.1:5001"
     assert flow.goodput_mbit_per_s == pytest.approx(goodput, rel=0.02)
     assert flow.rtt_min_ms is None
-    assert any(reason in each for each in measured.notes)
+    assert any(reason in note for note in measured.notes)
     assert flow.retransmitted == (0 if flow.segments else None)
 
 
 def test_data_may_go_both_ways(tmp_path: Path) -> None:
     back = replace(PLAIN, ports=(40_001, 5001), is_download=True, segments=300)
-    measured = told(tmp_path, pcap(together(PLAIN.seen(0), back.seen(1))))
+    measured = read(tmp_path, pcap(together(PLAIN.seen(0), back.seen(1))))
     assert [(flow.segments, flow.direction) for flow in measured.flows] == [
         (400, "forward"),
         (300, "reverse"),
@@ -271,8 +275,8 @@ def test_data_may_go_both_ways(tmp_path: Path) -> None:
 
 def test_a_packet_that_two_interfaces_saw_counts_once(tmp_path: Path) -> None:
     view = PLAIN.seen(0)
-    twice = together(view, [replace(each, time_s=each.time_s + 2e-5) for each in view])
-    measured = told(tmp_path, pcap(twice, "cooked 2"))
+    twice = together(view, [replace(segment, time_s=segment.time_s + 2e-5) for segment in view])
+    measured = read(tmp_path, pcap(twice, "cooked 2"))
     assert_plain(measured)
     assert note(measured, "twice") == snapshot("803 packets were captured twice, and count once")
 
@@ -285,7 +289,7 @@ def test_a_capture_that_was_interrupted_is_used_as_far_as_it_goes(tmp_path: Path
         pcapng(PLAIN.seen(0))[:-30],
         gzip.compress(whole)[:-100],
     ):
-        measured = told(tmp_path, content)
+        measured = read(tmp_path, content)
         assert note(measured, "ends") == snapshot(
             "the file ends within a packet, and what is before it is used"
         )
@@ -296,8 +300,8 @@ def test_a_capture_that_was_interrupted_is_used_as_far_as_it_goes(tmp_path: Path
 
 def test_a_clock_that_is_set_back_goes_on(tmp_path: Path) -> None:
     segments = PLAIN.seen(0)
-    later = [replace(each, time_s=each.time_s - 3600) for each in segments[400:]]
-    measured = told(tmp_path, pcap([*segments[:400], *later]))
+    later = [replace(segment, time_s=segment.time_s - 3600) for segment in segments[400:]]
+    measured = read(tmp_path, pcap([*segments[:400], *later]))
     assert note(measured, "clock") == snapshot(
         "the clock was set back 1 times: time continues from there"
     )
@@ -305,10 +309,10 @@ def test_a_clock_that_is_set_back_goes_on(tmp_path: Path) -> None:
 
 
 def test_the_receivers_window_is_known_where_the_handshake_was_seen(tmp_path: Path) -> None:
-    flow = only(told(tmp_path, pcap(PLAIN.seen(0))))
+    flow = only(read(tmp_path, pcap(PLAIN.seen(0))))
     assert flow.samples["receive_window_bytes"].max() == 4096 << 8
     assert flow.samples["in_flight_bytes"].max() == pytest.approx(40 * MSS, rel=0.05)
-    flow = only(told(tmp_path, pcap(replace(PLAIN, has_handshake=False).seen(0))))
+    flow = only(read(tmp_path, pcap(replace(PLAIN, has_handshake=False).seen(0))))
     assert flow.samples["receive_window_bytes"].max() is None
 
 
@@ -325,7 +329,7 @@ def test_the_receivers_window_is_known_where_the_handshake_was_seen(tmp_path: Pa
 )
 def test_what_is_not_read_says_why(tmp_path: Path, content: bytes, problem: str) -> None:
     with pytest.raises(InputError, match=problem) as caught:
-        told(tmp_path, content)
+        read(tmp_path, content)
     assert "made.pcap" in str(caught.value)
     assert len(str(caught.value)) < 400
 
@@ -334,9 +338,9 @@ def test_a_compressed_file_has_a_limit(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(opening, "_COMPRESSED_TO_MAX", 30_000)
     content = pcap(PLAIN.seen(0))
     assert len(content) > 30_000
-    assert only(told(tmp_path, content)).segments == 400
+    assert only(read(tmp_path, content)).segments == 400
     with pytest.raises(InputError) as refused:
-        told(tmp_path, gzip.compress(content))
+        read(tmp_path, gzip.compress(content))
     assert refused.value.problem == snapshot("too large once it is decompressed")
 
 
@@ -345,8 +349,8 @@ def test_small_connections_are_left_out_and_counted(tmp_path: Path) -> None:
         replace(PLAIN, ports=(20_000 + number, 80), segments=2, start_s=PLAIN.start_s + number / 99)
         for number in range(60)
     ]
-    views = [each.seen(0) for each in (*small, replace(PLAIN, segments=2000))]
-    measured = told(tmp_path, pcap(together(*views)))
+    views = [transfer.seen(0) for transfer in (*small, replace(PLAIN, segments=2000))]
+    measured = read(tmp_path, pcap(together(*views)))
     assert only(measured).segments == 2000
     assert note(measured, "60 connections") == snapshot(
         "60 connections with less than 1% of all bytes are left out"
@@ -356,7 +360,7 @@ def test_small_connections_are_left_out_and_counted(tmp_path: Path) -> None:
         for number in range(150)
     ]
     with pytest.raises(InputError) as refused:
-        told(tmp_path, pcap(together(*(each.seen(0) for each in more))))
+        read(tmp_path, pcap(together(*(transfer.seen(0) for transfer in more))))
     assert refused.value.problem == snapshot("none of its 150 connections has 1% of all bytes")
 
 
@@ -366,7 +370,7 @@ def test_memory_does_not_grow_with_time_and_connections(tmp_path: Path) -> None:
         replace(PLAIN, ports=(20_000 + number, 80), gap_s=1500.0, segments=55, first=number)
         for number in range(90)
     ]
-    measured = told(tmp_path, pcap(together(*(each.seen(0) for each in day))))
+    measured = read(tmp_path, pcap(together(*(transfer.seen(0) for transfer in day))))
     assert len(measured.flows) == 90
     assert sum(flow.samples.height for flow in measured.flows) < 90 * 55 * 4
     # Its scenario has room for the samples of its runs.
@@ -376,12 +380,12 @@ def test_memory_does_not_grow_with_time_and_connections(tmp_path: Path) -> None:
 
 def tool(name: str) -> str:
     """Return a tool of Debian; where it can be installed, its absence is a failure."""
-    found = shutil.which(name)
-    if found is None:
+    path = shutil.which(name)
+    if path is None:
         if sys.platform == "linux" and os.geteuid() == 0:
             pytest.fail(f"{name} is not installed: apt-get install tshark tcpdump")
         pytest.skip(f"{name} is not installed, and cannot be without being root on Linux")
-    return found
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -505,4 +509,4 @@ def test_damaged_captures_are_read_or_refused(tmp_path: Path, seed: int) -> None
         chance = random.Random(number)
         # Anything but an InputError is a failure.
         with contextlib.suppress(InputError):
-            told(tmp_path, mutated(chance.choice(kinds), chance))
+            read(tmp_path, mutated(chance.choice(kinds), chance))

@@ -56,8 +56,8 @@ def test_what_the_file_says_of_a_series_comes_before_its_name(tmp_path: Path) ->
         "TCP upload index": {"UNITS": "Idx"},
         "TCP BE": {"COMMAND": "netperf -H host -t TCP_MAERTS -l 60"},
     }
-    found = flows(tmp_path, with_series(*meta, SERIES_META=meta))
-    assert {label: flow.direction for label, flow in found.items()} == {
+    by_label = flows(tmp_path, with_series(*meta, SERIES_META=meta))
+    assert {label: flow.direction for label, flow in by_label.items()} == {
         "upload sum": "forward",
         "BE": "reverse",
     }
@@ -65,13 +65,13 @@ def test_what_the_file_says_of_a_series_comes_before_its_name(tmp_path: Path) ->
 
 def test_both_directions_of_a_test_have_a_bottleneck_each(tmp_path: Path) -> None:
     names = [f"TCP {way} BE{number}" for way in ("upload", "download") for number in (1, 2)]
-    found = reading.read(written(tmp_path, with_series(*names)))
-    path = fitting.path(found, {})
+    measurement = reading.read(written(tmp_path, with_series(*names)))
+    path = fitting.path(measurement, {})
     assert (path.rate.value, path.reverse_rate and path.reverse_rate.value) == (
         "9.32mbit",
         "9.32mbit",
     )
-    scenario = playing.scenario(found, path, "cubic")
+    scenario = playing.scenario(measurement, path, "cubic")
     assert [flow.get("direction") for flow in scenario["flow"]] == [
         None,
         None,
@@ -118,9 +118,9 @@ def test_flows_to_several_hosts_have_the_pings_of_theirs(tmp_path: Path) -> None
     content["results"]["Ping (ms) ICMP near"] = [10.0] * COUNT
     content["results"]["Ping (ms) ICMP far"] = [50.0] * COUNT
     content["results"]["Ping (ms) avg"] = [30.0] * COUNT
-    found = reading.read(written(tmp_path, content))
-    assert [flow.rtt_min_ms for flow in found.flows] == [10, 50]
-    scenario = playing.scenario(found, fitting.path(found, {}), None)
+    measurement = reading.read(written(tmp_path, content))
+    assert [flow.rtt_min_ms for flow in measurement.flows] == [10, 50]
+    scenario = playing.scenario(measurement, fitting.path(measurement, {}), None)
     assert [flow.get("rtt") for flow in scenario["flow"]] == [None, "50.000ms"]
 
 
@@ -158,9 +158,9 @@ def test_numbers_that_no_test_has_are_refused(
     (content if place == "x_values" else content["results"])[place][3] = value
     with pytest.raises(InputError) as caught:
         reading.read(written(tmp_path, content))
-    told = str(caught.value)
-    assert wanted in told
-    assert "valid:" in told
+    message = str(caught.value)
+    assert wanted in message
+    assert "valid:" in message
 
 
 def test_what_is_too_large_is_refused_before_it_fills_the_memory(

@@ -28,9 +28,9 @@ def read(folder: Path, content: Any) -> Measurement:
 def refused(folder: Path, content: Any) -> str:
     with pytest.raises(InputError) as caught:
         read(folder, content)
-    told = str(caught.value)
-    assert "measured.json" in told
-    return told
+    message = str(caught.value)
+    assert "measured.json" in message
+    return message
 
 
 def start(**test: Any) -> dict[str, Any]:
@@ -48,11 +48,11 @@ def bidirectional() -> dict[str, Any]:
 
 
 def test_both_directions_are_kept(tmp_path: Path) -> None:
-    found = read(tmp_path, bidirectional())
-    assert [flow.direction for flow in found.flows] == ["forward", "reverse"]
-    assert [flow.goodput_mbit_per_s for flow in found.flows] == pytest.approx([11, 5.5])
-    path = fitting.path(found, {})
-    scenario = playing.scenario(found, path, None)
+    measurement = read(tmp_path, bidirectional())
+    assert [flow.direction for flow in measurement.flows] == ["forward", "reverse"]
+    assert [flow.goodput_mbit_per_s for flow in measurement.flows] == pytest.approx([11, 5.5])
+    path = fitting.path(measurement, {})
+    scenario = playing.scenario(measurement, path, None)
     assert "direction" not in scenario["flow"][0]
     assert scenario["flow"][1]["direction"] == "reverse"
     assert (scenario["network"]["rate"], scenario["network"]["reverse"]["rate"]) == (
@@ -64,13 +64,13 @@ def test_both_directions_are_kept(tmp_path: Path) -> None:
 
 def test_the_way_of_a_single_direction_is_the_way_forward(tmp_path: Path) -> None:
     intervals = [{"streams": [received(0, second)]} for second in range(10)]
-    found = read(tmp_path, iperf3(intervals=intervals, start=start(reverse=1)))
-    path = fitting.path(found, {"rtt": "20ms"})
-    (flow,) = playing.scenario(found, path, None)["flow"]
+    measurement = read(tmp_path, iperf3(intervals=intervals, start=start(reverse=1)))
+    path = fitting.path(measurement, {"rtt": "20ms"})
+    (flow,) = playing.scenario(measurement, path, None)["flow"]
     assert "direction" not in flow
     assert path.rate.value == "5.7mbit"
     with pytest.raises(InputError) as refused:
-        fitting.path(found, {})
+        fitting.path(measurement, {})
     assert refused.value.problem == snapshot("no RTT is in the file")
 
 
@@ -93,8 +93,8 @@ def test_receivers_count_what_arrived_and_senders_know_the_rest(tmp_path: Path) 
 def test_old_reports_do_not_say_who_sent(tmp_path: Path) -> None:
     intervals = [{"streams": [stream(0, second)]} for second in range(10)]
     for part in intervals:
-        for each in part["streams"]:
-            del each["sender"]
+        for entry in part["streams"]:
+            del entry["sender"]
     for reverse, sends in ((0, True), (1, False)):
         (flow,) = read(tmp_path, iperf3(intervals=intervals, start=start(reverse=reverse))).flows
         assert (flow.retransmitted is not None) == sends
@@ -114,24 +114,26 @@ def test_what_a_kernel_does_not_say_is_unknown(tmp_path: Path, unknown: int | No
 def test_what_was_omitted_is_left_out(tmp_path: Path) -> None:
     first = [{"streams": [stream(0, second, omitted=True, bytes=9e9)]} for second in range(2)]
     later = [{"streams": [stream(0, second)]} for second in range(10)]
-    found = read(tmp_path, iperf3(intervals=[*first, *later], start=start(omit=2)))
-    assert found.flows[0].samples.height == 10
-    assert found.flows[0].samples["goodput_mbit_per_s"].max() == pytest.approx(11)
-    assert line("\n".join(found.notes), "omitted") == snapshot(
+    measurement = read(tmp_path, iperf3(intervals=[*first, *later], start=start(omit=2)))
+    assert measurement.flows[0].samples.height == 10
+    assert measurement.flows[0].samples["goodput_mbit_per_s"].max() == pytest.approx(11)
+    assert line("\n".join(measurement.notes), "omitted") == snapshot(
         "the first 2 s were omitted when it was measured"
     )
 
 
 def test_what_was_measured_until_an_error_is_read(tmp_path: Path) -> None:
-    found = read(tmp_path, iperf3(error="interrupt - the client has terminated"))
-    assert len(found.flows) == 2
-    assert any("ended early (interrupt" in note for note in found.notes)
+    measurement = read(tmp_path, iperf3(error="interrupt - the client has terminated"))
+    assert len(measurement.flows) == 2
+    assert any("ended early (interrupt" in note for note in measurement.notes)
 
 
 def test_a_last_interval_of_microseconds_says_nothing(tmp_path: Path) -> None:
     last = {"streams": [stream(0, 10, end=10.00002, bytes=131_072)]}
     content = iperf3()
-    content["intervals"] = [{"streams": [each["streams"][0]]} for each in content["intervals"]]
+    content["intervals"] = [
+        {"streams": [interval["streams"][0]]} for interval in content["intervals"]
+    ]
     content["intervals"].append(last)
     (flow,) = read(tmp_path, content).flows
     assert flow.samples["goodput_mbit_per_s"].max() == pytest.approx(11)
@@ -144,25 +146,25 @@ def test_several_reports_in_one_file_are_flows_of_one_path(tmp_path: Path) -> No
     ]
     failed = {"start": {"version": "iperf 3.18"}, "intervals": [], "error": "no route to host"}
     file = tmp_path / "several.json"
-    file.write_text("\n".join(json.dumps(each, indent="\t") for each in [*parts, failed]))
-    found = reading.read(file)
-    assert [flow.start_s for flow in found.flows] == [0, 0, 11, 11, 22, 22]
-    assert found.duration_s == 32
-    assert found.flows[2].label == "2: stream 1"
-    assert any("silence" in note for note in found.notes)
-    assert any("no route to host" in note for note in found.notes)
-    assert fitting.path(found, {}).rate.value == "22.8mbit"
+    file.write_text("\n".join(json.dumps(report, indent="\t") for report in [*parts, failed]))
+    measurement = reading.read(file)
+    assert [flow.start_s for flow in measurement.flows] == [0, 0, 11, 11, 22, 22]
+    assert measurement.duration_s == 32
+    assert measurement.flows[2].label == "2: stream 1"
+    assert any("silence" in note for note in measurement.notes)
+    assert any("no route to host" in note for note in measurement.notes)
+    assert fitting.path(measurement, {}).rate.value == "22.8mbit"
 
 
 def test_a_stream_of_events_that_was_cut_is_read_so_far(tmp_path: Path) -> None:
     content = iperf3()
     events = [{"event": "start", "data": content["start"]}]
-    events += [{"event": "interval", "data": each} for each in content["intervals"]]
+    events += [{"event": "interval", "data": interval} for interval in content["intervals"]]
     file = tmp_path / "cut.json"
     file.write_text("\n".join(map(json.dumps, events))[:-30])
-    found = reading.read(file)
-    assert found.duration_s == 9
-    assert line("\n".join(found.notes), "ends") == snapshot(
+    measurement = reading.read(file)
+    assert measurement.duration_s == 9
+    assert line("\n".join(measurement.notes), "ends") == snapshot(
         "the file ends within an event, which is left out"
     )
 
@@ -171,13 +173,13 @@ def test_datagrams_are_flows_with_a_rate(tmp_path: Path) -> None:
     intervals = [{"streams": [{**stream(0, second), "packets": 950}]} for second in range(10)]
     total = {"udp": {**stream(0, 0), "end": 10, "packets": 9500, "lost_percent": 50}}
     udp = {"protocol": "UDP", "blksize": 1448, "target_bitrate": 11_000_000}
-    found = read(
+    measurement = read(
         tmp_path, iperf3(start=start(**udp), intervals=intervals, end={"streams": [total]})
     )
-    assert found.flows[0].goodput_mbit_per_s == pytest.approx(5.5)
-    path = fitting.path(found, {"rtt": "20ms"})
+    assert measurement.flows[0].goodput_mbit_per_s == pytest.approx(5.5)
+    path = fitting.path(measurement, {"rtt": "20ms"})
     assert (path.limits[0].kind, path.rate.value) == ("path", "5.7mbit")
-    (flow,) = playing.scenario(found, path, None)["flow"]
+    (flow,) = playing.scenario(measurement, path, None)["flow"]
     assert flow == {
         "label": "stream 1",
         "transport": "udp",
@@ -203,15 +205,15 @@ def test_datagrams_are_flows_with_a_rate(tmp_path: Path) -> None:
 def test_numbers_that_no_test_has_are_refused(
     tmp_path: Path, change: dict[str, Any], wanted: str
 ) -> None:
-    told = refused(tmp_path, iperf3(intervals=[{"streams": [stream(0, 0, **change)]}]))
-    assert wanted in told
-    assert "valid:" in told
+    message = refused(tmp_path, iperf3(intervals=[{"streams": [stream(0, 0, **change)]}]))
+    assert wanted in message
+    assert "valid:" in message
 
 
 def test_times_that_go_back_are_refused(tmp_path: Path) -> None:
     intervals = [{"streams": [stream(0, second)]} for second in (0, 1, 0)]
-    told = refused(tmp_path, iperf3(intervals=intervals))
-    assert told.partition("measured.json: ")[2] == snapshot(
+    message = refused(tmp_path, iperf3(intervals=intervals))
+    assert message.partition("measured.json: ")[2] == snapshot(
         "intervals.3.streams.1.start = 0.0: time goes back from 2 s; valid: intervals in order of time"
     )
 
@@ -240,12 +242,12 @@ def test_what_iperf3_writes_here_is_read(
 ) -> None:
     """On loopback, 400 kB at 8 Mbit/s; the test does not check the speed."""
     for number, file in enumerate(on_loopback(tmp_path, options)):
-        found = reading.read(file)
-        assert [flow.direction for flow in found.flows] == ways
-        assert all(flow.goodput_mbit_per_s for flow in found.flows)
-        assert all(flow.target_mbit_per_s == 8 for flow in found.flows)
+        measurement = reading.read(file)
+        assert [flow.direction for flow in measurement.flows] == ways
+        assert all(flow.goodput_mbit_per_s for flow in measurement.flows)
+        assert all(flow.target_mbit_per_s == 8 for flow in measurement.flows)
         if number == 0:
-            assert (found.flows[0].rtt_min_ms is not None) == has_rtt
+            assert (measurement.flows[0].rtt_min_ms is not None) == has_rtt
 
 
 def on_loopback(folder: Path, options: list[str]) -> tuple[Path, Path]:
@@ -255,8 +257,8 @@ def on_loopback(folder: Path, options: list[str]) -> tuple[Path, Path]:
     shared = ["--json", "--interval", "0.1", "--port", port]
     server = folder / "server.json"
     with (
-        server.open("w") as told,
-        subprocess.Popen(["iperf3", "--server", "--one-off", *shared], stdout=told) as running,
+        server.open("w") as log,
+        subprocess.Popen(["iperf3", "--server", "--one-off", *shared], stdout=log) as running,
     ):
         command = ["iperf3", "--client", "127.0.0.1", "--bitrate", "8M", "--bytes", "400K"]
         for _ in range(50):

@@ -28,15 +28,15 @@ def at(test: dict[str, Any], second: int) -> dict[str, Any]:
 
 def fitted(folder: Path, **test: Any) -> tuple[Fitted, dict[str, Any]]:
     """Return path and scenario of a lone flow of ten seconds; `test` changes it."""
-    asked: dict[str, Any] = {
+    settings: dict[str, Any] = {
         key: test.pop(key) for key in ("target_bitrate", "fqrate") if key in test
     }
     intervals = [{"streams": [stream(0, second, **at(test, second))]} for second in range(10)]
-    start = {"tcp_mss_default": 1448, "test_start": {"protocol": "TCP"} | asked}
+    start = {"tcp_mss_default": 1448, "test_start": {"protocol": "TCP"} | settings}
     end = {"streams": [], "sender_tcp_congestion": "cubic"}
-    found = reading.read(written(folder, iperf3(intervals=intervals, start=start, end=end)))
-    path = fitting.path(found, {})
-    return path, playing.scenario(found, path, None)
+    measurement = reading.read(written(folder, iperf3(intervals=intervals, start=start, end=end)))
+    path = fitting.path(measurement, {})
+    return path, playing.scenario(measurement, path, None)
 
 
 def flat(**changes: Any) -> dict[str, Any]:
@@ -159,8 +159,8 @@ def at_half_seconds() -> dict[str, Any]:
     for number in range(60):
         blocks = int((number + 1) * 0.5 * 19.8e6 / 8 / block) + 8 - written_blocks
         written_blocks += blocks
-        each = stream(0, number, start=number / 2, end=number / 2 + 0.5, bytes=blocks * block)
-        intervals.append({"streams": [each]})
+        part = stream(0, number, start=number / 2, end=number / 2 + 0.5, bytes=blocks * block)
+        intervals.append({"streams": [part]})
     return {"intervals": intervals}
 
 

@@ -41,20 +41,20 @@ def _file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_each_algorithm_takes_the_flows_that_name_none(dumbbell: Command) -> None:
-    said = dumbbell("compare", "cubic", "vegas", "--on", "home.toml", "--runs", "2")
-    assert "4 run, 0 reused, 0 failed" in said.err
+    output = dumbbell("compare", "cubic", "vegas", "--on", "home.toml", "--runs", "2")
+    assert "4 run, 0 reused, 0 failed" in output.err
     (folder,) = Path("results/experiments").iterdir()
     study = Study.load(folder.name, Path("results"))
-    found = {}
+    ran = {}
     for run in study.runs():
         flows = run.resolved.scenario.flows
         tcp = [flow.transport.tcp for flow in flows if flow.transport.tcp is not None]
-        found[run.axes["algorithm"]] = [each.algorithm for each in tcp]
-    assert found == {"cubic": ["cubic"] * 4 + ["reno"], "vegas": ["vegas"] * 4 + ["reno"]}
+        ran[run.axes["algorithm"]] = [flow.algorithm for flow in tcp]
+    assert ran == {"cubic": ["cubic"] * 4 + ["reno"], "vegas": ["vegas"] * 4 + ["reno"]}
     assert [spec.name for spec in study.figures] == ["over-time", "delays"]
     again = dumbbell("compare", "cubic", "vegas", "--on", "home.toml", "--runs", "2")
     assert "0 run, 4 reused" in again.err
-    assert again.out == said.out
+    assert again.out == output.out
 
 
 def test_tables_have_the_call_next_to_the_downloads(dumbbell: Command) -> None:
@@ -63,11 +63,11 @@ def test_tables_have_the_call_next_to_the_downloads(dumbbell: Command) -> None:
     tables = dumbbell(*arguments).json
     flows = {row["flow: download × 4"]: row for row in tables[1]["rows"]}
     assert set(flows) == {"CUBIC", "Vegas"}
-    (calls,) = [each["rows"] for each in tables if "datagrams: call" in each["rows"][0]]
+    (calls,) = [table["rows"] for table in tables if "datagrams: call" in table["rows"][0]]
     by_name = {row["datagrams: call"]: row for row in calls}
     assert by_name["CUBIC"]["99 % (ms)"] is None, "300 datagrams are too few"
     assert 0 < by_name["CUBIC"]["50 % (ms)"] < 10 + 40 * 1.2 + 1
-    rivals = [each["rows"] for each in tables if "flow: rival" in each["rows"][0]]
+    rivals = [table["rows"] for table in tables if "flow: rival" in table["rows"][0]]
     assert [row["algorithm"] for row in rivals[0]] == ["reno", "reno"]
 
 
@@ -75,12 +75,12 @@ def test_flows_without_a_label_are_one_row_of_each_algorithm(dumbbell: Command) 
     """They are called by their algorithm, so by name no row would be that of another algorithm."""
     Path("two.toml").write_text(FILE.replace('count = 4\nlabel = "download"', "count = 2"))
     tables = dumbbell("compare", "cubic", "vegas", "--on", "two.toml", "--runs", "2", "--json").json
-    (rows,) = [each["rows"] for each in tables if "flow: compared × 2" in each["rows"][0]]
+    (rows,) = [table["rows"] for table in tables if "flow: compared × 2" in table["rows"][0]]
     assert [row["flow: compared × 2"] for row in rows] == ["CUBIC", "Vegas"]
     assert [row["algorithm"] for row in rows] == ["cubic", "vegas"]
     for row in rows:
         assert row["least of a flow"] <= row["goodput (Mbit/s)"] / 2 <= row["most of a flow"]
-    heads = [next(iter(each["rows"][0])) for each in tables]
+    heads = [next(iter(table["rows"][0])) for table in tables]
     assert [head for head in heads if head.startswith("flow: ")] == [
         "flow: call",
         "flow: compared × 2",
@@ -93,14 +93,14 @@ def test_a_flow_of_the_file_that_is_called_as_the_algorithm_keeps_its_name(
 ) -> None:
     Path("like.toml").write_text(FILE.replace('"rival"', '"cubic"').replace('"download"', '"all"'))
     tables = dumbbell("compare", "cubic", "--on", "like.toml", "--runs", "1", "--json").json
-    heads = {next(iter(each["rows"][0])) for each in tables}
+    heads = {next(iter(table["rows"][0])) for table in tables}
     assert {"flow: all × 4", "flow: cubic"} <= heads
 
 
 def test_a_scenario_that_ships_is_known_by_its_name(dumbbell: Command) -> None:
-    said = dumbbell("compare", "reno", "--on", "dial-up", "--duration", "12s", "--runs", "1")
-    assert "1 run, 0 reused, 0 failed" in said.err
-    assert "Standard TCP" in said.out
+    output = dumbbell("compare", "reno", "--on", "dial-up", "--duration", "12s", "--runs", "1")
+    assert "1 run, 0 reused, 0 failed" in output.err
+    assert "Standard TCP" in output.out
 
 
 @pytest.mark.parametrize(
@@ -122,9 +122,9 @@ def test_what_is_wrong_is_refused(
     dumbbell: Command, arguments: tuple[str, ...], words: str
 ) -> None:
     Path("named.toml").write_text(FILE.replace("count = 4", 'algorithm = "cubic"\ncount = 4'))
-    said = dumbbell("compare", *arguments)
-    assert_refused(said)
-    assert words in said.err
+    output = dumbbell("compare", *arguments)
+    assert_refused(output)
+    assert words in output.err
 
 
 def test_a_file_with_code_is_found_from_where_the_command_runs(
@@ -133,5 +133,5 @@ def test_a_file_with_code_is_found_from_where_the_command_runs(
     dumbbell("new", "mine")
     (tmp_path / "deep").mkdir()
     Path("deep/home.toml").write_text(FILE)
-    said = dumbbell("compare", "./mine.c", "--on", "deep/home.toml", "--runs", "1")
-    assert "1 run, 0 reused, 0 failed" in said.err
+    output = dumbbell("compare", "./mine.c", "--on", "deep/home.toml", "--runs", "1")
+    assert "1 run, 0 reused, 0 failed" in output.err

@@ -36,11 +36,11 @@ def strict(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_a_claim_of_a_scenario_that_ships(name: str, tmp_path: Path) -> None:
     """The study refuses unknown quantities, flows and windows, and checks that decide nothing."""
-    found = outcomes.of(name)
-    named = {each for one in found for each in (*one.algorithms, one.reference)} - {""}
+    stated = outcomes.of(name)
+    named = {algorithm for one in stated for algorithm in (*one.algorithms, one.reference)} - {""}
     assert named <= {*catalogue.algorithms()}
     named = named or {"cubic", "reno"}
-    asked = on_scenario.campaign(
+    campaign = on_scenario.campaign(
         sorted(named),
         Path(name),
         duration=None,
@@ -49,9 +49,11 @@ def test_each_is_a_claim_of_a_scenario_that_ships(name: str, tmp_path: Path) -> 
         store=Store(tmp_path / "results"),
         engine=SimulatorEngine(),
     )
-    count = sum(len(one.algorithms) or len(named) for one in found)
-    assert len(asked.study.claims) == count
-    assert not any("Not judged" in each for each in on_scenario.judged(asked, Path(name)).left_out)
+    count = sum(len(one.algorithms) or len(named) for one in stated)
+    assert len(campaign.study.claims) == count
+    assert not any(
+        "Not judged" in note for note in on_scenario.judged(campaign, Path(name)).left_out
+    )
 
 
 def test_no_file_of_outcomes_is_without_a_scenario() -> None:
@@ -61,33 +63,35 @@ def test_no_file_of_outcomes_is_without_a_scenario() -> None:
 
 def test_runs_decide_them_for_each_algorithm(dumbbell: Command) -> None:
     """C4 allows CUBIC 8.2 s and BBRv3 7.6 s, which ours needs longer than; of Vegas it has none."""
-    said = dumbbell("compare", "cubic", "bbr3", "vegas", "--on", "low-and-up", "--runs", "3")
-    of_cubic = line(said.out, "CUBIC: the transfer")
+    output = dumbbell("compare", "cubic", "bbr3", "vegas", "--on", "low-and-up", "--runs", "3")
+    of_cubic = line(output.out, "CUBIC: the transfer")
     assert of_cubic.startswith("✓ holds: CUBIC: the transfer takes 8.2 s at most (C4, ")
     assert "expected at most 8200 ms" in of_cubic
-    assert line(said.out, "BBRv3: the transfer").startswith("✗ does not hold: BBRv3: ")
-    assert line(said.out, "Vegas should") == snapshot("No source states what Vegas should do here.")
+    assert line(output.out, "BBRv3: the transfer").startswith("✗ does not hold: BBRv3: ")
+    assert line(output.out, "Vegas should") == snapshot(
+        "No source states what Vegas should do here."
+    )
     data = dumbbell("compare", "cubic", "--on", "low-and-up", "--runs", "3", "--json").json
     assert [row["verdict"] for row in data[-1]["rows"]] == ["holds"]
 
 
 @pytest.mark.usefixtures("strict")
 def test_what_runs_contradict_does_not_hold(dumbbell: Command) -> None:
-    said = dumbbell("simulate", "low-and-up", "--runs", "3")
-    assert line(said.out, "the transfer takes").startswith("✗ does not hold: CUBIC: ")
+    output = dumbbell("simulate", "low-and-up", "--runs", "3")
+    assert line(output.out, "the transfer takes").startswith("✗ does not hold: CUBIC: ")
     data = dumbbell("simulate", "low-and-up", "--runs", "3", "--json").json
     assert [row["verdict"] for row in data["outcomes"]] == ["does not hold"]
 
 
 def test_a_single_run_decides_nothing_and_says_why(dumbbell: Command) -> None:
-    said = line(dumbbell("simulate", "low-and-up").out, "the transfer takes")
-    assert said.startswith("? undecided: CUBIC: ")
-    assert "1 run, no interval" in said
-    assert "needs at least 2 runs" in said
+    verdict = line(dumbbell("simulate", "low-and-up").out, "the transfer takes")
+    assert verdict.startswith("? undecided: CUBIC: ")
+    assert "1 run, no interval" in verdict
+    assert "needs at least 2 runs" in verdict
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "words"),
     [
         (("--set", "algorithm=vegas"), "No source states what Vegas should do here."),
         (("--set", "network.rtt=50ms"), "network is not that of low-and-up."),
@@ -98,11 +102,11 @@ def test_a_single_run_decides_nothing_and_says_why(dumbbell: Command) -> None:
     ],
 )
 def test_only_what_the_source_speaks_of_is_judged(
-    dumbbell: Command, options: tuple[str, ...], said: str
+    dumbbell: Command, options: tuple[str, ...], words: str
 ) -> None:
-    found = dumbbell("simulate", "low-and-up", *options)
-    assert said in " ".join(found.out.split())
-    assert ("undecided" in found.out) == ("undecided" in said)
+    output = dumbbell("simulate", "low-and-up", *options)
+    assert words in " ".join(output.out.split())
+    assert ("undecided" in output.out) == ("undecided" in words)
 
 
 def test_a_statement_about_two_algorithms_needs_both(dumbbell: Command) -> None:
@@ -115,8 +119,8 @@ def test_a_statement_about_two_algorithms_needs_both(dumbbell: Command) -> None:
 
 def test_a_file_of_the_same_content_has_none(dumbbell: Command) -> None:
     Path("low-and-up.toml").write_text(library.file(Path("low-and-up")).read_text())
-    said = dumbbell("simulate", "low-and-up.toml")
-    assert "the transfer takes" not in said.out
+    output = dumbbell("simulate", "low-and-up.toml")
+    assert "the transfer takes" not in output.out
 
 
 def test_the_page_has_them_with_their_verdicts(dumbbell: Command) -> None:
@@ -130,8 +134,8 @@ def test_the_page_has_them_with_their_verdicts(dumbbell: Command) -> None:
 
 
 def test_the_list_counts_them(dumbbell: Command) -> None:
-    listed = {each["name"]: each for each in dumbbell("list", "scenarios", "--json").json}
-    stated = [each["algorithms"] for each in listed["low-and-up"]["outcomes"]]
+    listed = {row["name"]: row for row in dumbbell("list", "scenarios", "--json").json}
+    stated = [outcome["algorithms"] for outcome in listed["low-and-up"]["outcomes"]]
     assert stated == [["cubic"], ["bbr3"]]
     assert listed["incast"]["outcomes"] == []
     assert line(dumbbell("list", "scenarios").out, "low-and-up").endswith("2")

@@ -108,12 +108,12 @@ def run(study: dict[str, Any], tmp_path: Path) -> Results:
 
 
 def test_a_heat_map_has_a_cell_for_each_point_and_marks_the_best(tmp_path: Path) -> None:
-    found = results(tmp_path, rate=("5mbit", "10mbit"), rtt=("10ms", "40ms"))
-    spec = found.study.figure("map1-rate-rtt")
-    figure = spec.draw(found)
+    swept = results(tmp_path, rate=("5mbit", "10mbit"), rtt=("10ms", "40ms"))
+    spec = swept.study.figure("map1-rate-rtt")
+    figure = spec.draw(swept)
     assert figure.frame is not None
     assert figure.frame.height == 8
-    runs = found.table("sweep", ["utilisation"])
+    runs = swept.table("sweep", ["utilisation"])
     means = runs.group_by("algorithm", "rate", "rtt").agg(pl.col("utilisation").mean())
     best = means.group_by("rate", "rtt").agg(pl.col("utilisation").max())
     cells = cells_of(figure)
@@ -132,8 +132,8 @@ def cells_of(figure: Figure) -> list[dict[str, str]]:
 
 
 def test_cells_are_written_in_what_can_be_read_on_their_colour(tmp_path: Path) -> None:
-    found = results(tmp_path, rate=("5mbit", "10mbit"), rtt=("10ms", "40ms"))
-    cells = cells_of(found.study.figure("map2-rate-rtt").draw(found))
+    swept = results(tmp_path, rate=("5mbit", "10mbit"), rtt=("10ms", "40ms"))
+    cells = cells_of(swept.study.figure("map2-rate-rtt").draw(swept))
     light = [float(row["mean"]) for row in cells if row["is_light"] == "true"]
     dark = [float(row["mean"]) for row in cells if row["is_light"] == "false"]
     assert light
@@ -142,8 +142,8 @@ def test_cells_are_written_in_what_can_be_read_on_their_colour(tmp_path: Path) -
 
 
 def test_notes_have_the_unit_that_cells_have(tmp_path: Path) -> None:
-    found = results(tmp_path, rtt=("10ms", "40ms"), loss=("0", "1e-2"))
-    notes = found.study.figure("map4-rtt-loss").draw(found).notes
+    swept = results(tmp_path, rtt=("10ms", "40ms"), loss=("0", "1e-2"))
+    notes = swept.study.figure("map4-rtt-loss").draw(swept).notes
     (cells,) = (note for note in notes if note.startswith("Cells are means of"))
     assert "(%)" in cells
 
@@ -152,11 +152,11 @@ def test_a_heat_map_shows_what_a_study_derives(tmp_path: Path) -> None:
     study = table(rtt=("10ms", "40ms"), loss=("0", "1e-2"))
     ratio = ["goodput_mbit_per_s[1]@run", "goodput_mbit_per_s[2]@run"]
     study["quantity"] = [{"name": "lead", "title": "lead", "best": "lowest", "ratio": ratio}]
-    heatmap = next(each for each in study["figure"] if each["kind"] == "heatmap")
+    heatmap = next(figure for figure in study["figure"] if figure["kind"] == "heatmap")
     study["figure"] = [heatmap | {"quantity": "lead"}]
-    found = run(study, tmp_path)
-    leads = found.table("sweep", ["lead"])["lead"].to_list()
-    cells = cells_of(found.study.figures[0].draw(found))
+    swept = run(study, tmp_path)
+    leads = swept.table("sweep", ["lead"])["lead"].to_list()
+    cells = cells_of(swept.study.figures[0].draw(swept))
     assert all(min(leads) <= float(cell["mean"]) <= max(leads) for cell in cells)
     assert {cell["is_best"] for cell in cells} <= {"true", "false"}
 
@@ -171,24 +171,24 @@ def test_goodput_is_shown_against_what_leaves_the_rate_alone(tmp_path: Path) -> 
 
 def test_of_one_algorithm_at_one_rate_utilisation_is_shown(dumbbell: Command) -> None:
     path = ("--rate", "5mbit", "--rtt", "10ms", "--duration", "4s", "--runs", "1")
-    said = dumbbell("compare", "reno", *path, "--buffer", "0.5bdp,2bdp").out
-    assert "utilisation (%)" in said
-    assert "goodput" not in said
-    assert "algorithm" not in said
+    printed = dumbbell("compare", "reno", *path, "--buffer", "0.5bdp,2bdp").out
+    assert "utilisation (%)" in printed
+    assert "goodput" not in printed
+    assert "algorithm" not in printed
     both = dumbbell("compare", "reno", *path, "--rate", "5mbit,10mbit").out
     assert "goodput (Mbit/s)" in both
 
 
 def test_the_command_writes_pages_and_a_study_that_runs_on(dumbbell: Command) -> None:
     path = ("--rate", "5mbit", "--rtt", "10ms,20ms", "--duration", "4s", "--runs", "1")
-    said = dumbbell("compare", "reno", "cubic", *path)
-    assert said.code == 0
-    assert "goodput (Mbit/s)" in said.out
-    assert "RTT inflation" in said.out
+    output = dumbbell("compare", "reno", "cubic", *path)
+    assert output.code == 0
+    assert "goodput (Mbit/s)" in output.out
+    assert "RTT inflation" in output.out
     # Of one run nothing is the best.
-    assert "*" not in said.out
+    assert "*" not in output.out
     (folder,) = Path("results/experiments").iterdir()
-    assert f"See it: dumbbell open {folder.name}" in said.err
+    assert f"See it: dumbbell open {folder.name}" in output.err
     again = dumbbell("run", folder.name)
     assert again.code == 0
     assert "4 reused" in again.err
@@ -197,20 +197,20 @@ def test_the_command_writes_pages_and_a_study_that_runs_on(dumbbell: Command) ->
 
 def test_slow_starts_are_an_axis(dumbbell: Command) -> None:
     path = ("--rate", "5mbit", "--rtt", "10ms", "--duration", "1s", "--runs", "1")
-    said = dumbbell("compare", "reno", *path, "--slow-start", "own,hystart++")
-    assert said.code == 0
-    assert "slow_start" in said.out
-    assert "hystart++" in said.out
+    output = dumbbell("compare", "reno", *path, "--slow-start", "own,hystart++")
+    assert output.code == 0
+    assert "slow_start" in output.out
+    assert "hystart++" in output.out
     for wrong, problem in [
         ("own,serach", "unknown variant"),
         ("careful-resume", "resume_window_segs"),
     ]:
-        said = dumbbell("compare", "reno", *path, "--slow-start", wrong)
-        assert said.code == 2
-        assert problem in said.err
+        output = dumbbell("compare", "reno", *path, "--slow-start", wrong)
+        assert output.code == 2
+        assert problem in output.err
 
 
 def test_a_wrong_algorithm_is_refused(dumbbell: Command) -> None:
-    said = dumbbell("compare", "nosuch", "--rate", "5mbit", "--rtt", "10ms,20ms")
-    assert said.code == 2
-    assert "unknown algorithm" in said.err
+    output = dumbbell("compare", "nosuch", "--rate", "5mbit", "--rtt", "10ms,20ms")
+    assert output.code == 2
+    assert "unknown algorithm" in output.err

@@ -46,10 +46,10 @@ def test_a_range_is_valid_from_end_to_end() -> None:
 
 
 def test_by_default_what_presets_set_is_searched() -> None:
-    found = space.space(catalogue.algorithm("ccpd"))
-    assert [each.name for each in found.dimensions] == ["kp", "kd"]
+    searched = space.space(catalogue.algorithm("ccpd"))
+    assert [dimension.name for dimension in searched.dimensions] == ["kp", "kd"]
     chosen = space.space(catalogue.algorithm("ccpd"), ["kp=1..8"])
-    assert [(each.low, each.high) for each in chosen.dimensions] == [(1, 8)]
+    assert [(dimension.low, dimension.high) for dimension in chosen.dimensions] == [(1, 8)]
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_parameters_for_marks_are_left_out_where_nothing_marks() -> None:
     with_marks, without = space.space(cubic), space.space(cubic, marks=False)
     assert with_marks.left_out == ()
     assert without.left_out == ("kept_ecn",)
-    assert {each.name for each in with_marks.dimensions} - {
-        each.name for each in without.dimensions
+    assert {dimension.name for dimension in with_marks.dimensions} - {
+        dimension.name for dimension in without.dimensions
     } == {"kept_ecn"}
 
 
@@ -128,9 +128,9 @@ CC_ALGORITHM(fixed, .title = "Fixed", .family = CC_FAMILY_LOSS, .year = 2026,
 
 def test_an_algorithm_without_parameters_is_refused(dumbbell: Command) -> None:
     Path("fixed.c").write_text(FIXED)
-    said = dumbbell("tune", "./fixed.c", "--rate", "5mbit", "--rtt", "9ms")
-    assert said.code == 2
-    assert said.err.partition("; valid: ")[0] == snapshot(
+    output = dumbbell("tune", "./fixed.c", "--rate", "5mbit", "--rtt", "9ms")
+    assert output.code == 2
+    assert output.err.partition("; valid: ")[0] == snapshot(
         'error: dumbbell tune: "fixed": has no parameters to tune'
     )
 
@@ -161,11 +161,11 @@ def test_marks_need_a_queue_that_marks_and_a_stack_with_ecn(
 
 def test_the_command_names_what_it_left_out(dumbbell: Command) -> None:
     path = ("--rate", "5mbit", "--rtt", "20ms", "--duration", "2s", "--runs", "1")
-    said = dumbbell("tune", "cubic", *path, "--candidates", "2", "--json")
-    assert said.code == 0
-    assert said.json["left_out"] == ["kept_ecn"]
-    assert "kept_ecn" not in said.json["winner"]
-    assert "kept_ecn" in said.err
+    output = dumbbell("tune", "cubic", *path, "--candidates", "2", "--json")
+    assert output.code == 0
+    assert output.json["left_out"] == ["kept_ecn"]
+    assert "kept_ecn" not in output.json["winner"]
+    assert "kept_ecn" in output.err
     assert "kept_ecn" in Path("tuned/index.html").read_text()
 
 
@@ -211,8 +211,8 @@ def test_a_wrong_objective_is_refused(text: str, problem: str) -> None:
 
 def test_other_paths_lie_between_and_around() -> None:
     around = paths.around(QUICK.settings())
-    assert [each.rtt for each in around] == ["15.4ms", "40ms", "104ms"]
-    assert not {each.rtt for each in around} & set(QUICK.rtts)
+    assert [path.rtt for path in around] == ["15.4ms", "40ms", "104ms"]
+    assert not {path.rtt for path in around} & set(QUICK.rtts)
 
 
 def test_a_repetition_is_the_same_for_everyone() -> None:
@@ -245,17 +245,17 @@ def test_scenario_files_are_paths(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [proposing.Sobol, proposing.Learning])
 def test_proposals_are_the_same_again(kind: type) -> None:
-    def asked() -> list[proposing.Shares]:
+    def proposals() -> list[proposing.Shares]:
         proposer = kind(2, 3) if kind is proposing.Sobol else kind(2, 1, 3)
-        found: list[proposing.Shares] = []
+        proposed: list[proposing.Shares] = []
         for _ in range(4):
             points = proposer.ask(8)
             proposer.tell([(-abs(x - 0.3) - abs(y - 0.6),) for x, y in points])
-            found += points
-        return found
+            proposed += points
+        return proposed
 
-    assert asked() == asked()
-    assert all(0 <= share <= 1 for point in asked() for share in point)
+    assert proposals() == proposals()
+    assert all(0 <= share <= 1 for point in proposals() for share in point)
 
 
 def test_what_is_learnt_comes_closer_than_the_start() -> None:
@@ -263,36 +263,36 @@ def test_what_is_learnt_comes_closer_than_the_start() -> None:
     distances = []
     for _ in range(8):
         points = proposer.ask(8)
-        found = [math.hypot(x - 0.3, y - 0.6) for x, y in points]
-        proposer.tell([(-each,) for each in found])
-        distances.append(sum(found) / len(found))
+        gaps = [math.hypot(x - 0.3, y - 0.6) for x, y in points]
+        proposer.tell([(-gap,) for gap in gaps])
+        distances.append(sum(gaps) / len(gaps))
     assert min(distances[2:]) < 0.5 * distances[0]
 
 
 def test_a_front_has_what_nobody_exceeds() -> None:
     course = Course([Tried((place,), place, mean=mean) for place, mean in enumerate(MEANS)])
-    assert [each.place for each in course.front] == [0, 1]
+    assert [entrant.place for entrant in course.front] == [0, 1]
 
 
 MEANS = [(1.0, 2.0), (2.0, 1.0), (1.0, 1.0), (0.0, 2.0)]
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tuned, Path]:
+def cubic_tuning(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tuned, Path]:
     results = tmp_path_factory.mktemp("tune") / "results"
     return tune(QUICK, results=results), results
 
 
-def test_cubic_gains_by_cutting_less(found: tuple[Tuned, Path]) -> None:
-    tuned, _ = found
+def test_cubic_gains_by_cutting_less(cubic_tuning: tuple[Tuned, Path]) -> None:
+    tuned, _ = cubic_tuning
     assert tuned.course.best is not None
-    line = next(each for each in tuned.lines if each.name == "tuned")
+    line = next(line for line in tuned.lines if line.name == "tuned")
     assert line.gain[0].value > 1.05
-    default = next(each for each in tuned.lines if each.name == "default")
+    default = next(line for line in tuned.lines if line.name == "default")
     assert default.gain[0].value == 1
     held_out = {path.name for path in tuned.held_out}
     assert not held_out & {path.name for path in tuned.search.paths}
-    assert {each.parameter for each in tuned.effects} == {"kept"}
+    assert {effect.parameter for effect in tuned.effects} == {"kept"}
     assert tuned.winner["kept"] > tuned.algorithm.parameter("kept").initial
 
 
@@ -306,8 +306,8 @@ class Known:
 
     def worth(self, trials: list[Trial]) -> dict[tuple[str, int], tuple[float, ...]]:
         return {
-            each.pair: (-each.entrant.values["kept"] / 100 + each.repetition % 2 / 1000,)
-            for each in trials
+            trial.pair: (-trial.entrant.values["kept"] / 100 + trial.repetition % 2 / 1000,)
+            for trial in trials
         }
 
 
@@ -319,18 +319,18 @@ def test_what_is_clearly_worse_is_given_up_early() -> None:
         pass
     best, tried = search.course.best, search.course.tried
     assert best is not None
-    assert best.candidate == min(each.candidate for each in tried)
+    assert best.candidate == min(entrant.candidate for entrant in tried)
     assert not best.dropped
     assert best.repetitions == 5
-    worse = [each for each in tried if each.candidate > (800,)]
+    worse = [entrant for entrant in tried if entrant.candidate > (800,)]
     assert worse
-    assert all(each.dropped and each.repetitions < 5 for each in worse)
+    assert all(entrant.dropped and entrant.repetitions < 5 for entrant in worse)
 
 
 def test_a_search_from_half_of_the_runs_finds_the_same(
-    found: tuple[Tuned, Path], tmp_path: Path
+    cubic_tuning: tuple[Tuned, Path], tmp_path: Path
 ) -> None:
-    tuned, results = found
+    tuned, results = cubic_tuning
     shutil.copytree(results, tmp_path / "results")
     runs = sorted((tmp_path / "results" / "runs").iterdir())
     for folder in runs[::2]:
@@ -340,8 +340,8 @@ def test_a_search_from_half_of_the_runs_finds_the_same(
     assert len(list((tmp_path / "results" / "runs").iterdir())) == len(runs)
 
 
-def test_the_winner_is_a_preset_file(found: tuple[Tuned, Path], tmp_path: Path) -> None:
-    tuned, _ = found
+def test_the_winner_is_a_preset_file(cubic_tuning: tuple[Tuned, Path], tmp_path: Path) -> None:
+    tuned, _ = cubic_tuning
     (tmp_path / "mine.toml").write_text(preset_file(tuned))
     algorithm, preset = catalogue.split_preset("cubic@./mine.toml", tmp_path)
     assert algorithm.preset(preset or "").values == tuned.winner
@@ -392,9 +392,9 @@ def test_a_wrong_preset_file_is_refused(tmp_path: Path, content: str | None, pro
 
 def test_the_command_writes_a_page_and_a_preset(dumbbell: Command) -> None:
     arguments = ("--rate", "5mbit", "--rtt", "20ms", "--duration", "4s", "--runs", "2")
-    said = dumbbell("tune", "scalable", *arguments, "--candidates", "4")
-    assert said.code == 0
-    assert "Preset: scalable@tuned/scalable.toml" in said.err
+    output = dumbbell("tune", "scalable", *arguments, "--candidates", "4")
+    assert output.code == 0
+    assert "Preset: scalable@tuned/scalable.toml" in output.err
     page = Path("tuned/index.html").read_text()
     assert line(page, "On paths") == snapshot("<h2>On paths that were not searched</h2>")
     assert Path("tuned/effects.svg").exists()
@@ -422,6 +422,6 @@ def test_the_command_writes_a_page_and_a_preset(dumbbell: Command) -> None:
 def test_wrong_options_are_refused(
     dumbbell: Command, arguments: tuple[str, ...], problem: str
 ) -> None:
-    said = dumbbell("tune", *arguments)
-    assert said.code == 2
-    assert problem in said.err
+    output = dumbbell("tune", *arguments)
+    assert output.code == 2
+    assert problem in output.err

@@ -61,30 +61,30 @@ def validated(
 
 
 def test_engines_that_do_the_same_agree(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = validated(file, Kernel(), monkeypatch)
-    assert found.verdict is Verdict.AGREES
-    assert [each.measure.name for each in found.compared] == [
+    validation = validated(file, Kernel(), monkeypatch)
+    assert validation.verdict is Verdict.AGREES
+    assert [comparison.measure.name for comparison in validation.compared] == [
         "goodput",
         "rtt",
         "retransmitted",
         "queue",
     ]
-    assert all(each.difference.value == 0 for each in found.compared)
-    assert unmeasured(words.verdict(found)) == snapshot(
+    assert all(comparison.difference.value == 0 for comparison in validation.compared)
+    assert unmeasured(words.verdict(validation)) == snapshot(
         "The simulator agrees with the kernel here: goodput, mean RTT, retransmitted and mean queue are within their bands."
     )
-    assert not list(words.remarks(found))
+    assert not list(words.remarks(validation))
 
 
 def test_a_longer_path_differs_and_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = validated(file, LongerPath(), monkeypatch)
-    assert found.verdict is Verdict.DIFFERS
-    differing = [each.measure.name for each in found.having(Verdict.DIFFERS)]
+    validation = validated(file, LongerPath(), monkeypatch)
+    assert validation.verdict is Verdict.DIFFERS
+    differing = [comparison.measure.name for comparison in validation.having(Verdict.DIFFERS)]
     assert "rtt" in differing
-    (rtt,) = (each for each in found.compared if each.measure.name == "rtt")
+    (rtt,) = (comparison for comparison in validation.compared if comparison.measure.name == "rtt")
     assert rtt.difference.high < rtt.low
-    assert "mean RTT is" in words.verdict(found)
-    assert found.as_dict()["measures"]["rtt"]["verdict"] == "differs"
+    assert "mean RTT is" in words.verdict(validation)
+    assert validation.as_dict()["measures"]["rtt"]["verdict"] == "differs"
 
 
 def test_intervals_that_reach_over_a_band_are_undecided(
@@ -101,11 +101,13 @@ def test_intervals_that_reach_over_a_band_are_undecided(
         def changed(self, data: dict[str, Any]) -> None:
             data["seed"] += 1000
 
-    found = validated(file, OtherLosses(), monkeypatch)
-    assert found.verdict is Verdict.UNDECIDABLE
-    open_goals = [each for each in found.goals if each.verdict is Verdict.UNDECIDABLE]
+    validation = validated(file, OtherLosses(), monkeypatch)
+    assert validation.verdict is Verdict.UNDECIDABLE
+    open_goals = [
+        comparison for comparison in validation.goals if comparison.verdict is Verdict.UNDECIDABLE
+    ]
     assert open_goals
-    assert all(each.measure.title in words.verdict(found) for each in open_goals)
+    assert all(comparison.measure.title in words.verdict(validation) for comparison in open_goals)
 
 
 def test_the_number_of_runs_that_would_decide() -> None:
@@ -125,12 +127,12 @@ def test_runs_that_were_held_up_are_named_and_not_judged(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kernel = Kernel(invalid=[1])
-    found = validated(file, kernel, monkeypatch)
-    assert found.verdict is Verdict.AGREES
-    assert len(found.kernel.runs) == 2
-    (unjudged,) = found.kernel.unjudged
+    validation = validated(file, kernel, monkeypatch)
+    assert validation.verdict is Verdict.AGREES
+    assert len(validation.kernel.runs) == 2
+    (unjudged,) = validation.kernel.unjudged
     assert (unjudged.repetition, unjudged.seed, unjudged.why) == (1, 1, passing_kernel.LATE)
-    line, *_ = words.remarks(found)
+    line, *_ = words.remarks(validation)
     assert line == snapshot(
         "Not judged on the kernel: run 1 of 3, as the emulator was late; `dumbbell doctor` shows what delays this machine."
     )
@@ -142,25 +144,25 @@ def test_without_a_valid_run_nothing_is_judged(file: Path, monkeypatch: pytest.M
             self.invalid = [scenario.scenario.seed]
             return super().run(scenario, cancel)
 
-    found = validated(file, Late(), monkeypatch)
-    assert found.verdict is Verdict.NOT_MEASURED
-    assert words.verdict(found) == snapshot("Not judged: no valid run on the kernel.")
+    validation = validated(file, Late(), monkeypatch)
+    assert validation.verdict is Verdict.NOT_MEASURED
+    assert words.verdict(validation) == snapshot("Not judged: no valid run on the kernel.")
     page = file.with_name("page.html")
-    validate_page.write(found, page, "dumbbell validate my.toml")
+    validate_page.write(validation, page, "dumbbell validate my.toml")
     assert f"seed 1: {passing_kernel.LATE}" in page.read_text()
 
 
 def test_one_valid_run_has_no_interval(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = validated(file, Kernel(invalid=[1]), monkeypatch, runs=2)
-    assert found.verdict is Verdict.UNDECIDABLE
-    assert words.verdict(found) == snapshot(
+    validation = validated(file, Kernel(invalid=[1]), monkeypatch, runs=2)
+    assert validation.verdict is Verdict.UNDECIDABLE
+    assert words.verdict(validation) == snapshot(
         "Undecided: 1 valid run on the kernel is too few for an interval."
     )
 
 
 def test_a_failed_run_is_not_judged(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = validated(file, Kernel(broken=1), monkeypatch)
-    (unjudged,) = found.kernel.unjudged
+    validation = validated(file, Kernel(broken=1), monkeypatch)
+    (unjudged,) = validation.kernel.unjudged
     assert "no such device" in unjudged.why
 
 
@@ -169,8 +171,8 @@ def test_features_that_the_kernel_has_not_are_named(
 ) -> None:
     kernel = Kernel()
     kernel.not_offered = ["fack"]
-    found = validated(file, kernel, monkeypatch, runs=2)
-    assert [each for each in words.remarks(found) if "fack" in each] == snapshot(
+    validation = validated(file, kernel, monkeypatch, runs=2)
+    assert [remark for remark in words.remarks(validation) if "fack" in remark] == snapshot(
         ["This kernel does not offer fack, which the simulator has."]
     )
 
@@ -178,14 +180,14 @@ def test_features_that_the_kernel_has_not_are_named(
 def test_the_overlay_has_both_engines_in_spans_of_time(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = validated(file, LongerPath(), monkeypatch)
-    frames = validate_chart.frames(found)
+    validation = validated(file, LongerPath(), monkeypatch)
+    frames = validate_chart.frames(validation)
     assert list(frames) == ["goodput_mbit_per_s", "rtt_ms", "queue_packets"]
     rtt = frames["rtt_ms"].group_by("engine").mean().sort("engine")
     on_kernel, simulated = rtt["mean"]
     assert on_kernel - simulated == pytest.approx(6, abs=2)
     goodput = frames["goodput_mbit_per_s"].filter(engine="simulator")
-    (first, *_) = found.simulator.runs.values()
+    (first, *_) = validation.simulator.runs.values()
     received = sum(flow.received_bytes for flow in first.summary.flows)
     # All runs fill the same link, so the mean of the spans is the goodput of each run.
     mean_mbit_per_s = float(goodput["mean"].to_numpy().mean())
@@ -194,7 +196,7 @@ def test_the_overlay_has_both_engines_in_spans_of_time(
     assert (goodput["least"] <= goodput["mean"] + 1e-9).all()
     assert (goodput["mean"] <= goodput["most"] + 1e-9).all()
     page = file.with_name("page.html")
-    validate_page.write(found, page, "dumbbell validate my.toml")
+    validate_page.write(validation, page, "dumbbell validate my.toml")
     text = page.read_text()
     # One overlay for wide windows, another for phones.
     widths = [int(width) for width in re.findall(r'class="marks" width="(\d+)"', text)]
@@ -206,11 +208,11 @@ def test_the_overlay_has_both_engines_in_spans_of_time(
 
 def test_without_samples_there_is_no_overlay(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.write_text(SCENARIO.replace('"50ms"', '"none"'))
-    found = validated(file, Kernel(), monkeypatch, runs=2)
-    assert validate_chart.draw(found) is None
-    assert found.compared
+    validation = validated(file, Kernel(), monkeypatch, runs=2)
+    assert validate_chart.draw(validation) is None
+    assert validation.compared
     page = file.with_name("page.html")
-    validate_page.write(found, page, "dumbbell validate my.toml")
+    validate_page.write(validation, page, "dumbbell validate my.toml")
     assert "Nothing was sampled" in page.read_text()
 
 
