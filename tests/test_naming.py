@@ -40,8 +40,6 @@ STILL_TO_DO = {
     "tests/conformance",
     "tests/contract",
     "tests/docs",
-    "tests/engines",
-    "tests/execution",
     "tests/figures",
     "tests/gym",
     "tests/hostile",

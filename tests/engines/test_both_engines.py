@@ -101,10 +101,10 @@ LAGGING: Any = {
 
 
 def test_an_application_that_lags_acknowledges_by_reads_in_both() -> None:
-    asked = Scenario.parse(LAGGING, "lagging.toml")
-    real = api.simulate(asked, engine="testbed", retries=0)
+    lagging = Scenario.parse(LAGGING, "lagging.toml")
+    real = api.simulate(lagging, engine="testbed", retries=0)
     judge_unless_held_up("; ".join(validity.reasons(real.summary)))
-    for run in (real, api.simulate(asked)):
+    for run in (real, api.simulate(lagging)):
         late = run.scan("queues").filter(pl.col("queue") == 1, pl.col("time_ns") >= 2 * 10**9)
         data = run.scan("flows").filter(pl.col("time_ns") >= 2 * 10**9)
         acks, received_bytes = (

@@ -157,8 +157,8 @@ def analyser() -> None:
 
 @pytest.fixture(scope="module")
 def captured(folder: Path, analyser: None) -> Captured:  # noqa: ARG001 - must be there
-    told = json.loads((folder / "all.json").read_text())["summary"]
-    flows = msgspec.convert(told, Summary).flows
+    summary = json.loads((folder / "all.json").read_text())["summary"]
+    flows = msgspec.convert(summary, Summary).flows
     files = (folder / f"all-{side}.pcapng" for side in captures.SIDES)
     return Captured(flows, *(dissect(file, len(flows)) for file in files))
 
@@ -172,7 +172,9 @@ def test_wireshark_takes_no_offence(captured: Captured, folder: Path, side: str)
 
 def test_every_packet_is_there_with_its_payload(captured: Captured) -> None:
     def payload(packets: list[Packet]) -> int:
-        return sum(int(each["tcp.len"] or int(each["udp.length"] or 0) - 8) for each in packets)
+        return sum(
+            int(packet["tcp.len"] or int(packet["udp.length"] or 0) - 8) for packet in packets
+        )
 
     for number, flow in enumerate(captured.flows):
         sent, received = captured.sender.data[number], captured.receiver.data[number]
@@ -228,9 +230,9 @@ def test_a_segment_of_one_byte_that_is_sent_again_passes_for_a_keep_alive(tmp_pa
     assert run.captures is not None
     (tmp_path / "a.pcapng").write_bytes(run.captures[0])
     seen = dissect(tmp_path / "a.pcapng", 1)
-    alive = [each for each in seen.data[0] if each["tcp.analysis.keep_alive"]]
+    alive = [packet for packet in seen.data[0] if packet["tcp.analysis.keep_alive"]]
     assert len(alive) > 3
-    assert {each["tcp.len"] for each in alive} == {"1"}
+    assert {packet["tcp.len"] for packet in alive} == {"1"}
     resent = len(alive) + seen.count(0, "tcp.analysis.retransmission")
     assert resent == run.summary.flows[0].retransmitted_segs
 
@@ -245,19 +247,23 @@ def test_wireshark_measures_the_shortest_round_trip(captured: Captured) -> None:
     for flow in captured.tcp:
         packets = captured.sender.acks[flow.flow]
         shortest_s = min(
-            float(each["tcp.analysis.ack_rtt"]) for each in packets if each["tcp.analysis.ack_rtt"]
+            float(packet["tcp.analysis.ack_rtt"])
+            for packet in packets
+            if packet["tcp.analysis.ack_rtt"]
         )
         assert shortest_s * 1e6 == pytest.approx(flow.rtt_min_us, rel=0.01)
 
 
 def test_marks_are_seen_echoed_and_answered(captured: Captured) -> None:
     for number, flow in enumerate(captured.flows):
-        marked = [each for each in captured.receiver.data[number] if each["ip.dsfield.ecn"] == "3"]
+        marked = [
+            packet for packet in captured.receiver.data[number] if packet["ip.dsfield.ecn"] == "3"
+        ]
         assert len(marked) == flow.marked_packets
-        assert all(each["ip.dsfield.ecn"] != "3" for each in captured.sender.data[number])
-        echoes = sum(each["tcp.flags.ece"] == "1" for each in captured.sender.acks[number])
-        answers = sum(each["tcp.flags.cwr"] == "1" for each in captured.sender.data[number])
-        capable = sum(each["ip.dsfield.ecn"] == "2" for each in captured.sender.data[number])
+        assert all(packet["ip.dsfield.ecn"] != "3" for packet in captured.sender.data[number])
+        echoes = sum(packet["tcp.flags.ece"] == "1" for packet in captured.sender.acks[number])
+        answers = sum(packet["tcp.flags.cwr"] == "1" for packet in captured.sender.data[number])
+        capable = sum(packet["ip.dsfield.ecn"] == "2" for packet in captured.sender.data[number])
         if number == 0:
             assert len(marked) > 20
             assert echoes >= answers > 5
@@ -310,9 +316,9 @@ def test_clocks_go_on_and_answers_answer_what_was_sent(captured: Captured) -> No
 
 def test_messages_end_with_a_push(captured: Captured) -> None:
     requests = captured.sender.data[3]
-    assert {each["tcp.len"] for each in requests if each["tcp.flags.push"] == "1"} == {"1312"}
-    assert {each["tcp.len"] for each in requests if each["tcp.flags.push"] == "0"} == {"1448"}
-    ends = {int(each["tcp.seq"]) + 1311 for each in requests if each["tcp.flags.push"] == "1"}
+    assert {packet["tcp.len"] for packet in requests if packet["tcp.flags.push"] == "1"} == {"1312"}
+    assert {packet["tcp.len"] for packet in requests if packet["tcp.flags.push"] == "0"} == {"1448"}
+    ends = {int(packet["tcp.seq"]) + 1311 for packet in requests if packet["tcp.flags.push"] == "1"}
     assert all(end % 10_000 == 0 for end in ends)
     assert len(ends) > 50
 
@@ -323,9 +329,9 @@ def test_captures_are_there_only_where_they_are_asked_for() -> None:
     assert_accepted(kept)
     assert plain.key != kept.key
     assert simulate(plain).captures is None
-    found = simulate(kept).captures
-    assert found is not None
-    assert [file[:4].hex() for file in found] == ["0a0d0d0a"] * 2
+    files = simulate(kept).captures
+    assert files is not None
+    assert [file[:4].hex() for file in files] == ["0a0d0d0a"] * 2
 
 
 def test_the_expected_size_is_seldom_too_small() -> None:
@@ -345,9 +351,9 @@ def test_the_expected_size_is_seldom_too_small() -> None:
     ):
         kept = scenario(changes).resolve(capture=True)
         expected = captures.expected_bytes(kept.scenario)
-        found = simulate(kept).captures
-        assert found is not None
-        assert 0.4 * expected < sum(map(len, found)) < 1.2 * expected + 8000
+        files = simulate(kept).captures
+        assert files is not None
+        assert 0.4 * expected < sum(map(len, files)) < 1.2 * expected + 8000
 
 
 def test_too_much_is_refused() -> None:

@@ -49,15 +49,15 @@ def test_every_fact_is_told_and_what_is_lacking_has_a_remedy(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out = doctor(monkeypatch, capsys, "--json")
-    found = Machine.model_validate_json(out)
-    assert code == (0 if found.ready else 1)
-    assert found.ready == (not found.lacking)
-    assert all(fact.remedy for fact in found.facts if not fact.ok)
+    host = Machine.model_validate_json(out)
+    assert code == (0 if host.ready else 1)
+    assert host.ready == (not host.lacking)
+    assert all(fact.remedy for fact in host.facts if not fact.ok)
     code, text = doctor(monkeypatch, capsys)
     # A narrow table breaks names between words.
     words = set(text.split())
-    assert all(words.issuperset(fact.name.split()) for fact in found.facts)
-    assert f"The simulator works fully; {machine.verdict(found)}." in text
+    assert all(words.issuperset(fact.name.split()) for fact in host.facts)
+    assert f"The simulator works fully; {machine.verdict(host)}." in text
 
 
 @pytest.mark.skipif(not _core.TESTBED, reason="this build has no testbed")
@@ -94,13 +94,13 @@ def test_another_system_is_told_first(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 @pytest.mark.skipif(sys.platform != "linux", reason="measured on Linux")
 def test_the_delay_of_the_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = machine.with_lateness(Machine(kernel="6.12", ready=True, facts=()), seconds=0.05)
-    (fact,) = found.facts
+    host = machine.with_lateness(Machine(kernel="6.12", ready=True, facts=()), seconds=0.05)
+    (fact,) = host.facts
     assert re.fullmatch(r"1 % over [\d.]+ ms, at most [\d.]+ ms \(0.05 s of sleeping\)", fact.found)
-    assert found.ready
+    assert host.ready
     assert os.sched_getaffinity(0) == PROCESSORS
     monkeypatch.setattr(time, "sleep", lambda _: threading.Event().wait(0.02))
-    (late,) = machine.with_lateness(found.model_copy(update={"facts": ()}), 0.05).facts
+    (late,) = machine.with_lateness(host.model_copy(update={"facts": ()}), 0.05).facts
     assert (late.ok, late.required) == (False, False)
     assert float(late.found.partition("at most ")[2].split()[0]) > 15
     assert late.remedy
@@ -116,18 +116,18 @@ def test_without_privileges_the_way_out_is_named(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 1, done.stderr
-    found = Machine.model_validate_json(done.stdout)
-    lacking = {fact.name: fact for fact in found.lacking}
+    host = Machine.model_validate_json(done.stdout)
+    lacking = {fact.name: fact for fact in host.lacking}
     assert {"privileges", "network namespaces"} <= lacking.keys()
     assert "CAP_SYS_ADMIN" in lacking["privileges"].found
-    assert "root" in machine.verdict(found)
+    assert "root" in machine.verdict(host)
 
 
 def test_its_table_is_as_wide_as_a_terminal_where_nobody_looks(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv("COLUMNS", raising=False)
-    _, said = doctor(monkeypatch, capsys)
-    table, _, _ = said.partition("The simulator works")
+    _, printed = doctor(monkeypatch, capsys)
+    table, _, _ = printed.partition("The simulator works")
     assert max(map(len, table.splitlines()[:8])) <= 80
     assert "…" not in table

@@ -48,12 +48,12 @@ def test_codes_become_names_and_none_becomes_null() -> None:
 @pytest.mark.parametrize("table", catalogue.schema().tables)
 def test_every_table_of_a_run_is_as_the_schema_says(run: Run, table: str) -> None:
     names = [column.name for column in catalogue.schema().tables[table]]
-    found = run.scan(table).collect()
-    assert found.columns[: len(names)] == names
-    assert found.select(names).schema == empty_frame(table).schema
-    assert found.height > 0
+    rows = run.scan(table).collect()
+    assert rows.columns[: len(names)] == names
+    assert rows.select(names).schema == empty_frame(table).schema
+    assert rows.height > 0
     # Requests are in the order of their ends, and here there is only one.
-    assert found["time_ns"].is_sorted()
+    assert rows["time_ns"].is_sorted()
 
 
 def test_flows_are_joined_with_their_names(run: Run) -> None:
@@ -139,5 +139,5 @@ def test_polars_has_met_numpy_before_threads_do() -> None:
     code = (
         "import dumbbell.engines.engine, numpy, polars; print(polars._dependencies.numpy is numpy)"
     )
-    told = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert told.stdout == "True\n"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "True\n"

@@ -39,7 +39,7 @@ from dumbbell.store.extent import Extent
 from dumbbell.store.store import Store
 from sample_runs import QuickEngine, output, resolved, scenario, seeds
 
-TOLD = TestbedSummary(
+TESTBED = TestbedSummary(
     kernel="6.18.44",
     invalid=(),
     not_offered=("tso_segs_max",),
@@ -78,9 +78,9 @@ class FakeTestbed:
         self.ran.append(seed)
         spared = self.only is not None and seed not in self.only
         late = self.ran.count(seed) <= self.faults and not spared
-        found = self.simulated(scenario, cancel)
-        told = replace(TOLD, invalid=("packets came 2 ms late",) if late else ())
-        return Output(replace(found.summary, testbed=told), found.tables)
+        output = self.simulated(scenario, cancel)
+        testbed = replace(TESTBED, invalid=("packets came 2 ms late",) if late else ())
+        return Output(replace(output.summary, testbed=testbed), output.tables)
 
     def simulated(self, scenario: ResolvedScenario, cancel: CancelToken | None) -> Output:
         return SimulatorEngine().run(scenario, cancel)
@@ -137,7 +137,7 @@ def test_an_invalid_run_is_repeated_until_it_is_valid(
     outcome = execute(seeds(1), store, engine)
     assert (len(outcome.done), outcome.invalid) == (1, [])
     assert engine.ran == [0] * runs
-    assert store.get(outcome.done[0].key).summary.testbed == TOLD
+    assert store.get(outcome.done[0].key).summary.testbed == TESTBED
 
 
 class HastyTestbed(QuickTestbed):
@@ -151,10 +151,10 @@ class HastyTestbed(QuickTestbed):
         return other
 
     def run(self, scenario: ResolvedScenario, cancel: CancelToken | None = None) -> Output:
-        found = super().run(scenario, cancel)
-        if self.gives_up and validity.reasons(found.summary):
+        output = super().run(scenario, cancel)
+        if self.gives_up and validity.reasons(output.summary):
             raise GivenUp("held up")
-        return found
+        return output
 
 
 @pytest.mark.parametrize(("faults", "kept"), [(0, ()), (2, ()), (3, ("packets came 2 ms late",))])
@@ -210,7 +210,7 @@ def test_a_notebook_repeats_too() -> None:
     engine = FakeTestbed(faults=1)
     run = api.simulate(wanted, engine=engine)
     assert len(engine.ran) == 2
-    assert run.summary.testbed == TOLD
+    assert run.summary.testbed == TESTBED
     assert run.key == wanted.on(engine.identity).key
     late = api.simulate(wanted, engine=FakeTestbed(faults=1), retries=0)
     assert validity.reasons(late.summary)
@@ -301,7 +301,7 @@ def test_a_report_tells_engine_and_invalid_runs(
 
 def test_a_figure_tells_engine_and_invalid_runs(both: tuple[Path, Results, Results]) -> None:
     _, simulated, measured = both
-    (spec,) = (each for each in measured.study.figures if each.name == "fig1")
+    (spec,) = (figure for figure in measured.study.figures if figure.name == "fig1")
     notes = spec.draw(measured).notes
     assert notes == snapshot(
         (
@@ -385,8 +385,8 @@ class Command:
         self._patch.setattr(sys, "argv", ["dumbbell", *map(str, arguments)])
         with pytest.raises(SystemExit) as stopped:
             commands.main()
-        said = self._capsys.readouterr()
-        return int(stopped.value.code or 0), said.out, said.err
+        printed = self._capsys.readouterr()
+        return int(stopped.value.code or 0), printed.out, printed.err
 
 
 @pytest.fixture

@@ -78,9 +78,9 @@ def captured() -> tuple[ResolvedScenario, bytes]:
         "flow": flows,
     }
     run = scenario(changes).resolve(capture=True)
-    found = simulate(run).captures
-    assert found is not None
-    return run, found[0]
+    files = simulate(run).captures
+    assert files is not None
+    return run, files[0]
 
 
 @given(
@@ -100,8 +100,8 @@ def test_an_excerpt_is_what_is_wanted_and_no_more(
         return block.flow is None or (chosen and (inside or block.opens))
 
     whole = captured[1]
-    found = Excerpt(flows, start_ns, end_ns).bytes_of(whole)
-    assert found == b"".join(block.raw for block in blocks(whole) if is_wanted(block))
+    excerpt = Excerpt(flows, start_ns, end_ns).bytes_of(whole)
+    assert excerpt == b"".join(block.raw for block in blocks(whole) if is_wanted(block))
 
 
 def test_an_excerpt_of_everything_is_the_file_itself(
@@ -129,9 +129,9 @@ def test_the_expected_size_is_that_of_the_excerpt(
     run, whole = captured
     for excerpt in (Excerpt({2}), Excerpt(None, S, 2 * S), Excerpt({0, 1}, 2 * S)):
         expected = captures.expected_bytes(run.scenario, excerpt) / 2
-        found = len(excerpt.bytes_of(whole))
-        assert found < 1.2 * expected + 2000
-        assert found > 0.4 * expected
+        size = len(excerpt.bytes_of(whole))
+        assert size < 1.2 * expected + 2000
+        assert size > 0.4 * expected
         assert expected < captures.expected_bytes(run.scenario)
 
 
@@ -143,9 +143,9 @@ def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
 
 def test_the_size_is_said_before_the_run(dumbbell: Command, tmp_path: Path) -> None:
     part = ("--pcap-flow", "voice", "--pcap-from", "1s", "--pcap-to", "2s")
-    said = dumbbell("simulate", "a.toml", "--pcap", "b", *part)
-    assert said.code == 0
-    assert line(said.err, "captures") == snapshot("Both captures together: up to about 10.0 kB")
+    output = dumbbell("simulate", "a.toml", "--pcap", "b", *part)
+    assert output.code == 0
+    assert line(output.err, "captures") == snapshot("Both captures together: up to about 10.0 kB")
     seen = [block for block in blocks((tmp_path / "b-sender.pcapng").read_bytes()) if block.flow]
     assert len(seen) > 50
     assert {block.flow for block in seen} == {2}
@@ -165,8 +165,8 @@ def test_the_size_is_said_before_the_run(dumbbell: Command, tmp_path: Path) -> N
 def test_what_no_packet_is_in_is_refused(
     dumbbell: Command, tmp_path: Path, arguments: tuple[str, ...], wanted: str
 ) -> None:
-    said = dumbbell("simulate", "a.toml", *arguments)
-    assert_refused(said)
-    assert "--pcap" in said.err
-    assert wanted in said.err
+    output = dumbbell("simulate", "a.toml", *arguments)
+    assert_refused(output)
+    assert "--pcap" in output.err
+    assert wanted in output.err
     assert not (tmp_path / "b-sender.pcapng").exists()

@@ -76,11 +76,9 @@ class TestQueues:
 
 class TestClocks:
     def rates(self, changes: dict[str, Any], seed: int = 1) -> list[int]:
-        found = scenario({**EDGE, **TWO, **changes}).resolve(seed=seed)
-        assert_accepted(found)
-        rates = [
-            link.rate.constant for link in links(found).values() if link.interface and link.rate
-        ]
+        run = scenario({**EDGE, **TWO, **changes}).resolve(seed=seed)
+        assert_accepted(run)
+        rates = [link.rate.constant for link in links(run).values() if link.interface and link.rate]
         assert None not in rates
         return [rate or 0 for rate in rates]
 
@@ -127,19 +125,19 @@ class TestRings:
 
     def test_a_ring_is_a_link_of_packets_before_the_receiver(self) -> None:
         lossy = {"network.loss": [{"place": "receiver", "probability": 0.1}]}
-        found = resolved({**self.SERVED, **lossy, "network.edge_jitter": "0s"})
-        assert list(links(found)) == ["forward", "reverse", "receiver 1", "ring 1"]
-        ring = plain_links(found)["ring 1"]
+        run = resolved({**self.SERVED, **lossy, "network.edge_jitter": "0s"})
+        assert list(links(run)) == ["forward", "reverse", "receiver 1", "ring 1"]
+        ring = plain_links(run)["ring 1"]
         assert (ring["rate"], ring["queue"]["limit"]) == ({"packets": 3_000}, {"packets": 8})
-        assert [hop.link for hop in found.scenario.flows[0].forward.hops] == [0, 3, 2]
-        assert_accepted(found)
+        assert [hop.link for hop in run.scenario.flows[0].forward.hops] == [0, 3, 2]
+        assert_accepted(run)
         unlimited = plain_links(resolved({"network.receive_rate": 3_000}))["ring 1"]
         assert unlimited["queue"]["limit"] is None
 
     def test_flows_of_a_host_share_the_receiving_host(self) -> None:
         entries = [{"algorithm": "reno", "host": host} for host in ("a", "b", "a")]
-        found = resolved({**self.SERVED, "flow": entries, "network.edge_jitter": "0s"})
-        rings = [flow.forward.hops[-1].link for flow in flows(found).values()]
+        run = resolved({**self.SERVED, "flow": entries, "network.edge_jitter": "0s"})
+        rings = [flow.forward.hops[-1].link for flow in flows(run).values()]
         assert rings == [2, 3, 2]
 
     @pytest.mark.parametrize(
@@ -165,11 +163,9 @@ class TestRings:
 
 class TestHolds:
     def held_ns(self, changes: dict[str, Any]) -> list[int]:
-        found = resolved(changes)
-        assert_accepted(found)
-        return [
-            link.exit_jitter_ns for name, link in links(found).items() if name.startswith("edge")
-        ]
+        run = resolved(changes)
+        assert_accepted(run)
+        return [link.exit_jitter_ns for name, link in links(run).items() if name.startswith("edge")]
 
     def test_several_flows_are_held_up_by_a_service_time(self) -> None:
         # 1500 bytes at 100 Mbit/s.
@@ -202,10 +198,10 @@ class TestHolds:
         assert self.held_ns({"network.edge_jitter": "7us"}) == [7_000]
 
     def test_time_in_hosts_is_part_of_the_round_trip(self) -> None:
-        found = resolved({**EDGE, "network.rtt": "20us", "network.host_delay": "19us"})
-        assert_accepted(found)
-        flow = flows(found)["reno 1"]
-        assert facts.base_rtt_ns(found.scenario, flow) == 96_000
+        run = resolved({**EDGE, "network.rtt": "20us", "network.host_delay": "19us"})
+        assert_accepted(run)
+        flow = flows(run)["reno 1"]
+        assert facts.base_rtt_ns(run.scenario, flow) == 96_000
         # What waits in the interface still waits in the host.
         assert [hop.delay_ns for hop in flow.forward.hops] == [0, 29_000]
         assert (flow.forward.delay_ns, flow.reverse.delay_ns) == (19_000, 29_000)
@@ -226,9 +222,9 @@ CLASSES = {
 
 class TestClasses:
     def discipline(self, changes: dict[str, Any], link: str = "forward") -> dict[str, Any]:
-        found = resolved(changes)
-        assert_accepted(found)
-        discipline: dict[str, Any] = plain_links(found)[link]["queue"]["discipline"]
+        run = resolved(changes)
+        assert_accepted(run)
+        discipline: dict[str, Any] = plain_links(run)[link]["queue"]["discipline"]
         return discipline
 
     def test_flows_are_numbered_by_their_class(self) -> None:
@@ -242,17 +238,17 @@ class TestClasses:
             "network.reverse": {"queue": {**CLASSES, "class": [{"name": "other"}]}},
             "flow": entries,
         }
-        found = self.discipline(changes)
-        assert found["by"] == {"flows": [1, 0, 0, 1]}
-        assert found["serve"] == {"round_robin": {"quantum_bytes": 1514, "weights": [3, 1]}}
+        discipline = self.discipline(changes)
+        assert discipline["by"] == {"flows": [1, 0, 0, 1]}
+        assert discipline["serve"] == {"round_robin": {"quantum_bytes": 1514, "weights": [3, 1]}}
         assert self.discipline(changes, "reverse")["by"] == {"flows": [0, 0, 0, 0]}
 
     def test_precedence_is_the_order_of_names(self) -> None:
         names = [{"name": "other"}, {"name": "ecn"}]
         queue = {"discipline": "classes", "limit": "9p", "serve": "priority", "class": names}
-        found = self.discipline({"network.queue": queue})
-        assert found["by"] == {"ecn": {"capable": 1, "other": 0}}
-        assert found["serve"] == {"priority": {"classes": 2}}
+        discipline = self.discipline({"network.queue": queue})
+        assert discipline["by"] == {"ecn": {"capable": 1, "other": 0}}
+        assert discipline["serve"] == {"priority": {"classes": 2}}
 
     def test_a_host_may_serve_classes(self) -> None:
         changes = {**EDGE, "network.edge_queue": CLASSES, "flow.1.class": "nv"}
@@ -416,7 +412,7 @@ class TestDoubts:
         )
 
     @pytest.mark.parametrize(
-        ("is_kept", "said"),
+        ("is_kept", "left_out"),
         [
             (
                 True,
@@ -432,11 +428,11 @@ class TestDoubts:
             ),
         ],
     )
-    def test_so_is_one_whose_queue_is_full(self, is_kept: bool, said: str) -> None:
+    def test_so_is_one_whose_queue_is_full(self, is_kept: bool, left_out: str) -> None:
         first = {**FIRST, "switches": {"local_drops": is_kept}}
         run = ran({**EXACT, "edge_rate": "150mbit", "edge_queue": "20p"}, first)
         assert causes(run) == ["host"]
-        assert counts_left_out(run.summary.doubts[0].text) == said
+        assert counts_left_out(run.summary.doubts[0].text) == left_out
 
     def test_equal_flows_without_holds_keep_one_phase(self) -> None:
         entry = {**FIRST, "label": "flow", "count": 2}
@@ -480,7 +476,7 @@ class TestPerturbing:
         again = perturbed(first, 1)
         assert 10**9 < again.scenario.flows[0].start_ns <= 10**9 + 820_000
         assert again.scenario.flows[0].stop_ns == 2 * 10**9
-        rates = [links(found)["edge 1"].rate for found in (first, again)]
+        rates = [links(run)["edge 1"].rate for run in (first, again)]
         assert rates[0] != rates[1]
 
     def test_a_lock_out_shows_as_a_wide_spread(self) -> None:
@@ -489,7 +485,7 @@ class TestPerturbing:
             "network": EXACT,
             "flow": [FIRST, SECOND],
         }
-        spreads = {each.label: each for each in perturb(Scenario.parse(tables, "a.toml"), 3)}
+        spreads = {spread.label: spread for spread in perturb(Scenario.parse(tables, "a.toml"), 3)}
         assert len(spreads["second"].perturbed) == 3
         assert spreads["second"].as_is < 1
         assert spreads["second"].mean > 10 * spreads["second"].as_is

@@ -84,14 +84,14 @@ def test_losses_are_what_chance_says_and_round_trips_are_whole(
         run = ran({**network, "loss": loss}, flows, seed)
         lossy = [number for number, link in enumerate(run.scenario.links) if link.loss]
         assert lossy
-        for flow, told in zip(run.scenario.flows, run.summary.flows, strict=True):
+        for flow, summary in zip(run.scenario.flows, run.summary.flows, strict=True):
             if any(hop.link in lossy for hop in flow.forward.hops):
-                assert told.lost_packets, (network, told)
-                lost += told.lost_packets
+                assert summary.lost_packets, (network, summary)
+                lost += summary.lost_packets
                 # What is in flight at the end may have met the loss or not.
-                passed += told.sent_segs - told.dropped_packets
+                passed += summary.sent_segs - summary.dropped_packets
             else:
-                assert not told.lost_packets, (network, told)
+                assert not summary.lost_packets, (network, summary)
     if passed:
         # Five standard deviations of a binomial share.
         assert lost / passed == pytest.approx(SHARE, abs=5 * (SHARE / passed) ** 0.5)

@@ -32,7 +32,7 @@ from sample_runs import plain, resolved
 
 PATH = {"rate": "20mbit", "rtt": "40ms", "queue": "1bdp"}
 
-OWN = """#include "cc.h"
+TURNS = """#include "cc.h"
 /* Two modes that take turns, each for as many ACKs. */
 #define turns_parameters(P)
 #define turns_presets(S)
@@ -93,7 +93,7 @@ WINDOWS = {
 }
 
 
-def found(run: Run, *references: str) -> list[float | None]:
+def values_of(run: Run, *references: str) -> list[float | None]:
     values = taking.of_run(run, references, WINDOWS)
     return [values[reference] for reference in references]
 
@@ -132,9 +132,9 @@ def test_samples_have_the_mode_of_the_last_row(lone: Run) -> None:
     rows = named_modes(lone).select("time_ns", "mode")
     # A sample at the moment of a change may be before or after it.
     joined = samples.join_asof(rows, on="time_ns", allow_exact_matches=False)
-    told = joined["mode"].replace_strict({mode: number for number, mode in enumerate(names)})
+    numbers = joined["mode"].replace_strict({mode: number for number, mode in enumerate(names)})
     assert samples.height == 150
-    assert (told == joined["sampled"]).all()
+    assert (numbers == joined["sampled"]).all()
 
 
 def test_shares_and_entries_are_those_of_the_table(lone: Run) -> None:
@@ -142,19 +142,19 @@ def test_shares_and_entries_are_those_of_the_table(lone: Run) -> None:
     assert rows["mode"].to_list() == ["startup", "drain", "probe_bw", "probe_rtt", "probe_bw"]
     for place in (0, 1, 3):
         share = (times_ns[place + 1] - times_ns[place]) / 15e9
-        assert found(lone, f"mode_share:{rows['mode'][place]}@run") == [pytest.approx(share)]
+        assert values_of(lone, f"mode_share:{rows['mode'][place]}@run") == [pytest.approx(share)]
     every = catalogue.algorithm("bbr").modes
-    shares = found(lone, *(f"mode_share:{mode}@run" for mode in every))
-    assert sum(each for each in shares if each is not None) == pytest.approx(1)
-    assert found(lone, *(f"mode_entries:{mode}@run" for mode in every)) == [1, 1, 2, 1]
+    shares = values_of(lone, *(f"mode_share:{mode}@run" for mode in every))
+    assert sum(value for value in shares if value is not None) == pytest.approx(1)
+    assert values_of(lone, *(f"mode_entries:{mode}@run" for mode in every)) == [1, 1, 2, 1]
 
 
 def test_windows_know_the_mode_in_which_they_begin(lone: Run) -> None:
-    assert found(lone, "mode_share:probe_bw@middle", "mode_entries:probe_bw@middle") == [1, 0]
-    share, entries = found(lone, "mode_share:probe_rtt@late", "mode_entries:probe_rtt@late")
+    assert values_of(lone, "mode_share:probe_bw@middle", "mode_entries:probe_bw@middle") == [1, 0]
+    share, entries = values_of(lone, "mode_share:probe_rtt@late", "mode_entries:probe_rtt@late")
     assert share == pytest.approx(0.24 / 6, rel=0.3)
     assert entries == 1
-    assert found(lone, "mode_share:startup@late", "mode_entries:startup@late") == [0, 0]
+    assert values_of(lone, "mode_share:startup@late", "mode_entries:startup@late") == [0, 0]
 
 
 @given(
@@ -181,28 +181,28 @@ def test_a_share_is_that_of_all_instants(
 
 def test_a_flow_has_modes_while_it_is_on(several: Run) -> None:
     cubic = catalogue.algorithm("cubic").modes
-    shares = found(several, *(f"mode_share:{mode}[pair]@run" for mode in cubic))
-    assert sum(each for each in shares if each is not None) == pytest.approx(1)
+    shares = values_of(several, *(f"mode_share:{mode}[pair]@run" for mode in cubic))
+    assert sum(value for value in shares if value is not None) == pytest.approx(1)
     is_pair = pl.col("label").cast(pl.String).str.starts_with("pair")
     rows = named_modes(several).filter(is_pair, pl.col("time_ns") < 11 * 10**9)
-    entries = found(several, *(f"mode_entries:{mode}[pair]@run" for mode in cubic))
-    assert sum(each for each in entries if each is not None) == rows.height
+    entries = values_of(several, *(f"mode_entries:{mode}[pair]@run" for mode in cubic))
+    assert sum(value for value in entries if value is not None) == rows.height
     # What the algorithm does not have, and flows without any.
     for name in ("pair", "reno 1", "call"):
-        assert found(several, f"mode_share:drain[{name}]@run") == [None]
-        assert found(several, f"mode_entries:drain[{name}]@run") == [None]
-    assert found(several, "mode_entries:drain@run") == [1]
+        assert values_of(several, f"mode_share:drain[{name}]@run") == [None]
+        assert values_of(several, f"mode_entries:drain[{name}]@run") == [None]
+    assert values_of(several, "mode_entries:drain@run") == [1]
 
 
 def test_without_the_table_there_is_nothing() -> None:
     run = ran({"algorithm": "bbr"}, modes=False)
     assert named_modes(run).is_empty()
-    assert found(run, "mode_share:drain@run", "mode_entries:drain@run") == [None, None]
-    assert [each.heads[0] for each in run_totals.of_run(run)] == ["flow", "queue"]
+    assert values_of(run, "mode_share:drain@run", "mode_entries:drain@run") == [None, None]
+    assert [table.heads[0] for table in run_totals.of_run(run)] == ["flow", "queue"]
 
 
 def test_a_run_tells_of_modes_beside_flows(several: Run) -> None:
-    [totals] = [each for each in run_totals.of_run(several) if each.heads[0] == "mode of"]
+    [totals] = [table for table in run_totals.of_run(several) if table.heads[0] == "mode of"]
     rows = {row[:2]: row[2:] for row in totals.rows}
     assert rows["bbr 1", "startup"][0] == "1"
     assert ("pair (2 connections)", "slow_start") in rows
@@ -235,13 +235,13 @@ def test_the_table_is_stored_and_read_again(tmp_path: Path) -> None:
 
 
 def test_an_algorithm_of_ones_own_has_modes(tmp_path: Path) -> None:
-    (tmp_path / "turns.c").write_text(OWN)
+    (tmp_path / "turns.c").write_text(TURNS)
     run = ran({"algorithm": "./turns.c"}, folder=tmp_path)
     rows = named_modes(run)
     # A mode without a name keeps its number.
     assert rows["mode"].to_list()[:5] == ["odd", "even", "2", "odd", "even"]
     assert rows["acks"].to_list()[:5] == [0, 10, 20, 30, 40]
-    even = found(run, "mode_entries:even@run")[0]
+    even = values_of(run, "mode_entries:even@run")[0]
     assert even == rows.filter(pl.col("mode") == "even").height
 
 
@@ -255,7 +255,9 @@ def test_an_algorithm_of_ones_own_has_modes(tmp_path: Path) -> None:
 def test_modes_that_nobody_can_tell_are_refused(
     whole: str, broken: str, problem: str, tmp_path: Path
 ) -> None:
-    unused = OWN.replace("static void turns_info", "__attribute__((unused)) static void turns_info")
+    unused = TURNS.replace(
+        "static void turns_info", "__attribute__((unused)) static void turns_info"
+    )
     (tmp_path / "turns.c").write_text(unused.replace(whole, broken))
     with pytest.raises(InputError) as caught:
         ran({"algorithm": "./turns.c"}, folder=tmp_path)
@@ -263,7 +265,7 @@ def test_modes_that_nobody_can_tell_are_refused(
 
 
 def test_an_algorithm_that_reports_nothing_has_no_table(tmp_path: Path) -> None:
-    (tmp_path / "turns.c").write_text(OWN.replace(', .mode_names = {"odd", "even"}', ""))
+    (tmp_path / "turns.c").write_text(TURNS.replace(', .mode_names = {"odd", "even"}', ""))
     assert named_modes(ran({"algorithm": "./turns.c"}, folder=tmp_path)).is_empty()
 
 
@@ -335,9 +337,9 @@ def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_all_tables_are_written_out(suffix: str, dumbbell: Command, tmp_path: Path) -> None:
-    said = dumbbell("simulate", "one.toml", "--tables", f"it.{suffix}")
-    assert said.code == 0, said.err
-    assert "probe_bw" in said.out
+    output = dumbbell("simulate", "one.toml", "--tables", f"it.{suffix}")
+    assert output.code == 0, output.err
+    assert "probe_bw" in output.out
     written = sorted(path.name for path in tmp_path.glob("it*"))
     assert written == [f"it-{name}.{suffix}" for name in ("events", "flows", "modes", "queues")]
     read = pl.read_csv if suffix == "csv" else pl.read_parquet
@@ -360,7 +362,7 @@ def test_tables_that_cannot_be_written_are_refused_before_the_run(
 ) -> None:
     monkeypatch.delattr(SimulatorEngine, "run")
     (tmp_path / "taken-queues.csv").mkdir()
-    said = dumbbell("simulate", "one.toml", "--tables", name)
-    assert_refused(said)
-    assert said.err.startswith("error: --tables: ")
-    assert wanted in said.err
+    output = dumbbell("simulate", "one.toml", "--tables", name)
+    assert_refused(output)
+    assert output.err.startswith("error: --tables: ")
+    assert wanted in output.err

@@ -216,12 +216,12 @@ def test_a_graph_routes_data_both_ways() -> None:
 def test_datagrams_keep_their_rate_and_have_no_window() -> None:
     call = {"transport": "udp", "rate": "1mbit", "packet": 500, "label": "call"}
     run = ran({}, call, {"algorithm": "reno"})
-    told = run.summary.flows[0]
+    summary = run.summary.flows[0]
     # 1 Mbit/s of 500 bytes: 250 a second, the first at once and one at the very end.
-    assert told.sent_segs == 2501
-    assert told.algorithm is None
-    assert told.rtt_mean_us is None
-    assert told.received_bytes == told.received_packets * (500 - 28)
+    assert summary.sent_segs == 2501
+    assert summary.algorithm is None
+    assert summary.rtt_mean_us is None
+    assert summary.received_bytes == summary.received_packets * (500 - 28)
 
 
 def test_datagrams_in_bursts_pause() -> None:
@@ -236,7 +236,7 @@ def test_datagrams_in_bursts_keep_their_rate(on: str, off: str) -> None:
     bursts = {"kind": "on-off", "on": on, "off": off}
     datagrams = {"transport": "udp", "rate": "120mbit", "workload": bursts, "stop": "1s"}
     run = ran({"rate": "1gbit", "queue": "100p"}, datagrams)
-    on_ns, off_ns = (parse_time(each) for each in (on, off))
+    on_ns, off_ns = (parse_time(time) for time in (on, off))
     expected = 10_000 * on_ns / (on_ns + off_ns)
     assert run.summary.flows[0].sent_segs == pytest.approx(expected, abs=2)
 
@@ -283,8 +283,8 @@ def test_a_request_of_a_full_window_takes_one_round_trip() -> None:
     run = ran({}, {"algorithm": "reno", "workload": rpc})
     expected_ns = 20 * MS + 8 * (10 * 1500 + 52) * 50
     slack_ns = 8 * 52 * 50 * 5  # other ACKs may be in the way of the last one
-    found = latencies_ns(run)
-    assert expected_ns <= found[0] <= found[-1] <= expected_ns + slack_ns
+    latencies = latencies_ns(run)
+    assert expected_ns <= latencies[0] <= latencies[-1] <= expected_ns + slack_ns
     assert run.tables["requests"].height == pytest.approx(10 * S / expected_ns, rel=0.01)
 
 
@@ -373,19 +373,19 @@ def test_a_trace_is_played_back() -> None:
 def test_random_loss_is_as_frequent_as_asked_for(place: str) -> None:
     loss = [{"place": place, "probability": "2%"}]
     run = ran({"loss": loss}, {"transport": "udp", "rate": "10mbit", "label": "u"})
-    told = run.summary.flows[0]
+    summary = run.summary.flows[0]
     # 8333 datagrams, a standard error of 0.15 %.
-    assert told.lost_packets / told.sent_segs == pytest.approx(0.02, abs=0.005)
-    assert told.dropped_packets == 0
+    assert summary.lost_packets / summary.sent_segs == pytest.approx(0.02, abs=0.005)
+    assert summary.dropped_packets == 0
 
 
 def test_loss_in_bursts_has_its_mean() -> None:
     burst = {"to_bad": 0.01, "to_good": 0.25}
     loss = [{"place": "bottleneck", "gilbert_elliott": burst}]
     run = ran({"loss": loss}, {"transport": "udp", "rate": "10mbit", "label": "u"})
-    told = run.summary.flows[0]
+    summary = run.summary.flows[0]
     # to_bad / (to_bad + to_good) of the time it is bad; about 80 bursts.
-    assert told.lost_packets / told.sent_segs == pytest.approx(0.0385, rel=0.35)
+    assert summary.lost_packets / summary.sent_segs == pytest.approx(0.0385, rel=0.35)
 
 
 def test_chosen_segments_are_lost_as_often_as_asked_for() -> None:
@@ -403,9 +403,9 @@ def test_chosen_segments_are_lost_as_often_as_asked_for() -> None:
 
 def test_duplicates_arrive_and_are_counted() -> None:
     run = ran({"duplicate": "5%"}, {"transport": "udp", "rate": "10mbit", "label": "u"})
-    told = run.summary.flows[0]
-    assert told.duplicated_packets / told.sent_segs == pytest.approx(0.05, abs=0.01)
-    assert queue(run, "forward").duplicated_packets == told.duplicated_packets
+    summary = run.summary.flows[0]
+    assert summary.duplicated_packets / summary.sent_segs == pytest.approx(0.05, abs=0.01)
+    assert queue(run, "forward").duplicated_packets == summary.duplicated_packets
     connected = ran({"duplicate": "1%"}, {"algorithm": "reno"})
     assert total(connected, "duplicated_packets") > 0
     assert goodput_mbit(connected, "reno 1") > 10
@@ -424,8 +424,8 @@ def test_acknowledgements_that_come_twice_or_never_bring_their_own_blocks(discip
 def test_reordering_loses_nothing() -> None:
     late = {"probability": "1%", "delay": "1ms"}
     run = ran({"reorder": late, "queue": "1000p"}, {"transport": "udp", "rate": "10mbit"})
-    told = run.summary.flows[0]
-    assert told.received_packets + told.in_flight_packets == told.sent_segs
+    summary = run.summary.flows[0]
+    assert summary.received_packets + summary.in_flight_packets == summary.sent_segs
     connected = ran({"reorder": late}, {"algorithm": "reno"})
     assert total(connected, "retransmitted_segs") > 0
 
@@ -441,9 +441,9 @@ def test_a_policer_drops_what_exceeds_its_rate() -> None:
 def test_jitter_and_batches_delay_and_keep_everything() -> None:
     network = {"jitter": "2ms", "reverse": {"batch": "5ms"}, "queue": "1000p"}
     run = ran(network, {"algorithm": "reno", "bytes": "1mb"})
-    told = run.summary.flows[0]
+    summary = run.summary.flows[0]
     assert run.tables["requests"].height == 1
-    assert told.retransmitted_segs == 0
+    assert summary.retransmitted_segs == 0
     # Acknowledgements arrive at multiples of 5 ms only.
     assert (run.tables["requests"]["time_ns"] + run.tables["requests"]["latency_ns"]).item() % (
         5 * MS
@@ -516,23 +516,24 @@ def test_whatever_runs_is_measured(odd: tuple[Scenario, Run]) -> None:
     """Every quantity, of the whole, of the last flow and of the last queue, in three windows."""
     _, run = odd
     last = str(len(facts.bundles(run.scenario.flows)))
-    asked = [
-        f"{name}{f':{each.arguments(NO_OWN_ALGORITHMS)[0]}' if each.takes else ''}{subject}{window}"
-        for name, each in quantities().items()
-        for subject in ("", f"[{run.summary.queues[-1].name if each.of_queue else last}]")
+    references = [
+        f"{name}{argument}{subject}{window}"
+        for name, quantity in quantities().items()
+        for argument in (f":{quantity.arguments(NO_OWN_ALGORITHMS)[0]}" if quantity.takes else "",)
+        for subject in ("", f"[{run.summary.queues[-1].name if quantity.of_queue else last}]")
         for window in ("", "@final", "@run")
     ]
-    found = taking.of_run(run, asked)
-    assert set(found) == set(asked)
-    for text, value in found.items():
+    values = taking.of_run(run, references)
+    assert set(values) == set(references)
+    for text, value in values.items():
         shared = "share" in text and not text.startswith("fair_share")
         if value is not None and (shared or text.startswith(("jain", "utilisation"))):
             assert 0 <= value <= 1.01, (text, value)
         assert value is None or value >= 0 or text.startswith("cut_per_resent"), (text, value)
     sampled = [flow for flow in run.scenario.flows if flow.sampled]
     has_tcp = any(flow.transport.tcp is not None for flow in sampled)
-    assert (found["goodput_mbit_per_s@run"] is not None) == has_tcp
-    assert (found["goodput_life_mbit_per_s@run"] is not None) == has_tcp
+    assert (values["goodput_mbit_per_s@run"] is not None) == has_tcp
+    assert (values["goodput_life_mbit_per_s@run"] is not None) == has_tcp
 
 
 @pytest.mark.parametrize("what", ["cwnd_segs", "goodput_mbit_per_s", "rtt_ms", "queue_packets"])
@@ -545,13 +546,13 @@ def test_whatever_runs_can_be_told(odd: tuple[Scenario, Run]) -> None:
     console = Console(width=250, record=True, file=io.StringIO())
     for table in map(as_table, run_totals.of_run(run)):
         console.print(table)
-    said = console.export_text()
+    printed = console.export_text()
     for queue in run.summary.queues:
-        assert queue.name in said
+        assert queue.name in printed
     for flow in run.scenario.flows:
-        assert facts.family(flow.label) in said
-    assert "None" not in said
-    assert "nan" not in said
+        assert facts.family(flow.label) in printed
+    assert "None" not in printed
+    assert "nan" not in printed
 
 
 def test_one_flow_of_a_pair_without_samples_has_no_ratio() -> None:
@@ -559,13 +560,13 @@ def test_one_flow_of_a_pair_without_samples_has_no_ratio() -> None:
         {"duration": "5s", "network": NETWORK, **ODD["samples of one of two"]}, "a.toml"
     )
     goodput, ratio, rtt = "goodput_mbit_per_s", "ratio_min_max", "rtt_mean_ms[1]@run"
-    asked = [goodput, f"{goodput}[1]", f"{goodput}[2]", ratio, "convergence_fairness_s", rtt]
-    found = taking.of_run(simulate(scenario), asked)
-    assert found[f"{goodput}[1]"] is None
-    assert found[f"{goodput}[2]"] == found[goodput] is not None
-    assert found[ratio] is None
-    assert found["convergence_fairness_s"] is None
-    assert found[rtt] is not None
+    references = [goodput, f"{goodput}[1]", f"{goodput}[2]", ratio, "convergence_fairness_s", rtt]
+    values = taking.of_run(simulate(scenario), references)
+    assert values[f"{goodput}[1]"] is None
+    assert values[f"{goodput}[2]"] == values[goodput] is not None
+    assert values[ratio] is None
+    assert values["convergence_fairness_s"] is None
+    assert values[rtt] is not None
 
 
 def test_the_bottleneck_is_the_slowest_link_of_the_first_flow() -> None:

@@ -70,8 +70,8 @@ def resolved(rate: str, duration: str, flow: dict[str, Any], **network: Any) -> 
 def test_packets_are_what_is_sent_and_carried(
     rate: str, duration: str, flow: dict[str, Any], network: dict[str, Any], packets: int
 ) -> None:
-    found = expected_packets(resolved(rate, duration, flow, **network).scenario) - 100_000
-    assert found == pytest.approx(packets, rel=0.03)
+    expected = expected_packets(resolved(rate, duration, flow, **network).scenario) - 100_000
+    assert expected == pytest.approx(packets, rel=0.03)
 
 
 def test_memory_is_what_is_under_way_and_in_queues() -> None:
@@ -121,16 +121,16 @@ PATH = ("--rate", "10tbit", "--rtt", "10ms")
     ],
 )
 def test_a_command_refuses_what_a_slip_made_huge(dumbbell: Command, arguments: list[str]) -> None:
-    said = dumbbell(*arguments)
-    assert_refused(said)
-    assert said.err == snapshot(
+    output = dumbbell(*arguments)
+    assert_refused(output)
+    assert output.err == snapshot(
         "error: one run of 10tbit for 60s has about 50.0 G packets, which take some 41 min 40 s; valid: up to 10.0 G packets without asking; a smaller rate, a shorter duration, fewer runs or flows, or --large if it is meant\n"
     )
-    assert "some 41 min" in said.err
-    assert said.err == snapshot(
+    assert "some 41 min" in output.err
+    assert output.err == snapshot(
         "error: one run of 10tbit for 60s has about 50.0 G packets, which take some 41 min 40 s; valid: up to 10.0 G packets without asking; a smaller rate, a shorter duration, fewer runs or flows, or --large if it is meant\n"
     )
-    assert "--large" in said.err
+    assert "--large" in output.err
 
 
 def test_python_refuses_it_too(tmp_path: Path) -> None:
@@ -182,11 +182,11 @@ def test_on_a_terminal_somebody_is_asked(
         def isatty() -> bool:
             return True
 
-    asked: list[str] = []
+    questions: list[str] = []
 
     def confirm(question: str, err: bool) -> bool:
         assert err
-        asked.append(question)
+        questions.append(question)
         return answer
 
     monkeypatch.setattr(bounds, "RUN_PACKETS_MAX", 1.0)
@@ -194,7 +194,7 @@ def test_on_a_terminal_somebody_is_asked(
     monkeypatch.setattr(sys.stderr, "isatty", Terminal.isatty, raising=False)
     monkeypatch.setattr(typer, "confirm", confirm)
     assert dumbbell("simulate", "a.toml").code == code
-    assert asked == snapshot(["Run it all the same?"])
+    assert questions == snapshot(["Run it all the same?"])
 
 
 MANY = str(10**20)
@@ -202,7 +202,7 @@ ONE_PATH = ["--rate", "1mbit", "--rtt", "20ms"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["run", "li2007", "--runs", MANY, "--dry-run"], "--runs: "),
         (["run", "li2007", "--seed", MANY, "--dry-run"], "--seed: "),
@@ -220,11 +220,11 @@ ONE_PATH = ["--rate", "1mbit", "--rtt", "20ms"]
     ],
 )  # fmt: skip
 def test_what_no_plan_may_have_is_refused_before_it_is_planned(
-    dumbbell: Command, arguments: list[str], said: str
+    dumbbell: Command, arguments: list[str], message: str
 ) -> None:
     refused = dumbbell(*arguments)
     assert_refused(refused)
-    assert said in refused.err
+    assert message in refused.err
     assert "at most" in refused.err or "1 to 10000" in refused.err or "less than" in refused.err
 
 

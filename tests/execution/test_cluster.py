@@ -53,8 +53,8 @@ def address_of(scheduler: subprocess.Popen[str]) -> str:
     """Wait until a scheduler prints its address."""
     assert scheduler.stderr is not None
     for line in scheduler.stderr:
-        if found := re.search(r"Scheduler at:\s+(tcp://\S+)", line):
-            return found[1]
+        if match := re.search(r"Scheduler at:\s+(tcp://\S+)", line):
+            return match[1]
     raise AssertionError("no scheduler")
 
 
@@ -233,8 +233,8 @@ def test_the_command_takes_a_cluster(dumbbell: Command, tmp_path: Path) -> None:
     here, there = (contents(tmp_path / name / "runs") for name in ("here", "there"))
     assert here == there
     assert "4 run" not in dumbbell(*command, "--results", "there", "--dask", "local:1").err
-    said = dumbbell(*command, "--dask", "local:1", "--jobs", "3")
-    assert_refused(said)
-    assert said.err == snapshot(
+    output = dumbbell(*command, "--dask", "local:1", "--jobs", "3")
+    assert_refused(output)
+    assert output.err == snapshot(
         "error: --jobs: 3: sets the number of runs at the same time here; valid: without --dask\n"
     )

@@ -27,7 +27,7 @@ VARIANTS = {"reno": 1.22, "cubic": 2.0, "highspeed": 4.0, "htcp": 4.0, "bic": 5.
 
 def campaign() -> dict[str, tuple[ResolvedScenario, Place]]:
     """Return a grid as that of Lukaseder et al.: 840 runs of 15 minutes at 10 Gbit/s."""
-    found = {}
+    planned = {}
     for rtt in RTTS_MS:
         for loss in LOSSES:
             network = {
@@ -42,8 +42,8 @@ def campaign() -> dict[str, tuple[ResolvedScenario, Place]]:
                     axes = {"variant": variant, "rtt": rtt, "loss": loss}
                     key = f"{variant} {rtt} {loss} {repetition}"
                     run = ResolvedScenario(template.json, template.identities, "", key)
-                    found[key] = (run, Place("responsiveness", axes, repetition))
-    return found
+                    planned[key] = (run, Place("responsiveness", axes, repetition))
+    return planned
 
 
 def seconds(place: Place, draw: random.Random) -> float:
@@ -81,18 +81,18 @@ def simulated(
         yield now, ended, dict(began)
 
 
-def told(
+def estimates(
     order: Sequence[str], taken: dict[str, float], estimate: Estimate
 ) -> list[tuple[float, float]]:
     """Return after each run the time, and the estimate of the rest."""
-    found = []
+    steps = []
     for now, ended, began in simulated(order, taken):
         assert ended is not None
         estimate.finish(ended, taken[ended])
         left = estimate.left_s(JOBS, {key: now - since for key, since in began.items()})
         assert left is not None
-        found.append((now, left))
-    return found
+        steps.append((now, left))
+    return steps
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -103,7 +103,7 @@ def test_the_time_left_is_soon_known(seed: int) -> None:
     places = {key: place for key, (_, place) in runs.items()}
     scenarios = [run for run, _ in runs.values()]
     order = [run.key for run in schedule.ordered(scenarios, places, set())]
-    steps = told(order, taken, Estimate(scenarios, places))
+    steps = estimates(order, taken, Estimate(scenarios, places))
     end = steps[-1][0]
     assert end < 1.02 * sum(taken.values()) / JOBS, "both workers end together"
 
@@ -205,8 +205,8 @@ def test_the_order_is_of_repetitions_then_sizes_and_what_is_stored_comes_first()
     scenarios = [scenario for scenario, _ in made.values()]
     stored = {made[10, 1][0].key}
     order = schedule.ordered(scenarios, places, stored)
-    found = [(int(places[run.key].axes["duration"]), places[run.key].repetition) for run in order]
-    assert found == [(10, 1), (30, 0), (20, 0), (10, 0), (30, 1), (20, 1)]
+    lengths = [(int(places[run.key].axes["duration"]), places[run.key].repetition) for run in order]
+    assert lengths == [(10, 1), (30, 0), (20, 0), (10, 0), (30, 1), (20, 1)]
 
 
 def test_a_large_campaign_is_estimated_quickly() -> None:

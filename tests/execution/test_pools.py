@@ -39,8 +39,8 @@ def processes() -> Iterator[ProcessPoolExecutor]:
 
 def test_processes_bring_the_same_bytes(tmp_path: Path, processes: ProcessPoolExecutor) -> None:
     runs = [resolved({"duration": "2s", "seed": seed}) for seed in range(8)]
-    own = starting.write("mine", folder=tmp_path)
-    runs.append(resolved({"duration": "1s", "flow.1.algorithm": str(own)}))
+    mine = starting.write("mine", folder=tmp_path)
+    runs.append(resolved({"duration": "1s", "flow.1.algorithm": str(mine)}))
     execute(runs, Store(tmp_path / "here"), SimulatorEngine(), 2)
     pool = ExecutorPool(processes, 2)
     outcome = execute(runs, Store(tmp_path / "there"), SimulatorEngine(), pool)
@@ -93,7 +93,7 @@ def shares(pool: ThreadPool) -> Iterator[float]:
     """Yield how far the only run has come, each time it has come further."""
     last, end_s = 0.0, time.monotonic() + 100
     while time.monotonic() < end_s:
-        (share,) = [each.share for each in pool.running()] or [None]
+        (share,) = [running.share for running in pool.running()] or [None]
         if share is not None and share > last:
             last = share
             yield share
@@ -105,8 +105,8 @@ def test_a_simulation_tells_how_far_it_has_come() -> None:
         pool, engine = ThreadPool(threads, 1), SimulatorEngine()
         run = resolved({"duration": "20h"}).on(engine.identity)
         future = pool.submit(Task(run, engine, 0))
-        told = shares(pool)
-        assert 0 < next(told) < next(told) < 1
+        progress = shares(pool)
+        assert 0 < next(progress) < next(progress) < 1
         pool.cancel()
         with pytest.raises(Cancelled):
             future.result(20)
@@ -134,8 +134,8 @@ def test_a_lost_worker_costs_its_run_only(tmp_path: Path) -> None:
     store, runs = Store(tmp_path), seeds(6)
     outcome = execute(runs, store, QuickEngine(), ExecutorPool(Losing(), 2))
     assert (len(outcome.done), len(outcome.failed)) == (4, 2)
-    found = failures.failures(store, [run.key for run in runs])
-    assert {failure.message for failure in found.values()} == snapshot(
+    failed = failures.failures(store, [run.key for run in runs])
+    assert {failure.message for failure in failed.values()} == snapshot(
         {"its worker ended: RuntimeError: the worker died three times"}
     )
     assert len(execute(runs, store, QuickEngine(), ExecutorPool(Here(), 2)).done) == 2

@@ -42,12 +42,12 @@ def dumbbell(dumbbell: Command, study: Study) -> Command:
 
 def same(one: Path, other: Path) -> bool:
     """Return True if two folders hold the same files with the same bytes."""
-    found = filecmp.dircmp(one, other)
-    if found.left_only or found.right_only:
+    folders = filecmp.dircmp(one, other)
+    if folders.left_only or folders.right_only:
         return False
-    _, differing, errors = filecmp.cmpfiles(one, other, found.common_files, shallow=False)
+    _, differing, errors = filecmp.cmpfiles(one, other, folders.common_files, shallow=False)
     alike = not differing and not errors
-    return alike and all(same(one / name, other / name) for name in found.common_dirs)
+    return alike and all(same(one / name, other / name) for name in folders.common_dirs)
 
 
 # Shards
@@ -93,9 +93,9 @@ def results(dumbbell: Command, name: str) -> Path:
 def test_a_damaged_result_is_left_out_and_named(dumbbell: Command) -> None:
     folder = results(dumbbell, "one")
     (folder / "run.json").write_text("{")
-    said = dumbbell("merge", "one", "--results", "all")
-    assert said.code == 1
-    assert folder.name in said.err
+    output = dumbbell("merge", "one", "--results", "all")
+    assert output.code == 1
+    assert folder.name in output.err
     assert not list(Path("all/runs").glob(f"??/{folder.name}"))
 
 
@@ -106,9 +106,9 @@ def test_two_different_results_of_a_run_are_a_conflict(dumbbell: Command) -> Non
     before = (folder / "run.json").read_text()
     damage_by_hand(other)
     assert dumbbell("merge", "one", "--results", "all").code == 0
-    said = dumbbell("merge", "two", "--results", "all")
-    assert said.code == 1
-    assert line(said.err, folder.name).replace(folder.name, "KEY") == snapshot(
+    output = dumbbell("merge", "two", "--results", "all")
+    assert output.code == 1
+    assert line(output.err, folder.name).replace(folder.name, "KEY") == snapshot(
         "two different results of KEY; that of all stays"
     )
     assert Path("all", *folder.parts[1:], "run.json").read_text() == before
@@ -181,8 +181,8 @@ def test_the_slurm_script_ends_with_the_whole(dumbbell: Command, tmp_path: Path)
     for name, text in (("sbatch", SBATCH.format(python=sys.executable)), ("dumbbell", command)):
         (programs / name).write_text(text)
         (programs / name).chmod(stat.S_IRWXU)
-    said = dumbbell("run", "small", "--quick", "--slurm", str(PARTS), "--results", "out")
-    Path("job.sh").write_text(said.out)
+    output = dumbbell("run", "small", "--quick", "--slurm", str(PARTS), "--results", "out")
+    Path("job.sh").write_text(output.out)
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
     ended = subprocess.run(
         ["bash", "job.sh"], env=environment, capture_output=True, text=True, check=False
