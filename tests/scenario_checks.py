@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from dumbbell import _core
+from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
+
+
+def resolve(data: dict[str, Any]) -> ResolvedScenario:
+    """Resolve the tables of a scenario, and check the outcome."""
+    run = Scenario.parse(data, "a.toml").resolve()
+    assert_accepted(run)
+    return run
 
 
 def assert_accepted(resolved: ResolvedScenario) -> None:

@@ -47,7 +47,6 @@ STILL_TO_DO = {
     "tests/learning",
     "tests/reports",
     "tests/results",
-    "tests/scenario",
     "tests/scoring",
     "tests/serve",
     "tests/store",

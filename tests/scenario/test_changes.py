@@ -38,19 +38,19 @@ def test_values_are_those_of_toml_or_texts(text: str, value: Any) -> None:
 def test_what_is_set_is_there_and_nothing_else_changes(keys: list[str], value: int) -> None:
     before = {"other": {"a": [1, 2]}}
     path = ".".join(["new", *keys])
-    found: Any = changes.changed(before, [Change.parse(f"{path}={value}")])
-    assert found.pop("other") == before["other"]
+    after: Any = changes.changed(before, [Change.parse(f"{path}={value}")])
+    assert after.pop("other") == before["other"]
     for key in ["new", *keys]:
-        assert list(found) == [key]
-        found = found[key]
-    assert found == value
+        assert list(after) == [key]
+        after = after[key]
+    assert after == value
     assert before == {"other": {"a": [1, 2]}}
 
 
 def test_positions_count_from_1_and_the_last_change_wins() -> None:
-    asked = [Change.parse(f"flow.1.algorithm={name}") for name in ("cubic", "htcp")]
-    found = Scenario.parse(changes.changed(table(), asked), "a.toml")
-    assert [flow.algorithm for flow in found.flow] == ["htcp"]
+    edits = [Change.parse(f"flow.1.algorithm={name}") for name in ("cubic", "htcp")]
+    scenario = Scenario.parse(changes.changed(table(), edits), "a.toml")
+    assert [flow.algorithm for flow in scenario.flow] == ["htcp"]
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ def test_what_cannot_be_set_is_refused(text: str, wanted: str) -> None:
 def test_an_error_of_the_schema_names_the_option_only_where_that_is_wrong(
     text: str, key: str
 ) -> None:
-    asked = [Change.parse(text)]
+    edits = [Change.parse(text)]
     with pytest.raises(InputError) as refused:
-        Scenario.parse(changes.changed(table({"duration": "x"}), asked), "a.toml")
-    error = changes.blamed(refused.value, asked)
-    sources = {each.key: each.source for each in (error, *error.others)}
+        Scenario.parse(changes.changed(table({"duration": "x"}), edits), "a.toml")
+    error = changes.blamed(refused.value, edits)
+    sources = {one.key: one.source for one in (error, *error.others)}
     assert sources == {"duration": "a.toml", f"set.{key}": None}

@@ -57,7 +57,7 @@ def test_it_is_the_same_scenario_as_with_the_algorithm_in_each_flow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "key", "said"),
+    ("table", "key", "problem"),
     [
         ({"algorithm": "reno", "flow": [{"algorithm": "bic"}]}, "algorithm", "no flow uses it"),
         ({"algorithm": "rno", "flow": [{}]}, "algorithm", 'did you mean "reno"'),
@@ -66,18 +66,18 @@ def test_it_is_the_same_scenario_as_with_the_algorithm_in_each_flow() -> None:
     ],
 )
 def test_an_algorithm_that_means_nothing_is_refused(
-    table: dict[str, object], key: str, said: str
+    table: dict[str, object], key: str, problem: str
 ) -> None:
     with pytest.raises(InputError) as error:
         algorithms(table)
     assert error.value.key == key
-    assert said in str(error.value)
+    assert problem in str(error.value)
 
 
 def test_a_name_runs_and_is_listed(dumbbell: Command, tmp_path: Path) -> None:
     options = ("--duration", "2s", "--set", "algorithm=bic", "--json")
-    said = dumbbell("simulate", "random-loss", *options)
-    assert said.json["summary"]["flows"][0]["label"] == "bic 1"
+    output = dumbbell("simulate", "random-loss", *options)
+    assert output.json["summary"]["flows"][0]["label"] == "bic 1"
     listed = [entry["name"] for entry in dumbbell("list", "scenarios", "--json").json]
     assert listed == library.names()
     # A file or folder of that name comes first.
@@ -86,12 +86,12 @@ def test_a_name_runs_and_is_listed(dumbbell: Command, tmp_path: Path) -> None:
 
 
 def test_another_name_is_refused_with_those_there_are(dumbbell: Command) -> None:
-    said = dumbbell("simulate", "random-los")
-    assert_refused(said)
-    assert said.err.partition("; valid: ")[0] == snapshot(
+    output = dumbbell("simulate", "random-los")
+    assert_refused(output)
+    assert output.err.partition("; valid: ")[0] == snapshot(
         'error: "random-los": unknown scenario (did you mean "random-loss"?)'
     )
-    assert said.err.rpartition(": ")[2] == snapshot("or the path of a file\n")
+    assert output.err.rpartition(": ")[2] == snapshot("or the path of a file\n")
 
 
 def test_the_library_takes_names_too() -> None:

@@ -69,11 +69,11 @@ def scenario(rtt: str, duration: str, **other: Any) -> Scenario:
 def test_it_follows_the_round_trip_within_a_number_of_samples(
     rtt: str, duration: str, expected: str | None
 ) -> None:
-    found = sampling.chosen_ns(scenario(rtt, duration))
-    assert found == (None if expected is None else parse_time(expected))
-    if found is not None:
-        assert parse_time(duration) // found <= sampling.LINE_MAX
-        assert 10**9 % found == 0, "windows of whole seconds fit"
+    interval_ns = sampling.chosen_ns(scenario(rtt, duration))
+    assert interval_ns == (None if expected is None else parse_time(expected))
+    if interval_ns is not None:
+        assert parse_time(duration) // interval_ns <= sampling.LINE_MAX
+        assert 10**9 % interval_ns == 0, "windows of whole seconds fit"
 
 
 def test_the_shortest_round_trip_decides_and_many_flows_share_the_bound() -> None:
@@ -94,8 +94,8 @@ def test_what_the_file_states_stays(stated: str) -> None:
 def test_commands_and_python_agree_and_say_it(dumbbell: Command, tmp_path: Path) -> None:
     file = tmp_path / "short.toml"
     file.write_text(FILE)
-    said = dumbbell("simulate", "short.toml")
-    assert "samples each 20ms" in said.out
+    output = dumbbell("simulate", "short.toml")
+    assert "samples each 20ms" in output.out
     kept = library.simulate(file, results=tmp_path / "results")
     assert kept.scenario.record.interval_ns == 20 * 10**6
     assert "0 run, 1 reused" in dumbbell("simulate", "short.toml").err

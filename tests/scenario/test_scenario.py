@@ -135,7 +135,7 @@ def test_flows_are_expanded_and_named() -> None:
     flows = data.flows
     assert [flow.label for flow in flows] == ["htcp 1", "htcp 2", "htcp 3", "old 1", "old 2"]
     tcps = [tcp(flow) for flow in flows]
-    assert [each.preset for each in tcps] == ["li2007", "li2007", None, None, None]
+    assert [flow.preset for flow in tcps] == ["li2007", "li2007", None, None, None]
     rtts = [facts.base_rtt_ns(data, flow) // 10**6 for flow in flows]
     assert rtts == [82, 82, 162, 82, 82]
     assert tcps[3].demand == Demand(transfer=10_000_000)
@@ -187,10 +187,10 @@ def test_the_key_does_not_cover_what_does_not(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_resolved_json_is_canonical() -> None:
-    found = resolved()
-    assert msgspec.json.decode(found.json, type=Contract) == found.scenario
-    assert ResolvedScenario.of(json.loads(found.json)) == found
-    assert found.json.startswith('{"duration_ns":60000000000,"flows":[{"forward":{"delay_ns":0')
+    run = resolved()
+    assert msgspec.json.decode(run.json, type=Contract) == run.scenario
+    assert ResolvedScenario.of(json.loads(run.json)) == run
+    assert run.json.startswith('{"duration_ns":60000000000,"flows":[{"forward":{"delay_ns":0')
 
 
 rates = st.integers(1_000, 10**11).map(lambda rate: f"{rate}bit")
@@ -513,9 +513,9 @@ def test_the_reference_of_results_is_up_to_date() -> None:
 def test_the_examples_are_valid(path: Path) -> None:
     schema = json.loads((DOCS / "scenario.schema.json").read_text())
     jsonschema.validate(tomllib.loads(path.read_text()), schema)
-    found = Scenario.load(path)
-    assert_accepted(found.resolve())
-    assert Scenario.parse(found.model_dump()) == found
+    example = Scenario.load(path)
+    assert_accepted(example.resolve())
+    assert Scenario.parse(example.model_dump()) == example
 
 
 @pytest.mark.parametrize(

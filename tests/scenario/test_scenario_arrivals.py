@@ -25,7 +25,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.model_sizes import PUBLISHED as PUBLISHED_NAMES
 from dumbbell.scenario.model_sizes import AnySize, SizeSpec, published
 from sample_runs import BASE, demand, table
-from scenario_checks import assert_accepted
+from scenario_checks import assert_accepted, resolve
 from scenario_refusals import assert_refused
 
 SHORT = {"algorithm": "cubic", "rate": 20, "size": "10kb"}
@@ -33,9 +33,7 @@ SHORT = {"algorithm": "cubic", "rate": 20, "size": "10kb"}
 
 def arriving(*entries: dict[str, Any], **changes: Any) -> Sequence[Flow]:
     data = table({"arrivals": [{**SHORT, **entry} for entry in entries], "flow": [], **changes})
-    found = Scenario.parse(data, "a.toml").resolve()
-    assert_accepted(found)
-    return found.scenario.flows
+    return resolve(data).scenario.flows
 
 
 def sizes(flows: Sequence[Flow]) -> list[int]:
@@ -144,8 +142,8 @@ SIZES = [
 
 
 def read_size(spec: Any) -> AnySize:
-    found: AnySize = TypeAdapter(SizeSpec).validate_python(spec)
-    return found
+    size: AnySize = TypeAdapter(SizeSpec).validate_python(spec)
+    return size
 
 
 @pytest.mark.parametrize("spec", SIZES, ids=lambda spec: str(spec["distribution"]))
@@ -186,9 +184,9 @@ def test_sizes_as_measured(tmp_path: Path) -> None:
     size = {"distribution": "empirical", "file": "web.cdf"}
     data = table({"arrivals": [{**SHORT, "rate": 100, "size": size}]})
     scenario = Scenario.parse(data, str(tmp_path / "a.toml"))
-    found = scenario.arrivals[0].size
-    assert found is not None
-    assert mean_size(found) == 600 + 0.4 * 6000
+    web = scenario.arrivals[0].size
+    assert web is not None
+    assert mean_size(web) == 600 + 0.4 * 6000
     drawn = sizes(scenario.resolve().scenario.flows[1:])
     assert min(drawn) == 1000
     assert max(drawn) <= 11_000
@@ -223,8 +221,8 @@ def test_published_sizes_are_as_their_papers_say(
     mean = float(sum(middle * share for middle, share in steps))
     assert mean == pytest.approx(float(published(name).mean))
     assert sum(share for middle, share in steps if middle <= size) == pytest.approx(flows, abs=0.02)
-    found = float(sum(middle * share for middle, share in steps if middle > size)) / mean
-    assert found == pytest.approx(in_larger, abs=0.035)
+    portion = float(sum(middle * share for middle, share in steps if middle > size)) / mean
+    assert portion == pytest.approx(in_larger, abs=0.035)
 
 
 @pytest.mark.parametrize("name", PUBLISHED_NAMES)
@@ -276,9 +274,9 @@ def listed(folder: Path, content: str, **entry: Any) -> Scenario:
 def test_arrivals_as_a_file_says(tmp_path: Path) -> None:
     content = "# time size\n0s 10kb\n\n12.5ms 1b  # the smallest\n12.5ms 1mib\n49s 3\n"
     scenario = listed(tmp_path, content, start="10s")
-    found = scenario.resolve(seed=7)
-    assert_accepted(found)
-    flows = found.scenario.flows
+    run = scenario.resolve(seed=7)
+    assert_accepted(run)
+    flows = run.scenario.flows
     expected = [10 * 10**9, 10_012_500_000, 10_012_500_000, 59 * 10**9]
     assert [flow.start_ns for flow in flows] == expected
     assert sizes(flows) == [10_000, 1, 2**20, 3]
@@ -383,8 +381,8 @@ GRAPH = {"topology": "graph", "link": [{"from": "a", "to": "b", "delay": "1ms"}]
     ],
 )
 def test_wrong_arrivals_are_refused(entry: dict[str, Any], key: str, problem: str) -> None:
-    found = {k: v for k, v in {**SHORT, **entry}.items() if v is not None}
-    data = table({"arrivals": [found], "network.delay": "1ms"})
+    arrival = {k: v for k, v in {**SHORT, **entry}.items() if v is not None}
+    data = table({"arrivals": [arrival], "network.delay": "1ms"})
     assert_refused(data, f"arrivals.1.{key}", problem)
 
 

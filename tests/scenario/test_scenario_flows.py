@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import scenario_checks
 from dumbbell.base.errors import InputError
 from dumbbell.contract.scenario import OnOff, StackChoice, Transport, Udp
 from dumbbell.engines.engine import SimulatorEngine
@@ -26,9 +27,7 @@ READS = {"read_rate": "5mbit"}
 
 def resolve(*entries: dict[str, Any], **changes: Any) -> ResolvedScenario:
     data = table({"flow": [{"algorithm": "reno", **entry} for entry in entries], **changes})
-    found = Scenario.parse(data, "a.toml").resolve()
-    assert_accepted(found)
-    return found
+    return scenario_checks.resolve(data)
 
 
 def tcp_of(entry: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -78,18 +77,18 @@ def test_what_a_flow_sends(entry: dict[str, Any], demand: Any) -> None:
 
 
 def test_requests_at_the_same_time_are_several_flows() -> None:
-    found = resolve({"workload": RPC, "count": 3, "label": "client"})
-    assert list(flows(found)) == ["client 1", "client 2", "client 3"]
+    run = resolve({"workload": RPC, "count": 3, "label": "client"})
+    assert list(flows(run)) == ["client 1", "client 2", "client 3"]
 
 
 def test_the_flows_of_one_table_answer_the_same_queries() -> None:
-    found = resolve(
+    run = resolve(
         {"workload": INCAST, "count": 2}, {}, {"workload": INCAST, "count": 3, "start": "1s"}
     )
-    demands = [tcp(flow).demand for flow in found.scenario.flows]
+    demands = [tcp(flow).demand for flow in run.scenario.flows]
     queries = [
-        None if isinstance(each, str) or each.requests is None else each.requests.query
-        for each in demands
+        None if isinstance(demand, str) or demand.requests is None else demand.requests.query
+        for demand in demands
     ]
     assert queries == [0, 0, None, 1, 1, 1]
 
@@ -154,19 +153,19 @@ def test_udp_has_a_rate_and_smaller_headers() -> None:
 
 
 def test_headers_without_timestamps_are_shorter() -> None:
-    found = resolve(
+    run = resolve(
         {},
         {"switches": {"timestamps": False}},
         {"stack": {"profile": "linux-3.16", "switches": {"timestamps": False}}},
         {"stack": "linux-3.16"},
     )
-    assert [flow.header_bytes for flow in found.scenario.flows] == [52, 40, 40, 52]
+    assert [flow.header_bytes for flow in run.scenario.flows] == [52, 40, 40, 52]
 
 
 def test_samples_may_be_left_out() -> None:
     flow: dict[str, Any] = {"algorithm": "reno", "count": 9_000, "sampled": False}
-    found = Scenario.parse(table({"flow": [flow], "record.interval": "5ms"})).resolve()
-    assert not any(flow.sampled for flow in found.scenario.flows)
+    run = Scenario.parse(table({"flow": [flow], "record.interval": "5ms"})).resolve()
+    assert not any(flow.sampled for flow in run.scenario.flows)
     del flow["sampled"]
     assert_refused(
         table({"flow": [flow], "record.interval": "5ms"}), "record.interval", "more than 20000000"
@@ -174,7 +173,7 @@ def test_samples_may_be_left_out() -> None:
 
 
 def test_a_flow_may_have_a_stack_of_its_own() -> None:
-    found = resolve(
+    run = resolve(
         {},
         {"stack": "linux-2.6.6"},
         {"switches": {"growth": "bytes"}},
@@ -182,7 +181,7 @@ def test_a_flow_may_have_a_stack_of_its_own() -> None:
         {"stack": {"switches": {"quick_acks": 0}}, "switches": {"growth": "acks"}},
         stack={"profile": "linux-6", "switches": {"reordering_segs": 5}},
     )
-    stacks = [tcp(flow).stack for flow in found.scenario.flows]
+    stacks = [tcp(flow).stack for flow in run.scenario.flows]
     assert stacks == [
         StackChoice(profile="linux-6", switches={"reordering_segs": 5}),
         StackChoice(profile="linux-2.6.6"),
@@ -190,31 +189,29 @@ def test_a_flow_may_have_a_stack_of_its_own() -> None:
         StackChoice(profile="linux-2.6.6", switches={"quick_acks": 0}),
         StackChoice(profile="linux-6", switches={"quick_acks": 0, "growth": "acks"}),
     ]
-    assert facts.stacks(found.scenario) == stacks
+    assert facts.stacks(run.scenario) == stacks
 
 
 def test_switches_that_need_each_other_may_be_set_together() -> None:
-    found = resolve(
+    run = resolve(
         {"switches": {"sack": False, "loss_detection": "new-reno"}},
         {"switches": {"sack": False}},
         stack={"profile": "linux-6", "switches": {"loss_detection": "new-reno"}},
     )
-    for flow in found.scenario.flows:
+    for flow in run.scenario.flows:
         assert tcp(flow).stack.switches == {"sack": False, "loss_detection": "new-reno"}
 
 
 def test_a_switch_without_a_value_is_none() -> None:
-    found = resolve(
-        {}, {"switches": {"tsq_bytes": 4000}}, stack={"switches": {"tsq_bytes": "none"}}
-    )
-    switches = [tcp(flow).stack.switches for flow in found.scenario.flows]
+    run = resolve({}, {"switches": {"tsq_bytes": 4000}}, stack={"switches": {"tsq_bytes": "none"}})
+    switches = [tcp(flow).stack.switches for flow in run.scenario.flows]
     assert switches == [{"tsq_bytes": None}, {"tsq_bytes": 4000}]
 
 
 def test_facts_of_algorithms() -> None:
-    found = resolve({"algorithm": "htcp@li2007"}, {"algorithm": "cubic"}, {"algorithm": "htcp"})
-    assert facts.algorithms(found.scenario) == ["cubic", "htcp"]
-    assert [facts.choice(flow) for flow in found.scenario.flows] == ["htcp@li2007", "cubic", "htcp"]
+    run = resolve({"algorithm": "htcp@li2007"}, {"algorithm": "cubic"}, {"algorithm": "htcp"})
+    assert facts.algorithms(run.scenario) == ["cubic", "htcp"]
+    assert [facts.choice(flow) for flow in run.scenario.flows] == ["htcp@li2007", "cubic", "htcp"]
 
 
 @pytest.mark.parametrize(

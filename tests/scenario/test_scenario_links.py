@@ -27,9 +27,9 @@ S = 10**9
 
 
 def link_of(changes: dict[str, Any], name: str = "forward") -> dict[str, Any]:
-    found = resolved(changes)
-    assert_accepted(found)
-    return plain_links(found)[name]
+    run = resolved(changes)
+    assert_accepted(run)
+    return plain_links(run)[name]
 
 
 def test_a_rate_may_change() -> None:
@@ -52,35 +52,33 @@ def test_a_rate_may_change() -> None:
 
 def test_a_delay_may_change_and_the_rtt_is_that_of_the_beginning() -> None:
     steps = [{"at": "0s", "delay": "10ms"}, {"at": "5s", "delay": "1ms"}]
-    found = resolved({"network.delay": steps, "network.reverse": {"delay": "20ms"}})
-    assert links(found)["forward"].delay == ((0, 10_000_000), (5 * S, 1_000_000))
-    assert links(found)["reverse"].delay == ((0, 20_000_000),)
-    assert facts.base_rtt_ns(found.scenario, found.scenario.flows[0]) == 82_000_000
+    run = resolved({"network.delay": steps, "network.reverse": {"delay": "20ms"}})
+    assert links(run)["forward"].delay == ((0, 10_000_000), (5 * S, 1_000_000))
+    assert links(run)["reverse"].delay == ((0, 20_000_000),)
+    assert facts.base_rtt_ns(run.scenario, run.scenario.flows[0]) == 82_000_000
 
 
 def test_loss_may_change() -> None:
     steps = [{"at": "0s", "probability": 0}, {"at": "5s", "probability": "1%"}]
-    found = link_of({"network.loss": [{"place": "bottleneck", "probability": steps}]})
-    assert found["loss"] == [{"kind": "bernoulli", "probability": [[0, 0.0], [5 * S, 0.01]]}]
+    link = link_of({"network.loss": [{"place": "bottleneck", "probability": steps}]})
+    assert link["loss"] == [{"kind": "bernoulli", "probability": [[0, 0.0], [5 * S, 0.01]]}]
 
 
 def test_everything_may_be_lost_for_a_while() -> None:
     steps = [{"at": "0s", "probability": 1}, {"at": "5s", "probability": 0}]
-    found = link_of({"network.loss": [{"place": "bottleneck", "probability": steps}]})
-    assert found["loss"] == [{"kind": "bernoulli", "probability": [[0, 1.0], [5 * S, 0.0]]}]
+    link = link_of({"network.loss": [{"place": "bottleneck", "probability": steps}]})
+    assert link["loss"] == [{"kind": "bernoulli", "probability": [[0, 1.0], [5 * S, 0.0]]}]
 
 
 def test_a_trace_of_delays_begins_again_at_its_end(tmp_path: Path) -> None:
     (tmp_path / "delay.txt").write_text("10  # a comment\n\n10\n2.5\n")
     trace = {"trace": str(tmp_path / "delay.txt"), "interval": "1s"}
-    found = resolved(
-        {"network.delay": trace, "network.reverse": {"delay": "1ms"}, "duration": "8s"}
-    )
-    assert_accepted(found)
+    run = resolved({"network.delay": trace, "network.reverse": {"delay": "1ms"}, "duration": "8s"})
+    assert_accepted(run)
     long, short = 10_000_000, 2_500_000
     expected = ((0, long), (2 * S, short), (3 * S, long), (5 * S, short), (6 * S, long))
-    assert links(found)["forward"].delay == expected
-    assert facts.base_rtt_ns(found.scenario, found.scenario.flows[0]) == 82_000_000
+    assert links(run)["forward"].delay == expected
+    assert facts.base_rtt_ns(run.scenario, run.scenario.flows[0]) == 82_000_000
 
 
 def test_a_trace_of_losses_begins_again_at_its_end(tmp_path: Path) -> None:
@@ -215,8 +213,8 @@ def test_misbehaviour_of_each_direction() -> None:
         "network.jitter": "10us",
         "network.reverse": {"batch": "2ms"},
     }
-    found = plain_links(resolved(changes))
-    forward, reverse = found["forward"], found["reverse"]
+    by_name = plain_links(resolved(changes))
+    forward, reverse = by_name["forward"], by_name["reverse"]
     assert forward["policer"] == {"rate_bps": 50_000_000, "burst_bytes": 30_000}
     assert forward["reorder"] == {"probability": 0.01, "delay_ns": 1_000_000}
     assert (forward["duplicate"], forward["jitter_ns"], forward["batch_ns"]) == (0.01, 10_000, 0)
@@ -227,10 +225,10 @@ def test_misbehaviour_of_each_direction() -> None:
 def test_places_of_loss() -> None:
     def lossy(place: str) -> dict[str, list[str]]:
         loss = [{"place": place, "probability": 0.1}]
-        found = resolved({"network.loss": loss, "network.edge_jitter": "0s", "flow.1.count": 2})
-        assert_accepted(found)
-        hit = {name for name, link in links(found).items() if link.loss}
-        ways = [passed(found, f"reno {number}") for number in (1, 2)]
+        run = resolved({"network.loss": loss, "network.edge_jitter": "0s", "flow.1.count": 2})
+        assert_accepted(run)
+        hit = {name for name, link in links(run).items() if link.loss}
+        ways = [passed(run, f"reno {number}") for number in (1, 2)]
         return {name: [" ".join(way) for way in ways if name in way] for name in sorted(hit)}
 
     assert lossy("bottleneck") == {"forward": ["forward", "forward"]}
@@ -308,12 +306,12 @@ def test_chosen_segments_are_lost() -> None:
             {"place": "receiver", "drops": drops[:1]},
         ],
     }
-    found = resolved(changes)
-    assert_accepted(found)
+    run = resolved(changes)
+    assert_accepted(run)
     both = [{"flow": 1, "number": 7, "times": 3}, {"flow": 0, "number": 9, "times": 1}]
-    assert plain_links(found)["forward"]["loss"] == [{"kind": "scripted", "drops": both}]
-    assert plain_links(found)["receiver 2"]["loss"] == [{"kind": "scripted", "drops": both[:1]}]
-    assert set(links(found)) == {"forward", "reverse", "receiver 2"}
+    assert plain_links(run)["forward"]["loss"] == [{"kind": "scripted", "drops": both}]
+    assert plain_links(run)["receiver 2"]["loss"] == [{"kind": "scripted", "drops": both[:1]}]
+    assert set(links(run)) == {"forward", "reverse", "receiver 2"}
 
 
 def test_several_kinds_of_loss_at_one_place() -> None:

@@ -46,9 +46,9 @@ def taken(done: Run, quantity: str) -> float:
 
 def test_connections_share_start_path_algorithm_and_bytes() -> None:
     late = {**P_TCP, "start": {"from": "1s", "to": "3s"}, "bytes": 4003}
-    found = flows(resolved({"flow": [late, {"algorithm": "cubic"}]}))
-    assert list(found) == ["p-tcp 1/4", "p-tcp 2/4", "p-tcp 3/4", "p-tcp 4/4", "cubic 1"]
-    *connections, _ = found.values()
+    by_label = flows(resolved({"flow": [late, {"algorithm": "cubic"}]}))
+    assert list(by_label) == ["p-tcp 1/4", "p-tcp 2/4", "p-tcp 3/4", "p-tcp 4/4", "cubic 1"]
+    *connections, _ = by_label.values()
     sizes = [demand(flow).transfer for flow in connections]
     assert sizes == [1003, 1000, 1000, 1000]
     alike = [
@@ -63,8 +63,8 @@ def test_connections_share_start_path_algorithm_and_bytes() -> None:
 
 
 def test_connections_have_one_host() -> None:
-    found = resolved({"flow": [P_TCP, PLAIN], "network.edge_rate": "1gbit"})
-    edges = {label: passed(found, label)[0] for label in flows(found)}
+    parallel = resolved({"flow": [P_TCP, PLAIN], "network.edge_rate": "1gbit"})
+    edges = {label: passed(parallel, label)[0] for label in flows(parallel)}
     assert edges == {**{f"p-tcp {n}/4": "edge 1" for n in (1, 2, 3, 4)}, "plain": "edge 2"}
 
 
@@ -73,10 +73,10 @@ def test_a_single_connection_is_a_plain_flow() -> None:
 
 
 def test_several_flows_have_connections_each() -> None:
-    found = resolved({"flow": [{**P_TCP, "count": 2, "parallel": 2}]})
+    parallel = resolved({"flow": [{**P_TCP, "count": 2, "parallel": 2}]})
     labels = ["p-tcp 1 1/2", "p-tcp 1 2/2", "p-tcp 2 1/2", "p-tcp 2 2/2"]
-    assert list(flows(found)) == labels
-    assert facts.bundles(found.scenario.flows) == [[0, 1], [2, 3]]
+    assert list(flows(parallel)) == labels
+    assert facts.bundles(parallel.scenario.flows) == [[0, 1], [2, 3]]
     assert {facts.whole(label) for label in labels} == {"p-tcp 1", "p-tcp 2"}
     assert {facts.family(label) for label in labels} == {"p-tcp"}
 
@@ -168,22 +168,22 @@ def test_lines_of_figures_are_of_the_sum() -> None:
 
 def test_a_transfer_ends_with_its_last_connection() -> None:
     done = run({**P_TCP, "bytes": "2mb"}, {**PLAIN, "bytes": "100kb"})
-    found = latencies(done)
-    assert found["flows"].to_list() == ["p-tcp", "plain"]
-    assert found["count"].to_list() == found["finished"].to_list() == [1, 1]
-    assert found["unfinished"].to_list() == [0, 0]
-    own = done.tables["requests"].filter(pl.col("flow") < 4)
-    assert own.height == 4
-    assert found["latency_max_ms"][0] == max(own["latency_ns"].to_list()) / 1e6
-    assert found["requests_mbit_per_s"][0] == pytest.approx(8 * 2 / 20)
+    frame = latencies(done)
+    assert frame["flows"].to_list() == ["p-tcp", "plain"]
+    assert frame["count"].to_list() == frame["finished"].to_list() == [1, 1]
+    assert frame["unfinished"].to_list() == [0, 0]
+    requests = done.tables["requests"].filter(pl.col("flow") < 4)
+    assert requests.height == 4
+    assert frame["latency_max_ms"][0] == max(requests["latency_ns"].to_list()) / 1e6
+    assert frame["requests_mbit_per_s"][0] == pytest.approx(8 * 2 / 20)
 
 
 def test_a_transfer_whose_last_connection_has_not_ended_is_not_finished() -> None:
     done = run({**P_TCP, "bytes": "44mb"}, edge_jitter="0s")
     finished = done.tables["requests"].height
-    found = latencies(done)
+    frame = latencies(done)
     assert 0 < finished < 4, "the scenario is to end between the connections"
-    assert (found["finished"][0], found["unfinished"][0]) == (0, 1)
+    assert (frame["finished"][0], frame["unfinished"][0]) == (0, 1)
 
 
 def test_a_transfer_has_one_latency_among_the_quantities() -> None:

@@ -17,9 +17,9 @@ MS = 10**6
 
 
 def queue_of(queue: Any, **changes: Any) -> dict[str, Any]:
-    found = resolved({"network.queue": queue, **changes})
-    assert_accepted(found)
-    queue_found: dict[str, Any] = plain_links(found)["forward"]["queue"]
+    run = resolved({"network.queue": queue, **changes})
+    assert_accepted(run)
+    queue_found: dict[str, Any] = plain_links(run)["forward"]["queue"]
     return queue_found
 
 
@@ -173,7 +173,9 @@ def test_defaults_are_those_of_linux_and_the_rfcs(
 @pytest.mark.parametrize("name", MODELS)
 def test_every_discipline_has_the_fields_of_the_engine(name: str) -> None:
     discipline = queue_of(table_of(name, {}))["discipline"]
-    known = {each.__struct_config__.tag: each for each in get_args(contract.Discipline)}
+    known = {
+        discipline.__struct_config__.tag: discipline for discipline in get_args(contract.Discipline)
+    }
     assert discipline.keys() - {"kind"} == set(known[discipline["kind"]].__struct_fields__)
     assert known.keys() == {model.names()[0] for model in MODELS.values()}
 
@@ -193,10 +195,10 @@ def test_cake_knows_the_hosts_of_flows() -> None:
         {"algorithm": "reno", "label": "alone"},
     ]
     cake = {"discipline": "cake", "isolate": "dual-srchost"}
-    found = queue_of(cake, flow=flows)["discipline"]
-    assert found["isolation"] == "dual-source"
+    discipline = queue_of(cake, flow=flows)["discipline"]
+    assert discipline["isolation"] == "dual-source"
     # Connections of a flow have both hosts in common.
-    assert found["hosts"] == [[0, 1], [0, 2], [0, 2], [3, 4]]
+    assert discipline["hosts"] == [[0, 1], [0, 2], [0, 2], [3, 4]]
 
 
 def test_ared_is_red_that_adapts() -> None:
@@ -210,10 +212,10 @@ def test_ared_is_red_that_adapts() -> None:
 def test_thresholds_are_sizes_like_limits() -> None:
     # 100 Mbit/s carry 8333 1/3 packets of 1500 bytes a second; the BDP of 82 ms is 683 1/3.
     red = {"limit": "1bdp", "discipline": "red", "min_threshold": "3ms", "max_threshold": "0.3bdp"}
-    found = queue_of(red)
-    assert found["limit"] == {"packets": 683}
-    assert found["discipline"]["min_packets"] == 25.0
-    assert found["discipline"]["max_packets"] == 205.0
+    queue = queue_of(red)
+    assert queue["limit"] == {"packets": 683}
+    assert queue["discipline"]["min_packets"] == 25.0
+    assert queue["discipline"]["max_packets"] == 205.0
     step = {"limit": "1000p", "discipline": "step", "threshold": "1ms"}
     assert queue_of(step)["discipline"]["threshold"] == {"packets": 8}
     step["threshold"] = "100kb"
@@ -224,7 +226,7 @@ def test_thresholds_are_sizes_like_limits() -> None:
 
 def test_every_place_takes_every_queue() -> None:
     codel = {"discipline": "codel"}
-    found = plain_links(
+    by_name = plain_links(
         resolved(
             {
                 "network.queue": codel,
@@ -234,8 +236,8 @@ def test_every_place_takes_every_queue() -> None:
             }
         )
     )
-    assert {link["queue"]["discipline"]["kind"] for link in found.values()} == {"codel"}
-    assert list(found) == ["forward", "reverse", "edge 1"]
+    assert {link["queue"]["discipline"]["kind"] for link in by_name.values()} == {"codel"}
+    assert list(by_name) == ["forward", "reverse", "edge 1"]
 
 
 @pytest.mark.parametrize(

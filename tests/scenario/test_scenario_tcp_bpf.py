@@ -28,8 +28,8 @@ def scenario(settings: dict[str, Any], **changes: Any) -> dict[str, Any]:
 def resolved(settings: dict[str, Any]) -> dict[str, Any]:
     whole = Scenario.parse(scenario(settings), "a.toml").resolve()
     assert_accepted(whole)
-    found: dict[str, Any] = plain(whole)["flows"][0]["transport"]["tcp"]["tcp_bpf"]
-    return found
+    tcp_bpf: dict[str, Any] = plain(whole)["flows"][0]["transport"]["tcp"]["tcp_bpf"]
+    return tcp_bpf
 
 
 def test_settings_are_resolved_to_base_units() -> None:

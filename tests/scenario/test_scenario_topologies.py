@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from dumbbell.contract.scenario import Limit, RateConfig
 from dumbbell.scenario import facts
-from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from sample_runs import flows, links, passed, plain, plain_links, table
-from scenario_checks import assert_accepted
+from scenario_checks import resolve
 from scenario_refusals import assert_refused, error_of
 
 MS = 10**6
@@ -44,18 +43,12 @@ def graph(*entries: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return network({"topology": "graph", "link": DIAMOND, "edge_jitter": "0s", **changes}, *entries)
 
 
-def resolve(data: dict[str, Any]) -> ResolvedScenario:
-    found = Scenario.parse(data, "a.toml").resolve()
-    assert_accepted(found)
-    return found
+def rtt_ms(run: ResolvedScenario, label: str) -> float:
+    return facts.base_rtt_ns(run.scenario, flows(run)[label]) / MS
 
 
-def rtt_ms(found: ResolvedScenario, label: str) -> float:
-    return facts.base_rtt_ns(found.scenario, flows(found)[label]) / MS
-
-
-def sampled(found: ResolvedScenario) -> list[str]:
-    return [name for name, link in links(found).items() if link.sampled]
+def sampled(run: ResolvedScenario) -> list[str]:
+    return [name for name, link in links(run).items() if link.sampled]
 
 
 def test_the_topology_is_a_dumbbell_unless_it_says_otherwise() -> None:
@@ -63,23 +56,23 @@ def test_the_topology_is_a_dumbbell_unless_it_says_otherwise() -> None:
 
 
 def test_data_of_a_reverse_flow_passes_the_reverse_bottleneck() -> None:
-    found = resolve(table({"network.edge_rate": "1gbit", "flow.1.direction": "reverse"}))
-    assert passed(found, "reno 1") == ["edge 1", "reverse"]
-    assert passed(found, "reno 1", back=True) == ["forward"]
-    assert rtt_ms(found, "reno 1") == 82
+    run = resolve(table({"network.edge_rate": "1gbit", "flow.1.direction": "reverse"}))
+    assert passed(run, "reno 1") == ["edge 1", "reverse"]
+    assert passed(run, "reno 1", back=True) == ["forward"]
+    assert rtt_ms(run, "reno 1") == 82
 
 
 def test_flows_of_a_host_share_its_access_link() -> None:
     entries: list[dict[str, Any]] = [{"host": "x", "count": 2}, {}, {"host": "x"}]
     flow = [{"algorithm": "reno", **entry} for entry in entries]
-    found = resolve(table({"network.edge_rate": "1gbit", "flow": flow}))
-    assert [passed(found, f"reno {n}")[0] for n in (1, 2, 3, 4)] == [
+    run = resolve(table({"network.edge_rate": "1gbit", "flow": flow}))
+    assert [passed(run, f"reno {n}")[0] for n in (1, 2, 3, 4)] == [
         "edge 1",
         "edge 1",
         "edge 2",
         "edge 1",
     ]
-    assert sampled(found) == ["forward", "reverse"]
+    assert sampled(run) == ["forward", "reverse"]
 
 
 def test_a_host_is_in_one_place() -> None:
@@ -89,19 +82,19 @@ def test_a_host_is_in_one_place() -> None:
 
 
 def test_a_parking_lot_has_a_link_for_each_hop_and_direction() -> None:
-    found = resolve(network(PARKING_LOT))
-    assert list(links(found)) == [
+    run = resolve(network(PARKING_LOT))
+    assert list(links(run)) == [
         *("hop 1", "hop 2", "hop 3"),
         *("hop 1 reverse", "hop 2 reverse", "hop 3 reverse"),
     ]
-    assert sampled(found) == ["hop 1", "hop 2", "hop 3"]
+    assert sampled(run) == ["hop 1", "hop 2", "hop 3"]
     rates = [RateConfig(constant=rate * 10**6) for rate in (100, 50, 100)]
-    assert [link.rate for link in found.scenario.links] == [*rates, *rates]
-    assert [link.delay[0][1] // MS for link in found.scenario.links] == [1, 2, 4, 1, 2, 4]
+    assert [link.rate for link in run.scenario.links] == [*rates, *rates]
+    assert [link.delay[0][1] // MS for link in run.scenario.links] == [1, 2, 4, 1, 2, 4]
 
 
 def test_flows_pass_their_hops_and_acknowledgements_come_back_over_them() -> None:
-    found = resolve(
+    run = resolve(
         network(
             PARKING_LOT,
             {"label": "all"},
@@ -110,30 +103,30 @@ def test_flows_pass_their_hops_and_acknowledgements_come_back_over_them() -> Non
             {"label": "back", "hops": [1, 2], "direction": "reverse"},
         )
     )
-    assert passed(found, "all") == ["hop 1", "hop 2", "hop 3"]
-    assert passed(found, "all", back=True) == ["hop 3 reverse", "hop 2 reverse", "hop 1 reverse"]
-    assert passed(found, "two", back=True) == ["hop 3 reverse", "hop 2 reverse"]
-    assert passed(found, "back") == ["hop 2 reverse", "hop 1 reverse"]
-    assert passed(found, "back", back=True) == ["hop 1", "hop 2"]
+    assert passed(run, "all") == ["hop 1", "hop 2", "hop 3"]
+    assert passed(run, "all", back=True) == ["hop 3 reverse", "hop 2 reverse", "hop 1 reverse"]
+    assert passed(run, "two", back=True) == ["hop 3 reverse", "hop 2 reverse"]
+    assert passed(run, "back") == ["hop 2 reverse", "hop 1 reverse"]
+    assert passed(run, "back", back=True) == ["hop 1", "hop 2"]
     # Without a network.rtt a flow takes what its hops take.
-    assert [rtt_ms(found, label) for label in ("all", "two", "one", "back")] == [14, 12, 50, 6]
+    assert [rtt_ms(run, label) for label in ("all", "two", "one", "back")] == [14, 12, 50, 6]
 
 
 def test_a_parking_lot_takes_one_value_for_all_hops() -> None:
     queue = {"limit": "10ms", "discipline": "codel"}
     lot = {**PARKING_LOT, "rate": "12mbit", "delay": "1ms", "queue": queue, "rtt": "60ms"}
-    found = resolve(network(lot))
-    assert {link.queue.limit for link in found.scenario.links[:3]} == {Limit(packets=10)}
-    assert rtt_ms(found, "reno 1") == 60
-    each = {**lot, "rate": ["12mbit"] * 3, "delay": ["1ms"] * 3, "queue": [queue] * 3}
-    assert resolve(network(each)) == found
+    run = resolve(network(lot))
+    assert {link.queue.limit for link in run.scenario.links[:3]} == {Limit(packets=10)}
+    assert rtt_ms(run, "reno 1") == 60
+    lists = {**lot, "rate": ["12mbit"] * 3, "delay": ["1ms"] * 3, "queue": [queue] * 3}
+    assert resolve(network(lists)) == run
 
 
 def test_a_hop_may_change_its_rate() -> None:
     steps = [{"at": "0s", "rate": "1mbit"}, {"at": "5s", "rate": "2mbit"}]
     bucket = {"rate": "1mbit", "burst": "9kb"}
-    found = resolve(network({**PARKING_LOT, "rate": ["1mbit", steps, bucket]}))
-    rates = [link["rate"] for link in plain(found)["links"][:3]]
+    run = resolve(network({**PARKING_LOT, "rate": ["1mbit", steps, bucket]}))
+    rates = [link["rate"] for link in plain(run)["links"][:3]]
     assert [list(rate) for rate in rates] == [["constant"], ["steps"], ["token_bucket"]]
     same = resolve(network({**PARKING_LOT, "rate": steps}))
     assert all(link.rate and link.rate.steps for link in same.scenario.links)
@@ -144,8 +137,8 @@ def test_loss_at_one_hop_or_at_all() -> None:
         {"place": "bottleneck", "hop": 2, "probability": 0.1},
         {"place": "reverse", "probability": 0.1},
     ]
-    found = links(resolve(network({**PARKING_LOT, "loss": loss})))
-    lossy = [name for name, link in found.items() if link.loss]
+    by_name = links(resolve(network({**PARKING_LOT, "loss": loss})))
+    lossy = [name for name, link in by_name.items() if link.loss]
     assert lossy == ["hop 2", "hop 1 reverse", "hop 2 reverse", "hop 3 reverse"]
 
 
@@ -186,25 +179,25 @@ def test_a_wrong_parking_lot_is_refused(
 
 
 def test_flows_in_a_graph_take_the_path_of_least_delay() -> None:
-    found = resolve(
+    run = resolve(
         graph(
             {"label": "least", "from": "a", "to": "d"},
             {"label": "named", "from": "a", "to": "d", "via": ["b"]},
             {"label": "back", "from": "d", "to": "a"},
         )
     )
-    assert passed(found, "least") == ["a>c"]
-    assert flows(found)["least"].forward.delay_ns == 3 * MS
-    assert passed(found, "least", back=True) == ["c>a"]
-    assert passed(found, "named") == ["a>b", "b>d"]
-    assert passed(found, "named", back=True) == ["d>b", "b>a"]
-    assert passed(found, "back") == ["c>a"]
-    assert [rtt_ms(found, label) for label in ("least", "named", "back")] == [10, 20, 10]
+    assert passed(run, "least") == ["a>c"]
+    assert flows(run)["least"].forward.delay_ns == 3 * MS
+    assert passed(run, "least", back=True) == ["c>a"]
+    assert passed(run, "named") == ["a>b", "b>d"]
+    assert passed(run, "named", back=True) == ["d>b", "b>a"]
+    assert passed(run, "back") == ["c>a"]
+    assert [rtt_ms(run, label) for label in ("least", "named", "back")] == [10, 20, 10]
 
 
 def test_links_of_a_graph_that_only_delay_are_part_of_the_routes() -> None:
-    found = resolve(graph({"from": "a", "to": "d"}))
-    assert sampled(found) == list(links(found)) == ["a>b", "b>a", "b>d", "d>b", "a>c", "c>a"]
+    run = resolve(graph({"from": "a", "to": "d"}))
+    assert sampled(run) == list(links(run)) == ["a>b", "b>a", "b>d", "d>b", "a>c", "c>a"]
 
 
 def test_ties_go_to_fewer_links_then_to_the_order_of_the_file() -> None:
@@ -343,10 +336,10 @@ def test_a_path_that_only_delays_has_a_link_for_each_way() -> None:
     data = network({"topology": "graph", "link": chain})
     udp = {"transport": "udp", "rate": "1mbit"}
     data["flow"] = [{**udp, "from": "a", "to": "c"}, {**udp, "from": "b", "to": "c"}]
-    found = resolve(data)
-    assert passed(found, "udp 1") == passed(found, "udp 2") == ["b>c"]
-    assert passed(found, "udp 1", back=True) == ["b>a"]
-    assert (rtt_ms(found, "udp 1"), rtt_ms(found, "udp 2")) == (12, 2)
+    run = resolve(data)
+    assert passed(run, "udp 1") == passed(run, "udp 2") == ["b>c"]
+    assert passed(run, "udp 1", back=True) == ["b>a"]
+    assert (rtt_ms(run, "udp 1"), rtt_ms(run, "udp 2")) == (12, 2)
 
 
 @given(edges.flatmap(lambda ends: st.tuples(st.just(ends), st.permutations(range(len(ends))))))
@@ -358,7 +351,7 @@ def test_no_path_has_less_delay(drawn: tuple[list[tuple[str, str]], list[int]]) 
         for (a, b), delay in zip(ends, delays, strict=True)
     ]
     source, target = ends[0]
-    found = resolve(network({"topology": "graph", "link": link}, {"from": source, "to": target}))
+    run = resolve(network({"topology": "graph", "link": link}, {"from": source, "to": target}))
     inner = [node for node in NODES if node not in (source, target)]
     possible = [
         sum(delay_of[frozenset(step)] for step in steps)
@@ -367,7 +360,7 @@ def test_no_path_has_less_delay(drawn: tuple[list[tuple[str, str]], list[int]]) 
         for steps in [list(itertools.pairwise((source, *between, target)))]
         if all(frozenset(step) in delay_of for step in steps)
     ]
-    assert rtt_ms(found, "reno 1") == 2 * min(possible)
+    assert rtt_ms(run, "reno 1") == 2 * min(possible)
 
 
 SWITCH = {"node": "b", "memory": "12mb", "alpha": 0.5}
@@ -380,14 +373,14 @@ def star(*switches: dict[str, Any], **changes: Any) -> dict[str, Any]:
 
 
 def test_the_ports_of_a_switch_share_its_memory() -> None:
-    found = plain_links(resolve(star(SWITCH, {"node": "a", "memory": "1mb"})))
+    by_name = plain_links(resolve(star(SWITCH, {"node": "a", "memory": "1mb"})))
     b = {"switch": 0, "bytes": 12_000_000, "alpha": 0.5}
     a = {"switch": 1, "bytes": 1_000_000, "alpha": 1.0}
-    memories = {name: link.get("memory") for name, link in found.items()}
+    memories = {name: link.get("memory") for name, link in by_name.items()}
     assert memories == {"a>b": a, "b>a": b, "c>b": None, "b>c": b, "d>b": None, "b>d": b}
     # The memory alone limits a queue that is not named.
-    assert found["b>d"]["queue"]["limit"] is None
-    assert found["d>b"]["queue"]["limit"] == {"packets": 1000}
+    assert by_name["b>d"]["queue"]["limit"] is None
+    assert by_name["d>b"]["queue"]["limit"] == {"packets": 1000}
     # Other limits apply as well.
     small = [STAR[0], STAR[1], {**STAR[2], "reverse": {"queue": "5p"}}]
     limited = plain_links(resolve(star(SWITCH, link=small)))["b>d"]
@@ -396,15 +389,11 @@ def test_the_ports_of_a_switch_share_its_memory() -> None:
 
 def test_both_ports_of_a_dumbbell_may_share_a_memory() -> None:
     path = {"rate": "1gbit", "rtt": "1ms", "queue": "unlimited", "switch": {"memory": "1mb"}}
-    found = plain_links(resolve(network({**path, "edge_jitter": "0s"})))
-    assert found["forward"]["memory"] == {"switch": 0, "bytes": 1_000_000, "alpha": 1.0}
-    assert found["reverse"]["memory"] == found["forward"]["memory"]
+    by_name = plain_links(resolve(network({**path, "edge_jitter": "0s"})))
+    assert by_name["forward"]["memory"] == {"switch": 0, "bytes": 1_000_000, "alpha": 1.0}
+    assert by_name["reverse"]["memory"] == by_name["forward"]["memory"]
     # 1500 bytes are at most a third of what there is.
-    assert_accepted(
-        Scenario.parse(
-            network({**path, "switch": {"memory": "4500b", "alpha": 0.5}}), "a.toml"
-        ).resolve()
-    )
+    resolve(network({**path, "switch": {"memory": "4500b", "alpha": 0.5}}))
 
 
 @pytest.mark.parametrize(

@@ -28,13 +28,13 @@ def test_every_file_is_refused_with_a_reason_or_resolves(data: dict[str, Any], s
         event(f"refused: {scenario.problem[:40]}")
         return
     event(f"resolves: {scenario.network.topology}")
-    found = scenario.resolve(seed=seed)
-    assert found == scenario.model_copy(update={"seed": seed}).resolve()
-    assert_accepted(found)
-    assert ResolvedScenario.of(json.loads(found.json)).json == found.json
+    run = scenario.resolve(seed=seed)
+    assert run == scenario.model_copy(update={"seed": seed}).resolve()
+    assert_accepted(run)
+    assert ResolvedScenario.of(json.loads(run.json)).json == run.json
     written = json.loads(scenario.model_dump_json())
     assert Scenario.parse(written).resolve() == scenario.resolve()
-    _check_round_trips(scenario, found)
+    _check_round_trips(scenario, run)
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -56,17 +56,17 @@ def _read(data: dict[str, Any]) -> Scenario | InputError:
         return error
 
 
-def _check_round_trips(scenario: Scenario, found: ResolvedScenario) -> None:
+def _check_round_trips(scenario: Scenario, run: ResolvedScenario) -> None:
     """Check that a flow takes what it asks for, else the network, else what its links take."""
     tables = [flow for flow in scenario.flow for _ in range(flow.count * flow.parallel)]
-    for flow, table in zip(found.scenario.flows, tables, strict=False):
+    for flow, table in zip(run.scenario.flows, tables, strict=False):
         there, back = ([hop.link for hop in way.hops] for way in (flow.forward, flow.reverse))
-        base_ns = facts.base_rtt_ns(found.scenario, flow)
+        base_ns = facts.base_rtt_ns(run.scenario, flow)
         if scenario.network.topology == "graph":
             continue
         wanted_ns = table.rtt or scenario.network.rtt
         if wanted_ns is None:
-            links = found.scenario.links
+            links = run.scenario.links
             wanted_ns = sum(links[link].delay[0][1] for link in (*there, *back))
         # Four times through a host.
         assert base_ns == wanted_ns + 4 * scenario.network.host_delay
