@@ -14,3 +14,9 @@ def runs(name: str, *tests: str, quick: bool = False) -> list[PlannedRun]:
     if tests:
         return [run for run in runs(name, quick=quick) if run.test in tests]
     return Study.load(name).runs(quick=quick)
+
+
+def one(study: Study, test: str, **where: str) -> PlannedRun:
+    """Return the only run of a grid point."""
+    (run,) = study.runs(where={"test": test, **where}, runs=1)
+    return run

@@ -50,7 +50,6 @@ STILL_TO_DO = {
     "tests/scoring",
     "tests/serve",
     "tests/store",
-    "tests/study",
     "tools",
     "tools/artifact",
     "tools/fidelity",

@@ -36,9 +36,7 @@ SCALED = 20
 def one(test: str, **where: str) -> PlannedRun:
     """Return the run of a grid point, in the main reading unless another one is named."""
     main = {"reading": "main"} if "reading" in STUDY.test(test).axes else {}
-    found = STUDY.runs(where={"test": test, **main, **where}, runs=1)
-    assert len(found) == 1
-    return found[0]
+    return study_runs.one(STUDY, test, **{**main, **where})
 
 
 def scenario(test: str, **where: str) -> Scenario:
@@ -208,12 +206,12 @@ def test_cubic_is_first_or_last() -> None:
 def test_tcp_bpf_is_cubic_with_a_clamp_and_short_buffers() -> None:
     for run in study_runs.runs(STUDY.name, "rack", "rack-sizes", "open-sizes", "scaled-rack"):
         for flow in run.resolved.scenario.flows:
-            own = tcp(flow)
+            transport = tcp(flow)
             if run.axes["algorithm"] != "TCP-BPF":
-                assert own.tcp_bpf is None
+                assert transport.tcp_bpf is None
                 continue
-            assert (own.algorithm, own.preset) == ("cubic", "brakmo2017")
-            program = own.tcp_bpf
+            assert (transport.algorithm, transport.preset) == ("cubic", "brakmo2017")
+            program = transport.tcp_bpf
             assert program is not None
             assert program.cwnd_clamp_segs == 100
             assert (program.send_buffer_bytes, program.receive_buffer_bytes) == (150_000, 150_000)
@@ -232,10 +230,12 @@ def test_every_algorithm_is_that_of_the_paper() -> None:
     """BBRv3 is ours, and has no preset of 2017."""
     for run in study_runs.runs(STUDY.name):
         for flow in run.resolved.scenario.flows:
-            own = tcp(flow)
-            assert own.preset == (None if own.algorithm == "bbr3" else "brakmo2017"), run.axes
+            transport = tcp(flow)
+            assert transport.preset == (None if transport.algorithm == "bbr3" else "brakmo2017"), (
+                run.axes
+            )
             newer = run.axes.get("host", "").startswith("6")
-            assert own.stack.profile == ("linux-6" if newer else "linux-4.14")
+            assert transport.stack.profile == ("linux-6" if newer else "linux-4.14")
 
 
 def test_receivers_gather_what_arrives_but_for_those_that_the_kernel_runs_too() -> None:
@@ -371,16 +371,16 @@ def test_nv_is_told_the_base_rtt_of_the_paper() -> None:
     for test in ("scaled-pairs", "scaled-triples"):
         run = scenario(test, algorithm="nv", order="CUBIC first", bpf="no")
         others = [tcp(flow) for flow in run.flows if flow.group == "other"]
-        assert {own.parameters.get("base_rtt") for own in others} == {80 * SCALED}
+        assert {transport.parameters.get("base_rtt") for transport in others} == {80 * SCALED}
 
 
 def test_nv_has_a_queue_of_its_own_beside_others() -> None:
     for test in ("rack-pairs", "rack-triples", "scaled-pairs", "scaled-triples"):
         for run in STUDY.runs(where={"test": test, "algorithm": "nv"}, runs=1):
             data = run.resolved.scenario
-            own = classes(data)
-            for flow, number in zip(data.flows, own, strict=True):
-                assert (number == own[0]) == (flow.group == data.flows[0].group)
+            numbers = classes(data)
+            for flow, number in zip(data.flows, numbers, strict=True):
+                assert (number == numbers[0]) == (flow.group == data.flows[0].group)
     shared = scenario("open-nv", point="B14", base="80", hosts="7.5us", nv="shared queue")
     assert classes_by_ecn(shared)
     assert not classes_by_ecn(
@@ -466,14 +466,14 @@ def test_the_rings_of_receivers_are_all_that_differs() -> None:
 def test_a_shared_memory_gives_one_full_queue_what_the_rack_has() -> None:
     """With a threshold of 1 a queue alone holds half of the memory."""
     shared = scenario("open-buffer", point="B14", buffer="8.6mb, shared", hosts="7.5us")
-    own = scenario("open-buffer", point="B14", buffer="4.3mb", hosts="7.5us")
+    open_buffer = scenario("open-buffer", point="B14", buffer="4.3mb", hosts="7.5us")
     memory = shared.links[0].memory
-    limit = own.links[0].queue.limit
+    limit = open_buffer.links[0].queue.limit
     assert memory is not None
     assert limit is not None
     assert memory.alpha / (1 + memory.alpha) * memory.bytes == limit.bytes
     assert shared.links[0].queue.limit is None
-    assert own.links[0].memory is None
+    assert open_buffer.links[0].memory is None
 
 
 def test_claims_of_the_rack_are_decided_in_the_main_reading() -> None:

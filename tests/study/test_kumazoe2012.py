@@ -23,15 +23,13 @@ STUDY = Study.load("kumazoe2012")
 READ = ("udp", "alike", "mixed")
 READINGS = STUDY.test("udp").axes["reading"]
 GBIT_PACKETS_PER_S = 1e9 / (8 * 1538)
-OWN = ("ccp", "ccpd")
+CCP = ("ccp", "ccpd")
 OPEN = Verdict.UNDECIDED
 PRINTED = {"literal_growth": 1, "literal_diff": 1, "literal_cut": 1, "literal_reno": 1}
 
 
 def one(test: str, **where: str) -> Scenario:
-    found = STUDY.runs(where={"test": test, **where}, runs=1)
-    assert len(found) == 1, found
-    return found[0].resolved.scenario
+    return study_runs.one(STUDY, test, **where).resolved.scenario
 
 
 def test_covers_the_paper() -> None:
@@ -115,11 +113,11 @@ def parameters(run: PlannedRun, *names: str) -> list[dict[str, int]]:
 @pytest.mark.parametrize(
     ("reading", "names", "expected"),
     [
-        ("each ACK", OWN, {"evaluation": 1}),
-        ("each round trip", OWN, {"evaluation": 2}),
-        ("beyond flight", OWN, {"beyond_flight": 1}),
-        ("beyond flight + each ACK", OWN, {"beyond_flight": 1, "evaluation": 1}),
-        ("C: beyond flight + jitter", OWN, {"beyond_flight": 1, "capacity_segs_per_s": 81_274}),
+        ("each ACK", CCP, {"evaluation": 1}),
+        ("each round trip", CCP, {"evaluation": 2}),
+        ("beyond flight", CCP, {"beyond_flight": 1}),
+        ("beyond flight + each ACK", CCP, {"beyond_flight": 1, "evaluation": 1}),
+        ("C: beyond flight + jitter", CCP, {"beyond_flight": 1, "capacity_segs_per_s": 81_274}),
         ("Kd in ms", ("ccpd",), {"kd_unit": 1_000_000}),
         ("smoothed otherwise", ("ccp",), {"filter": 0}),
         ("smoothed otherwise", ("ccpd",), {"filter": 1}),
@@ -133,8 +131,8 @@ def test_a_reading_of_a_law_is_that_of_all_its_flows_and_no_others(
 ) -> None:
     runs = STUDY.runs(where={"test": [*READ], "reading": [reading, "main"]}, runs=1)
     places = {(run.test, run.axes["reading"]) for run in runs}
-    assert places == {(test, each) for test in READ for each in (reading, "main")}
-    rest = {"reno", "cubic", "compound", *OWN} - {*names}
+    assert places == {(test, value) for test in READ for value in (reading, "main")}
+    rest = {"reno", "cubic", "compound", *CCP} - {*names}
     main = {
         (run.test, *(value for axis, value in run.axes.items() if axis != "reading")): run
         for run in runs
@@ -144,8 +142,8 @@ def test_a_reading_of_a_law_is_that_of_all_its_flows_and_no_others(
         if run.axes["reading"] == "main":
             continue
         plain = main[run.test, *(value for axis, value in run.axes.items() if axis != "reading")]
-        for found, before in zip(parameters(run, *names), parameters(plain, *names), strict=True):
-            assert found == {**before, **expected}, run.axes
+        for after, before in zip(parameters(run, *names), parameters(plain, *names), strict=True):
+            assert after == {**before, **expected}, run.axes
         if reading not in ("smoothed otherwise", "C: beyond flight + jitter"):
             assert parameters(run, *rest) == parameters(plain, *rest)
 
@@ -188,13 +186,13 @@ def test_readings_of_the_path() -> None:
 def test_the_noise_of_the_rtt_is_that_of_all_flows_and_compound_goes_by_the_smoothed_one() -> None:
     reading = "C: beyond flight + jitter"
     for test, axis in (("alike", "algorithm"), ("mixed", "other")):
-        own = {} if axis == "algorithm" else {"algorithm": "ccpd@kumazoe2012-kp4-kd2000"}
-        where = {**own, axis: "compound", "rtt": "200ms", "reading": reading}
+        fixed = {} if axis == "algorithm" else {"algorithm": "ccpd@kumazoe2012-kp4-kd2000"}
+        where = {**fixed, axis: "compound", "rtt": "200ms", "reading": reading}
         runs = STUDY.runs(where={"test": test, **where}, runs=1)
         for run in runs:
-            found = parameters(run, "compound")
-            assert found
-            assert all(each["literal_diff"] == 1 for each in found)
+            flows = parameters(run, "compound")
+            assert flows
+            assert all(flow["literal_diff"] == 1 for flow in flows)
             forward = next(link for link in run.resolved.scenario.links if link.name == "forward")
             assert forward.jitter_ns == 500_000
 
@@ -207,8 +205,8 @@ def test_without_runs_only_arithmetic_is_decided(tmp_path: Path) -> None:
         name: result.verdict for name, result in judged.items() if result.verdict is not OPEN
     }
     assert decided == {"K26": Verdict.REPRODUCED, "K29": Verdict.NOT_REPRODUCED}
-    assert [name for name, each in judged.items() if each.statement == "calibration"] == ["K10"]
-    assert [name for name, each in judged.items() if each.statement == "reported"] == ["K29"]
+    assert [name for name, claim in judged.items() if claim.statement == "calibration"] == ["K10"]
+    assert [name for name, claim in judged.items() if claim.statement == "reported"] == ["K29"]
 
 
 def test_every_claim_of_the_paths_can_be_read_otherwise() -> None:
@@ -224,7 +222,7 @@ def test_claims_that_compare_with_ccp_say_that_they_depend_on_how_it_is_read() -
         claim.id
         for claim in STUDY.claims
         if any(
-            value.startswith(OWN)
+            value.startswith(CCP)
             for check in claim.checks
             if isinstance(check, Measured) and check.statement != "expectation"
             for group in (check.where, *check.groups)

@@ -132,8 +132,8 @@ def test_contradicted_numbers_are_the_scenarios_of_their_claims(
         run = first(test, point=claim.id, **as_is)
         where = {axis: str(check.where[axis]) for axis in ("rtt", "loss")}
         algorithm = facts.choice(run.resolved.scenario.flows[0])
-        own = first("responsiveness", algorithm=algorithm, **where)
-        assert _path(own) == _path(run), claim.id
+        point = first("responsiveness", algorithm=algorithm, **where)
+        assert _path(point) == _path(run), claim.id
 
 
 def _path(run: PlannedRun) -> Any:

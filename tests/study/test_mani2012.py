@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 import study_runs
+from dumbbell.contract.scenario import Scenario
 from dumbbell.judging.evidence import Verdict
-from dumbbell.plan.expanding import PlannedRun
 from dumbbell.results.results import Results
 from dumbbell.scenario import facts
 from dumbbell.store.store import Store
@@ -67,10 +67,8 @@ def test_counts_of_runs() -> None:
     }
 
 
-def one(test: str, **where: str) -> PlannedRun:
-    found = STUDY.runs(where={"test": test, **where}, runs=1)
-    assert len(found) == 1
-    return found[0]
+def one(test: str, **where: str) -> Scenario:
+    return study_runs.one(STUDY, test, **where).resolved.scenario
 
 
 @pytest.mark.parametrize(
@@ -93,12 +91,12 @@ def one(test: str, **where: str) -> PlannedRun:
     ],
 )
 def test_readings_of_the_delay(test: str, where: dict[str, str], rtt_ms: int) -> None:
-    data = one(test, algorithm="scalable", **where).resolved.scenario
+    data = one(test, algorithm="scalable", **where)
     assert facts.base_rtt_ns(data, data.flows[0]) == rtt_ms * 10**6
 
 
 def test_flows_are_equal_and_can_be_told_apart() -> None:
-    data = one("flows", algorithm="bic", reading="one-way", flows="24").resolved.scenario
+    data = one("flows", algorithm="bic", reading="one-way", flows="24")
     assert [flow.label for flow in data.flows] == [f"flow {n}" for n in range(1, 25)]
     assert {flow.start_ns for flow in data.flows} == {0}
     assert {facts.choice(flow) for flow in data.flows} == {"bic@mani2012"}
@@ -124,7 +122,7 @@ def test_standard_tcp_runs_for_ten_epochs() -> None:
 
 def test_the_histories_are_runs_of_the_main_test() -> None:
     for run in STUDY.runs(where={"test": "histories"}):
-        same = one("flows", **run.axes).resolved.scenario
+        same = one("flows", **run.axes)
         assert run.resolved.scenario.seed == same.seed
         assert msgspec.structs.replace(run.resolved.scenario, record=same.record) == same
 
@@ -150,7 +148,7 @@ def test_the_steady_state_is_measured_after_the_climb() -> None:
 )
 def test_readings_differ_in_one_thing(reading: str, seconds: int, hold_ns: int) -> None:
     for test, where in (("flows", {"flows": "4"}), ("queue", {"queue": "50p"})):
-        data = one(test, algorithm="scalable", reading=reading, **where).resolved.scenario
+        data = one(test, algorithm="scalable", reading=reading, **where)
         assert data.duration_ns == seconds * 10**9
         edges = [link.exit_jitter_ns for link in data.links if link.name.startswith("edge")]
         assert set(edges) == {hold_ns}

@@ -58,15 +58,15 @@ def points(test: Test) -> set[tuple[str, ...]]:
 
 def test_a_figure_comes_with_the_claims_about_it_and_the_points_of_both(study: Study) -> None:
     part = study.part(["fig2"])
-    assert [each.name for each in part.figures] == ["fig2"]
-    assert [each.id for each in part.claims] == ["A01"]
+    assert [figure.name for figure in part.figures] == ["fig2"]
+    assert [claim.id for claim in part.claims] == ["A01"]
     (test,) = part.tests
     assert points(test) == points(study.test("fairness"))  # A01 looks at all of them
 
 
 def test_a_claim_comes_alone_with_what_its_derived_quantity_is_taken_of(study: Study) -> None:
     part = study.part(["A04"])
-    assert (part.figures, [each.id for each in part.claims]) == ((), ["A04"])
+    assert (part.figures, [claim.id for claim in part.claims]) == ((), ["A04"])
     (test,) = part.tests
     assert points(test) == {("reno", "5mbit", "20ms"), ("reno", "5mbit", "40ms")}
 
@@ -112,7 +112,7 @@ def test_a_path_may_have_a_colon(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "said"),
+    ("names", "problem"),
     [
         (
             ["fig9"],
@@ -129,10 +129,10 @@ def test_a_path_may_have_a_colon(tmp_path: Path) -> None:
         (["A05"], snapshot('"A05": needs no runs; valid: a figure or a claim that does')),
     ],
 )
-def test_what_is_no_part_is_refused(study: Study, names: list[str], said: str) -> None:
+def test_what_is_no_part_is_refused(study: Study, names: list[str], problem: str) -> None:
     with pytest.raises(InputError) as error:
         study.part(names)
-    assert str(error.value) == said
+    assert str(error.value) == problem
 
 
 @pytest.mark.parametrize("name", Study.names())
@@ -143,7 +143,7 @@ def test_every_figure_of_a_study_is_a_part_of_it(name: str) -> None:
         assert figure.section in [test.name for test in part.tests], figure.name
         for behind in figure.behind():
             whole = study.test(behind.test).grid_points
-            meant = {tuple(each.values()) for each in whole if grid.matches(each, behind.where)}
+            meant = {tuple(point.values()) for point in whole if grid.matches(point, behind.where)}
             assert meant <= points(part.test(behind.test)), figure.name
 
 
@@ -169,20 +169,20 @@ def test_a_part_is_run_judged_and_shown(dumbbell: Command, tmp_path: Path) -> No
     whole = dumbbell("run", "small", "--where", "algorithm=highspeed", "--where", "rate=10mbit")
     assert "4 reused" in whole.err
     judged = dumbbell("claims", "small:A01", "--json").json
-    assert [each["id"] for each in judged["claims"]] == ["A01"]
+    assert [row["id"] for row in judged["claims"]] == ["A01"]
 
 
 def test_a_wrong_part_is_refused(dumbbell: Command, tmp_path: Path) -> None:
     small_study.write(tmp_path / "studies" / "small")
     assert_refused(dumbbell("run", "small:fig4"))
-    said = dumbbell("open", "small:fig3")
-    assert_refused(said)
-    assert said.err == snapshot(
+    output = dumbbell("open", "small:fig3")
+    assert_refused(output)
+    assert output.err == snapshot(
         'error: "small:fig3": neither a study that has been run nor the beginning of a run\'s key; valid: studies: none exist\n'
     )
     assert dumbbell("run", "small:fig3").code == 0
-    said = dumbbell("open", "small:fig4")
-    assert_refused(said)
-    assert said.err == snapshot(
+    output = dumbbell("open", "small:fig4")
+    assert_refused(output)
+    assert output.err == snapshot(
         'error: "fig4": unknown figure or claim of small (did you mean "fig3"?); valid: fig3, fig2, fig1, A01, A02, A03\n'
     )

@@ -111,18 +111,18 @@ def copies(folder: Path, source: Path, count: int) -> Iterator[Path]:
 def test_a_wrong_example_is_refused_or_can_be_reported(tmp_path: Path, example: Path) -> None:
     refused = 0
     for study in copies(tmp_path, example, 100):
-        found = loaded(study)
-        refused += found is None
-        if found is None:
+        parsed = loaded(study)
+        refused += parsed is None
+        if parsed is None:
             continue
         try:
-            results = Results(found, Store(tmp_path / "results"))
+            results = Results(parsed, Store(tmp_path / "results"))
             results.claims()
         except InputError as error:
             named(study, error)
             continue
-        for figure in found.figures:
-            assert figure.section in {test.name for test in found.tests}
+        for figure in parsed.figures:
+            assert figure.section in {test.name for test in parsed.tests}
             assert figure.draw(results).notes
     assert refused > 45
 
@@ -137,13 +137,13 @@ def test_a_wrong_study_never_fails_once_it_has_run(small: Results, tmp_path: Pat
     source = small.store.root.parent / "study"
     drawn = 0
     for study in copies(tmp_path, source, 50):
-        found = loaded(study)
-        if found is None:
+        parsed = loaded(study)
+        if parsed is None:
             continue
         try:
-            results = Results(found, small.store)
+            results = Results(parsed, small.store)
             results.claims()
-            drawn += sum(bool(figure.draw(results).notes) for figure in found.figures)
+            drawn += sum(bool(figure.draw(results).notes) for figure in parsed.figures)
         except InputError as error:
             named(study, error)
     assert drawn > 10
