@@ -38,23 +38,23 @@ SOURCE = {"source": "Section V"}
 
 
 def points(*authors: dict[str, Any], **keys: Any) -> PointsFigure:
-    own = {"kind": "points", "x": {"field": "rtt_ms"}, "y": {"field": "jain"}}
-    return validate(PointsFigure, {**COMMON, **own, "authors": list(authors), **keys})
+    spec = {"kind": "points", "x": {"field": "rtt_ms"}, "y": {"field": "jain"}}
+    return validate(PointsFigure, {**COMMON, **spec, "authors": list(authors), **keys})
 
 
 def bars(*authors: dict[str, Any], **keys: Any) -> BarsFigure:
-    own = {"kind": "bars", "groups": "rtt", "y": {"field": "jain"}}
-    return validate(BarsFigure, {**COMMON, **own, "authors": list(authors), **keys})
+    spec = {"kind": "bars", "groups": "rtt", "y": {"field": "jain"}}
+    return validate(BarsFigure, {**COMMON, **spec, "authors": list(authors), **keys})
 
 
 def scatter(*authors: dict[str, Any]) -> ScatterFigure:
-    own = {"kind": "scatter", "groups": "rtt", "shapes": "second", "y": {"field": "jain"}}
-    return validate(ScatterFigure, {**COMMON, **own, "authors": list(authors)})
+    spec = {"kind": "scatter", "groups": "rtt", "shapes": "second", "y": {"field": "jain"}}
+    return validate(ScatterFigure, {**COMMON, **spec, "authors": list(authors)})
 
 
 def boxes(*authors: dict[str, Any]) -> BoxesFigure:
-    own = {"kind": "boxes", "y": {"field": "goodput_mbit_per_s"}}
-    return validate(BoxesFigure, {**COMMON, **own, "authors": list(authors)})
+    spec = {"kind": "boxes", "y": {"field": "goodput_mbit_per_s"}}
+    return validate(BoxesFigure, {**COMMON, **spec, "authors": list(authors)})
 
 
 def histories(*authors: dict[str, Any]) -> HistoriesFigure:
@@ -63,8 +63,8 @@ def histories(*authors: dict[str, Any]) -> HistoriesFigure:
         for name in AXES["algorithm"]
     ]
     keys = {name: COMMON[name] for name in ("name", "title", "section")}
-    own = {"kind": "histories", "quantities": ["cwnd_segs", "rtt_ms"], "panel": panels}
-    return validate(HistoriesFigure, {**keys, **own, "authors": list(authors)})
+    spec = {"kind": "histories", "quantities": ["cwnd_segs", "rtt_ms"], "panel": panels}
+    return validate(HistoriesFigure, {**keys, **spec, "authors": list(authors)})
 
 
 def marks(figure: Figure) -> pl.DataFrame:
@@ -103,13 +103,13 @@ def test_a_range_has_two_marks_and_an_open_end_an_arrow() -> None:
             {"where": {"algorithm": "cubic", "rtt": "42ms"}, "high": 0.9, **SOURCE},
         ),
     )
-    found = sorted((row["x"], row["y"], row["arrow"]) for row in marks(figure).to_dicts())
-    assert found == [(16, 0.2, None), (16, 0.4, None), (42, 0.3, "↑"), (42, 0.9, "↓")]
+    places = sorted((row["x"], row["y"], row["arrow"]) for row in marks(figure).to_dicts())
+    assert places == [(16, 0.2, None), (16, 0.4, None), (42, 0.3, "↑"), (42, 0.9, "↓")]
     text = svg(figure)
     assert text.count(">↑<") == text.count(">↓<") == 1
     assert figure.notes[-1].endswith("; ↑ at least, ↓ at most.")
-    said = [row.cells[0] for row in figure.tables[-1].rows]
-    assert said == ["0.2 to 0.4", "at least 0.3", "at most 0.9"]
+    cells = [row.cells[0] for row in figure.tables[-1].rows]
+    assert cells == ["0.2 to 0.4", "at least 0.3", "at most 0.9"]
 
 
 def test_a_number_without_a_place_is_that_of_every_point_that_is_shown() -> None:
@@ -121,21 +121,21 @@ def test_a_number_without_a_place_is_that_of_every_point_that_is_shown() -> None
 def test_axes_have_room_for_the_authors_even_without_runs() -> None:
     number = {"where": {"algorithm": "reno"}, "value": 7, **SOURCE}
     spec = points(number).draw(Tables(AXES)).chart.to_dict()
-    (domain,) = {tuple(found) for found in _domains(spec, "y")}
+    (domain,) = {tuple(ends) for ends in _domains(spec, "y")}
     assert domain[1] > 7
 
 
 def _domains(spec: Any, channel: str) -> Iterator[list[float]]:
     """Yield the domains of an encoding, wherever it is."""
     if isinstance(spec, list):
-        for each in spec:
-            yield from _domains(each, channel)
+        for part in spec:
+            yield from _domains(part, channel)
     if isinstance(spec, dict):
-        found = spec.get("encoding", {}).get(channel, {}).get("scale", {}).get("domain")
-        if found is not None:
-            yield found
-        for each in spec.values():
-            yield from _domains(each, channel)
+        domain = spec.get("encoding", {}).get(channel, {}).get("scale", {}).get("domain")
+        if domain is not None:
+            yield domain
+        for part in spec.values():
+            yield from _domains(part, channel)
 
 
 def test_bars_tell_parts_and_the_second_quantity_apart() -> None:
@@ -160,9 +160,9 @@ def test_scatter_and_boxes_have_them_too() -> None:
     (mark,) = marks(drawn(RUNS, scatter({"where": where, "value": 0.4, **SOURCE}))).to_dicts()
     assert (mark["slot"], mark["y"]) == ("Standard TCP|same", 0.4)
     number = {"where": where, "low": 80, "high": 90, **SOURCE, "label": "half: 80 to 90"}
-    found = marks(drawn(RUNS, boxes(number)))
-    assert found["y"].to_list() == [80, 90]
-    assert set(found["said"]) == snapshot({"the authors: half: 80 to 90 (Section V)"})
+    frame = marks(drawn(RUNS, boxes(number)))
+    assert frame["y"].to_list() == [80, 90]
+    assert set(frame["said"]) == snapshot({"the authors: half: 80 to 90 (Section V)"})
 
 
 def test_histories_note_levels_of_the_panels_that_are_meant() -> None:

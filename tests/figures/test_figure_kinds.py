@@ -81,8 +81,8 @@ def panel_keys() -> dict[str, Any]:
 
 def histories(**keys: Any) -> HistoriesFigure:
     keys = {"panel": [panel_keys()], **keys}
-    own = {name: COMMON[name] for name in ("name", "title", "section")}
-    return validate(HistoriesFigure, {**own, "kind": "histories", **keys})
+    common = {name: COMMON[name] for name in ("name", "title", "section")}
+    return validate(HistoriesFigure, {**common, "kind": "histories", **keys})
 
 
 MEANS: list[Callable[..., BaseFigure]] = [points, bars, scatter, rows]
@@ -90,8 +90,8 @@ MEANS: list[Callable[..., BaseFigure]] = [points, bars, scatter, rows]
 
 def labels(text: str, role: str) -> list[str]:
     """Return what the marks of a kind say to who does not see them."""
-    found = re.findall(r'aria-label="([^"]*)" role="[^"]*" aria-roledescription="(\w+)"', text)
-    return [label for label, kind in found if kind == role]
+    labelled = re.findall(r'aria-label="([^"]*)" role="[^"]*" aria-roledescription="(\w+)"', text)
+    return [label for label, kind in labelled if kind == role]
 
 
 def test_points_stand_where_they_were_measured() -> None:
@@ -105,15 +105,15 @@ def test_points_stand_where_they_were_measured() -> None:
     # The axis begins at 0: pixels are as the values, whatever the series.
     per_ms = float(places[0][1]) / float(places[0][0])
     assert all(float(x) == pytest.approx(per_ms * float(rtt)) for rtt, x in places)
-    told = labels(axis, "point")
-    assert len(told) == marks.height
-    assert {label.split(", ")[1].partition(":")[0] for label in told} == {
+    texts = labels(axis, "point")
+    assert len(texts) == marks.height
+    assert {label.split(", ")[1].partition(":")[0] for label in texts} == {
         "rtt (ms) 22",
         "rtt (ms) 42",
     }
     assert (
         "Standard TCP, rtt (ms) 22: fairness (Jain) 0.515 (95 % interval 0.494 to 0.536), 4 runs"
-        in (told)
+        in (texts)
     )
 
 
@@ -151,11 +151,11 @@ def test_what_is_missing_is_said(spec: Callable[..., BaseFigure]) -> None:
 
 @pytest.mark.parametrize("spec", [bars, scatter, points])
 def test_a_line_to_compare_with_is_within_the_plot(spec: Callable[..., BaseFigure]) -> None:
-    def top(found: Any) -> float:
-        if isinstance(found, dict):
-            domains = [found["y"]["scale"]["domain"][1]] if "scale" in found.get("y", {}) else []
-            return max([*domains, *map(top, found.values())], default=0)
-        return max(map(top, found), default=0) if isinstance(found, list) else 0
+    def top(part: Any) -> float:
+        if isinstance(part, dict):
+            domains = [part["y"]["scale"]["domain"][1]] if "scale" in part.get("y", {}) else []
+            return max([*domains, *map(top, part.values())], default=0)
+        return max(map(top, part), default=0) if isinstance(part, list) else 0
 
     bare, lined = (drawn(TIMES, spec(**keys)) for keys in ({}, {"reference": 77}))
     assert top(vega_lite(bare)) < 77 < top(vega_lite(lined))
@@ -196,8 +196,8 @@ def test_intervals_that_are_cut_are_said_to_go_on() -> None:
             "Intervals that reach the frame continue beyond it.",
         )
     )
-    (told,) = labels(svg(figure), "point")
-    assert "95 % interval −0.0512 to 1.05" in told
+    (text,) = labels(svg(figure), "point")
+    assert "95 % interval −0.0512 to 1.05" in text
     narrow = drawn(TIMES, points(y={"field": "jain", "low": 0, "high": 1}))
     assert not any("Intervals" in note for note in narrow.notes)
 
@@ -265,25 +265,25 @@ def test_means_of_some_runs_are_hollow_and_of_none_absent() -> None:
     assert any("did not converge" in note for note in figure.notes)
     assert len(labels(svg(figure), "point")) == 2
     grouped = drawn(table, bars(missing="did not converge", where={"algorithm": "reno"}))
-    said = "Of Standard TCP (22 ms) and Standard TCP (42 ms), not all runs have a value"
-    assert any(note.startswith(said) for note in grouped.notes)
+    start = "Of Standard TCP (22 ms) and Standard TCP (42 ms), not all runs have a value"
+    assert any(note.startswith(start) for note in grouped.notes)
 
 
 def test_many_points_without_a_value_are_counted_and_none_with_one_is_said_so() -> None:
     parts = [{"field": "jain", "label": "median"}, {"field": "share", "label": "tail"}]
     spec = bars(part=parts, beside=True, missing="too few")
 
-    def said(first: float | None) -> list[str]:
-        found = [
+    def notes(first: float | None) -> list[str]:
+        runs = [
             {"algorithm": name, "rtt": rtt, "jain": value, "share": 0.5}
             for name in AXES["algorithm"]
             for rtt in AXES["rtt"]
             for value in (first, None)
         ]
-        return [note for note in drawn(Tables(AXES, found), spec).notes if "too few" in note]
+        return [note for note in drawn(Tables(AXES, runs), spec).notes if "too few" in note]
 
-    assert said(None) == snapshot(["median: no run has a value: too few."])
-    assert said(0.5) == snapshot(
+    assert notes(None) == snapshot(["median: no run has a value: too few."])
+    assert notes(0.5) == snapshot(
         ["median: of 24 of 24 points, not all runs have a value: too few."]
     )
 
@@ -321,8 +321,8 @@ def test_legends_name_the_axis_unless_it_is_of_algorithms(series: str, title: st
     groups = "rtt" if series == "algorithm" else "algorithm"
     for spec in (bars, scatter):
         text = svg(drawn(TIMES, spec(series=series, groups=groups)))
-        found = re.findall(r'class="mark-text role-legend-title".*?<text[^>]*>([^<]*)<', text)
-        assert found == ([] if title is None else [title])
+        titles = re.findall(r'class="mark-text role-legend-title".*?<text[^>]*>([^<]*)<', text)
+        assert titles == ([] if title is None else [title])
 
 
 @pytest.mark.parametrize("spec", MEANS)
@@ -364,9 +364,9 @@ def test_axes_hold_every_value_and_some_of_the_intervals() -> None:
     )
     assert span.low == 0
     assert 2 < span.high < 4
-    asked = Coordinate(field="y", title="y", low=0, high=1)
-    assert axes.extent(asked, [pl.Series([1.7])]).high > 1.7
-    assert axes.extent(asked, [pl.Series([0.7])], [pl.Series([40.0])]).high == 1
+    coordinate = Coordinate(field="y", title="y", low=0, high=1)
+    assert axes.extent(coordinate, [pl.Series([1.7])]).high > 1.7
+    assert axes.extent(coordinate, [pl.Series([0.7])], [pl.Series([40.0])]).high == 1
 
 
 PARTS = [
@@ -401,10 +401,10 @@ def test_parts_are_stacked_on_each_other_with_their_intervals() -> None:
         )
     )
     assert [table.title for table in figure.tables] == ["flow 1", "flow 2"]
-    told = labels(svg(figure), "bar")
+    texts = labels(svg(figure), "bar")
     where = "Standard TCP, rtt 22 ms, flow 2"
-    said = f"{where}: goodput (Mbit/s) 4.5 (95 % interval 3.58 to 5.42), 4 runs"
-    assert said in told
+    text = f"{where}: goodput (Mbit/s) 4.5 (95 % interval 3.58 to 5.42), 4 runs"
+    assert text in texts
 
 
 def test_parts_of_one_quantity_have_its_title_and_a_shade_each() -> None:
@@ -521,8 +521,8 @@ def test_rows_show_what_was_stated() -> None:
     figure = drawn(TIMES, rows(facet="rtt", authors=authors))
     assert [table.title for table in figure.tables] == ["16 ms", "22 ms", "42 ms"]
     assert "the authors: 0.9 (Section 1)" in figure.tables[1].caption
-    told = [frame for frame in datasets(figure) if "from" in frame.columns]
-    assert [f.to_dicts() for f in told] == [[{"from": 0.9}], [{"from": 0.3, "to": 1.5}]]
+    frames = [frame for frame in datasets(figure) if "from" in frame.columns]
+    assert [f.to_dicts() for f in frames] == [[{"from": 0.9}], [{"from": 0.3, "to": 1.5}]]
     assert 'aria-label="the authors: BIC: 1 (S.)"' in svg(figure)
 
 
@@ -588,8 +588,8 @@ def test_a_trade_off_does_not_fill_the_page_with_a_small_difference() -> None:
 def domain(figure: Figure, axis: str) -> tuple[float, float]:
     """Return the ends of the axis of the first layer that names them."""
     layers = vega_lite(figure)["hconcat"][0]["layer"]
-    found = (layer["encoding"].get(axis, {}).get("scale", {}) for layer in layers)
-    low, high = next(scale["domain"] for scale in found if "domain" in scale)
+    scales = (layer["encoding"].get(axis, {}).get("scale", {}) for layer in layers)
+    low, high = next(scale["domain"] for scale in scales if "domain" in scale)
     return low, high
 
 

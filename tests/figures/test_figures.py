@@ -165,8 +165,8 @@ def test_a_red_line_stands_wherever_something_was_sent_again(small: Results) -> 
     lines = data_with(marked, "segs")
     run = small.get_run("fairness", where)
     assert run is not None
-    told = {flow.label: flow.retransmitted_segs for flow in run.summary.flows}
-    assert dict(lines.group_by("label").agg(pl.col("segs").sum()).iter_rows()) == told
+    resent = {flow.label: flow.retransmitted_segs for flow in run.summary.flows}
+    assert dict(lines.group_by("label").agg(pl.col("segs").sum()).iter_rows()) == resent
     assert marked.notes == snapshot(("Red lines: something was sent again.",))
     assert "#c01015" in svg(marked)
 

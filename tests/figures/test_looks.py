@@ -164,17 +164,17 @@ def test_shapes_are_drawn() -> None:
 
 def by_night(colour: str) -> str:
     """Return a colour as pages that are dark show it: inverted, and its hue turned back."""
-    found = re.search(
+    match = re.search(
         r"invert\(([\d.]+)\) hue-rotate\(180deg\) brightness\(([\d.]+)\);", asset("report.css")
     )
-    assert found is not None
-    share, brightness = float(found[1]), float(found[2])
+    assert match is not None
+    share, brightness = float(match[1]), float(match[2])
     channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    inverted = [share * (1 - each) + (1 - share) * each for each in channels]
+    inverted = [share * (1 - channel) + (1 - share) * channel for channel in channels]
     # The matrix of filter effects (W3C, 2018) for half a turn: twice the luminance, less itself.
     grey = sum(w * c for w, c in zip((0.213, 0.715, 0.072), inverted, strict=True))
-    turned = (min(max(2 * grey - each, 0.0), 1.0) for each in inverted)
-    return "#" + "".join(f"{round(255 * min(brightness * each, 1)):02x}" for each in turned)
+    turned = (min(max(2 * grey - channel, 0.0), 1.0) for channel in inverted)
+    return "#" + "".join(f"{round(255 * min(brightness * channel, 1)):02x}" for channel in turned)
 
 
 def luminance(colour: str) -> float:

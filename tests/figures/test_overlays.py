@@ -52,11 +52,11 @@ def test_a_trade_off_has_the_means_and_intervals_of_the_table(compared: Comparis
     for algorithm in ("reno", "cubic"):
         row = frame.filter(pl.col("series") == algorithm).row(0, named=True)
         for axis, quantity in (("x", "rtt_mean_ms@run"), ("y", "goodput_mbit_per_s")):
-            told = compared.means.filter(
+            mean = compared.means.filter(
                 (pl.col("algorithm") == algorithm) & (pl.col("quantity") == quantity)
             ).row(0, named=True)
             ends = [row[axis], row[f"{axis}_low"], row[f"{axis}_high"]]
-            assert ends == pytest.approx([told["mean"], told["low"], told["high"]])
+            assert ends == pytest.approx([mean["mean"], mean["low"], mean["high"]])
         assert row["n"] == 3
 
 
@@ -155,11 +155,11 @@ def test_what_happened_is_counted_once(tmp_path: Path) -> None:
     ((_, view),) = results.views("run", {})
     run = view.run
     for spans in (1, 7, 1000):
-        found = occasions.take(run, spans)
-        times = dict(found.group_by("what").agg(pl.col("times").sum()).iter_rows())
+        events = occasions.take(run, spans)
+        times = dict(events.group_by("what").agg(pl.col("times").sum()).iter_rows())
         assert times["lost"] == sum(queue.dropped_packets for queue in run.summary.queues)
         assert times["reduced"] == sum(flow.congestion_events for flow in run.summary.flows)
-        assert all(count <= spans for count in found.group_by("label", "what").len()["len"])
+        assert all(count <= spans for count in events.group_by("label", "what").len()["len"])
 
 
 def test_marks_are_those_of_the_queue(tmp_path: Path) -> None:
@@ -170,10 +170,10 @@ def test_marks_are_those_of_the_queue(tmp_path: Path) -> None:
         stack={"profile": "linux-6", "switches": {"ecn": "classic"}},
     )
     ((_, view),) = results.views("run", {})
-    found = occasions.take(view.run, 50).filter(pl.col("what") == "marked")
-    told = view.run.summary.queues[0].marked_packets
-    assert 0.9 * told <= found["times"].sum() <= told
-    assert told > 0
+    events = occasions.take(view.run, 50).filter(pl.col("what") == "marked")
+    marked = view.run.summary.queues[0].marked_packets
+    assert 0.9 * marked <= events["times"].sum() <= marked
+    assert marked > 0
     drawn(results, "over-time")
 
 
@@ -229,8 +229,8 @@ RATES = [{"at": "0s", "rate": "10mbit"}, {"at": "3s", "rate": "5mbit"}]
 
 
 def _layers(plot: dict[str, Any]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = plot.get("layer", [plot])
-    return found
+    layers: list[dict[str, Any]] = plot.get("layer", [plot])
+    return layers
 
 
 def test_the_distribution_of_one_way_delays_is_that_of_the_datagrams(tmp_path: Path) -> None:

@@ -101,22 +101,24 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 @pytest.fixture
-def found(simulator: Results, kernel: Results) -> list[Beside]:
+def compared(simulator: Results, kernel: Results) -> list[Beside]:
     return beside(simulator.claims(), kernel.claims())
 
 
-def test_what_both_have_runs_of_is_compared(found: list[Beside]) -> None:
-    assert [len(each.pairs) for each in found] == [1, 1, 0], "neither arithmetic nor the fast test"
-    assert [beside_markdown.row(each) for each in found] == [
+def test_what_both_have_runs_of_is_compared(compared: list[Beside]) -> None:
+    assert [len(claim.pairs) for claim in compared] == [1, 1, 0], (
+        "neither arithmetic nor the fast test"
+    )
+    assert [beside_markdown.row(claim) for claim in compared] == [
         ("T01", "reproduced", "expectation met", "expectation failed"),
         ("T02", "reproduced", "reproduced", "reproduced"),
         ("T03", "reproduced", "", ""),
     ]
-    assert [pair.is_contrary for each in found for pair in each.pairs] == [True, False]
+    assert [pair.is_contrary for claim in compared for pair in claim.pairs] == [True, False]
 
 
-def test_the_headline(found: list[Beside]) -> None:
-    assert beside_markdown.headline(found) == (
+def test_the_headline(compared: list[Beside]) -> None:
+    assert beside_markdown.headline(compared) == (
         snapshot(
             "2 of 3 claims have checks with runs of both engines. Of these 2 checks: 1 with the same "
             "verdict, 1 with the contrary one, 0 undecided on one engine only"
@@ -124,8 +126,8 @@ def test_the_headline(found: list[Beside]) -> None:
     )
 
 
-def test_the_page(simulator: Results, kernel: Results, found: list[Beside]) -> None:
-    page = beside_markdown.page(simulator, kernel, found)
+def test_the_page(simulator: Results, kernel: Results, compared: list[Beside]) -> None:
+    page = beside_markdown.page(simulator, kernel, compared)
     assert line(page, "Once") == snapshot("# Once and again: simulator and kernel")
     assert "Runs: 4 of 4" in page
     assert "| T01 | ✓ | ✓ | ✗ | It is fast. |\n" in page
@@ -151,28 +153,28 @@ def test_the_page_says_what_the_kernel_does_not_offer(
 
 def test_nothing_is_contrary_to_what_has_not_been_run(simulator: Results) -> None:
     nothing = Results(simulator.study, simulator.store, engine="testbed")
-    found = beside(simulator.claims(), nothing.claims())
-    assert all(each.verdicts is None for each in found)
-    assert beside_markdown.page(simulator, nothing, found).endswith("\nNowhere.\n")
+    compared = beside(simulator.claims(), nothing.claims())
+    assert all(claim.verdicts is None for claim in compared)
+    assert beside_markdown.page(simulator, nothing, compared).endswith("\nNowhere.\n")
 
 
 def test_the_command(simulator: Results, dumbbell: Command, tmp_path: Path) -> None:
     root = simulator.store.root
-    asked = ("claims", root.parent / "study.toml", "--results", root, "--both-engines")
-    said = dumbbell(*asked, "--markdown", tmp_path / "page.md")
-    assert said.code == 0
-    assert line(said.out, "engines") == snapshot(
+    command = ("claims", root.parent / "study.toml", "--results", root, "--both-engines")
+    output = dumbbell(*command, "--markdown", tmp_path / "page.md")
+    assert output.code == 0
+    assert line(output.out, "engines") == snapshot(
         "0 of 3 claims have checks with runs of both engines. Of these 0 checks: 0 with the same verdict, 0 with the contrary one, 0 undecided on one engine only"
     )
-    assert said.err.count("--engine testbed") == 1, "the kernel's are to be made"
+    assert output.err.count("--engine testbed") == 1, "the kernel's are to be made"
     assert line((tmp_path / "page.md").read_text(), "Once") == snapshot(
         "# Once and again: simulator and kernel"
     )
-    told = dumbbell(*asked, "--json").json
-    assert len(told["engines"]) == 2
-    assert [each["verdict"] for each in told["claims"]] == ["reproduced"] * 3
-    assert "T02,reproduced,," in dumbbell(*asked, "--csv").out
+    data = dumbbell(*command, "--json").json
+    assert len(data["engines"]) == 2
+    assert [row["verdict"] for row in data["claims"]] == ["reproduced"] * 3
+    assert "T02,reproduced,," in dumbbell(*command, "--csv").out
     for option in (("--strict",), ("--brief",), ("--engine", "testbed"), ("--over", "algorithm")):
-        refused = dumbbell(*asked, *option)
+        refused = dumbbell(*command, *option)
         assert_refused(refused)
         assert "--" in refused.err

@@ -138,15 +138,15 @@ def test_a_bound_may_be_asked_of_several_statistics(keys: dict[str, Any], verdic
 def test_other_statistics_are_refused(statistic: str) -> None:
     with pytest.raises(ValidationError) as refused:
         measured(SKEWED, type="band", low=0.5, statistic=statistic)
-    said = problem_of(refused.value).removeprefix(f'"{statistic}": ')
-    assert said == snapshot(
+    problem = problem_of(refused.value).removeprefix(f'"{statistic}": ')
+    assert problem == snapshot(
         'not a statistic of runs; valid: "mean", "median", "q25", "worst", "best"'
     )
 
 
 def test_a_single_run_can_only_be_a_counterexample_or_an_example() -> None:
     one = runs({("reno", "16ms"): [0.5]})
-    worst, best = ({"type": "band", "statistic": each} for each in ("worst", "best"))
+    worst, best = ({"type": "band", "statistic": statistic} for statistic in ("worst", "best"))
     assert measured(one, **worst, low=0.6).verdict == NO
     assert measured(one, **worst, low=0.4).verdict == OPEN
     assert measured(one, **best, low=0.4).verdict == YES
@@ -360,14 +360,14 @@ def test_a_ratio_trend_within_the_interval_is_undecided() -> None:
 )
 def test_theory(value: float, verdict: Verdict) -> None:
     """The sawtooth with a queue of 20 % of the BDP: 0.871."""
-    found = runs({("reno", "16ms"): steady(value)})
-    result = measured(found, type="theory", theory="sawtooth_utilisation", tolerance=0.05)
+    table = runs({("reno", "16ms"): steady(value)})
+    result = measured(table, type="theory", theory="sawtooth_utilisation", tolerance=0.05)
     assert result.verdict == verdict
     assert result.detail.partition(") ")[2].partition(";")[0] == snapshot(
         "where the curve has 0.871"
     )
     extreme = {"type": "theory", "theory": "sawtooth_utilisation", "statistic": "worst"}
-    assert measured(found, **extreme, tolerance=0.0001).verdict == NO
+    assert measured(table, **extreme, tolerance=0.0001).verdict == NO
 
 
 @pytest.mark.parametrize(
@@ -404,19 +404,19 @@ ORDER = {"type": "order", "larger": {"who": "a"}, "smaller": {"who": "b"}}
 
 def test_one_pair_of_many_beyond_by_chance_refutes_nothing() -> None:
     """Of 36 pairs in no order one or two are significantly the wrong way round."""
-    found = [measured(_chances(36, 0.0, seed), **ORDER) for seed in range(60)]
-    raw = [sum(each.p_disagrees <= 0.025 for each in result.findings) for result in found]
+    results = [measured(_chances(36, 0.0, seed), **ORDER) for seed in range(60)]
+    raw = [sum(finding.p_disagrees <= 0.025 for finding in result.findings) for result in results]
     assert sum(count > 0 for count in raw) > 20
-    assert sum(result.verdict == NO for result in found) <= 4
-    assert sum(result.verdict == YES for result in found) == 0
-    assert all(State.DISAGREES not in each.states for each in found if each.verdict == OPEN)
+    assert sum(result.verdict == NO for result in results) <= 4
+    assert sum(result.verdict == YES for result in results) == 0
+    assert all(State.DISAGREES not in result.states for result in results if result.verdict == OPEN)
     wrong = measured(_chances(36, -0.5, 1), **ORDER)
     assert wrong.verdict == NO
 
 
 def test_any_of_many_is_not_reproduced_by_noise() -> None:
-    found = [measured(_chances(36, 0.0, seed), **ORDER, quantifier="any") for seed in range(60)]
-    assert sum(result.verdict == YES for result in found) <= 4
+    results = [measured(_chances(36, 0.0, seed), **ORDER, quantifier="any") for seed in range(60)]
+    assert sum(result.verdict == YES for result in results) <= 4
     assert measured(_chances(36, 0.5, 1), **ORDER, quantifier="any").verdict == YES
 
 

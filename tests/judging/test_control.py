@@ -57,49 +57,49 @@ def controlled(
     claims: Sequence[Claim], draws: int = 20, seed: int = 0, tests: Sequence[Test] = ()
 ) -> Control:
     names = list(VALUES)
-    found = runs({(name, rtt): steady(VALUES[name]) for name in names for rtt in ("16ms", "42ms")})
-    source = Source(lambda _, columns: found)  # noqa: ARG005
+    table = runs({(name, rtt): steady(VALUES[name]) for name in names for rtt in ("16ms", "42ms")})
+    source = Source(lambda _, columns: table)  # noqa: ARG005
     return control(
         claims, tests or [grid_of(*names)], source, reference=["reno"], draws=draws, seed=seed
     )
 
 
 def test_each_exchange_gives_every_name_the_runs_of_another_one() -> None:
-    found = controlled([BEST])
+    judged = controlled([BEST])
     # Four names have 3! rounds.
-    assert found.names == ["htcp", "fast", "bic", "cubic"]
-    assert len({tuple(sorted(draw.names.items())) for draw in found.draws}) == 6
-    for draw in found.draws:
-        assert sorted(draw.names) == sorted(draw.names.values()) == sorted(found.names)
+    assert judged.names == ["htcp", "fast", "bic", "cubic"]
+    assert len({tuple(sorted(draw.names.items())) for draw in judged.draws}) == 6
+    for draw in judged.draws:
+        assert sorted(draw.names) == sorted(draw.names.values()) == sorted(judged.names)
         assert all(name != given for name, given in draw.names.items())
 
 
 def test_a_check_that_discriminates_fails_under_every_exchange() -> None:
-    found = controlled([BEST, FASTEST, ANYTHING])
-    assert [each.verdict for each in found.claims] == [YES, YES, YES]
+    judged = controlled([BEST, FASTEST, ANYTHING])
+    assert [claim.verdict for claim in judged.claims] == [YES, YES, YES]
     # Only H-TCP's own runs have the largest value, and no exchange leaves it those.
-    assert found.held(0) == 0
-    assert {draw.claims[0].verdict for draw in found.draws} == {NO}
+    assert judged.held(0) == 0
+    assert {draw.claims[0].verdict for draw in judged.draws} == {NO}
     # "htcp" has more than "fast" if the runs it is given have: 4 of the 6 rounds.
-    given = [{to: VALUES[name] for name, to in draw.names.items()} for draw in found.draws]
-    assert found.held(1) == sum(each["htcp"] > each["fast"] for each in given)
-    assert 0 < found.held(1) < len(found.draws)
-    assert found.held(2) == len(found.draws)
-    assert "A03" in found.careless
-    assert "A02" not in found.careless
+    given = [{to: VALUES[name] for name, to in draw.names.items()} for draw in judged.draws]
+    assert judged.held(1) == sum(values["htcp"] > values["fast"] for values in given)
+    assert 0 < judged.held(1) < len(judged.draws)
+    assert judged.held(2) == len(judged.draws)
+    assert "A03" in judged.careless
+    assert "A02" not in judged.careless
 
 
 def test_claims_that_treat_all_alike_are_not_counted() -> None:
-    found = controlled([ALL, AGAINST, BEST, NEW])
-    assert list(found.blind) == ["A04", "A06"]
-    assert [each.claim.id for each in found.claims] == ["A02", "A05"]
+    judged = controlled([ALL, AGAINST, BEST, NEW])
+    assert list(judged.blind) == ["A04", "A06"]
+    assert [claim.claim.id for claim in judged.claims] == ["A02", "A05"]
 
 
 def test_expectations_and_arithmetic_are_not_judged() -> None:
     ours = claim("A07", type="band", where={"algorithm": "htcp"}, low=0, statement="expectation")
-    found = controlled([ours, BEST])
-    assert [each.claim.id for each in found.claims] == ["A02"]
-    assert not found.blind
+    judged = controlled([ours, BEST])
+    assert [claim.claim.id for claim in judged.claims] == ["A02"]
+    assert not judged.blind
 
 
 def test_a_seed_gives_the_same_draws() -> None:
@@ -116,9 +116,9 @@ def test_a_test_with_some_of_the_names_exchanges_these() -> None:
         (name, rtt): steady(VALUES[name]) for name in ("reno", "htcp", "fast") for rtt in ("16ms",)
     }
     source = Source(lambda _, columns: runs(pair))  # noqa: ARG005
-    found = control([FASTEST], [few, other], source, reference=["reno"], draws=20, seed=0)
-    assert len(found.draws) == 6
-    assert {draw.claims[0].verdict for draw in found.draws} == {NO}
+    judged = control([FASTEST], [few, other], source, reference=["reno"], draws=20, seed=0)
+    assert len(judged.draws) == 6
+    assert {draw.claims[0].verdict for draw in judged.draws} == {NO}
 
 
 def test_one_algorithm_cannot_be_exchanged() -> None:

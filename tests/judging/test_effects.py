@@ -37,9 +37,9 @@ def effect(ratio: float, kind: Kind = "value") -> Effect:
 
 
 def test_only_measured_values_are_summarised() -> None:
-    found = [effect(ratio) for ratio in (0.4, 0.8, 1.2, 1.9, math.nan)]
-    found += [effect(1.0, "at most"), effect(3.0, "range"), effect(math.nan, "at least")]
-    total = summary(found)
+    effects = [effect(ratio) for ratio in (0.4, 0.8, 1.2, 1.9, math.nan)]
+    effects += [effect(1.0, "at most"), effect(3.0, "range"), effect(math.nan, "at least")]
+    total = summary(effects)
     assert total.values == 4
     assert total.median == 1.0
     assert total.within == {1.25: 2, 2.0: 3}

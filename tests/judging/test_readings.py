@@ -88,9 +88,9 @@ case = [{ args = { rate_mbit = 1000, rtt_ms = 12 }, expected = 1000 }]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("readings")
-    (found / "study.toml").write_text(STUDY)
-    return found
+    path = tmp_path_factory.mktemp("readings")
+    (path / "study.toml").write_text(STUDY)
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -101,16 +101,16 @@ def results(folder: Path) -> Results:
 
 
 def test_each_value_is_judged_by_its_own_runs(results: Results) -> None:
-    found = {each.value: each for each in results.readings("reading")}
-    assert list(found) == ["main", "faster", "slower"]
-    assert [each.is_main for each in found.values()] == [True, False, False]
-    assert found["main"].held == {"R02", "R04"}
-    assert found["faster"].held == {"R01", "R04"}
-    assert found["slower"].held == {"R04"}, "nothing is known without runs"
-    verdicts = {each.claim.id: each.verdict.value for each in found["slower"].claims}
+    by_value = {reading.value: reading for reading in results.readings("reading")}
+    assert list(by_value) == ["main", "faster", "slower"]
+    assert [reading.is_main for reading in by_value.values()] == [True, False, False]
+    assert by_value["main"].held == {"R02", "R04"}
+    assert by_value["faster"].held == {"R01", "R04"}
+    assert by_value["slower"].held == {"R04"}, "nothing is known without runs"
+    verdicts = {claim.claim.id: claim.verdict.value for claim in by_value["slower"].claims}
     assert verdicts["R01"] == "undecided"
-    plain = {each.claim.id: each.verdict for each in results.claims()}
-    assert {each.claim.id: each.verdict for each in found["main"].claims} == plain
+    plain = {claim.claim.id: claim.verdict for claim in results.claims()}
+    assert {claim.claim.id: claim.verdict for claim in by_value["main"].claims} == plain
 
 
 def test_the_study_s_own_claims_stay_as_they_are(results: Results) -> None:
@@ -120,12 +120,12 @@ def test_the_study_s_own_claims_stay_as_they_are(results: Results) -> None:
 
 
 def test_ranked_with_what_each_gains_and_loses(results: Results) -> None:
-    found = results.readings("reading")
-    assert [each.value for each in readings.ranked(found)] == ["main", "faster", "slower"]
-    main = [found[0]]
-    assert readings.gained(found[1], main) == (["R01"], ["R02"])
-    assert readings.gained(found[0], main) == ([], [])
-    assert readings_markdown.never(found) == ["R03"]
+    values = results.readings("reading")
+    assert [reading.value for reading in readings.ranked(values)] == ["main", "faster", "slower"]
+    main = [values[0]]
+    assert readings.gained(values[1], main) == (["R01"], ["R02"])
+    assert readings.gained(values[0], main) == ([], [])
+    assert readings_markdown.never(values) == ["R03"]
 
 
 def test_an_axis_that_no_claim_names_is_refused(results: Results) -> None:
@@ -146,16 +146,16 @@ def test_the_page(results: Results) -> None:
 
 @pytest.mark.usefixtures("results")
 def test_the_command(folder: Path, dumbbell: Command, tmp_path: Path) -> None:
-    asked = ("claims", folder / "study.toml", "--results", folder / "results", "--over", "reading")
-    said = dumbbell(*asked, "--markdown", tmp_path / "page.md")
-    assert said.code == 0
-    assert line(said.out, "R03") == snapshot("in no reading: R03")
+    words = ("claims", folder / "study.toml", "--results", folder / "results", "--over", "reading")
+    output = dumbbell(*words, "--markdown", tmp_path / "page.md")
+    assert output.code == 0
+    assert line(output.out, "R03") == snapshot("in no reading: R03")
     assert (tmp_path / "page.md").read_text().startswith("# Read otherwise: readings\n")
-    told = dumbbell(*asked, "--json").json
-    assert told["never"] == ["R03"]
-    assert [each["main"] for each in told["readings"]] == [True, False, False]
-    assert told["readings"][1]["verdicts"]["R01"] == "reproduced"
-    assert_refused(dumbbell(*asked[:-1], "colour"))
-    refused = dumbbell(*asked, "--strict")
+    data = dumbbell(*words, "--json").json
+    assert data["never"] == ["R03"]
+    assert [row["main"] for row in data["readings"]] == [True, False, False]
+    assert data["readings"][1]["verdicts"]["R01"] == "reproduced"
+    assert_refused(dumbbell(*words[:-1], "colour"))
+    refused = dumbbell(*words, "--strict")
     assert_refused(refused)
     assert "--strict" in refused.err

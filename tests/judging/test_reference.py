@@ -18,9 +18,9 @@ OF: dict[str, Any] = {
 
 
 def values(fast: float, reno: float, htcp: float, spread: float = 0.001) -> Any:
-    found = {"fast": fast, "reno": reno, "htcp": htcp}
+    by_name = {"fast": fast, "reno": reno, "htcp": htcp}
     return {
-        (name, "42ms"): [value - spread, value, value + spread] for name, value in found.items()
+        (name, "42ms"): [value - spread, value, value + spread] for name, value in by_name.items()
     }
 
 

@@ -169,7 +169,7 @@ class TestBaseline:
 
     def test_a_strict_judge_refuses_all_but_what_agrees(self) -> None:
         results = [judged(GOOD), judged(BAD), judged(UNKNOWN), judged(GOOD | OURS)]
-        assert [each.verdict for each in baseline.unmet(results)] == [NO, OPEN]
+        assert [claim.verdict for claim in baseline.unmet(results)] == [NO, OPEN]
 
     def test_what_was_written_is_no_regression(self, tmp_path: Path) -> None:
         results = [judged(GOOD, name="E01"), judged(BAD, name="E02"), judged(UNKNOWN, name="E03")]
@@ -188,7 +188,8 @@ class TestBaseline:
             judged(BAD, name="E06"),
         ]
         assert [
-            str(each) for each in baseline.regressions(baseline.of_claims(results), before)
+            str(regression)
+            for regression in baseline.regressions(baseline.of_claims(results), before)
         ] == snapshot(
             [
                 "E01 was reproduced, now undecided",
@@ -221,5 +222,5 @@ def test_findings_are_valid_json() -> None:
     assert all(isinstance(finding, Finding) for finding in result.findings)
     content = json.loads(json.dumps(result.as_dict(), allow_nan=False))
     assert content["statement"] == "number"
-    assert {each["state"] for each in content["findings"]} == {"agrees"}
+    assert {finding["state"] for finding in content["findings"]} == {"agrees"}
     assert content["findings"][0]["agrees_to"] is None

@@ -12,19 +12,19 @@ from dumbbell.judging.evidence import Asked, CheckResult, Finding, Verdict
 from dumbbell.reports import glyphs
 from dumbbell.reports.glyphs import Line
 
-ASKED = Asked("number", "all", "grid points", "goodput", "at least 0.8")
+CHECK = Asked("number", "all", "grid points", "goodput", "at least 0.8")
 
 
 def check(finding: Finding | None) -> CheckResult:
-    return CheckResult(ASKED, Verdict.NOT_REPRODUCED, "", decisive=finding)
+    return CheckResult(CHECK, Verdict.NOT_REPRODUCED, "", decisive=finding)
 
 
 def places(svg: str, shape: str, *names: str) -> list[tuple[float, ...]]:
     """Return attributes of all shapes of a class."""
-    found = re.findall(rf'<\w+ class="{shape}"[^>]*>', svg)
+    tags = re.findall(rf'<\w+ class="{shape}"[^>]*>', svg)
     return [
-        tuple(float(re.search(rf' {name}="([^"]*)"', each)[1]) for name in names)  # type: ignore[index]
-        for each in found
+        tuple(float(re.search(rf' {name}="([^"]*)"', tag)[1]) for name in names)  # type: ignore[index]
+        for tag in tags
     ]
 
 

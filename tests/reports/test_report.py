@@ -40,12 +40,12 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.references += [value for key in ("href", "src") if (value := found.get(key))]
-        if (anchor := found.get("id")) is not None:
+        attributes = dict(attrs)
+        self.references += [value for key in ("href", "src") if (value := attributes.get(key))]
+        if (anchor := attributes.get("id")) is not None:
             self.anchors.add(anchor)
         if tag == "img":
-            self.images.append(found)
+            self.images.append(attributes)
 
     def handle_data(self, data: str) -> None:
         self.text += data
@@ -70,8 +70,8 @@ def test_nothing_is_loaded_from_elsewhere(
     small_report: Path, page: Page, checks: Page, figures: Page
 ) -> None:
     anchors = {"index.html": page, "checks.html": checks, "figures.html": figures}
-    for name, each in anchors.items():
-        for reference in each.references:
+    for name, other in anchors.items():
+        for reference in other.references:
             assert "//" not in reference
             file, _, anchor = reference.partition("#")
             assert (small_report / (file or name)).is_file()
@@ -148,15 +148,15 @@ def test_reasons_link_to_the_claims_and_tests_they_name(small_report: Path) -> N
 
 def test_interpretations_of_the_algorithms_that_ran_are_told(small: Results, checks: Page) -> None:
     assert "interpretations" in checks.anchors
-    told = checks.text.partition("Interpretations\n")[2]
+    text = checks.text.partition("Interpretations\n")[2]
     for algorithm in small.algorithms:
         for paragraph in algorithm.comment.of(Kind.INTERPRETATION):
             for block in paragraph.blocks:
-                assert block.lines[0] in told, algorithm.name
+                assert block.lines[0] in text, algorithm.name
     assert {algorithm.name for algorithm in small.algorithms} == {"reno", "highspeed"}
-    assert "HighSpeed TCP" in told
+    assert "HighSpeed TCP" in text
     others = catalogue.algorithm("fast").comment.of(Kind.INTERPRETATION)
-    assert others[0].blocks[0].lines[0] not in told
+    assert others[0].blocks[0].lines[0] not in text
 
 
 def test_tables_hold_what_the_quantities_say(small_report: Path, small: Results) -> None:
@@ -233,17 +233,17 @@ def test_only_figures_that_differ_are_drawn_again(
 
 
 def test_pictures_say_what_is_seen_on_them(figures: Page) -> None:
-    said = {str(image["src"]).split("/")[-1]: str(image["alt"]) for image in figures.images}
-    assert re.search(r"Standard TCP: [\d.]+ at 20 and [\d.]+ at 40", said["fig1.svg"])
-    assert re.search(r"cwnd \(segments\): flow 1 \d+ to \d+, mean", said["fig3.svg"])
+    alts = {str(image["src"]).split("/")[-1]: str(image["alt"]) for image in figures.images}
+    assert re.search(r"Standard TCP: [\d.]+ at 20 and [\d.]+ at 40", alts["fig1.svg"])
+    assert re.search(r"cwnd \(segments\): flow 1 \d+ to \d+, mean", alts["fig3.svg"])
 
 
 def test_a_page_is_one_file_to_mail(small: Results, tmp_path: Path) -> None:
     file = single.write(small, tmp_path / "page.html", None, lambda _: None)
     page = Page(file.read_text())
     inside = ("#", "data:", "https:")
-    assert [each for each in page.references if not each.startswith(inside)] == []
-    csv = next(each for each in page.references if each.startswith("data:text/csv"))
+    assert [reference for reference in page.references if not reference.startswith(inside)] == []
+    csv = next(reference for reference in page.references if reference.startswith("data:text/csv"))
     assert b"verdict" in base64.b64decode(csv.partition("base64,")[2])
     # Links to other pages are words.
     assert "All figures and runs" in page.text

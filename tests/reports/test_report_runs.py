@@ -30,9 +30,9 @@ from sample_runs import blank, resolved
 def unpacked(script: str) -> Any:
     """Return what a run's script hands to its page."""
     key, packed = json.loads("[" + script.partition("(")[2].rpartition(")")[0] + "]")
-    found = json.loads(zlib.decompress(base64.b64decode(packed)))
-    assert found["key"].startswith(key)
-    return found
+    data = json.loads(zlib.decompress(base64.b64decode(packed)))
+    assert data["key"].startswith(key)
+    return data
 
 
 def listed(script: str) -> Any:
@@ -81,7 +81,7 @@ def test_rates_add_up_to_what_was_sent(small: Results) -> None:
     run = small.store.get(key)
     panels = {panel["title"]: panel for panel in run_data.content(run)["panels"]}
     flow_starts_s = [flow.start_ns / 1e9 for flow in run.scenario.flows]
-    for title, column, told, starts_s in (
+    for title, column, flows, starts_s in (
         ("drops (packets/s)", "dropped_packets", run.summary.queues[:1], [0.0]),
         (
             "retransmitted (segments/s)",
@@ -95,7 +95,7 @@ def test_rates_add_up_to_what_was_sent(small: Results) -> None:
             float(np.sum(np.diff([start_s, *times]) * rates))
             for (_, times, rates), start_s in zip(lines, starts_s, strict=True)
         )
-        assert counted == pytest.approx(sum(getattr(each, column) for each in told), rel=0.001)
+        assert counted == pytest.approx(sum(getattr(flow, column) for flow in flows), rel=0.001)
         assert counted > 0
 
 
@@ -132,11 +132,11 @@ def made_up(flows: int, samples: int, *, differ: bool = False) -> Run:
         }
     )
     end_ns = 900 * 10**9
-    told = tuple(
+    summaries = tuple(
         blank(FlowSummary, sent_segs=1, received_bytes=n * 10**6, rtt_mean_us=1000, end_ns=end_ns)
         for n in range(flows)
     )
-    summary = blank(Summary, duration_ns=end_ns, packets=10**9, flows=told)
+    summary = blank(Summary, duration_ns=end_ns, packets=10**9, flows=summaries)
     return Run("f" * 64, scenario, summary, {"flows": table.lazy(), "queues": queues.lazy()})
 
 
@@ -162,12 +162,12 @@ def test_thinned_lines_keep_their_extremes_and_ends() -> None:
     whole = run.tables["flows"]
     (windows,) = (panel for panel in shown["panels"] if panel["title"].startswith("cwnd"))
     for number, (label, times, values) in enumerate(windows["lines"]):
-        own = whole.filter(pl.col("flow") == number)
-        assert label == own["label"][0]
+        samples = whole.filter(pl.col("flow") == number)
+        assert label == samples["label"][0]
         assert len(times) < 1000
         assert (times[0], times[-1]) == (0, 900)
-        assert min(values) == pytest.approx(own["cwnd_segs"].min(), rel=1e-4)
-        assert max(values) == pytest.approx(own["cwnd_segs"].max(), rel=1e-4)
+        assert min(values) == pytest.approx(samples["cwnd_segs"].min(), rel=1e-4)
+        assert max(values) == pytest.approx(samples["cwnd_segs"].max(), rel=1e-4)
 
 
 def test_of_many_flows_the_least_and_the_most_successful_are_drawn() -> None:

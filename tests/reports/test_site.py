@@ -51,12 +51,12 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         del tag
-        found = dict(attrs)
-        self.references += [value for key in ("href", "src") if (value := found.get(key))]
-        if anchor := found.get("id"):
+        attributes = dict(attrs)
+        self.references += [value for key in ("href", "src") if (value := attributes.get(key))]
+        if anchor := attributes.get("id"):
             assert anchor not in self.anchors, f"twice: {anchor}"
             self.anchors.add(anchor)
-        if facet := found.get("data-facet"):
+        if facet := attributes.get("data-facet"):
             self.facets.add(facet)
 
     def handle_data(self, data: str) -> None:
@@ -101,7 +101,7 @@ def test_every_kind_of_page_is_there(folder: Path, pages: dict[Path, Page]) -> N
     }
     titles = [re.search("<title>(.*?)</title>", file.read_text()) for file in pages]
     assert all(titles)
-    assert len({found[1] for found in titles if found}) >= len(titles) - 1  # two of one title
+    assert len({title[1] for title in titles if title}) >= len(titles) - 1  # two of one title
 
 
 def test_every_reference_leads_somewhere(pages: dict[Path, Page]) -> None:
@@ -142,7 +142,7 @@ def test_the_page_of_a_study_is_the_same_alone_and_among_others(
     among = (folder / "studies/small/index.html").read_text()
     among = re.sub(r'<nav class="trail".*?</nav>\n', "", among, flags=re.DOTALL)
     # The stamp differs, as it tells of the way back, too.
-    among, alone = (re.sub('content="[0-9a-f]+"', "", each) for each in (among, alone))
+    among, alone = (re.sub('content="[0-9a-f]+"', "", page) for page in (among, alone))
     assert among.replace("../../", "") == alone
     for name in ("runs/fairness.js", "data/claims.csv", "data/fairness-runs.csv"):
         assert (folder / "studies/small" / name).read_bytes() == (tmp_path / name).read_bytes()
@@ -230,7 +230,7 @@ def test_the_first_page_says_what_each_study_took(small: Results, tmp_path: Path
     empty = Results(small.study, Store(tmp_path / "nothing"))
     nothing = Account([], [])
     reported = [
-        Reported(found, nothing, Place.at("small"), Path()) for found in (known, unknown, empty)
+        Reported(results, nothing, Place.at("small"), Path()) for results in (known, unknown, empty)
     ]
     overview.write(reported, Pages(tmp_path), Place.at("All"), [], {})
     first, second, third, total = rows(tmp_path / "index.html")
@@ -257,16 +257,16 @@ RUNS = pl.DataFrame(
 
 def test_algorithms_are_compared_where_all_have_a_value() -> None:
     """By hand: c has no value; 3 ms is b's alone; the medians of a are 0.8 and 0.5."""
-    found = comparison.compared(RUNS, "algorithm", ["rtt"], "jain", ["a", "b", "c"])
-    assert found is not None
-    assert found.shared == 2
-    assert found.cells["a"].median == pytest.approx(0.65)
-    assert found.cells["b"].median == pytest.approx(0.65)
-    assert (found.cells["a"].rank, found.cells["b"].rank) == (1.5, 1.5)
-    assert found.cells["c"].median is None
-    assert found.best is None
+    compared = comparison.compared(RUNS, "algorithm", ["rtt"], "jain", ["a", "b", "c"])
+    assert compared is not None
+    assert compared.shared == 2
+    assert compared.cells["a"].median == pytest.approx(0.65)
+    assert compared.cells["b"].median == pytest.approx(0.65)
+    assert (compared.cells["a"].rank, compared.cells["b"].rank) == (1.5, 1.5)
+    assert compared.cells["c"].median is None
+    assert compared.best is None
     # One run at 2 ms tells nothing of chance; the mean is of the means 0.8 and 0.5.
-    mean = found.cells["a"].mean
+    mean = compared.cells["a"].mean
     assert mean is not None
     assert mean.value == pytest.approx(0.65)
     assert not mean.has_interval
@@ -281,15 +281,15 @@ def test_means_have_the_interval_of_chance_within_grid_points() -> None:
             "jain": [0.9, 0.7, 0.5, 0.5],
         }
     )
-    found = comparison.compared(runs, "algorithm", ["rtt"], "jain", ["a"])
-    assert found is not None
-    mean = found.cells["a"].mean
+    compared = comparison.compared(runs, "algorithm", ["rtt"], "jain", ["a"])
+    assert compared is not None
+    mean = compared.cells["a"].mean
     assert mean is not None
     assert mean.value == pytest.approx(0.65)
     reach = statistics.t_quantile(1) * 0.1 / 2
     assert mean.interval == pytest.approx((0.65 - reach, 0.65 + reach))
     # Fairness is never above 1, nor is the interval that is drawn.
-    assert (mean.high > 1, found.shown(mean.high)) == (True, 1)
+    assert (mean.high > 1, compared.shown(mean.high)) == (True, 1)
 
 
 def test_charts_show_each_algorithm_with_its_interval(small: Results) -> None:
@@ -351,9 +351,9 @@ def test_only_an_interval_of_its_own_makes_the_best(apart: float, best: str | No
             for run in range(4)
         ]
     )
-    found = comparison.compared(runs, "algorithm", ["rtt"], "jain", ["a", "b"])
-    assert found is not None
-    assert found.best == best
+    compared = comparison.compared(runs, "algorithm", ["rtt"], "jain", ["a", "b"])
+    assert compared is not None
+    assert compared.best == best
     alone = comparison.compared(
         runs.filter(pl.col("algorithm") == "a"), "algorithm", ["rtt"], "jain", ["a"]
     )
@@ -366,24 +366,24 @@ def test_without_a_shared_point_nothing_is_compared() -> None:
         (pl.col("algorithm") == "a") & (pl.col("rtt") == "2ms")
         | (pl.col("algorithm") == "b") & (pl.col("rtt") == "3ms")
     )
-    found = comparison.compared(runs, "algorithm", ["rtt"], "jain", ["a", "b"])
-    assert found is not None
-    assert found.shared == 0
-    assert found.cells["a"].median is None
+    compared = comparison.compared(runs, "algorithm", ["rtt"], "jain", ["a", "b"])
+    assert compared is not None
+    assert compared.shared == 0
+    assert compared.cells["a"].median is None
 
 
 def test_comparisons_name_what_they_rest_on(small: Results) -> None:
-    (found,) = comparison.of_study(small)
-    assert found.axis == "algorithm"
-    assert (found.points, found.algorithms) == (4, ("reno", "highspeed"))
-    assert found.conditions == {"rate": ["5mbit", "10mbit"], "rtt": ["20ms", "40ms"]}
+    (compared,) = comparison.of_study(small)
+    assert compared.axis == "algorithm"
+    assert (compared.points, compared.algorithms) == (4, ("reno", "highspeed"))
+    assert compared.conditions == {"rate": ["5mbit", "10mbit"], "rtt": ["20ms", "40ms"]}
     medians = (
         small.table("fairness", ["utilisation"])
         .filter(pl.col("algorithm") == "reno")
         .group_by("rate", "rtt")
         .agg(pl.col("utilisation").median())
     )
-    column = next(each for each in found.columns if each.quantity.name == "utilisation")
+    column = next(column for column in compared.columns if column.quantity.name == "utilisation")
     assert column.cells["reno"].median == pytest.approx(medians["utilisation"].median())
     assert comparison.choices(small) == {"reno": {"reno": 8}, "highspeed": {"highspeed": 8}}
 
@@ -393,15 +393,15 @@ def test_a_flow_alone_is_not_fair(small: Results, tmp_path: Path) -> None:
     store = Store(tmp_path / "results")
     planned = study.runs(where={"test": ["lossy"]})
     assert not execute(scenarios(planned), store, SimulatorEngine()).failed
-    (found,) = comparison.of_study(Results(study, store))
-    assert [column.quantity.name for column in found.columns] == [
+    (compared,) = comparison.of_study(Results(study, store))
+    assert [column.quantity.name for column in compared.columns] == [
         "goodput_mbit_per_s",
         "utilisation",
         "retransmitted_share",
         "rtt_inflation",
     ]
-    (found,) = comparison.of_study(small)
-    assert "jain" in [column.quantity.name for column in found.columns]
+    (compared,) = comparison.of_study(small)
+    assert "jain" in [column.quantity.name for column in compared.columns]
 
 
 def test_a_site_without_studies_or_runs_says_so(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ STATED = {
 }
 
 
-def told(folder: Path, page: str = PAGE) -> Study:
+def written(folder: Path, page: str = PAGE) -> Study:
     """Write the small study with the texts of its page and the authors' numbers."""
     small_study.write(folder)
     text = small_study.CLAIMS
@@ -90,7 +90,7 @@ def told(folder: Path, page: str = PAGE) -> Study:
 
 @pytest.fixture(scope="module")
 def results(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Results:
-    return Results(told(tmp_path_factory.mktemp("told")), small.store)
+    return Results(written(tmp_path_factory.mktemp("written")), small.store)
 
 
 @pytest.fixture(scope="module")
@@ -139,8 +139,8 @@ def test_findings_show_only_while_they_are_true(text: StudyText) -> None:
 
 def test_a_finding_that_a_verdict_refutes_is_not_said(small: Results, tmp_path: Path) -> None:
     page = PAGE.replace('A02 = "contradicted" }', 'A02 = "open" }')
-    found = Results(told(tmp_path, page), small.store)
-    findings = study_text.of(found.study, account.of(found)).findings
+    with_page = Results(written(tmp_path, page), small.store)
+    findings = study_text.of(with_page.study, account.of(with_page)).findings
     assert not any("twice over" in sentence for sentence in findings)
 
 
@@ -152,10 +152,10 @@ def test_causes_name_the_contradicted_claims_only(text: StudyText) -> None:
 
 def test_a_cause_of_nothing_is_not_told(small: Results, tmp_path: Path) -> None:
     page = PAGE.replace('claims = ["A01", "A02"]\ntests', 'claims = ["A01"]\ntests')
-    found = Results(told(tmp_path, page), small.store)
-    said = study_text.of(found.study, account.of(found))
-    assert said.explained == []
-    assert said.unexplained == ["A02"]
+    with_page = Results(written(tmp_path, page), small.store)
+    text = study_text.of(with_page.study, account.of(with_page))
+    assert text.explained == []
+    assert text.unexplained == ["A02"]
 
 
 def test_claims_come_by_question_and_the_rest_last(text: StudyText) -> None:
@@ -183,16 +183,16 @@ def test_what_is_open_says_what_it_needs(text: StudyText) -> None:
 
 def test_a_claim_of_which_a_part_has_run_shows_it(small: Results, tmp_path: Path) -> None:
     """As in a quick part that has one side of what another check compares."""
-    told(tmp_path)
+    written(tmp_path)
     claims = tmp_path / "claims.toml"
     other = '{ type = "band", test = "lossy", quantity = "utilisation", low = 0.1 }'
     claims.write_text(claims.read_text().replace("stated = 0.9 }", f"stated = 0.9 }}, {other}"))
     study = Study.load(tmp_path)
-    found = study_text.of(study, account.of(Results(study, small.store)))
-    assert found.undecided == [("run in part only", ["A01"]), ("not run yet", ["A03"])]
-    lines = {each.claim: each for group in found.groups for each in group.lines}
+    text = study_text.of(study, account.of(Results(study, small.store)))
+    assert text.undecided == [("run in part only", ["A01"]), ("not run yet", ["A03"])]
+    lines = {line.claim: line for group in text.groups for line in group.lines}
     assert lines["A01"].theirs == "90 %"
-    assert found.effects[0].ours in lines["A01"].ours
+    assert text.effects[0].ours in lines["A01"].ours
     assert lines["A03"].ours == ""
 
 
@@ -210,7 +210,8 @@ def test_the_figure_of_numbers_fits_a_phone(
 ) -> None:
     page = site.write(results, tmp_path / "report")
     long = [
-        replace(each, theirs="at most 0.01 with queues of 2 % of the BDP") for each in text.effects
+        replace(effect, theirs="at most 0.01 with queues of 2 % of the BDP")
+        for effect in text.effects
     ]
     chart = effect_chart.draw(long, judged.standings)
     pictures.write(effect_chart.NAME, chart, page.parent / "figures")
@@ -222,8 +223,8 @@ def test_the_figure_of_numbers_fits_a_phone(
         labels = window.evaluate(
             "[...document.querySelectorAll('#numbers svg text')].map((each) => each.textContent)"
         )
-        assert any("at most 0.01" in each for each in labels)
-        assert not any("…" in each for each in labels)
+        assert any("at most 0.01" in label for label in labels)
+        assert not any("…" in label for label in labels)
         assert window.evaluate("document.documentElement.scrollWidth") == 390
         assert window.complaints == []
 
@@ -233,7 +234,7 @@ def test_both_forms_say_the_same(results: Results, judged: Account, tmp_path: Pa
     study_markdown.write(results, judged, tmp_path / "small.md")
     markdown = (tmp_path / "small.md").read_text()
     html = report.read_text()
-    assert _headings(markdown) == [re.sub(r"<.*?>", "", each) for each in _heads(html)]
+    assert _headings(markdown) == [re.sub(r"<.*?>", "", heading) for heading in _heads(html)]
     for sentence in ("The link is never used twice over", "colour of the cable", "a second link"):
         assert sentence in markdown
         assert sentence in html
@@ -243,14 +244,14 @@ def test_both_forms_say_the_same(results: Results, judged: Account, tmp_path: Pa
 
 def test_a_part_of_a_study_has_the_texts_of_its_claims(results: Results) -> None:
     part = results.study.part(["A02"])
-    found = Results(part, results.store)
-    text = study_text.of(part, account.of(found))
+    of_part = Results(part, results.store)
+    text = study_text.of(part, account.of(of_part))
     assert [claim.id for claim in part.claims] == ["A02"]
     assert [explained.claims for explained in text.explained] == [["A02"]]
     assert [ask.text for ask in text.asks] == snapshot(["Was it a second link?"])
     # Its first finding also rests on A01, and the first decision is about that alone.
     assert not any("twice over" in sentence for sentence in text.findings)
-    assert [each.decision.parameter for each in text.decided] == ["colour of the cable"]
+    assert [decided.decision.parameter for decided in text.decided] == ["colour of the cable"]
 
 
 def _headings(markdown: str) -> list[str]:
@@ -258,7 +259,7 @@ def _headings(markdown: str) -> list[str]:
 
 
 def _heads(html: str) -> Iterator[str]:
-    return (each for each in re.findall(r"<h2>(.*?)</h2>", html))
+    return (heading for heading in re.findall(r"<h2>(.*?)</h2>", html))
 
 
 @pytest.mark.parametrize(
@@ -278,7 +279,7 @@ def _heads(html: str) -> Iterator[str]:
 def test_wrong_texts_are_refused(tmp_path: Path, old: str, new: str, complaint: str) -> None:
     assert old in PAGE
     with pytest.raises(InputError) as refused:
-        told(tmp_path, PAGE.replace(old, new, 1))
+        written(tmp_path, PAGE.replace(old, new, 1))
     assert complaint in str(refused.value)
 
 
@@ -287,7 +288,7 @@ def test_wrong_texts_are_refused(tmp_path: Path, old: str, new: str, complaint: 
 )
 def test_published_studies_say_what_each_claim_asks(name: str) -> None:
     study = Study.load(name)
-    asked = [claim for question in study.questions for claim in question.claims]
+    listed = [claim for question in study.questions for claim in question.claims]
     counted = [claim.id for claim in study.claims if claim.statement in ("number", "order")]
-    assert sorted(asked) == sorted(counted)
+    assert sorted(listed) == sorted(counted)
     assert len(study.header.summary.split()) <= 50

@@ -30,10 +30,10 @@ def unpacked() -> Path:
 
 def test_what_it_holds_gives_the_same_verdicts(dumbbell: Command) -> None:
     before = dumbbell("claims", "small", "--json").json
-    said = dumbbell("store", "archive", "small", "--output", "out")
-    assert said.code == 0, said.err
+    output = dumbbell("store", "archive", "small", "--output", "out")
+    assert output.code == 0, output.err
     # Full runs take the place of the quick ones.
-    assert said.out.startswith("8 runs in out/small-runs.tar, ")
+    assert output.out.startswith("8 runs in out/small-runs.tar, ")
     folder = unpacked()
     again = dumbbell("claims", "small", "--results", folder / "results", "--json").json
     assert again == before
@@ -67,8 +67,8 @@ def test_the_same_results_give_the_same_bytes(dumbbell: Command) -> None:
 
 def test_what_no_release_takes_is_said(dumbbell: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archive, "RELEASE_BYTES_MAX", 1000)
-    said = dumbbell("store", "archive", "small", "--output", "out")
-    assert said.err == snapshot("GitHub takes no file of 2 GiB or more as part of a release.\n")
+    output = dumbbell("store", "archive", "small", "--output", "out")
+    assert output.err == snapshot("GitHub takes no file of 2 GiB or more as part of a release.\n")
 
 
 def test_a_study_without_runs_is_refused(dumbbell: Command) -> None:
@@ -87,5 +87,5 @@ def test_an_experiment_is_refused(dumbbell: Command) -> None:
         ).code
         == 0
     )
-    (name,) = (each.name for each in Path("results/experiments").iterdir())
+    (name,) = (folder.name for folder in Path("results/experiments").iterdir())
     assert_refused(dumbbell("store", "archive", name))

@@ -67,11 +67,11 @@ def test_quick_runs_contradict_only_what_they_can(
     monkeypatch.chdir(tmp_path)
     Path("short.toml").write_text(STUDY.format(quick=quick, quantifier=quantifier))
     assert dumbbell("run", "short.toml", "--quick").code == 0
-    said = dumbbell("claims", "short.toml", "--json").json["claims"][0]
-    assert said["verdict"] == ("undecided" if why else "not reproduced")
-    assert why in said["checks"][0]["detail"]
-    assert said["quick"] is True
+    claim = dumbbell("claims", "short.toml", "--json").json["claims"][0]
+    assert claim["verdict"] == ("undecided" if why else "not reproduced")
+    assert why in claim["checks"][0]["detail"]
+    assert claim["quick"] is True
     assert dumbbell("run", "short.toml").code == 0
-    said = dumbbell("claims", "short.toml", "--json").json["claims"][0]
-    assert said["verdict"] == "not reproduced"
-    assert said["quick"] is False
+    claim = dumbbell("claims", "short.toml", "--json").json["claims"][0]
+    assert claim["verdict"] == "not reproduced"
+    assert claim["quick"] is False
