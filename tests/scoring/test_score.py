@@ -58,24 +58,24 @@ def write(old: str = "", new: str = "", name: str = "my_cc") -> Path:
 
 
 def test_the_reference_has_exactly_100() -> None:
-    found = score("cubic")
-    assert found.value == pytest.approx(100, abs=1e-9)
-    assert found.interval == (found.value, found.value)
-    assert found.passed
-    assert set(found.worths.values()) == {0.0}
+    scored = score("cubic")
+    assert scored.value == pytest.approx(100, abs=1e-9)
+    assert scored.interval == (scored.value, scored.value)
+    assert scored.passed
+    assert set(scored.worths.values()) == {0.0}
 
 
 def test_the_score_is_the_product_of_its_parts_and_their_weights() -> None:
-    found = score("reno")
-    assert found.status == "scored"
-    assert found.value == pytest.approx(
-        100 * math.exp(sum(found.worths.values()) / len(found.worths))
+    scored = score("reno")
+    assert scored.status == "scored"
+    assert scored.value == pytest.approx(
+        100 * math.exp(sum(scored.worths.values()) / len(scored.worths))
     )
     logarithm = sum(
-        math.log(each.ratio.value) * each.paths for each in found.found.parts if each.ratio
+        math.log(part.ratio.value) * part.paths for part in scored.found.parts if part.ratio
     )
-    assert sum(found.worths.values()) == pytest.approx(logarithm)
-    assert found.to_frame()["part"].to_list() == ["goodput", "delay", "others", "fairness"]
+    assert sum(scored.worths.values()) == pytest.approx(logarithm)
+    assert scored.to_frame()["part"].to_list() == ["goodput", "delay", "others", "fairness"]
 
 
 def test_a_file_scores_the_same_twice_and_as_the_command_prints_it(dumbbell: Command) -> None:
@@ -105,12 +105,12 @@ def test_what_is_bad_runs_one_round(monkeypatch: pytest.MonkeyPatch) -> None:
     file = write(
         "	if (!cc_may_grow(conn))\n		return;", "	conn->cwnd_segs = 2;\n	return;"
     )
-    found = score(file)
-    assert (found.status, len(found.worths), calls) == ("dropped", 8, [])
-    assert found.value is not None
-    assert found.value < 50
-    assert not found.passed
-    assert not found.problems
+    scored = score(file)
+    assert (scored.status, len(scored.worths), calls) == ("dropped", 8, [])
+    assert scored.value is not None
+    assert scored.value < 50
+    assert not scored.passed
+    assert not scored.problems
 
 
 def test_no_run_begins_after_one_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,10 +161,10 @@ def test_a_race_against_another_drops_what_is_worse_and_keeps_what_is_equal() ->
 def test_what_is_wrong_has_a_code_a_place_and_a_remedy(
     place: Path, edit: tuple[str, str], code: Code, line: int | None, message: str
 ) -> None:
-    found = score(write(*edit))
-    assert (found.status, found.value) == ("refused", None)
-    problem = found.problems[0]
-    assert problem.code == code, found.problems
+    scored = score(write(*edit))
+    assert (scored.status, scored.value) == ("refused", None)
+    problem = scored.problems[0]
+    assert problem.code == code, scored.problems
     assert (problem.file, problem.line) == ("my_cc.c", line)
     assert message in problem.message
     assert problem.remedy or code is Code.COMPILE
@@ -215,11 +215,11 @@ def test_what_escapes_the_checks_is_bounded(
     place: Path, make: Callable[[], Path], code: Code | tuple[Code, ...], message: str
 ) -> None:
     began_s = time.monotonic()
-    found = score(make())
-    assert found.status == "refused"
+    scored = score(make())
+    assert scored.status == "refused"
     codes = (code,) if isinstance(code, Code) else code
-    assert found.problems[0].code in codes, found.problems
-    assert message in found.problems[0].message
+    assert scored.problems[0].code in codes, scored.problems
+    assert message in scored.problems[0].message
     assert time.monotonic() - began_s < 600
     assert_nothing_is_left(place)
 
@@ -227,8 +227,8 @@ def test_what_escapes_the_checks_is_bounded(
 @linux
 @x86
 def test_a_daemon_ends_with_its_candidate(place: Path) -> None:
-    found = score(constructor(DAEMON)())
-    assert found.status != "refused", found.problems
+    scored = score(constructor(DAEMON)())
+    assert scored.status != "refused", scored.problems
     assert_nothing_is_left(place)
 
 
@@ -258,12 +258,12 @@ def test_a_preset_file_is_a_candidate(place: Path) -> None:
 
 
 def test_harm_is_a_problem_of_a_score() -> None:
-    found = score(write("cc_half_window(conn)", "conn->cwnd_segs"))
-    codes = [problem.code for problem in found.problems]
-    others = next(each for each in found.found.parts if each.part.name == "others")
+    scored = score(write("cc_half_window(conn)", "conn->cwnd_segs"))
+    codes = [problem.code for problem in scored.problems]
+    others = next(part for part in scored.found.parts if part.part.name == "others")
     assert others.ratio is not None
     assert (codes == [Code.HARM]) == (others.ratio.high < 0.8)
-    assert found.value is not None
+    assert scored.value is not None
 
 
 @pytest.mark.parametrize(
@@ -281,9 +281,9 @@ def test_the_kernel_is_asked_on_request(
     monkeypatch.setattr(kernel, "rows", lambda _: iter([row]))
     write()
     assert score("./my_cc.c").problems == ()
-    found = score("./my_cc.c", kernel=True)
-    assert [problem.code for problem in found.problems] == codes
-    assert found.passed == (codes == [Code.UNAVAILABLE])
+    scored = score("./my_cc.c", kernel=True)
+    assert [problem.code for problem in scored.problems] == codes
+    assert scored.passed == (codes == [Code.UNAVAILABLE])
 
 
 def test_every_check_has_a_code_and_every_code_a_meaning() -> None:

@@ -40,7 +40,7 @@ def test_the_first_round_has_all_that_the_parts_need(name: str) -> None:
             kinds["pair"] += any(flow.get("count") == 2 for flow in path.table["flow"])
             kinds["beside"] += "beside" in groups
             assert "tuned" in groups
-        assert all(kinds[each] for each in ("pair", "beside")), (split, kinds)
+        assert all(kinds[kind] for kind in ("pair", "beside")), (split, kinds)
 
 
 @pytest.mark.parametrize("name", suites.names())

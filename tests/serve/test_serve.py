@@ -43,7 +43,7 @@ from dumbbell.store.campaigns import Command
 from dumbbell.store.store import Store
 
 HOST = "http://127.0.0.1:8765"
-OWN = "void nobody_runs_this(void) {}\n"
+SOURCE = "void nobody_runs_this(void) {}\n"
 
 
 @pytest.fixture(scope="module")
@@ -80,8 +80,8 @@ def served(folder: Path) -> Iterator[TestClient]:
 
 @pytest.fixture(scope="module")
 def client(folder: Path) -> Iterator[TestClient]:
-    with served(folder) as found:
-        yield found
+    with served(folder) as connected:
+        yield connected
 
 
 @pytest.fixture(scope="module")
@@ -104,14 +104,14 @@ def test_the_overview_tells_how_far_studies_are(client: TestClient, folder: Path
     assert page.status_code == 200
     assert escape(str(folder)) in page.text
     assert str(folder) not in page.text
-    found = client.get("/live.json").json()
-    assert found["runs"] == 16
-    (study,) = found["studies"]
+    live = client.get("/live.json").json()
+    assert live["runs"] == 16
+    (study,) = live["studies"]
     assert (study["name"], study["planned"], study["done"]) == ("small", 18, 16)
     assert (study["failed"], study["invalid"], study["why"]) == (0, 0, [])
-    assert found["latest"]["study"] == "small"
-    assert ["runs per minute", "8"] in found["latest"]["facts"]
-    assert found["unknown"] == []
+    assert live["latest"]["study"] == "small"
+    assert ["runs per minute", "8"] in live["latest"]["facts"]
+    assert live["unknown"] == []
 
 
 def test_the_overview_follows_what_happens(
@@ -130,17 +130,17 @@ def test_the_overview_follows_what_happens(
         assert len(client.get("/runs.json").json()["rows"]) == 15
         # A study whose file is gone is named, and its runs stay.
         monkeypatch.chdir(tmp_path)
-        found = client.get("/live.json").json()
-        assert (found["studies"], found["runs"]) == ([], 15)
-        assert [each.partition(":")[0] for each in found["unknown"]] == ["small"]
+        live = client.get("/live.json").json()
+        assert (live["studies"], live["runs"]) == ([], 15)
+        assert [problem.partition(":")[0] for problem in live["unknown"]] == ["small"]
         assert client.get("/runs.json").json()["rows"][0]["axes"] == []
 
 
 def test_an_empty_folder_has_pages(tmp_path: Path) -> None:
     with served(tmp_path) as client:
         assert client.get("/").status_code == client.get("/runs.html").status_code == 200
-        found = client.get("/live.json").json()
-        assert (found["runs"], found["studies"], found["latest"]) == (0, [], None)
+        live = client.get("/live.json").json()
+        assert (live["runs"], live["studies"], live["latest"]) == (0, [], None)
         assert client.get("/runs.json").json() == {"columns": [], "rows": [], "said": []}
 
 
@@ -149,26 +149,26 @@ def test_an_empty_folder_has_pages(tmp_path: Path) -> None:
 
 def test_runs_are_those_of_the_list(client: TestClient, folder: Path) -> None:
     assert client.get("/runs.html").status_code == 200
-    found = client.get("/runs.json").json()
-    told = list(stored.runs(folder))
-    assert found["columns"] == list(told[0])
-    assert len(found["rows"]) == len(told) == 16
-    for row, cells in zip(found["rows"], told, strict=True):
-        shown = dict(zip(found["columns"], row["cells"], strict=True))
+    table = client.get("/runs.json").json()
+    runs = list(stored.runs(folder))
+    assert table["columns"] == list(runs[0])
+    assert len(table["rows"]) == len(runs) == 16
+    for row, cells in zip(table["rows"], runs, strict=True):
+        shown = dict(zip(table["columns"], row["cells"], strict=True))
         assert shown["run"] == cells["run"]
         assert (shown["study"], shown["test"]) == ("small", "fairness")
         axes = dict(row["axes"])
         assert list(axes) == ["algorithm", "rate", "rtt"]
         assert shown["algorithms"] == axes["algorithm"]
-        order = dict(zip(found["columns"], row["order"], strict=True))
+        order = dict(zip(table["columns"], row["order"], strict=True))
         assert order["rate"] == pytest.approx(float(axes["rate"].removesuffix("mbit")) * 1e6)
 
 
 def test_runs_are_found_by_what_their_scenarios_say(client: TestClient) -> None:
     """Also by what is no axis: the study fixes its queue, jitter and loss."""
-    found = client.get("/runs.json").json()
-    for row in found["rows"]:
-        said = {tuple(pair) for pair in found["said"][row["said"]]}
+    table = client.get("/runs.json").json()
+    for row in table["rows"]:
+        pairs = {tuple(pair) for pair in table["said"][row["said"]]}
         for name, value in (
             ("queue", "0.5bdp"),
             ("buffer", "0.5bdp"),
@@ -176,8 +176,8 @@ def test_runs_are_found_by_what_their_scenarios_say(client: TestClient) -> None:
             ("loss", "0"),
             ("rtt", dict(row["axes"])["rtt"]),
         ):
-            assert (name, value) in said, (name, said)
-        rooms = [value for name, value in said if name == "buffer" and value != "0.5bdp"]
+            assert (name, value) in pairs, (name, pairs)
+        rooms = [value for name, value in pairs if name == "buffer" and value != "0.5bdp"]
         assert [room for room in rooms if room.endswith("p")] == rooms != []
 
 
@@ -223,12 +223,12 @@ def test_two_runs_differ_by_what_their_quantities_say(
     one, other = (taking.of_run(run, [name])[name] for run in (first, second))
     assert one is not None
     assert other is not None
-    said = "goodput (Mbit/s), "
-    ((what, told),) = [(what, cells) for what, cells in rows.items() if what.startswith(said)]
-    windows = what.removeprefix(said).split(" / ")
+    start = "goodput (Mbit/s), "
+    ((what, cells),) = [(what, cells) for what, cells in rows.items() if what.startswith(start)]
+    windows = what.removeprefix(start).split(" / ")
     assert all(re.fullmatch(r"[0-9.]+ s to 12 s", window) for window in windows)
-    assert told[:2] == [number(one, 4), number(other, 4)]
-    assert told[2].removeprefix("+") == number(other - one, 4)
+    assert cells[:2] == [number(one, 4), number(other, 4)]
+    assert cells[2].removeprefix("+") == number(other - one, 4)
     assert any(what.startswith("flow 2: ") for what in rows)
     turned = client.get(f"/difference/{keys[-1]}-{keys[0]}/").text
     assert number(one - other, 4) in turned
@@ -238,7 +238,7 @@ def test_two_runs_differ_by_what_their_quantities_say(
 
 
 @pytest.mark.parametrize(
-    ("path", "status", "said"),
+    ("path", "status", "problem"),
     [
         ("/nowhere", 404, "There is no such page."),
         ("/overlay/", 404, "There is no such page."),
@@ -260,11 +260,11 @@ def test_two_runs_differ_by_what_their_quantities_say(
     ],
 )
 def test_what_is_not_there_is_said(
-    client: TestClient, keys: list[str], path: str, status: int, said: str
+    client: TestClient, keys: list[str], path: str, status: int, problem: str
 ) -> None:
     answer = client.get(path.format(*keys))
     assert answer.status_code == status
-    assert said in unescape(answer.text)
+    assert problem in unescape(answer.text)
     assert "<script>alert" not in answer.text
     assert "<b>" not in answer.text
     assert 'href="/runs.html"' in answer.text
@@ -305,8 +305,8 @@ def test_plans_that_cannot_be_read_are_said_to_be(folder: Path, tmp_path: Path) 
     shutil.copytree(folder, root)
     (root / "studies/small.json").write_text("<b>")
     with served(root) as client:
-        (said,) = client.get("/live.json").json()["unknown"]
-        assert said.partition("studies/small.json: ")[2].partition(":")[0] == snapshot(
+        (problem,) = client.get("/live.json").json()["unknown"]
+        assert problem.partition("studies/small.json: ")[2].partition(":")[0] == snapshot(
             "this file does not list the requested runs"
         )
 
@@ -326,7 +326,7 @@ def test_a_bug_is_said_to_be_one(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "problem"),
     [
         (FileNotFoundError(errno.ENOENT, "No such file or directory", "a/<b>"), "a/<b>: cannot"),
         (OSError(errno.EMFILE, "Too many open files"), "Too many open files"),
@@ -335,24 +335,24 @@ def test_a_bug_is_said_to_be_one(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 )
 @pytest.mark.parametrize("times", [1, 3, 100])
 def test_what_is_replaced_while_it_is_read_is_read_again(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str, times: int
+    folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, problem: str, times: int
 ) -> None:
     answers = iter([error] * times)
 
-    def found(_: Site) -> dict[str, int]:
+    def replaced(_: Site) -> dict[str, int]:
         for failed in answers:
             raise failed
         return {"rows": 0}
 
     monkeypatch.setattr(app, "_PAUSE_S", 0)
-    monkeypatch.setattr(Site, "found", found)
+    monkeypatch.setattr(Site, "found", replaced)
     with served(folder) as client:
         answer = client.get("/runs.json")
     if times <= 3:
         assert answer.json() == {"rows": 0}
     else:
         assert answer.status_code == 503
-        assert said in answer.json()["error"]
+        assert problem in answer.json()["error"]
         assert answer.json()["error"].endswith("Try again.")
         assert "bug" not in answer.text
 
@@ -401,10 +401,10 @@ def test_reading_runs_nothing(
     text = study.read_text()
     assert lossy in text
     study.write_text(text.replace(lossy, 'algorithm = ["reno", "./mine.c"], rtt = ["20ms"]'))
-    (study.parent / "mine.c").write_text(OWN)
+    (study.parent / "mine.c").write_text(SOURCE)
     with served(root) as client:
-        (found,) = client.get("/live.json").json()["studies"]
-        assert (found["planned"], found["done"]) == (18, 16)
+        (listed,) = client.get("/live.json").json()["studies"]
+        assert (listed["planned"], listed["done"]) == (18, 16)
         assert len(client.get("/runs.json").json()["rows"]) == 16
 
 
@@ -417,11 +417,11 @@ def test_only_this_machine_can_read_unless_asked() -> None:
         with pytest.raises(InputError, match=r"port = .*cannot listen at 127\.0\.0\.1"):
             Listener.at("127.0.0.1", port)
     for host, is_private in (("localhost", True), ("127.0.0.1", True), ("0.0.0.0", False)):
-        found = Listener.at(host, 0)
-        with found.socket:
-            assert found.is_private is is_private
-            assert (found.names is None) is not is_private
-            assert re.fullmatch(r"http://[0-9.]+:[0-9]+/|http://\[::1\]:[0-9]+/", found.address)
+        listener = Listener.at(host, 0)
+        with listener.socket:
+            assert listener.is_private is is_private
+            assert (listener.names is None) is not is_private
+            assert re.fullmatch(r"http://[0-9.]+:[0-9]+/|http://\[::1\]:[0-9]+/", listener.address)
     with pytest.raises(InputError, match=r"host = .*\.invalid"):
         Listener.at("nowhere.invalid", 0)
 
@@ -475,9 +475,9 @@ def test_ctrl_c_ends_it_at_once(folder: Path) -> None:
         with socket.create_connection(("127.0.0.1", port)) as waiting:
             waiting.sendall(b"GET / HTTP/1.1\r\n")
             process.send_signal(signal.SIGINT)
-            _, said = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert said == "stopped by Ctrl-C\n"
+    assert err == "stopped by Ctrl-C\n"
 
 
 def test_requests_that_never_come_whole_are_ended(
@@ -513,8 +513,8 @@ def test_the_limit_of_open_files_is_said_once_and_survived(folder: Path) -> None
         assert line.partition(f"{address}: ")[2] == snapshot(
             "cannot answer: Too many open files; raise the limit of open files (ulimit -n)\n"
         )
-        for each in waiting:
-            each.close()
+        for connection in waiting:
+            connection.close()
         with urllib.request.urlopen(f"{address}live.json", timeout=60) as answer:
             assert answer.status == 200
         process.send_signal(signal.SIGINT)
@@ -524,16 +524,16 @@ def test_the_limit_of_open_files_is_said_once_and_survived(folder: Path) -> None
 def test_ctrl_c_before_the_server_has_begun_is_one_line(folder: Path) -> None:
     with started(folder, before=PRESSED_EARLY) as process:
         first_line(process)
-        _, said = process.communicate(timeout=60)
-    assert said == "stopped by Ctrl-C\n"
+        _, err = process.communicate(timeout=60)
+    assert err == "stopped by Ctrl-C\n"
 
 
 def test_others_are_warned_of(folder: Path) -> None:
     with started(folder, "--host", "0.0.0.0") as process:
         assert first_line(process).startswith("http://0.0.0.0:")
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    assert said.splitlines() == snapshot(
+        _, err = process.communicate(timeout=60)
+    assert err.splitlines() == snapshot(
         [
             "Warning: anyone who reaches this machine at 0.0.0.0 can read these results; "
             "without --host only this machine can.",
@@ -544,9 +544,9 @@ def test_others_are_warned_of(folder: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     with started(tmp_path / "nowhere") as process:
-        _, said = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert said.rpartition(": ")[2] == snapshot("no such folder\n")
+    assert err.rpartition(": ")[2] == snapshot("no such folder\n")
 
 
 # --- In a browser --------------------------------------------------------------------

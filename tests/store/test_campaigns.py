@@ -32,13 +32,15 @@ def test_commands_add_up(tmp_path: Path) -> None:
     for count in (2, 5):
         with book(store) as kept:
             execute(runs[:count], store, QuickEngine(), 2, lambda now: kept.note(now.ran, 0))
-    found = all_of(store)
-    assert sorted(each.runs for each in found) == [2, 3]
-    assert all(each.jobs == 2 and not each.quick and each.wall_s > 0 for each in found)
+    logged = all_of(store)
+    assert sorted(campaign.runs for campaign in logged) == [2, 3]
+    assert all(
+        campaign.jobs == 2 and not campaign.quick and campaign.wall_s > 0 for campaign in logged
+    )
     cost = campaigns.cost(store, "small", QuickEngine().identity, [run.key for run in runs] * 2)
     effort = cost.effort
     assert (effort.commands, effort.runs, effort.packets) == (2, 5, 50)
-    assert effort.packets_per_s == pytest.approx(50 / sum(each.wall_s for each in found))
+    assert effort.packets_per_s == pytest.approx(50 / sum(campaign.wall_s for campaign in logged))
     assert effort.peak_memory_bytes is not None
     assert 10e6 < effort.peak_memory_bytes < 100e9
     size = sum(path.stat().st_size for path in tmp_path.glob("runs/*/*/*"))
@@ -51,7 +53,7 @@ def test_other_studies_and_engines_do_not_count(tmp_path: Path) -> None:
     for study in ("small", "small-too", "other"):
         with book(store, study) as kept:
             kept.note(Extent(1, 60.0, 10, 1), 0)
-    assert [each.study for each in all_of(store)] == ["small"]
+    assert [campaign.study for campaign in all_of(store)] == ["small"]
     assert list(campaigns.commands(store, "small", "another")) == []
     assert campaigns.cost(store, "none", "none", []) == campaigns.Cost(Extent(), Effort())
 
@@ -61,12 +63,12 @@ def test_what_a_command_did_is_there_before_it_ends(tmp_path: Path) -> None:
     store.create()
     kept = book(store)
     kept.note(Extent(1, 60.0, 10, 1), 0)
-    assert [each.runs for each in all_of(store)] == [1]
+    assert [campaign.runs for campaign in all_of(store)] == [1]
     kept.note(Extent(2, 120.0, 20, 2), 1)
-    assert [each.runs for each in all_of(store)] == [1], "not written again within seconds"
+    assert [campaign.runs for campaign in all_of(store)] == [1], "not written again within seconds"
     with pytest.raises(EngineError), kept:
         raise EngineError
-    assert [(each.runs, each.failed) for each in all_of(store)] == [(2, 1)]
+    assert [(campaign.runs, campaign.failed) for campaign in all_of(store)] == [(2, 1)]
 
 
 def test_a_command_that_runs_nothing_leaves_nothing(tmp_path: Path) -> None:
@@ -113,6 +115,6 @@ def test_only_what_is_there_intact_and_valid_is_held(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="what getrusage tells elsewhere is its own")
 def test_the_memory_of_a_command_is_not_that_of_what_started_it() -> None:
     large = bytearray(b"1") * (300 << 20)
-    told = "from dumbbell.store import campaigns; print(campaigns.peak_memory_bytes())"
-    said = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True)
-    assert 10 << 20 < int(said.stdout) < len(large)
+    code = "from dumbbell.store import campaigns; print(campaigns.peak_memory_bytes())"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert 10 << 20 < int(done.stdout) < len(large)

@@ -40,9 +40,9 @@ def test_a_failed_run_is_recorded_with_its_reason(tmp_path: Path) -> None:
     place = Place("fairness", {"algorithm": "reno", "rtt": "42ms"}, 3)
     outcome = execute(runs, store, UnluckyEngine(1, 2), places={runs[2].key: place})
     assert {run.key for run, _ in outcome.failed} == {runs[1].key, runs[2].key}
-    found = failures(store, [run.key for run in runs])
-    assert list(found) == [runs[1].key, runs[2].key]
-    foreseen, other = found[runs[2].key], found[runs[1].key]
+    failed = failures(store, [run.key for run in runs])
+    assert list(failed) == [runs[1].key, runs[2].key]
+    foreseen, other = failed[runs[2].key], failed[runs[1].key]
     assert (foreseen.error, foreseen.message) == ("EngineError", "no luck with 2")
     assert (foreseen.place, foreseen.traceback) == (place, None)
     assert foreseen.run == "fairness (algorithm = reno, rtt = 42ms), repetition 3"

@@ -41,12 +41,12 @@ def table() -> pl.DataFrame:
 
 def test_a_digest_is_what_anybody_would_compute_of_the_contents() -> None:
     """No change of Polars, NumPy or Dumbbell may change it."""
-    said = (
+    content = (
         b'["time_ns", "<u8", null]\n\1\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0'
         b'["kind", "|u1", ["loss", "mark", "start"]]\n\2\0'
         b'["rtt_us", "<u4", null]\n\xff\xff\xff\xff\2\1\0\0'
     )
-    assert content_digest(table()) == hashlib.sha256(said).hexdigest()
+    assert content_digest(table()) == hashlib.sha256(content).hexdigest()
 
 
 def test_the_digest_of_what_the_engine_hands_on_is_that_of_its_columns() -> None:
@@ -154,14 +154,14 @@ def test_tables_that_were_written_anew_are_found_by_what_they_hold(tmp_path: Pat
     other = output(resolved()).tables["flows"].with_columns(pl.col("sent_segs") + 1)
     folder = next(store.root.glob("runs/??/*"))
     kept = json.loads((folder / "files.json").read_bytes())
-    for table, found in ((other, True), (other.with_columns(pl.col("sent_segs") - 1), False)):
+    for table, is_found in ((other, True), (other.with_columns(pl.col("sent_segs") - 1), False)):
         content = plainly(table)
         (folder / "flows.parquet").write_bytes(content)
         sha256 = hashlib.sha256(content).hexdigest()
         kept["files"]["flows.parquet"] = {"bytes": len(content), "sha256": sha256}
         (folder / "files.json").write_text(json.dumps(kept, sort_keys=True, indent=1) + "\n")
         store.verify(key)
-        if found:
+        if is_found:
             with pytest.raises(DamagedResult) as refused:
                 store.verify(key, contents=True)
             assert str(refused.value).partition(": ")[2] == snapshot(
@@ -226,13 +226,13 @@ def test_neighbours_in_an_array_are_rendered_as_each_alone() -> None:
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
     in_files = json.dumps(content, sort_keys=True, indent=1).encode()
     for text in (plain, canonical, in_files):
-        found = rewriting.texts(text)
-        assert b"".join(rewriting.CANONICAL.of(found)) == canonical
-        assert b"".join(rewriting.IN_FILES.of(found)) == in_files
+        parts = rewriting.texts(text)
+        assert b"".join(rewriting.CANONICAL.of(parts)) == canonical
+        assert b"".join(rewriting.IN_FILES.of(parts)) == in_files
     for text in (canonical, in_files):
-        found = rewriting.texts(text)
-        assert b"".join(rewriting.CANONICAL_AGAIN.of(found)) == canonical
-        assert b"".join(rewriting.IN_FILES_AGAIN.of(found)) == in_files
+        parts = rewriting.texts(text)
+        assert b"".join(rewriting.CANONICAL_AGAIN.of(parts)) == canonical
+        assert b"".join(rewriting.IN_FILES_AGAIN.of(parts)) == in_files
 
 
 def test_a_run_is_written_and_read_again_piece_by_piece() -> None:

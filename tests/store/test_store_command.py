@@ -32,24 +32,24 @@ def folders() -> list[Path]:
 
 
 def test_an_intact_folder_is_said_to_be(dumbbell: Command) -> None:
-    said = dumbbell("store", "check", "--contents")
-    assert (said.code, said.out) == (0, f"{len(folders())} results, 0 damaged\n")
+    output = dumbbell("store", "check", "--contents")
+    assert (output.code, output.out) == (0, f"{len(folders())} results, 0 damaged\n")
 
 
 def test_damage_is_named(dumbbell: Command) -> None:
     (folders()[0] / "run.json").write_text("{")
-    said = dumbbell("store", "check")
-    assert said.code == 1
-    assert said.out == f"{len(folders())} results, 1 damaged\n"
-    assert folders()[0].name in said.err
+    output = dumbbell("store", "check")
+    assert output.code == 1
+    assert output.out == f"{len(folders())} results, 1 damaged\n"
+    assert folders()[0].name in output.err
 
 
 def test_what_is_packed_is_read_as_before(dumbbell: Command) -> None:
     before = dumbbell("claims", "small", "--json").json
     runs = len(folders())
     whole = {key: Store("results").take(key) for key in Store("results").keys()}  # noqa: SIM118
-    said = dumbbell("store", "pack")
-    assert said.out.startswith(f"{runs} results in results/packs/")
+    output = dumbbell("store", "pack")
+    assert output.out.startswith(f"{runs} results in results/packs/")
     assert list(Path("results/runs").iterdir()) == []
     assert {key: Store("results").take(key) for key in whole} == whole
     assert dumbbell("claims", "small", "--json").json == before
@@ -116,22 +116,22 @@ def test_tables_of_a_pack_are_read_when_they_are_asked_for(tmp_path: Path) -> No
 
 
 def test_the_size_is_told_by_study(dumbbell: Command) -> None:
-    said = dumbbell("store", "size").out
-    assert f" {len(folders())} " in line(said, "small")
-    assert line(said, "no study").startswith("of no study ")
+    printed = dumbbell("store", "size").out
+    assert f" {len(folders())} " in line(printed, "small")
+    assert line(printed, "no study").startswith("of no study ")
 
 
 def test_pruning_says_first_and_removes_then(dumbbell: Command) -> None:
     runs = len(folders())
     (folders()[0] / "run.json").write_text("{")
     execute(seeds(2), Store("results"), QuickEngine())
-    said = dumbbell("store", "prune")
-    assert "1 results damaged" in said.out
-    assert said.err == snapshot("Nothing was removed; --yes removes it.\n")
+    output = dumbbell("store", "prune")
+    assert "1 results damaged" in output.out
+    assert output.err == snapshot("Nothing was removed; --yes removes it.\n")
     assert len(folders()) == runs + 2
-    assert said.out.count("results ") == 1, "only the damaged ones are meant"
-    said = dumbbell("store", "prune", "--unasked", "--yes")
-    assert line(said.out, "asked").split(",")[0] == snapshot("2 results not asked for")
+    assert output.out.count("results ") == 1, "only the damaged ones are meant"
+    output = dumbbell("store", "prune", "--unasked", "--yes")
+    assert line(output.out, "asked").split(",")[0] == snapshot("2 results not asked for")
     assert len(folders()) == runs - 1
     assert dumbbell("store", "prune", "--unasked").out == snapshot("nothing to remove\n")
 
@@ -148,10 +148,10 @@ def test_results_of_an_earlier_simulator_may_go(tmp_path: Path) -> None:
     execute(runs, store, Earlier())
     execute(seeds(1), store, QuickEngine())
     execute([run.on("testbed 1, Linux 5") for run in seeds(1)], store, QuickEngine())
-    found = list(upkeep.useless(store, QuickEngine().identity, None))
-    assert {each.why for each in found} == {"of simulator 0"}
-    assert {each.key for each in found} == {run.key for run in runs}
-    upkeep.prune(store, found)
+    useless = list(upkeep.useless(store, QuickEngine().identity, None))
+    assert {result.why for result in useless} == {"of simulator 0"}
+    assert {result.key for result in useless} == {run.key for run in runs}
+    upkeep.prune(store, useless)
     assert len(list(store.keys())) == 1
 
 
@@ -165,14 +165,14 @@ def test_what_a_study_that_is_gone_may_ask_for_stays(dumbbell: Command) -> None:
     (folders()[0] / "run.json").write_text("{")
     execute(seeds(2), Store("results"), QuickEngine())
     before = len(folders())
-    said = dumbbell("store", "prune", "--unasked", "--yes")
-    assert (said.code, len(folders())) == (0, before - 1)
-    assert said.err == snapshot(
+    output = dumbbell("store", "prune", "--unasked", "--yes")
+    assert (output.code, len(folders())) == (0, before - 1)
+    assert output.err == snapshot(
         'gone is not known here, so unused results stay; to have them removed, bring the study back or remove results/studies/gone.json: "gone": unknown study; valid: small, brakmo2017, kumazoe2012, li2007, lukaseder2016, mani2012\n'
     )
-    said = dumbbell("store", "size")
-    assert said.code == 0
-    assert said.err == snapshot("""\
+    output = dumbbell("store", "size")
+    assert output.code == 0
+    assert output.err == snapshot("""\
 gone is not known here, its runs are of no study: "gone": unknown study; valid: \n\
 small, brakmo2017, kumazoe2012, li2007, lukaseder2016, mani2012
 """)
@@ -194,9 +194,9 @@ def test_a_c_file_that_has_moved_stops_nothing(
     Path("my_cc.c").unlink()
     assert "my_cc" in dumbbell("list", "runs").out
     for command in (("report", "--all"), ("store", "size"), ("store", "prune", "--unasked")):
-        said = dumbbell(*command)
-        assert said.code == 0, said.err
-        assert "a-" in said.err
+        output = dumbbell(*command)
+        assert output.code == 0, output.err
+        assert "a-" in output.err
     assert len(list(Inventory(Store("results"), lambda *_: None).runs())) == len(folders())
 
 
@@ -218,9 +218,9 @@ def test_a_plan_that_is_none_is_named(dumbbell: Command, content: str | None, wh
         os.mkfifo(file)
     else:
         file.write_text(content)
-    said = dumbbell("claims", "small")
-    assert_refused(said)
-    assert why in said.err
+    output = dumbbell("claims", "small")
+    assert_refused(output)
+    assert why in output.err
     assert dumbbell("merge", "results", "--results", "other").code == 0
 
 
@@ -229,10 +229,10 @@ def test_a_log_without_a_zone_counts_not(dumbbell: Command) -> None:
     file.write_text(file.read_text().replace('Z"', '"'))
     os.mkfifo(file.with_name("queue.json"))
     assert campaigns.latest(Store("results")) is None
-    said = dumbbell("merge", "results", "--results", "other")
-    assert said.code == 1
+    output = dumbbell("merge", "results", "--results", "other")
+    assert output.code == 1
     assert sorted(
-        each.partition(": results/campaigns/")[0] for each in said.err.splitlines()
+        line.partition(": results/campaigns/")[0] for line in output.err.splitlines()
     ) == snapshot(
         ["6 results added to other, 0 were there", "damaged, left out", "damaged, left out"]
     )
@@ -245,9 +245,9 @@ def test_a_bit_that_flips_in_what_was_measured_is_found(dumbbell: Command) -> No
         content = file.read_bytes()
         place = content.index(b":0.") + 3
         file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
-    said = dumbbell("store", "check")
-    assert said.code == 1
-    assert line(said.err, f"{len(files)} files").removeprefix(f"{len(files)} ") == snapshot(
+    output = dumbbell("store", "check")
+    assert output.code == 1
+    assert line(output.err, f"{len(files)} files").removeprefix(f"{len(files)} ") == snapshot(
         "files of what was measured count as absent: it is taken again."
     )
     assert dumbbell("claims", "small", "--json").json == before
@@ -258,9 +258,9 @@ def test_what_claims_leave_out_as_damaged_is_named(dumbbell: Command) -> None:
     assert dumbbell("claims", "small", "--json").json["damaged"] == []
     for folder in folders():
         (folder / "run.json").write_text("{")
-    said = dumbbell("claims", "small")
-    assert said.err.count("damaged result") == len(folders())
+    output = dumbbell("claims", "small")
+    assert output.err.count("damaged result") == len(folders())
     for mode in ((), ("--over", "rtt"), ("--both-engines",)):
-        said = dumbbell("claims", "small", "--json", *mode)
-        if said.code == 0:
-            assert len(said.json["damaged"]) == len(folders())
+        output = dumbbell("claims", "small", "--json", *mode)
+        if output.code == 0:
+            assert len(output.json["damaged"]) == len(folders())

@@ -51,9 +51,9 @@ def undisturbed(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> d
     """Return all files of a campaign that nothing happened to."""
     root = tmp_path_factory.mktemp("undisturbed") / "results"
     assert nursery.run("campaign", root, 0, RUNS, 2) == 0
-    found = files_of(root)
-    assert sum(name.endswith("run.json") for name in found) == RUNS
-    return found
+    files = files_of(root)
+    assert sum(name.endswith("run.json") for name in files) == RUNS
+    return files
 
 
 def files_of(root: Path) -> dict[str, bytes]:
@@ -217,8 +217,8 @@ def results_of(folder: Path) -> dict[str, bytes]:
     """Return the files that must not depend on the way of running a study: its results and
     plans.
     """
-    found = files_of(folder / "results")
-    return {name: content for name, content in found.items() if not name.startswith("campaigns/")}
+    files = files_of(folder / "results")
+    return {name: content for name, content in files.items() if not name.startswith("campaigns/")}
 
 
 @pytest.mark.hypothesis
@@ -245,21 +245,21 @@ def test_commands_of_different_studies_share_a_folder(
     text = (tmp_path / "other/study.toml").read_text()
     text = text.replace('"small"', '"other"').replace('"12s"', '"3s"')
     (tmp_path / "other/study.toml").write_text(text)
-    asked = [COMMAND, COMMAND, (*COMMAND, "--quick"), ("run", "other", "--jobs", "2")]
-    errors = [tmp_path / f"err{number}" for number in range(len(asked))]
+    commands = [COMMAND, COMMAND, (*COMMAND, "--quick"), ("run", "other", "--jobs", "2")]
+    errors = [tmp_path / f"err{number}" for number in range(len(commands))]
     processes = [
         nursery.start("command", tmp_path, *arguments, err=err)
-        for arguments, err in zip(asked, errors, strict=True)
+        for arguments, err in zip(commands, errors, strict=True)
     ]
     ended = [nursery.wait(process) for process in processes]
-    assert ended == [0] * len(asked), [err.read_text() for err in errors]
-    found = results_of(tmp_path)
-    assert {name: found.get(name) for name in study_results if name.startswith("runs/")} == {
+    assert ended == [0] * len(commands), [err.read_text() for err in errors]
+    files = results_of(tmp_path)
+    assert {name: files.get(name) for name in study_results if name.startswith("runs/")} == {
         name: content for name, content in study_results.items() if name.startswith("runs/")
     }
-    plans = json.loads(found["studies/small.json"])
+    plans = json.loads(files["studies/small.json"])
     assert sorted(plan["quick"] for plan in plans) == [False, True]
-    assert "studies/other.json" in found
+    assert "studies/other.json" in files
     store = Store(tmp_path / "results")
     assert all(store.verify(key) for key in list(store.keys()))
     assert drafts(tmp_path) == []
@@ -278,9 +278,9 @@ def disk(tmp_path: Path) -> Iterator[tuple[Nursery, Path]]:
         yield started, folder
 
 
-def where_told(said: str, folder: Path) -> str:
+def where_told(text: str, folder: Path) -> str:
     """Return the error without the file that was written at the moment."""
-    return re.sub(r" \(FOLDER[^)]*\)", "", line(said, "error: ").replace(str(folder), "FOLDER"))
+    return re.sub(r" \(FOLDER[^)]*\)", "", line(text, "error: ").replace(str(folder), "FOLDER"))
 
 
 def test_a_full_disk_stops_the_command_until_there_is_room(
@@ -288,12 +288,12 @@ def test_a_full_disk_stops_the_command_until_there_is_room(
 ) -> None:
     nursery, folder = disk
     small_study.write(tmp_path / "study")
-    asked = (*COMMAND, "--results", str(folder / "results"))
+    command = (*COMMAND, "--results", str(folder / "results"))
     errors = [tmp_path / f"err{number}" for number in range(3)]
-    assert nursery.run("command", tmp_path, *asked, err=errors[0]) == 2
-    said = errors[0].read_text()
-    assert said.count("error: ") == 1
-    assert where_told(said, folder) == snapshot(
+    assert nursery.run("command", tmp_path, *command, err=errors[0]) == 2
+    printed = errors[0].read_text()
+    assert printed.count("error: ") == 1
+    assert where_told(printed, folder) == snapshot(
         "error: FOLDER/results: cannot write results: No space left on device; free some room, or name a place elsewhere; finished results are kept: the same command continues"
     )
     assert nursery.run("copy", folder / "results", tmp_path / "full") == 0
@@ -303,7 +303,7 @@ def test_a_full_disk_stops_the_command_until_there_is_room(
     assert 0 < len(keys) < 18
     assert all(kept.verify(key) for key in keys)
     assert nursery.run("shell", "mount", "-o", "remount,size=8m", folder) == 0
-    assert nursery.run("command", tmp_path, *asked, err=errors[1]) == 0
+    assert nursery.run("command", tmp_path, *command, err=errors[1]) == 0
     assert f"{18 - len(keys)} run, {len(keys)} reused, 0 failed" in errors[1].read_text()
     assert nursery.run("copy", folder / "results", tmp_path / "results") == 0
     assert results_of(tmp_path) == study_results
@@ -324,11 +324,11 @@ def test_a_store_that_can_only_be_read_is_used_but_not_written(
     assert "0 run, 2 reused, 0 failed" in err.read_text()
     assert nursery.run("command", tmp_path, "claims", "study", *results) == 0
     assert nursery.run("command", tmp_path, *COMMAND, *results, err=err) == 2
-    said = err.read_text()
-    assert where_told(said, folder) == snapshot(
+    printed = err.read_text()
+    assert where_told(printed, folder) == snapshot(
         "error: FOLDER/results: cannot write results: Read-only file system; name a place that can be written; finished results are kept: the same command continues"
     )
-    assert "Traceback" not in said
+    assert "Traceback" not in printed
 
 
 @pytest.mark.parametrize("name", ["flows.parquet", "queues.parquet", "files.json", "run.json"])

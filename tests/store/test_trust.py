@@ -157,19 +157,19 @@ def test_loading_is_done_by_another_process_and_remembered(folder: Path) -> None
     with own_algorithms.nothing_runs():
         unknown = catalogue.read("./evil.c")
     assert (unknown.is_described, unknown.info) == (False, ())
-    found = catalogue.read("./evil.c")
+    algorithm = catalogue.read("./evil.c")
     assert (folder / MARK).exists()
-    assert found.info == ("min_rtt_us", "reductions")
-    assert (found.source_hash, found.identity) == (unknown.source_hash, unknown.identity)
+    assert algorithm.info == ("min_rtt_us", "reductions")
+    assert (algorithm.source_hash, algorithm.identity) == (unknown.source_hash, unknown.identity)
     own_algorithms._seen.clear()
     (folder / MARK).unlink()
     with own_algorithms.nothing_runs():
-        assert catalogue.read("./evil.c") == found
+        assert catalogue.read("./evil.c") == algorithm
     assert not (folder / MARK).exists()
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         (
             "__builtin_trap();",
@@ -186,7 +186,7 @@ def test_loading_is_done_by_another_process_and_remembered(folder: Path) -> None
     ],
 )
 def test_a_constructor_takes_nobody_down_but_its_own_process(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, body: str, told: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
 ) -> None:
     monkeypatch.setattr(own_algorithms, "PATIENCE_S", 3.0)
     text = f"__attribute__((constructor)) static void boom(void) {{ {body} }}\n"
@@ -194,7 +194,7 @@ def test_a_constructor_takes_nobody_down_but_its_own_process(
     with pytest.raises(InputError) as caught:
         catalogue.read("./boom.c")
     # The signal depends on the processor.
-    assert re.sub(r"SIG[A-Z]+ \([^)]*\)", "SIGNAL", str(caught.value)) == told
+    assert re.sub(r"SIG[A-Z]+ \([^)]*\)", "SIGNAL", str(caught.value)) == message
 
 
 def test_a_name_that_is_built_in_is_refused_while_reading_too(folder: Path) -> None:
@@ -314,8 +314,8 @@ def test_a_run_names_no_table_outside_its_folder(
     for read in (store.get, store.described, store.take):
         with pytest.raises(DamagedResult) as refused:
             read(run.key)
-        said = str(refused.value).partition(": ")[2].replace(repr(f"{table}.parquet"), "TABLE")
-        assert said == snapshot(
+        problem = str(refused.value).partition(": ")[2].replace(repr(f"{table}.parquet"), "TABLE")
+        assert problem == snapshot(
             "damaged result (TABLE is no file of a result); run it again to replace it"
         )
 
@@ -346,18 +346,18 @@ def test_a_table_is_decoded_only_if_it_is_one_that_the_run_could_leave(
     shutil.copytree(intact.root, folder / "theirs")
     store = Store(folder / "theirs")
     assert store.verify(key, contents=True).tables["flows"].rows > 200
-    forge, said = forged_tables()[forged]
+    forge, problem = forged_tables()[forged]
     place = store.folder(key)
     put_table(place, "flows", forge(pl.read_parquet(place / "flows.parquet")))
     monkeypatch.setattr(pl, "read_parquet", None)  # nothing decodes it
     monkeypatch.setattr(pl, "scan_parquet", None)
     for read in (store.get, store.take):
-        with pytest.raises(DamagedResult, match=rf"{key[:8]}.*flows\.parquet: .*{said}"):
+        with pytest.raises(DamagedResult, match=rf"{key[:8]}.*flows\.parquet: .*{problem}"):
             read(key)
 
 
 @pytest.mark.parametrize(
-    ("table", "rows", "said"),
+    ("table", "rows", "problem"),
     [
         ("flows", 10**12, "this scenario leaves 1 to 302"),
         ("queues", 605, "this scenario leaves 1 to 604"),
@@ -366,13 +366,13 @@ def test_a_table_is_decoded_only_if_it_is_one_that_the_run_could_leave(
     ],
 )
 def test_a_run_says_of_no_table_that_it_has_more_rows_than_a_run_can_leave(
-    folder: Path, recorded: tuple[Store, str], table: str, rows: int, said: str
+    folder: Path, recorded: tuple[Store, str], table: str, rows: int, problem: str
 ) -> None:
     shutil.copytree(recorded[0].root, folder / "theirs")
     store = Store(folder / "theirs")
     place = store.folder(recorded[1])
     put_table(place, table, (place / f"{table}.parquet").read_bytes(), rows)
-    with pytest.raises(DamagedResult, match=rf"{table}\.parquet: {rows} rows, and .*{said}"):
+    with pytest.raises(DamagedResult, match=rf"{table}\.parquet: {rows} rows, and .*{problem}"):
         store.get(recorded[1])
 
 
@@ -474,9 +474,9 @@ def test_one_ctrl_c_ends_a_check_whatever_its_compiler_does(folder: Path) -> Non
     assert check.wait() == 130
     assert time.monotonic() - began_s < 25  # The compiler alone may take 30 s.
     end_s = time.monotonic() + 60
-    while any(is_running(each) for each in compilers) and time.monotonic() < end_s:
+    while any(is_running(pid) for pid in compilers) and time.monotonic() < end_s:
         time.sleep(0.05)
-    assert not any(is_running(each) for each in compilers)
+    assert not any(is_running(pid) for pid in compilers)
 
 
 def wait_for_compilers() -> list[int]:
@@ -484,9 +484,9 @@ def wait_for_compilers() -> list[int]:
     end_s = time.monotonic() + 60
     while time.monotonic() < end_s:
         names = (entry.name for entry in Path("/proc").iterdir())
-        found = [pid for pid in map(int, filter(str.isdecimal, names)) if compiles(pid)]
-        if found:
-            return found
+        compilers = [pid for pid in map(int, filter(str.isdecimal, names)) if compiles(pid)]
+        if compilers:
+            return compilers
         time.sleep(0.05)
     raise AssertionError("no compiler")
 
