@@ -27,12 +27,12 @@ TARGET = (
 @pytest.fixture(scope="session")
 def clang() -> str:
     """Path of clang 19; where it can be installed, its absence is a failure."""
-    found = shutil.which("clang-19")
-    if found is None and sys.platform == "linux" and os.geteuid() == 0:
+    compiler = shutil.which("clang-19")
+    if compiler is None and sys.platform == "linux" and os.geteuid() == 0:
         pytest.fail("clang-19 is not installed: apt-get install clang-19")
-    if found is None:
+    if compiler is None:
         pytest.skip("clang-19 is not installed, and cannot be without being root on Linux")
-    return found
+    return compiler
 
 
 def hooks_of(file: Path) -> set[str]:

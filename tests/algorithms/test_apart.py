@@ -98,9 +98,9 @@ def test_the_command_says_it_and_ends_with_1(
         monkeypatch.setattr(sys, "argv", ["dumbbell", *arguments])
         with pytest.raises(SystemExit) as stopped:
             commands.main()
-        said = capsys.readouterr()
-        assert (stopped.value.code, said.out) == (1, "")
-        assert_told(said.err)
+        printed = capsys.readouterr()
+        assert (stopped.value.code, printed.out) == (1, "")
+        assert_told(printed.err)
 
 
 @traps
@@ -138,10 +138,10 @@ def test_captures_come_back_too() -> None:
     data = plain(scenario("right"))
     data["record"]["capture"] = True
     run = ResolvedScenario.of(data)
-    found = SimulatorEngine().run(run).captures
+    captures = SimulatorEngine().run(run).captures
     here = _core.simulate(run.json).captures
     assert here is not None
-    assert found == tuple(here)
+    assert captures == tuple(here)
 
 
 def test_what_the_core_refuses_is_refused_as_ever() -> None:

@@ -46,11 +46,11 @@ def load(folder: Path, *choices: str) -> Scenario:
 @pytest.mark.parametrize("template", starting.templates())
 def test_templates_are_algorithms_of_their_new_name(template: str, tmp_path: Path) -> None:
     path = starting.write("other_name", template, tmp_path)
-    found = catalogue.read(str(path))
-    assert found.name == "other_name"
-    assert found.parameters
-    assert found.presets
-    assert found.info
+    algorithm = catalogue.read(str(path))
+    assert algorithm.name == "other_name"
+    assert algorithm.parameters
+    assert algorithm.presets
+    assert algorithm.info
 
 
 def test_a_file_is_never_overwritten(folder: Path) -> None:
@@ -108,7 +108,7 @@ def test_another_source_is_another_run_and_both_can_be_run(folder: Path) -> None
     fast = load(folder, "./my_cc.c").resolve()
     assert slow.key != fast.key
     engine = SimulatorEngine()
-    runs = [engine.run(each).summary for each in (slow, fast, slow)]
+    runs = [engine.run(run).summary for run in (slow, fast, slow)]
     assert runs[0] == runs[2] != runs[1]
 
 
@@ -186,17 +186,17 @@ def test_studies_name_files_as_values_of_axes(folder: Path) -> None:
     path.write_text(STUDY)
     study = Study.load(path)
     assert study.tests[0].axes == {"algorithm": ("my_cc@quick", "cubic")}
-    own, built_in = study.runs()
-    assert facts.choice(own.resolved.scenario.flows[0]) == "my_cc@quick"
-    assert list(own.resolved.scenario.sources) == ["my_cc"]
+    mine, built_in = study.runs()
+    assert facts.choice(mine.resolved.scenario.flows[0]) == "my_cc@quick"
+    assert list(mine.resolved.scenario.sources) == ["my_cc"]
     assert not built_in.resolved.scenario.sources
-    assert study.runs(where={"algorithm": "my_cc"})[0].resolved == own.resolved
-    assert study.runs(where={"algorithm": "./my_cc.c"})[0].resolved == own.resolved
+    assert study.runs(where={"algorithm": "my_cc"})[0].resolved == mine.resolved
+    assert study.runs(where={"algorithm": "./my_cc.c"})[0].resolved == mine.resolved
 
 
 def test_comparisons_call_it_by_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    found = compare(
+    comparison = compare(
         ["./my_cc.c", "cubic"],
         rate="50mbit",
         rtt="20ms",
@@ -204,7 +204,7 @@ def test_comparisons_call_it_by_its_name(folder: Path, monkeypatch: pytest.Monke
         duration="2s",
         runs=1,
     )
-    assert found.means["line"].unique(maintain_order=True).to_list() == snapshot(
+    assert comparison.means["line"].unique(maintain_order=True).to_list() == snapshot(
         [
             "my_cc × 2",
             "cubic × 2",
@@ -213,7 +213,7 @@ def test_comparisons_call_it_by_its_name(folder: Path, monkeypatch: pytest.Monke
             "cubic × 1 in the mix",
         ]
     )
-    assert found.means["algorithm"].drop_nulls().unique(maintain_order=True).to_list() == [
+    assert comparison.means["algorithm"].drop_nulls().unique(maintain_order=True).to_list() == [
         "my_cc",
         "cubic",
     ]
@@ -233,9 +233,11 @@ def test_what_the_kernel_would_not_take_is_said_before_it_runs(
     )
     changed = text.replace("state->reductions++;", "state->reductions += (unsigned int)1.5;")
     (folder / "my_cc.c").write_text(changed)
-    said = dumbbell("simulate", "own.toml")
-    assert said.code == 0
-    assert re.search(r"\./my_cc\.c:\d+: '1\.5': the kernel has integers only; `dumbbell", said.err)
-    assert line(said.err, "/my_cc.c:17") == snapshot(
+    output = dumbbell("simulate", "own.toml")
+    assert output.code == 0
+    assert re.search(
+        r"\./my_cc\.c:\d+: '1\.5': the kernel has integers only; `dumbbell", output.err
+    )
+    assert line(output.err, "/my_cc.c:17") == snapshot(
         "./my_cc.c:17: '#include <math.h>': the kernel has no C library; `dumbbell check` shows all"
     )

@@ -345,7 +345,7 @@ def test_every_frame_of_any_run_begins_with_the_time() -> None:
         assert frame.height, name
         assert _any(frame["time_s"].max()) <= 2, name
         if name not in ("internals", "modes"):  # whose columns are variables of algorithms
-            assert not [each for each in frame.columns if each.endswith(("_ns", "_us"))], name
+            assert not [column for column in frame.columns if column.endswith(("_ns", "_us"))], name
     assert _any(run.datagrams["one_way_delay_ms"].min()) >= 10
     assert _any(run.delays["delay_ms"].max()) < 1000
 
@@ -435,14 +435,14 @@ def test_old_names_still_work_with_a_warning(folder: Path) -> None:
         assert dumbbell.run is dumbbell.run_study
     results = dumbbell.run_study("power.toml", results=folder / "old")
     with pytest.warns(DeprecationWarning, match="get_run"):
-        found = results.run("queues", {"algorithm": "reno"})
+        queues_run = results.run("queues", {"algorithm": "reno"})
     with pytest.warns(DeprecationWarning, match="use results=, not folder="):
         opened = _any(dumbbell.open_results)("power.toml", folder=folder / "old")
     assert not opened.is_empty
-    assert isinstance(found, Run)
+    assert isinstance(queues_run, Run)
     with pytest.warns(DeprecationWarning, match="use name=, not what="):
-        _any(found).chart(what="cwnd")
-    assert found.key == _any(results.get_run("queues", {"algorithm": "reno"})).key
+        _any(queues_run).chart(what="cwnd")
+    assert queues_run.key == _any(results.get_run("queues", {"algorithm": "reno"})).key
 
 
 def test_help_shows_the_methods_of_results() -> None:
@@ -452,22 +452,22 @@ def test_help_shows_the_methods_of_results() -> None:
 
 def _public() -> Iterator[tuple[str, object]]:
     for name in dumbbell.__all__:
-        found = getattr(dumbbell, name)
-        yield name, found
-        if inspect.isclass(found) and found.__module__.startswith("dumbbell.api"):
-            members = vars(found).items()
-            yield from ((f"{name}.{m}", each) for m, each in members if not m.startswith("_"))
+        value = getattr(dumbbell, name)
+        yield name, value
+        if inspect.isclass(value) and value.__module__.startswith("dumbbell.api"):
+            members = vars(value).items()
+            yield from ((f"{name}.{m}", member) for m, member in members if not m.startswith("_"))
 
 
 PUBLIC: Final = dict(_public())
 
 
-@pytest.mark.parametrize(("name", "found"), PUBLIC.items(), ids=PUBLIC)
-def test_a_public_name_is_documented(name: str, found: object) -> None:
-    text = inspect.getdoc(found) or ""
+@pytest.mark.parametrize(("name", "value"), PUBLIC.items(), ids=PUBLIC)
+def test_a_public_name_is_documented(name: str, value: object) -> None:
+    text = inspect.getdoc(value) or ""
     assert text, name
-    if inspect.isfunction(found) and found.__module__.startswith("dumbbell.api"):
-        for parameter in list(inspect.signature(found).parameters)[1:]:
+    if inspect.isfunction(value) and value.__module__.startswith("dumbbell.api"):
+        for parameter in list(inspect.signature(value).parameters)[1:]:
             is_method = "." in name
             assert is_method or parameter in text, f"{name}: {parameter}"
 

@@ -17,7 +17,7 @@ class Cells(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.found: list[str] = []
+        self.texts: list[str] = []
         self.elements: set[str] = set()
         self.feed(text)
 
@@ -25,20 +25,20 @@ class Cells(HTMLParser):
         assert not attrs
         self.elements.add(tag)
         if tag in ("td", "th"):
-            self.found.append("")
+            self.texts.append("")
 
     def handle_data(self, data: str) -> None:
-        if self.found:
-            self.found[-1] += data
+        if self.texts:
+            self.texts[-1] += data
 
 
 def test_a_run_says_what_its_flows_achieved() -> None:
     flows = [{"algorithm": "reno", "label": "<script>alert(1)</script>"}, {"algorithm": "cubic"}]
     run = simulate(scenario({"duration": "2s", "flow": flows}))
     cells = Cells(run._repr_html_())
-    told = flow_totals.flows(run)
-    assert cells.found == [*told.heads, *(cell for row in told.rows for cell in row)]
-    assert flows[0]["label"] in cells.found
+    totals = flow_totals.flows(run)
+    assert cells.texts == [*totals.heads, *(cell for row in totals.rows for cell in row)]
+    assert flows[0]["label"] in cells.texts
     assert "script" not in cells.elements
 
 
@@ -47,18 +47,18 @@ def test_a_study_is_short_and_names_its_tests() -> None:
     assert repr(study) == str(study)
     assert len(repr(study)) < 200
     cells = Cells(study._repr_html_())
-    assert {test.name for test in study.tests} <= set(cells.found)
+    assert {test.name for test in study.tests} <= set(cells.texts)
     points = {test.name: sum(1 for _ in test.grid_points) for test in study.tests}
-    at = cells.found.index("fairness")
-    assert cells.found[at + 3] == str(points["fairness"])
+    at = cells.texts.index("fairness")
+    assert cells.texts[at + 3] == str(points["fairness"])
 
 
 def test_results_say_how_much_of_each_test_is_there(small: Results) -> None:
     cells = Cells(small._repr_html_())
-    at = cells.found.index("fairness")
-    finished, asked = map(int, cells.found[at + 2 : at + 4])
+    at = cells.texts.index("fairness")
+    finished, planned = map(int, cells.texts[at + 2 : at + 4])
     assert finished == len(small.finished("fairness"))
-    assert finished <= asked == len(small.runs("fairness"))
+    assert finished <= planned == len(small.runs("fairness"))
     assert "runs finished" in repr(small)
     assert "b" in cells.elements
     assert "<b>two</b>" not in small._repr_html_()
@@ -71,7 +71,7 @@ def test_a_figure_needs_no_network(small: Results) -> None:
 
 
 def test_nothing_in_a_summary_is_markup() -> None:
-    said = hypertext.summary("<i>", "a & b", ["<th>"], [["\x1b[1m", 3]])
-    assert Cells(said).elements == {"p", "b", "br", "table", "thead", "tbody", "tr", "th", "td"}
-    assert "a &amp; b" in said
-    assert "\x1b" not in said
+    html = hypertext.summary("<i>", "a & b", ["<th>"], [["\x1b[1m", 3]])
+    assert Cells(html).elements == {"p", "b", "br", "table", "thead", "tbody", "tr", "th", "td"}
+    assert "a &amp; b" in html
+    assert "\x1b" not in html

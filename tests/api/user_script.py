@@ -23,7 +23,7 @@ seed: int = run.scenario.seed
 compared = dumbbell.compare("reno", rate="10mbit", rtt="20ms")
 summary: pl.DataFrame = compared.summary()
 results: dumbbell.Results = dumbbell.run_study("li2007", where={"test": "fairness"})
-found: dumbbell.Run | None = results.get_run("fairness", {"algorithm": "htcp"})
+htcp_run: dumbbell.Run | None = results.get_run("fairness", {"algorithm": "htcp"})
 verdict: str = results.claims()[0].verdict.value
 table: pl.DataFrame = results.table("fairness", "jain")
 page: str = results.report().name

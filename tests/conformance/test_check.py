@@ -43,8 +43,8 @@ def check(
         monkeypatch.setattr(sys, "argv", ["dumbbell", "check", "./my_cc.c", "--json"])
         with pytest.raises(SystemExit) as stopped:
             commands.main()
-        found = json.loads(capsys.readouterr().out)
-        rows = {(row["part"], row["check"]): row for row in found["checks"]}
+        data = json.loads(capsys.readouterr().out)
+        rows = {(row["part"], row["check"]): row for row in data["checks"]}
         return int(stopped.value.code or 0), {check: row for (_, check), row in rows.items()}
 
     return run
@@ -125,9 +125,9 @@ def test_built_in_names_work_and_unknown_ones_do_not(
         with pytest.raises(SystemExit) as stopped:
             commands.main()
         assert int(stopped.value.code or 0) == wanted
-    said = capsys.readouterr()
-    assert "of 104 bytes" in said.out
-    assert line(said.err, "cubic").partition("; valid: ")[0] == snapshot(
+    printed = capsys.readouterr()
+    assert "of 104 bytes" in printed.out
+    assert line(printed.err, "cubic").partition("; valid: ")[0] == snapshot(
         'error: "cubicc": unknown algorithm (did you mean "cubic"?)'
     )
 
@@ -146,8 +146,8 @@ def test_where_the_testbed_cannot_run_the_rows_say_why() -> None:
 
 @pytest.mark.skipif(not _core.TESTBED, reason="needs a build with the testbed")
 def test_callbacks_that_differ_fail_parity() -> None:
-    told = [{"callbacks": {"init": 5}, "differing": 1, "mismatches": ["call 3: ..."]}]
-    *_, parity = kernel.rows(catalogue.algorithm("reno"), lambda: _machine(True), lambda _: told)
+    replay = [{"callbacks": {"init": 5}, "differing": 1, "mismatches": ["call 3: ..."]}]
+    *_, parity = kernel.rows(catalogue.algorithm("reno"), lambda: _machine(True), lambda _: replay)
     assert parity.verdict is Verdict.FAILED
     assert parity.told.startswith("1 of 5 callbacks")
     assert parity.details == "call 3: ..."

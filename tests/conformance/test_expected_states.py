@@ -50,14 +50,14 @@ def _machine(ready: bool) -> Machine:
     return Machine(kernel="6.18", ready=ready, facts=(fact,))
 
 
-def found(algorithm: catalogue.Algorithm, **more: Any) -> list[Row]:
+def checked(algorithm: catalogue.Algorithm, **more: Any) -> list[Row]:
     """Check a script without the kernel, unless `more` has one."""
     return list(rows.rows(algorithm, **{"look": lambda: _machine(False), **more}))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_shipped_algorithm_does_what_its_script_expects(name: str) -> None:
-    native, _ = found(catalogue.algorithm(name))
+    native, _ = checked(catalogue.algorithm(name))
     assert native.verdict is Verdict.PASSED, native.details or native.told
 
 
@@ -98,7 +98,7 @@ def mutated(folder: Path, name: str, old: str, new: str) -> catalogue.Algorithm:
 def _one_case(folder: Path, name: str, title: str) -> Path:
     """Write the case of a shipped script whose title begins so, alone, which takes less time."""
     _, *cases = re.split(r"^(?=case )", (rows.SHIPPED / f"{name}.expect").read_text(), flags=re.M)
-    (case,) = (each for each in cases if each.startswith(f"case {title}"))
+    (case,) = (case for case in cases if case.startswith(f"case {title}"))
     file = folder / f"{name}.expect"
     file.write_text(case)
     return file
@@ -110,7 +110,7 @@ def test_a_changed_algorithm_fails_its_script(
 ) -> None:
     name, title, old, new, wanted = mutation
     algorithm = mutated(tmp_path, name, old, new)
-    native, _ = found(algorithm, path=_one_case(tmp_path, name, title))
+    native, _ = checked(algorithm, path=_one_case(tmp_path, name, title))
     assert native.verdict is Verdict.FAILED, native.told
     assert wanted in native.told + native.details, native.details
     assert f"{name}.expect:" in native.told
@@ -208,9 +208,9 @@ def test_a_script_that_is_none_is_refused() -> None:
     ],
 )
 def test_a_wrong_line_is_refused_with_its_place(line: str, error: str) -> None:
-    said = refused(f"case a\n    {line}\n")
-    assert said.startswith("reno.expect:2: ")
-    assert error in said
+    message = refused(f"case a\n    {line}\n")
+    assert message.startswith("reno.expect:2: ")
+    assert error in message
 
 
 def test_all_wrong_lines_are_told_at_once() -> None:
@@ -310,7 +310,7 @@ def test_whatever_happens_the_sender_counts_each_segment_once(
         assert conn["cwnd_segs"] >= 1
 
 
-def _own(folder: Path, script: str | None) -> catalogue.Algorithm:
+def _my_cc(folder: Path, script: str | None) -> catalogue.Algorithm:
     (folder / "my_cc.c").write_text(starting.text("my_cc"))
     if script is not None:
         (folder / "my_cc.expect").write_text(script)
@@ -319,8 +319,8 @@ def _own(folder: Path, script: str | None) -> catalogue.Algorithm:
 
 @pytest.mark.parametrize("template", starting.templates())
 def test_a_template_does_what_its_script_expects(template: str, tmp_path: Path) -> None:
-    own = catalogue.read(str(starting.write("mine", template, tmp_path)))
-    native, _ = found(own)
+    mine = catalogue.read(str(starting.write("mine", template, tmp_path)))
+    native, _ = checked(mine)
     assert native.verdict is Verdict.PASSED, native
     assert "mine" in (tmp_path / "mine.expect").read_text()
 
@@ -346,7 +346,7 @@ def test_the_script_of_a_template_finds_what_is_wrong(
     text = file.read_text()
     assert text.count(right) == 1
     file.write_text(text.replace(right, wrong))
-    native, *_ = found(catalogue.read(str(file)))
+    native, *_ = checked(catalogue.read(str(file)))
     assert native.verdict is Verdict.FAILED, native
 
 
@@ -356,7 +356,7 @@ def test_the_guide_shows_the_script_of_the_template() -> None:
 
 
 def test_a_missing_script_is_no_error(tmp_path: Path) -> None:
-    (row,) = found(_own(tmp_path, None))
+    (row,) = checked(_my_cc(tmp_path, None))
     assert row.verdict is Verdict.NOT_CHECKED
     assert row.told.endswith("my_cc.expect")
     assert "docs/guides/expected-states.md" in row.remedy
@@ -368,8 +368,8 @@ def test_a_script_that_was_asked_for_must_be_there(tmp_path: Path) -> None:
 
 
 def test_one_part_can_be_checked_alone() -> None:
-    told = list(checking.check("reno", only=rows.PART))
-    assert [row.check for row in told] == ["compiles", rows.NATIVE, rows.KERNEL]
+    checks = list(checking.check("reno", only=rows.PART))
+    assert [row.check for row in checks] == ["compiles", rows.NATIVE, rows.KERNEL]
 
 
 def test_an_unknown_part_is_refused(
@@ -383,14 +383,14 @@ def test_an_unknown_part_is_refused(
 
 
 def test_the_script_next_to_a_file_is_played(tmp_path: Path) -> None:
-    native, kernel = found(_own(tmp_path, "case a\n expect cwnd 10\n"))
+    native, kernel = checked(_my_cc(tmp_path, "case a\n expect cwnd 10\n"))
     assert native.told.startswith("1 expectations of 1 cases met")
     assert kernel.verdict is Verdict.NOT_CHECKED
     assert "root" in kernel.told
 
 
 def test_what_is_wrong_in_a_script_fails_its_row(tmp_path: Path) -> None:
-    (row,) = found(_own(tmp_path, "case a\n expcet cwnd 10\n"))
+    (row,) = checked(_my_cc(tmp_path, "case a\n expcet cwnd 10\n"))
     assert row.verdict is Verdict.FAILED
     assert 'my_cc.expect:2: "expcet": unknown step (did you mean "expect"?)' in row.told
 
@@ -402,8 +402,8 @@ def test_other_bytes_in_the_kernel_fail_with_line_and_field(tmp_path: Path) -> N
         outcomes[-1]["after"]["conn"]["cwnd_segs"] += 1
         return outcomes
 
-    algorithm = _own(tmp_path, "case a\n ack 1\n expect cwnd 11\n")
-    _, kernel = found(algorithm, look=lambda: _machine(True), in_kernel=other)
+    algorithm = _my_cc(tmp_path, "case a\n ack 1\n expect cwnd 11\n")
+    _, kernel = checked(algorithm, look=lambda: _machine(True), in_kernel=other)
     assert kernel.verdict is Verdict.FAILED
     assert kernel.told.rpartition("/")[2] == snapshot(
         "my_cc.expect:2: cong_avoid ends in other bytes in the kernel"

@@ -28,12 +28,12 @@ def test_the_generated_types_are_up_to_date(name: str) -> None:
 
 
 def test_a_resolved_scenario_is_read_by_attributes() -> None:
-    found = resolved({"network.queue": {"discipline": "step", "limit": "9p", "threshold": "3p"}})
-    flow, link = found.scenario.flows[0], found.scenario.links[0]
+    run = resolved({"network.queue": {"discipline": "step", "limit": "9p", "threshold": "3p"}})
+    flow, link = run.scenario.flows[0], run.scenario.links[0]
     assert flow.transport.tcp is not None
     assert flow.transport.udp is None
     assert link.queue.discipline == Step(threshold=Limit(packets=3))
-    assert msgspec.json.decode(found.json, type=Scenario) == found.scenario
+    assert msgspec.json.decode(run.json, type=Scenario) == run.scenario
 
 
 def test_what_is_not_in_the_contract_is_refused() -> None:
@@ -61,8 +61,8 @@ def test_every_form_of_a_demand_is_read() -> None:
 
     assert read('"endless"') == "endless"
     assert read('{"transfer":3}') == Demand(transfer=3)
-    told = read('{"requests":{"bytes":1,"pause_ns":2}}')
-    assert told == Demand(requests=Requests(bytes=1, pause_ns=2))
+    demand = read('{"requests":{"bytes":1,"pause_ns":2}}')
+    assert demand == Demand(requests=Requests(bytes=1, pause_ns=2))
 
 
 def test_a_summary_is_read_by_attributes() -> None:
@@ -80,18 +80,18 @@ def grouped(*groups: str | None, **entry: Any) -> ResolvedScenario:
 
 
 def test_a_flow_names_its_group() -> None:
-    found = grouped("stream", None, "stream", count=2)
-    groups = [flow.group for flow in found.scenario.flows]
+    run = grouped("stream", None, "stream", count=2)
+    groups = [flow.group for flow in run.scenario.flows]
     assert groups == ["stream", "stream", None, None, "stream", "stream"]
     assert "group" not in grouped(None).json
-    simulate(found)
+    simulate(run)
 
 
 def test_connections_and_arrivals_are_of_the_group_too() -> None:
     arrivals = [{"algorithm": "reno", "rate": 20, "size": "1kb", "group": "web"}]
     flows = [{"algorithm": "reno", "parallel": 2, "label": "bulk", "group": "bulk"}]
-    found = model.Scenario.parse(table({"flow": flows, "arrivals": arrivals}), "a.toml").resolve()
-    groups = [flow.group for flow in found.scenario.flows]
+    run = model.Scenario.parse(table({"flow": flows, "arrivals": arrivals}), "a.toml").resolve()
+    groups = [flow.group for flow in run.scenario.flows]
     assert groups[:2] == ["bulk", "bulk"]
     assert set(groups[2:]) == {"web"}
 

@@ -37,14 +37,14 @@ class Runner:
 
     def step(self, name: str, **inputs: str) -> int:
         """Return the exit code of a step with these inputs of the action."""
-        (found,) = (step for step in ACTION["runs"]["steps"] if step["name"] == name)
-        default = {key: each.get("default", "") for key, each in ACTION["inputs"].items()}
+        (step,) = (step for step in ACTION["runs"]["steps"] if step["name"] == name)
+        default = {key: spec.get("default", "") for key, spec in ACTION["inputs"].items()}
         given = {
             variable: {**default, **inputs}[text.removeprefix("${{ inputs.").removesuffix(" }}")]
-            for variable, text in found["env"].items()
+            for variable, text in step["env"].items()
         }
         call = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", found["run"]],
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
             cwd=self.folder,
             env={**self.environment, **given},
             check=False,
@@ -77,4 +77,4 @@ def test_the_workflow_gives_the_action_what_it_takes() -> None:
     (judged,) = (step for step in steps if step["uses"].startswith("./"))
     inputs = ACTION["inputs"]
     assert set(judged["with"]) <= set(inputs)
-    assert {name for name, each in inputs.items() if each.get("required")} <= set(judged["with"])
+    assert {name for name, spec in inputs.items() if spec.get("required")} <= set(judged["with"])

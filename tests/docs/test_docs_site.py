@@ -48,14 +48,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(site: Path) -> dict[Path, str]:
-    found = {file.resolve(): file.read_text() for file in site.rglob("*.html")}
-    return {file: text for file, text in found.items() if file.name not in GENERATED}
+    texts = {file.resolve(): file.read_text() for file in site.rglob("*.html")}
+    return {file: text for file, text in texts.items() if file.name not in GENERATED}
 
 
 def _broken(pages: dict[Path, str]) -> list[str]:
     """Return the links of pages that lead nowhere."""
     anchors = {file: set(re.findall(r'\bid="?([^"\s>]+)', text)) for file, text in pages.items()}
-    found = []
+    broken = []
     for file, text in pages.items():
         for link in re.findall(r'\b(?:href|src)="([^"]*)"', text):
             place, _, anchor = html.unescape(link).partition("#")
@@ -63,8 +63,8 @@ def _broken(pages: dict[Path, str]) -> list[str]:
                 continue
             target = (file.parent / unquote(place)).resolve() if place else file
             if not target.is_file() or (anchor and unquote(anchor) not in anchors.get(target, ())):
-                found.append(f"{file.name}: {link}")
-    return found
+                broken.append(f"{file.name}: {link}")
+    return broken
 
 
 def test_every_link_leads_somewhere(pages: dict[Path, str]) -> None:

@@ -24,9 +24,9 @@ def parse(command: str) -> dict[str, Any]:
     assert isinstance(group, TyperGroup)
     name, *words = shlex.split(command)
     above = group.make_context("dumbbell", [name, *words])
-    found = group.get_command(above, name)
-    assert found is not None, f"no command {name}"
-    return dict(found.make_context(name, words, parent=above).params)
+    subcommand = group.get_command(above, name)
+    assert subcommand is not None, f"no command {name}"
+    return dict(subcommand.make_context(name, words, parent=above).params)
 
 
 def test_there_is_a_command_for_each_question() -> None:

@@ -168,7 +168,7 @@ def test_an_environment_that_is_over_begins_again() -> None:
     many.reset(seed=1)
     actions = np.zeros((2, 1), np.float32)
     ends = [many.step(actions) for _ in range(8)]
-    assert [bool(each[3].all()) for each in ends] == [
+    assert [bool(end[3].all()) for end in ends] == [
         False, False, False, True, False, False, False, False,
     ]  # fmt: skip
     _, rewards, _, _, info = ends[4]
@@ -245,7 +245,7 @@ def test_the_guide_has_every_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "problem"),
     [
         ({"paths": "trian"}, "paths"),
         ({"paths": []}, "no paths"),
@@ -271,7 +271,9 @@ def test_the_guide_has_every_name() -> None:
         ({"render_mode": "human"}, "render_mode"),
     ],
 )
-def test_wrong_arguments_are_refused_with_a_way_out(arguments: dict[str, Any], said: str) -> None:
+def test_wrong_arguments_are_refused_with_a_way_out(
+    arguments: dict[str, Any], problem: str
+) -> None:
     def begin() -> None:
         paths = arguments.get("paths")
         last = len(paths) - 1 if isinstance(paths, list) else 0
@@ -279,12 +281,12 @@ def test_wrong_arguments_are_refused_with_a_way_out(arguments: dict[str, Any], s
 
     with pytest.raises(InputError) as refused:
         begin()
-    assert said in str(refused.value)
+    assert problem in str(refused.value)
     assert ":" in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("action", "said"),
+    ("action", "problem"),
     [
         ([math.nan], "action.window-factor = nan: not a number; valid: -1 to 1"),
         ([1.5], "action.window-factor = 1.5: out of range"),
@@ -295,13 +297,13 @@ def test_wrong_arguments_are_refused_with_a_way_out(arguments: dict[str, Any], s
         (None, "action"),
     ],
 )
-def test_a_wrong_action_changes_nothing(action: Any, said: str) -> None:
+def test_a_wrong_action_changes_nothing(action: Any, problem: str) -> None:
     env, other = PathEnv(SHORT), PathEnv(SHORT)
     env.reset(seed=1)
     other.reset(seed=1)
     with pytest.raises(InputError) as refused:
         env.step(action)
-    assert said in str(refused.value)
+    assert problem in str(refused.value)
     right = np.array([0.5], np.float32)
     assert np.array_equal(env.step(right)[0], other.step(right)[0])
 

@@ -23,7 +23,7 @@ def path(algorithm: dict[str, Any], rivals: list[str], loss: float) -> dict[str,
             "queue": "1bdp",
             "loss": [{"place": "receiver", "probability": loss}],
         },
-        "flow": [algorithm, *({"algorithm": each, "start": "1s"} for each in rivals)],
+        "flow": [algorithm, *({"algorithm": rival, "start": "1s"} for rival in rivals)],
     }
 
 

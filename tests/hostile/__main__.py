@@ -60,17 +60,17 @@ def tried(kind: str, name: str, box: Path) -> tuple[list[str], Outcome, str]:
     before = contents(box, apart)
     files = {path.name for path in mine.rglob("*.*")}
     outcome = ran(case.arguments, mine, box)
-    found = faults(case, outcome, files)
+    fault_names = faults(case, outcome, files)
     if contents(box, apart) != before or is_copied(mine):
-        found.append("written")
-    return found, outcome, f"cd mine && dumbbell {shlex.join(case.arguments)}"
+        fault_names.append("written")
+    return fault_names, outcome, f"cd mine && dumbbell {shlex.join(case.arguments)}"
 
 
-def kept(box: Path, name: str, command: str, found: list[str]) -> Path:
+def kept(box: Path, name: str, command: str, fault_names: list[str]) -> Path:
     """Keep the folder of an input that failed, with the command that shows it."""
     FAILURES.mkdir(exist_ok=True)
     target = FAILURES / f"{name.replace(' ', '-')}-{time.time_ns()}"
-    (box / "command").write_text(f"# {name}: {', '.join(found)}\n{command}\n")
+    (box / "command").write_text(f"# {name}: {', '.join(fault_names)}\n{command}\n")
     return box.rename(target)
 
 
@@ -84,13 +84,15 @@ def campaign(seed: int, count: int, part: tuple[int, int], table: Counter[tuple[
                 continue
             name = f"{kind} {seed} {which}"
             box = Path(folder).absolute() / str(number)
-            found, outcome, command = tried(kind, name, box)
+            fault_names, outcome, command = tried(kind, name, box)
             table[kind, "inputs"] += 1
             table[kind, "stopped" if outcome.is_stopped else str(outcome.code)] += 1
-            for fault in found:
+            for fault in fault_names:
                 table[kind, fault] += 1
-            if found:
-                print(f"{kept(box, name, command, found)}: {', '.join(found)}", flush=True)
+            if fault_names:
+                print(
+                    f"{kept(box, name, command, fault_names)}: {', '.join(fault_names)}", flush=True
+                )
             else:
                 shutil.rmtree(box)
 
@@ -146,14 +148,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().getrandbits(32))
     parser.add_argument("--inputs", type=int, default=4000)
     parser.add_argument("--jobs", type=int, default=2)
-    asked = parser.parse_args()
-    print(f"{asked.inputs} inputs, SEED={asked.seed}", flush=True)
+    options = parser.parse_args()
+    print(f"{options.inputs} inputs, SEED={options.seed}", flush=True)
     # Threads that libraries start would not be there in a forked process.
     os.environ.update(OPENBLAS_NUM_THREADS="1", COLUMNS="80")
     import_all()
-    table = beside(asked.seed, asked.inputs, asked.jobs)
+    table = beside(options.seed, options.inputs, options.jobs)
     print("\n".join(shown(table)))
-    lost = asked.inputs - sum(table[kind, "inputs"] for kind in KINDS)
+    lost = options.inputs - sum(table[kind, "inputs"] for kind in KINDS)
     return int(lost > 0 or any(table[kind, fault] for kind in KINDS for fault in FAULTS))
 
 

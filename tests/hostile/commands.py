@@ -90,8 +90,8 @@ def _below(
     if not (inner := getattr(command, "commands", None)):
         yield path, tuple(command.params)
         return
-    for name, each in inner.items():
-        yield from _below((*path, name), each)
+    for name, value in inner.items():
+        yield from _below((*path, name), value)
 
 
 def _words(random: Random, parameter: Any) -> list[str]:

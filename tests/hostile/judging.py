@@ -23,18 +23,18 @@ FAULTS: Final = ("traceback", "panic", "hang", "memory", "code", "message", "wri
 
 def faults(case: Case, outcome: Outcome, files: Collection[str] = ()) -> list[str]:
     """Return the names of what is wrong with what a command did, whose input has these files."""
-    said = outcome.out + outcome.err
+    text = outcome.out + outcome.err
     is_known = outcome.code in (0, 1, 2) or (outcome.code == _STOPPED and outcome.is_stopped)
-    found = {
-        "traceback": "Traceback (most recent call last)" in said,
-        "panic": bool(re.search(r"panicked at|This is a bug in Dumbbell", said)),
+    present = {
+        "traceback": "Traceback (most recent call last)" in text,
+        "panic": bool(re.search(r"panicked at|This is a bug in Dumbbell", text)),
         "hang": outcome.is_hanging,
-        "memory": outcome.peak_bytes > MEMORY_MAX_BYTES or any(it in said for it in _NO_MEMORY),
+        "memory": outcome.peak_bytes > MEMORY_MAX_BYTES or any(it in text for it in _NO_MEMORY),
         "code": not is_known and not outcome.is_hanging,
         "message": outcome.code == 2 and not _is_message(case, outcome.err, files),
         "accepted": case.is_wrong and outcome.code == 0,
     }
-    return [name for name in FAULTS if found.get(name)]
+    return [name for name in FAULTS if present.get(name)]
 
 
 def _is_message(case: Case, err: str, files: Collection[str]) -> bool:
@@ -56,12 +56,12 @@ Contents = Mapping[str, tuple[int, int]]
 
 def contents(folder: Path, without: tuple[Path, ...]) -> Contents:
     """Return what is below a folder, with sizes and times of change; links are not followed."""
-    found = {}
+    stamps = {}
     for path in folder.rglob("*"):
         if not any(path == part or part in path.parents for part in without):
             state = path.lstat()
-            found[str(path)] = (state.st_size, state.st_mtime_ns)
-    return found
+            stamps[str(path)] = (state.st_size, state.st_mtime_ns)
+    return stamps
 
 
 def is_copied(folder: Path) -> bool:

@@ -40,10 +40,10 @@ def whole() -> tuple[dict[str, Any], ...]:
     examples = [
         tomllib.loads(file.read_text()) for file in sorted(drawn_scale.EXAMPLES.glob("*.toml"))
     ]
-    found = [shortened(example) for example in examples]
+    tables = [shortened(example) for example in examples]
 
-    def each(data: dict[str, Any]) -> None:
-        found.append(data)
+    def keep(data: dict[str, Any]) -> None:
+        tables.append(data)
 
     settings(
         max_examples=40,
@@ -51,17 +51,17 @@ def whole() -> tuple[dict[str, Any], ...]:
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
         deadline=None,
-    )(seed(1)(given(drawn_scenarios.files())(each)))()
-    return tuple(found)
+    )(seed(1)(given(drawn_scenarios.files())(keep)))()
+    return tuple(tables)
 
 
 def shortened(value: Any, is_time: bool = False) -> Any:
     """Return a scenario with all times of its run a part of what they are."""
     if isinstance(value, dict):
         long = ("duration", "start", "stop", "at")
-        return {key: shortened(each, is_time or key in long) for key, each in value.items()}
+        return {key: shortened(value, is_time or key in long) for key, value in value.items()}
     if isinstance(value, list):
-        return [shortened(each, is_time) for each in value]
+        return [shortened(value, is_time) for value in value]
     if is_time and isinstance(value, str) and (time := _TIME.fullmatch(value)):
         return f"{float(time[1]) / SHORTER:f}{time[2]}"
     return value

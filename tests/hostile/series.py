@@ -87,7 +87,7 @@ def _algorithm(start: str) -> str:
     return starting.text("mine", start)
 
 
-def _own(random: Random, mine: Path) -> Case:
+def _c_file(random: Random, mine: Path) -> Case:
     """Change an algorithm in C, and compare, show or simulate it."""
     text = _algorithm(random.choice(("loss", "delay")))
     is_wrong = random.random() < 0.2
@@ -131,6 +131,6 @@ def _preset(random: Random, mine: Path) -> Case:
 def prepared(random: Random, box: Path) -> Case:
     """Write a scenario's file, or an algorithm."""
     make = random.choice(
-        (_trace, _trace, _transfers, _transfers, _sizes, _sizes, _rates, _own, _preset)
+        (_trace, _trace, _transfers, _transfers, _sizes, _sizes, _rates, _c_file, _preset)
     )
     return make(random, box / "mine")

@@ -66,7 +66,7 @@ def decided(folder: Path, policy: Policy) -> Callable[[np.ndarray[Any, Any]], tu
 
     def call(seen: np.ndarray[Any, Any]) -> tuple[int, int]:
         factor = ctypes.c_uint()
-        inputs = (ctypes.c_uint * len(seen))(*(int(each) for each in seen))
+        inputs = (ctypes.c_uint * len(seen))(*(int(value) for value in seen))
         return decide(inputs, ctypes.byref(factor)), factor.value
 
     return call

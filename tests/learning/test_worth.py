@@ -22,9 +22,9 @@ def test_it_is_the_reward_of_the_environment(tmp_path: Path) -> None:
     """A window that stays, as a learner and as a C file; steps are of 100 ms in both."""
     policy = still(["rtt_ms"])
     export(policy, tmp_path / "hold.c")
-    found = worths(str(tmp_path / "hold.c"), PATHS, reward="power")
+    values = worths(str(tmp_path / "hold.c"), PATHS, reward="power")
     env = PathEnv(PATHS, reward="power", **{**policy.settings, "step": "100ms"})
-    for number, worth in enumerate(found):
+    for number, worth in enumerate(values):
         env.reset(seed=1, options={"path": number})
         rewards, over = [], False
         while not over:
