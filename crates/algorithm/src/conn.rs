@@ -1,5 +1,5 @@
-//! An algorithm's view of its connection: the mirrors of `cc.h`. C code holds pointers to them, so
-//! no field is of a type that some bytes are no value of.
+//! An algorithm's view of its connection: the mirrors of `cc.h`. C code has pointers to them, so
+//! all bytes must be valid values of every field.
 
 use serde::{Deserialize, Serialize};
 

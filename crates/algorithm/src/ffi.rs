@@ -1,11 +1,16 @@
 //! The C side: its tables, its hooks, and the only unsafe code.
 //!
-//! The safety of all calls depends on four facts: `cc.h` gives every hook pointer its type, the
-//! layouts agree (compared once, in [`algorithms`]), a hook touches nothing but what its arguments
-//! point to, and `CC_ALGORITHM` asserts at compile time that parameters and state fit into
-//! [`Params`] and [`State`]. A hook writes only the first block of [`Conn`], as the rest is `const`
-//! in `cc.h`. A hook that casts that away breaks its own results, but nothing here, as any bytes
-//! are values of these mirrors.
+//! Four facts make all calls safe:
+//!
+//! - `cc.h` gives every hook pointer its type.
+//! - The layouts agree; [`algorithms`] compares them once.
+//! - A hook touches only memory behind its arguments.
+//! - `CC_ALGORITHM` asserts at compile time that parameters and state fit into [`Params`] and
+//!   [`State`].
+//!
+//! A hook writes only the first block of [`Conn`], as the rest is `const` in `cc.h`. A hook that
+//! casts that away breaks its own results, but nothing here, as any bytes are values of these
+//! mirrors.
 
 use crate::conn::{AckSample, Conn, RateSample};
 use std::ffi::{CStr, c_char, c_void};

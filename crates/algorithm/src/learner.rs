@@ -1,7 +1,7 @@
 //! The algorithm of a flow that a learner steers from outside, step by step.
 //!
-//! No scenario names it, so that it is not in the registry: a learner that steers a flow gives it
-//! this algorithm. [`Instance::init`] begins a step with the window of that moment.
+//! No scenario names it, so it is not in the registry. An environment gives it to the flows that
+//! learners steer. [`Instance::init`] begins a step with the current window.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

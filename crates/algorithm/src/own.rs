@@ -1,10 +1,10 @@
-//! A user's own algorithm: one C file, compiled by this machine's compiler and loaded into
-//! this process.
+//! A user's own algorithm: one C file, compiled by this machine's compiler and loaded into this
+//! process.
 //!
-//! An entry stays for the life of the process. The same source under the same name is the
-//! same entry; another source under a known name is another entry, so that a notebook may
-//! load a file again after a change. No entry is found by its name alone: each run keeps those
-//! that it was given ([`crate::Algorithms`]).
+//! An entry remains for the life of the process. The same source under the same name is the same
+//! entry. Another source under a known name is another entry, so a notebook may load a file again
+//! after a change. A name alone does not identify an entry: each run has a separate list
+//! ([`crate::Algorithms`]).
 
 mod compiler;
 mod error;

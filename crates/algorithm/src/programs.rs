@@ -1,5 +1,5 @@
-//! Compilers and other programs: ended when nobody wants them any more, when they take too long or
-//! when they say too much.
+//! Compilers and other programs. They are ended if they are cancelled, take too long, or print too
+//! much.
 
 use std::io::{self, Read, Seek};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};

@@ -1,6 +1,6 @@
 //! Slow starts that a stack can give to any algorithm: the native build of `cc_start.h`.
 //!
-//! As with algorithms, C code gets pointers to what is owned here and keeps none.
+//! As with algorithms, C code gets pointers to Rust's memory and keeps none.
 
 use crate::conn::{Conn, NO_RTT};
 

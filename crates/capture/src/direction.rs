@@ -1,4 +1,4 @@
-//! One direction of a connection: its data, and what answers it.
+//! One direction of a connection: its data, and the acknowledgements of it.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

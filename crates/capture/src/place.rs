@@ -1,13 +1,13 @@
 //! Where packets were captured: at the sender of the data, at its receiver, or between them.
 //!
-//! The place of the capture parts each round trip in two. A segment and its acknowledgement show
-//! the part on the receiver's side; an acknowledgement and the first segment that echoes its
-//! timestamp (RFC 7323, section 4) show the part on the sender's side. A handshake shows both. All
-//! of them may take longer than the network does, and none takes less: an acknowledgement may be
-//! delayed, and a sender may have nothing to send. So the shortest of each is what counts.
+//! The point of capture splits each round trip into two parts. A segment and its acknowledgement
+//! show the part on the receiver's side. An acknowledgement and the first segment that echoes its
+//! timestamp (RFC 7323, section 4) show the part on the sender's side. A handshake shows both. A
+//! sample may be longer than the network's part, but never shorter: an acknowledgement may be
+//! delayed, and a sender may have nothing to send. So the shortest sample of each part counts.
 //!
-//! A sender without data shows the pause of its application instead of a round trip. Such echoes
-//! differ from others: a sender that continues has data under way, or data still arrives that was
+//! A sender without data shows the pause of its application instead of a round trip. Other echoes
+//! differ from these: a sender that continues has data in flight, or data still arrives that was
 //! sent before.
 
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! `dumbbell._core`: the engine as Python sees it. Scenarios go in as JSON, columns
-//! come out as bytes; everything else is the package's business.
+//! `dumbbell._core`: the engine as Python sees it. Scenarios go in as JSON, and columns come out as
+//! bytes. The package does everything else.
 
 #![forbid(unsafe_code)]
 

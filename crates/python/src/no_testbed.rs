@@ -1,4 +1,4 @@
-//! In the place of `testbed.rs` where the testbed is not built in.
+//! Replaces `testbed.rs` in builds without the testbed.
 
 use pyo3::prelude::*;
 use serde_json::json;

@@ -1,8 +1,8 @@
-//! The result schema: what a run records, column by column.
+//! The result schema: the columns that a run records.
 //!
-//! Both engines fill the same tables and the same summary. A table is a set of
-//! columns of fixed-width integers, handed on as little-endian bytes; what each
-//! column means is part of its definition, so the documentation cannot drift.
+//! Both engines fill the same tables and the same summary. A table is a set of columns of
+//! fixed-width integers, passed on as little-endian bytes. The meaning of each column is part of
+//! its definition, so the documentation cannot drift.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Everything that a run leaves behind.
+//! The whole output of a run.
 
 use crate::summary::Summary;
 use crate::table::{Column, Table};

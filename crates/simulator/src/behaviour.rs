@@ -1,5 +1,6 @@
-//! Versions of what the engines do. A result is stored under those of all that it depends on, so
-//! that what changes no result keeps them; `tests/it/behaviour` checks them against what is done.
+//! Versions of the engines' behaviour. A result is stored under the versions of everything that it
+//! depends on, so a change that alters no result keeps it. `tests/it/behaviour` compares the
+//! versions with the behaviour.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Virtual time: what comes next happens at once.
+//! Virtual time: the next event happens at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

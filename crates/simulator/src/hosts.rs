@@ -1,5 +1,4 @@
-//! The hosts at both ends of every flow: what they do when something arrives or a
-//! timer is due.
+//! The hosts at both ends of every flow: their actions when a packet arrives or a timer is due.
 //!
 //! All long work checks at every step whether the run was cancelled. It then stops half done, as
 //! its result is not used.

@@ -1,4 +1,4 @@
-//! Keeps when algorithms change their modes, and what they report then.
+//! Keeps changes of the algorithms' modes, and the values that they report then.
 
 use dumbbell_network::Time;
 use dumbbell_record::{ModeChange, ModeChanges, Rows};

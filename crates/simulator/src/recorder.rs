@@ -1,4 +1,4 @@
-//! Keeps what the scenario asks for: samples and events.
+//! Keeps the samples and events that the scenario requests.
 
 use dumbbell_algorithm::Conn;
 use dumbbell_network::{LinkCounters, QueueDelays, Span, Time};

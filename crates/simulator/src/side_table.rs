@@ -1,7 +1,8 @@
 //! The side table: parts of acknowledgements for which their packets have no space.
 //!
-//! Few carry SACK blocks: those are in a side table, and the note of the packet names the place. So
-//! are those whose sender wants the receiver's timestamp or its window too, or that count marks.
+//! Few acknowledgements carry SACK blocks. These are in a side table, and the packet's note is
+//! their place there. The table also has acknowledgements with the receiver's timestamp, its
+//! window, or counts of marks.
 
 use std::collections::VecDeque;
 

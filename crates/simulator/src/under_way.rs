@@ -1,4 +1,4 @@
-//! When the datagrams that are under way were sent.
+//! Departure times of datagrams in the network.
 
 use std::collections::VecDeque;
 

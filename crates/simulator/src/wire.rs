@@ -1,7 +1,7 @@
 //! The encoding of segments and acknowledgements in packets.
 //!
-//! A packet's number is the segment or the cumulative acknowledgement, its note the
-//! timestamp. For acknowledgements that say more see [`crate::side_table`].
+//! A packet's number is the segment or the cumulative acknowledgement, and its note the timestamp.
+//! For acknowledgements with more content see [`crate::side_table`].
 
 use dumbbell_network::{Direction, Ecn, Flags, Packet, Time};
 use dumbbell_tcp::{Ack, Arrival, clock};

@@ -1,4 +1,4 @@
-//! Ends early what nobody wants any more, before a run has begun.
+//! Cancellation before a run has begun.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,8 +1,8 @@
 //! The testbed: a scenario in real time, between hosts of the real Linux kernel.
 //!
-//! A host is a network namespace with a TUN device. The other ends of all devices are in
-//! the hands of the emulator, which runs the simulator's network in real time. Namespaces
-//! have no names and BPF programs no pins: everything vanishes with the process.
+//! A host is a network namespace with a TUN device. The emulator has the other ends of all devices,
+//! and runs the simulator's network in real time. Namespaces have no names and BPF programs no
+//! pins, so everything vanishes with the process.
 #![deny(unsafe_code)]
 #![allow(clippy::disallowed_methods, reason = "real time")]
 

@@ -1,4 +1,4 @@
-//! Asking the kernel to change the network of a namespace.
+//! Requests to the kernel to change the network of a namespace.
 
 use std::io;
 

@@ -1,5 +1,4 @@
-//! Parity: a run whose algorithms' callbacks are recorded in the kernel and done again
-//! natively.
+//! Parity: a run whose algorithms' callbacks are recorded in the kernel and repeated natively.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

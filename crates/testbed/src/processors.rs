@@ -1,4 +1,4 @@
-//! Placement on processors: the emulator has one alone.
+//! Placement on processors: the emulator has one to itself.
 
 use std::fs;
 

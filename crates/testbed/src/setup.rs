@@ -1,4 +1,4 @@
-//! Everything a run needs of the machine: hosts, algorithms in the kernel, someone to watch.
+//! Everything that a run needs of the machine: hosts, algorithms in the kernel, and the watch.
 
 use std::num::NonZeroU32;
 use std::os::fd::BorrowedFd;

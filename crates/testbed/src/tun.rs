@@ -1,4 +1,5 @@
-//! TUN devices: what a host sends comes out of a file, and what is written there it gets.
+//! TUN devices: a program reads a host's packets from a file, and writes packets for the host to
+//! it.
 //!
 //! Linux, Documentation/networking/tuntap.rst. A device is gone with its file.
 

@@ -1,4 +1,4 @@
-//! A stack profile on the present kernel: its settings, and what the kernel cannot do.
+//! A stack profile on this kernel: its settings, and the differences that remain.
 
 use std::num::NonZeroU64;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Doubts whether a run shows its algorithms: its bottleneck was in a host, a flow was locked out,
 //! or the phase of packets decided the drops.
 //!
-//! None of this makes a run invalid: it is true to the scenario, and hosts that are exactly as fast
-//! as their network do behave so. It may be far from what was meant.
+//! A doubt does not make a run invalid. The run is true to the scenario, and hosts that are exactly
+//! as fast as their network do behave so. But it may be far from what the author intended.
 
 use dumbbell_network::{Drops, LinkConfig, LinkCounters, LinkId, Network, RateConfig, Span};
 use dumbbell_record::{Cause, Doubt, FlowSummary};

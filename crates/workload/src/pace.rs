@@ -1,4 +1,4 @@
-//! An application whose data comes about at a rate.
+//! An application that produces data at a rate.
 
 use dumbbell_network::{Check, Stepped, Steps, Time};
 

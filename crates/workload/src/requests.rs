@@ -1,4 +1,4 @@
-//! When requests follow each other: of one connection, or of several that answer a query together.
+//! Times of requests, of one connection or of several that answer a query together.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Observations as a learner gets them: some of what was measured, of several steps, in absolute
-//! units or in those of the path.
+//! Observations for a learner: selected measurements of several steps, in absolute units or in
+//! units of the path.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,7 @@
-//! Handshakes: SYN, SYN-ACK and the ACK of that, as separate packets.
+//! Handshakes: SYN, SYN-ACK and ACK as separate packets.
 //!
-//! The lower half of a SYN's number is its sender's clock, that of a SYN-ACK the clock that it
-//! echoes; the note names which of the three it is.
+//! The lower half of a packet's number is a clock: a SYN has its sender's, and a SYN-ACK the one
+//! that it echoes. The note identifies the kind of packet.
 
 use dumbbell_capture::Handshake as Step;
 use dumbbell_network::{Direction, Ecn, Flags, Network, Packet, Time};

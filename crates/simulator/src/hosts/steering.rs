@@ -1,4 +1,4 @@
-//! Flows that a learner steers: what it sets when the network's alarm rings, and what it sees.
+//! Flows that a learner steers: it reads them and sets window and rate at the network's alarm.
 
 use dumbbell_network::{Network, Time};
 use dumbbell_tcp::Sender;

@@ -1,8 +1,8 @@
-//! Trains: acknowledgements of bulk data that come one after the other over direct paths, let
-//! new segments go, and are answered, while nothing else happens in between.
+//! Trains: consecutive acknowledgements of bulk data over direct paths. They release new segments,
+//! which are acknowledged in turn, and no other event comes between.
 //!
-//! All that happens is what [`AllHosts::receive`] would do; what is left out is looking at every
-//! step for what else might happen. Anything that was not predicted ends the train.
+//! The result is the same as with [`AllHosts::receive`]. A train only skips the search for other
+//! events at every step. Any event that was not predicted ends it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,6 +1,6 @@
-//! The packets that make connections, where a scenario does not say that they are a part of it
-//! (`handshake`). They travel as long as data on an empty path, but
-//! past queues and losses: a run begins with connections that know their round-trip time.
+//! Packets of handshakes before the run, if the handshake is not a part of the scenario
+//! (`handshake`). They travel as long as data on an empty path, but bypass queues and losses. So a
+//! run begins with connections that know their round-trip time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

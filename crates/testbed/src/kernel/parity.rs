@@ -1,5 +1,4 @@
-//! The same source does the same in both engines: callbacks of the kernel, done again
-//! natively.
+//! The same source does the same in both engines: callbacks of the kernel, repeated natively.
 
 use std::collections::BTreeMap;
 use std::fmt;

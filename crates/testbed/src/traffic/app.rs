@@ -1,4 +1,4 @@
-//! The application at the sending end of a connection: its data, and when it sends them.
+//! The application at the sending end of a connection: its data and the times of sending.
 
 use dumbbell_network::{Random, Time};
 use dumbbell_workload::{Bursts, Demand, Pace, Pauses, Requests};

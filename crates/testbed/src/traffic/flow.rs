@@ -1,4 +1,4 @@
-//! One flow at work: what its applications do, and when.
+//! A running flow: the actions of its applications, and their times.
 
 use std::io;
 use std::os::fd::AsFd;

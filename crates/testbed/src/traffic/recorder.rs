@@ -1,4 +1,4 @@
-//! Keeps what the applications do and what the sockets say.
+//! Keeps the applications' actions and the sockets' measurements.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The flows that the applications serve, and how a run is conducted.
+//! The flows of the applications, and the plan of a run.
 
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Observation of the kernel's TCP on the sockets of a run, and TCP-BPF.
 //!
-//! Works with every congestion control, the kernel's own modules included. Three BPF
-//! programs (`bpf/watch.c`) see the sockets of this process's cgroup, and leave those
-//! outside the run's namespaces alone. They are gone with the process, or when dropped.
+//! It works with every congestion control, including the kernel's modules. Three BPF programs
+//! (`bpf/watch.c`) see the sockets of this process's cgroup, and ignore those outside the run's
+//! namespaces. They are gone with the process, or when dropped.
 
 mod cgroup;
 mod event;
