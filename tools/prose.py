@@ -37,6 +37,8 @@ C_GROUPS: Final = (
     ("algorithms/*.h", "algorithms (headers)", "algorithms (headers)"),
     ("crates/*/src/*.c", "crates (C comments)", "crates (C comments)"),
     ("crates/*/bpf/*.[ch]", "crates (C comments)", "crates (C comments)"),
+    ("python/dumbbell/**/*.c", "python (C comments)", "python (C comments)"),
+    ("tests/**/*.[ch]", "tests (C comments)", "tests (C comments)"),
 )
 """C files, and the groups of their head comments and of the comments inside them."""
 

@@ -18,7 +18,7 @@ static inline uint32_t draw(struct chance *chance)
 	return (uint32_t)((word ^ (word >> 31)) >> 32);
 }
 
-/* A stream of its own for each use. */
+/* A separate stream for each use. */
 static inline struct chance chance_for(uint64_t seed, uint64_t use)
 {
 	struct chance chance = {seed * 0x100 + use};

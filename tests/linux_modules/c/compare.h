@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* compare.h - the ways to compare the sides over one path; what came of it is JSON. */
+/* compare.h - ways to compare the sides over one path. The results are JSON. */
 #ifndef LINUX_MODULES_COMPARE_H
 #define LINUX_MODULES_COMPARE_H
 
 #include "sender.h"
 
 /*
- * locked.c: Linux's module drives, our file is called beside it with the same; what each
- * call made of windows, thresholds and rates is compared, and written if `is_traced`.
+ * locked.c: Linux's module drives, and our file gets the same calls. Windows, thresholds
+ * and rates after each call are compared, and written if `is_traced`.
  */
 void run_locked(const struct scenario *scenario, int is_traced);
 
 /* alone.c: each side alone on the same path; compared once per round trip. */
 void run_alone(const struct scenario *scenario);
 
-/* What a call may change, and what it returns. */
+/* Fields that a call may change, and its returned value. */
 enum field {
 	CWND,
 	COUNT,
@@ -34,7 +34,7 @@ struct outcome {
 	uint64_t fields[FIELDS];
 };
 
-/* trace.c: a call as both sides answered it. */
+/* trace.c: a call and the outcomes of both sides. */
 struct answered {
 	const struct call *call;
 	const struct connection *before;

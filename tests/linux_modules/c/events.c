@@ -35,7 +35,7 @@ int has_control(struct sender *sender)
 	return sender->algorithm.has(sender->algorithm.context, CONG_CONTROL);
 }
 
-/* RFC 6298, with Linux's least timeout. */
+/* RFC 6298, with Linux's smallest timeout. */
 static void take_rtt(struct sender *sender, int64_t rtt_us)
 {
 	struct connection *conn = &sender->conn;
@@ -54,7 +54,7 @@ static void take_rtt(struct sender *sender, int64_t rtt_us)
 		sender->rto_us = (conn->srtt_8us >> 3) + RTO_MIN_US;
 }
 
-/* Where a retransmission makes RTTs ambiguous, the timestamp that came back tells. */
+/* If a retransmission makes RTTs ambiguous, use the timestamp that came back. */
 static void take_rtts(struct sender *sender, const struct ack *ack, struct news *news)
 {
 	struct connection *conn = &sender->conn;
@@ -69,7 +69,7 @@ static void take_rtts(struct sender *sender, const struct ack *ack, struct news 
 		conn->min_rtt_us = (uint32_t)news->last_rtt_us;
 }
 
-/* The rate that the stack would pace by, which some modules ask. */
+/* The stack's pacing rate, which some modules read. */
 static void set_pacing_rate(struct sender *sender)
 {
 	struct connection *conn = &sender->conn;
@@ -167,7 +167,7 @@ static void on_rto(struct sender *sender)
 	arm_rto(sender);
 }
 
-/* The application writes when all was acknowledged and it has waited. */
+/* Let the application write, once all is acknowledged and its pause is over. */
 static void supply(struct sender *sender)
 {
 	const struct scenario *scenario = sender->scenario;
@@ -215,7 +215,7 @@ void sender_open(struct sender *sender, const struct scenario *scenario,
 			 .delivered_us = scenario->start_us},
 	};
 	path_open(&sender->path, scenario);
-	/* The handshake has told the RTT. */
+	/* The handshake has measured the RTT. */
 	take_rtt(sender, (int64_t)scenario->rtt_us);
 	sender->conn.min_rtt_us = (uint32_t)scenario->rtt_us;
 	sender->used_at_us = scenario->start_us;
@@ -242,7 +242,7 @@ static uint64_t sooner(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* When pacing lets the next segment leave, if that is what it waits for. */
+/* Time when pacing releases the next segment, if the sender waits for that. */
 static uint64_t departure_ns(const struct sender *sender)
 {
 	return sender->departs_ns > sender->now_ns ? sender->departs_ns : NEVER;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * kernel_stub.h - as much of a kernel as Linux's congestion-control modules ask for.
- * Every header that they include leads here. Nothing is Linux's text: names and meanings
- * are, since the modules use them. Functions of the kernel that they call are cut out of
- * its own files when the target runs (kernel_functions.h).
+ * kernel_stub.h - the part of a kernel that Linux's congestion-control modules need.
+ * Every header that they include leads here. None of it is Linux's text, only its names
+ * and meanings, since the modules use them. Functions of the kernel that they call are
+ * cut out of its own files when the target runs (kernel_functions.h).
  */
 #ifndef LINUX_MODULES_KERNEL_STUB_H
 #define LINUX_MODULES_KERNEL_STUB_H
@@ -32,7 +32,7 @@ typedef int64_t s64;
 #define NSEC_PER_USEC 1000ul
 #define TCP_TS_HZ 1000
 
-/* What makes modules of files, and what watches over kernels. */
+/* Macros of modules, and the kernel's checks. */
 #define __init
 #define __exit
 #define __pure
@@ -135,7 +135,7 @@ extern u64 kernel_now_us;
 #define msecs_to_jiffies(ms) ((unsigned long)(ms) * HZ / 1000)
 #define jiffies_to_usecs(ticks) ((u32)(ticks) * (u32)(USEC_PER_SEC / HZ))
 
-/* Chance, which the driver sets too. */
+/* Random numbers, which the driver also sets. */
 extern u32 kernel_random;
 #define get_random_u32() kernel_random
 #define get_random_u32_below(count) ((u32)((u64)kernel_random * (count) >> 32))

@@ -9,7 +9,7 @@ _Static_assert((int)TCP_CA_Loss == LOSS && (int)CA_EVENT_LOSS == EVENT_LOSS &&
 		       TCP_INFINITE_SSTHRESH == SSTHRESH_INFINITE,
 	       "side.h has Linux's numbers");
 
-/* The program is built for one: -DMODULE="name". */
+/* The program is built for one module: -DMODULE="name". */
 static const struct tcp_congestion_ops *module;
 
 u64 kernel_now_us;
@@ -27,7 +27,7 @@ void tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
 {
 }
 
-/* The driver does it once the module has returned: nothing is left to do there then. */
+/* Do nothing: the driver enters CWR after the module has returned. */
 void tcp_enter_cwr(struct sock *sk)
 {
 	cwr_asked = 1;

@@ -12,7 +12,7 @@ _Static_assert((int)CC_LOSS == LOSS && (int)CC_EVENT_LOSS == EVENT_LOSS &&
 		       CC_SSTHRESH_INFINITE == SSTHRESH_INFINITE,
 	       "cc.h has Linux's numbers");
 
-/* The program is built for one: -DALGORITHM=dumbbell_algorithm_NAME. */
+/* The program is built for one algorithm: -DALGORITHM=dumbbell_algorithm_NAME. */
 extern const struct cc_algorithm ALGORITHM;
 
 struct attached {
@@ -53,7 +53,7 @@ static int has(enum hook hook)
 		return ALGORITHM.in_ack_event != NULL;
 	case CONG_CONTROL:
 		return ALGORITHM.cong_control != NULL;
-	default: /* without undo_cwnd the stack does what Reno does */
+	default: /* without undo_cwnd the stack uses Reno's window */
 		return 1;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * ours.c - one run of our file alone, without anything of Linux: what became of each call
- * is hashed (FNV-1a), so that a line holds what millions of calls do.
+ * ours.c - one run of our file alone, without Linux. The outcome of each call is hashed
+ * (FNV-1a), so one line covers millions of calls.
  */
 #include <stdio.h>
 

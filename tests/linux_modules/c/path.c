@@ -65,7 +65,7 @@ static uint32_t waiting(struct path *path, uint64_t now_ns)
 	return (uint32_t)(path->departures_end - path->first_departure);
 }
 
-/* When a packet that is let in has left. */
+/* Departure time of a packet that joins the queue. */
 static uint64_t departure(struct path *path, uint64_t now_ns, int out)
 {
 	const struct scenario *scenario = path->scenario;
@@ -130,7 +130,7 @@ static void acknowledge(struct path *path, uint64_t now_ns)
 	receiver->delayed_until_ns = NEVER;
 }
 
-/* RFC 3168 echoes a mark until the sender says CWR, RFC 8257 each one. */
+/* RFC 3168 echoes a mark until the sender sets CWR. RFC 8257 echoes each one. */
 static void note_mark(struct path *path, const struct packet *packet)
 {
 	struct receiver *receiver = &path->receiver;
@@ -140,13 +140,13 @@ static void note_mark(struct path *path, const struct packet *packet)
 			packet->marked || (receiver->saw_mark && !packet->says_cwr);
 		return;
 	}
-	/* What waits to be acknowledged was not marked as this is. */
+	/* The segments that wait for an ACK differ from this one in their mark. */
 	if (receiver->saw_mark != packet->marked && receiver->unacked)
 		acknowledge(path, packet->arrives_ns);
 	receiver->saw_mark = packet->marked;
 }
 
-/* What has arrived beyond a hole that is no more. */
+/* Advance past segments that arrived beyond a closed hole. */
 static void advance(struct receiver *receiver)
 {
 	receiver->next++;
@@ -156,13 +156,13 @@ static void advance(struct receiver *receiver)
 	}
 }
 
-/* Where more than two segments share an ACK, so do SACKs and what fills holes. */
+/* If more than two segments share an ACK, SACKs and fills of holes share it, too. */
 static int aggregates(const struct path *path)
 {
 	return path->scenario->ack_every > 2;
 }
 
-/* Told of at once, but where ACKs are aggregated. */
+/* SACK a segment at once, unless ACKs are aggregated. */
 static void keep_for_later(struct path *path, const struct packet *packet)
 {
 	struct receiver *receiver = &path->receiver;

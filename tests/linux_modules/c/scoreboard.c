@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* scoreboard.c - what an ACK delivers, and what is lost. */
+/* scoreboard.c - the segments that an ACK delivers, and those that are lost. */
 #include "sender.h"
 
 /* A transmission is lost once one this much later has arrived. */
@@ -40,7 +40,7 @@ static void deliver(struct sender *sender, const struct segment *segment,
 	news->delivered++;
 	if (news->ece)
 		conn->delivered_ce++;
-	/* What is back too early is the first transmission. */
+	/* A segment that is back too early was delivered by its first transmission. */
 	if (segment->order > sender->last_delivered &&
 	    (!segment->resent || rtt_us >= conn->min_rtt_us))
 		sender->last_delivered = segment->order;
@@ -132,7 +132,9 @@ static void lose(struct sender *sender, uint64_t number)
 	sender->repairs[sender->repairs_end++ & (RING - 1)] = number;
 }
 
-/* Whether a transmission is the last of its segment, and nothing is heard of it. */
+/*
+ * Return true if a transmission is the last of its segment, and nothing is known of it.
+ */
 static int is_open(const struct sender *sender, uint64_t order, uint64_t number)
 {
 	const struct segment *segment = SEGMENT(sender, number);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * sender.h - a small TCP sender that calls its algorithm when Linux 6.12 does and tells
- * it what Linux tells: SACK, proportional rate reduction, timeouts with back-off,
+ * sender.h - a small TCP sender that calls its algorithm at the same events and with the
+ * same input as Linux 6.12: SACK, proportional rate reduction, timeouts with back-off,
  * restarts after idle, undo, rate samples, pacing. It is the same for both sides.
  */
 #ifndef LINUX_MODULES_SENDER_H
@@ -10,7 +10,7 @@
 #include "path.h"
 #include "side.h"
 
-/* What a sender calls: one side, or both in step. */
+/* The functions that a sender calls: one side, or both in step. */
 struct algorithm {
 	int (*has)(void *context, enum hook hook);
 	uint32_t (*call)(void *context, struct connection *conn, const struct call *call);
@@ -50,7 +50,7 @@ struct sender {
 	uint64_t *repairs;	 /* lost segments to send again, a ring */
 	uint64_t first_repair, repairs_end;
 
-	/* The reduction under way. */
+	/* The current reduction. */
 	uint64_t high, undo_from;
 	uint32_t prior_ssthresh;
 	uint32_t prr_delivered, prr_sent;
@@ -61,7 +61,7 @@ struct sender {
 	uint32_t rttvar_us, rto_us, backoff;
 	uint64_t rto_at_ns, departs_ns, supply_at_ns;
 
-	/* How the window is used. */
+	/* Use of the window. */
 	uint64_t supplied, usage_round;
 	uint32_t used;
 	uint64_t used_at_us;
@@ -73,10 +73,10 @@ struct sender {
 void sender_open(struct sender *sender, const struct scenario *scenario,
 		 struct algorithm algorithm);
 void sender_close(struct sender *sender);
-/* Runs until a time that the sender's clock shows. */
+/* Run until a time of the sender's clock. */
 void sender_run(struct sender *sender, uint64_t until_ns);
 
-/* Below: the parts of a sender, a file each. */
+/* The parts of a sender, a file each. */
 
 #define SEGMENT(sender, number) (&(sender)->segments[(number) & (RING - 1)])
 

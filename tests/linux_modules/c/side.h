@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * side.h - what a stack and an algorithm share, and how an algorithm is called, whichever
- * side it is of: Linux's module or our file.
+ * side.h - the data that a stack and an algorithm share, and the calls of an algorithm on
+ * either side: Linux's module or our file.
  */
 #ifndef LINUX_MODULES_SIDE_H
 #define LINUX_MODULES_SIDE_H
@@ -26,7 +26,8 @@ struct connection {
 	uint32_t cwnd_clamp;
 	uint64_t pacing_rate; /* bytes per second */
 	uint32_t app_limited;
-	uint32_t asks_for_cwr; /* that the stack reduces the window as after a mark */
+	uint32_t asks_for_cwr; /* requests that the stack reduces the window as after a
+				  mark */
 
 	uint64_t now_us;
 	uint32_t una; /* sequence numbers, bytes */
@@ -35,7 +36,7 @@ struct connection {
 	uint32_t prior_cwnd;
 	uint32_t delivered;
 	uint32_t delivered_ce;
-	uint64_t delivered_us; /* when something was delivered last */
+	uint64_t delivered_us; /* time of the last delivery */
 	uint32_t lost;
 	uint32_t resent;
 	uint32_t packets_out;
@@ -58,7 +59,7 @@ static inline uint32_t in_flight(const struct connection *conn)
 	return conn->packets_out - conn->sacked_out - conn->lost_out + conn->retrans_out;
 }
 
-/* Slow start may also grow what was used by half. */
+/* Slow start may grow the window to twice the part in use. */
 static inline int is_cwnd_limited(const struct connection *conn)
 {
 	return conn->is_cwnd_limited ||
@@ -108,7 +109,7 @@ struct side {
 	void *(*attach)(void);
 	void (*detach)(void *attached);
 	int (*has)(enum hook hook);
-	/* Gives the window that ssthresh and undo_cwnd return, otherwise 0. */
+	/* Return the window of ssthresh and undo_cwnd, otherwise 0. */
 	uint32_t (*call)(void *attached, struct connection *conn,
 			 const struct call *call);
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * sock_stub.h - a TCP socket as far as Linux's congestion-control modules look into it.
+ * sock_stub.h - the fields of a TCP socket that Linux's congestion-control modules use.
  */
 #ifndef LINUX_MODULES_SOCK_STUB_H
 #define LINUX_MODULES_SOCK_STUB_H
@@ -39,7 +39,7 @@ enum tcp_ca_ack_event_flags {
 #define TCP_CONG_NEEDS_ECN 2
 #define ICSK_CA_PRIV_SIZE 104
 #define GSO_LEGACY_MAX_SIZE 65536u
-/* The room for headers before a segment, as on x86-64 with all that Debian builds. */
+/* Room for headers before a segment, as on x86-64 with Debian's configuration. */
 #define MAX_TCP_HEADER 320
 enum { SK_PACING_NONE, SK_PACING_NEEDED };
 enum { TCP_ECN_OK = 1, TCP_ECN_DEMAND_CWR = 4 };
@@ -159,7 +159,7 @@ void tcp_reno_cong_avoid(struct sock *sk, u32 ack, u32 acked);
 u32 tcp_reno_ssthresh(struct sock *sk);
 u32 tcp_reno_undo_cwnd(struct sock *sk);
 
-/* DCTCP as a receiver, and its other paths on loss: not of the sender's window. */
+/* DCTCP as a receiver, and its other paths on loss. None affects the sender's window. */
 struct tcp_plb_state {
 	u8 rounds;
 	u32 pause_until;
@@ -172,11 +172,11 @@ struct tcp_plb_state {
 #define INET_ECN_dontxmit(sk)
 #define __tcp_send_ack(...)
 
-/* No BPF program tells NV a base RTT. */
+/* No BPF program sets a base RTT for NV. */
 #define tcp_call_bpf(...) (-1)
 #define BPF_SOCK_OPS_BASE_RTT 0
 
-/* What ss(8) asks modules for. */
+/* Reports of modules for ss(8). */
 #define INET_DIAG_VEGASINFO 3
 #define INET_DIAG_DCTCPINFO 9
 #define INET_DIAG_BBRINFO 16

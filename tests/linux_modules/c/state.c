@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* state.c - the congestion state: when the window is reduced, repaired and given back. */
+/* state.c - the congestion state: reductions of the window, repairs and undo. */
 #include "sender.h"
 
 uint32_t ssthresh_to_keep(const struct connection *conn)
@@ -12,7 +12,7 @@ uint32_t ssthresh_to_keep(const struct connection *conn)
 	return three_quarters;
 }
 
-/* Algorithms hear of a state before the connection is in it. */
+/* Call the algorithm before the connection enters the state. */
 static void set_state(struct sender *sender, enum state state)
 {
 	tell(sender, SET_STATE, state);
@@ -46,7 +46,7 @@ static void end_reduction(struct sender *sender)
 	tell(sender, CWND_EVENT, COMPLETE_CWR);
 }
 
-/* What is reduced now may prove needless later. */
+/* Watch a reduction, which may prove needless later. */
 static void watch_for_undo(struct sender *sender, uint32_t prior_ssthresh)
 {
 	sender->may_undo = 1;
@@ -120,7 +120,7 @@ void on_timeout(struct sender *sender)
 	sender->watches_timeout = is_new || is_repeated;
 }
 
-/* All that was outstanding when the reduction began is acknowledged. */
+/* End the repair: all data outstanding at the reduction is acknowledged. */
 static void finish_repair(struct sender *sender)
 {
 	if (sender->may_undo && sender->is_needless)
@@ -152,7 +152,7 @@ static void watch(struct sender *sender, const struct news *news)
 		keep_open(sender);
 }
 
-/* F-RTO: what arrives of the window before the timeout was late, not lost. */
+/* F-RTO: data of the window before the timeout was late, not lost, if it arrives. */
 static void judge_timeout(struct sender *sender, const struct news *news)
 {
 	int is_over = sender->una >= sender->high;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* trace.c - a call, with what it was told and saw, and what each side made of it. */
+/* trace.c - a call with its input, and the outcome on each side. */
 #include <stdio.h>
 
 #include "compare.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
-/* transmit.c - what is sent, and how the window is used. */
+/* transmit.c - sending, and the use of the window. */
 #include "sender.h"
 
 #define INITIAL_CWND 10u
-/* The receiver's window: what rings have room for. */
+/* The receiver's window: the capacity of the rings. */
 #define WINDOW (RING / 2)
 
 void arm_rto(struct sender *sender)
@@ -16,7 +16,9 @@ void arm_rto(struct sender *sender)
 		sender->conn.packets_out ? sender->now_ns + rto_us * 1000 : NEVER;
 }
 
-/* What was not used for as long as a timeout is not kept (RFC 7661). */
+/*
+ * Forget the part of the window that was not used for the time of a timeout (RFC 7661).
+ */
 static void forget_unused(struct sender *sender)
 {
 	struct connection *conn = &sender->conn;
@@ -51,7 +53,7 @@ static void note_use(struct sender *sender, int is_full)
 		forget_unused(sender);
 }
 
-/* RFC 2861: halved for each timeout that nothing was sent. */
+/* RFC 2861: halve the window for each timeout without sending. */
 static void restart_if_idle(struct sender *sender)
 {
 	struct connection *conn = &sender->conn;
@@ -70,7 +72,7 @@ static void restart_if_idle(struct sender *sender)
 	sender->used = 0;
 }
 
-/* What a rate sample of it will begin from. */
+/* Note the values at which a segment's rate sample will begin. */
 static void note_departure(struct sender *sender, struct segment *segment)
 {
 	struct connection *conn = &sender->conn;
@@ -140,7 +142,7 @@ static void send_new(struct sender *sender)
 		arm_rto(sender);
 }
 
-/* The application, not the network, is what the next rate samples tell of. */
+/* Note that the application, not the network, limits the next rate samples. */
 static void note_nothing_to_send(struct sender *sender)
 {
 	struct connection *conn = &sender->conn;

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * my_cc: say here in one sentence what it does.
+ * my_cc: describe it here in one sentence.
  *
- * It begins as an algorithm that listens to delay. Once per round trip it estimates how
- * many segments it has in queues,
+ * It begins as a delay-based algorithm. Once per round trip it estimates the number of
+ * its segments in queues,
  *
  *     queued = cwnd (rtt - min_rtt) / rtt
  *
  * and grows by one segment if there are fewer than `target`, or shrinks by one if there
  * are more than twice as many. Loss halves the window.
  *
- *   dumbbell check ./my_cc.c                   is it right? also in the kernel
+ *   dumbbell check ./my_cc.c                   check it, also in the kernel
  *   dumbbell compare ./my_cc.c cubic --rate 100mbit --rtt 40ms
  *   dumbbell compare ./my_cc.c cubic --rate 100mbit --rtt 40ms --engine testbed
  *
- * The rules: integers only, no globals, no calls of functions from elsewhere, loops with
- * an end that can be seen. cc.h is the interface (algorithms/cc.h in Dumbbell's sources):
- * all fields and hooks stand there, and helpers that begin with cc_.
+ * The rules: integers only, no globals, no calls of other files' functions, and loops
+ * whose end the verifier can see. cc.h is the interface (algorithms/cc.h in Dumbbell's
+ * sources). It has all fields and hooks, and helpers that begin with cc_.
  */
 #include "cc.h"
 
 /*
- * What a user may set: name, unit, initial value, valid values, what it is, where it
- * comes from. Valid values are CC_RANGE(low, high), CC_EITHER(one, other) or CC_SWITCH.
- * Another parameter is another P(...), with a backslash at the end of the line before.
+ * Parameters: name, unit, initial value, valid values, meaning, source. Valid values are
+ * CC_RANGE(low, high), CC_EITHER(one, other) or CC_SWITCH. Another parameter is another
+ * P(...), with a backslash at the end of the line before.
  */
 #define my_cc_parameters(P)                         \
 	P(target, "segments", 4, CC_RANGE(1, 1000), \
@@ -32,7 +32,7 @@
 /* Named settings, used as my_cc.c@patient. */
 #define my_cc_presets(S) S("patient", "an example", CC_SET(my_cc, target, 20))
 
-/* The hooks below that Dumbbell and the kernel are to call. */
+/* The hooks below, for Dumbbell and the kernel to call. */
 #define my_cc_hooks(H)       \
 	H(my_cc, init)       \
 	H(my_cc, ssthresh)   \
@@ -42,7 +42,7 @@
 
 CC_PARAMS(my_cc);
 
-/* What is remembered of one connection: at most 104 bytes, all zero at first. */
+/* State of one connection: at most 104 bytes, all zero at first. */
 struct my_cc_state {
 	u32 min_rtt_us;	  /* the smallest RTT so far */
 	u32 round_rtt_us; /* the smallest one of this round trip */
@@ -64,7 +64,7 @@ static void my_cc_init(const struct my_cc_params *params, struct my_cc_state *st
 	my_cc_begin_round(state, conn);
 }
 
-/* Congestion: the window to fall to. conn may not be changed here. */
+/* Congestion: return the new slow-start threshold. conn must not change here. */
 static u32 my_cc_ssthresh(const struct my_cc_params *params, struct my_cc_state *state,
 			  const struct cc_conn *conn)
 {
@@ -81,7 +81,7 @@ static void my_cc_pkts_acked(const struct my_cc_params *params, struct my_cc_sta
 	state->round_rtt_us = cc_min(state->round_rtt_us, (u32)sample->rtt_us);
 }
 
-/* One step for a round trip that is over and had an RTT sample. */
+/* Take one step after a round trip with an RTT sample. */
 static void my_cc_step(const struct my_cc_params *params, struct my_cc_state *state,
 		       struct cc_conn *conn)
 {
@@ -97,11 +97,14 @@ static void my_cc_step(const struct my_cc_params *params, struct my_cc_state *st
 		conn->ssthresh_segs = cc_min(conn->ssthresh_segs, conn->cwnd_segs);
 }
 
-/* An ACK of `acked` segments, and no congestion: the place to grow. */
+/* An ACK of `acked` segments without congestion: the place to grow. */
 static void my_cc_cong_avoid(const struct my_cc_params *params, struct my_cc_state *state,
 			     struct cc_conn *conn, u32 acked)
 {
-	/* If the application is slow, nothing shows that there is room. */
+	/*
+	 * A slow application leaves the window unused, which does not prove that the path
+	 * has room.
+	 */
 	if (!cc_may_grow(conn))
 		return;
 	if (cc_in_slow_start(conn))
@@ -113,7 +116,7 @@ static void my_cc_cong_avoid(const struct my_cc_params *params, struct my_cc_sta
 	my_cc_begin_round(state, conn);
 }
 
-/* What to record of it over time (record.algorithm_state in a scenario): four numbers. */
+/* Up to four numbers to record over time (record.algorithm_state in a scenario). */
 static void my_cc_info(const struct my_cc_params *params, const struct my_cc_state *state,
 		       const struct cc_conn *conn, struct cc_info *info)
 {
@@ -122,8 +125,8 @@ static void my_cc_info(const struct my_cc_params *params, const struct my_cc_sta
 }
 
 /*
- * The registration; the name is that of the file. An algorithm that sets a pacing rate
- * has .flags = CC_NEEDS_PACING; see enum cc_flag for what else may be needed.
+ * The registration. The name is the file's. An algorithm that sets a pacing rate has
+ * .flags = CC_NEEDS_PACING; enum cc_flag lists other needs.
  */
 CC_ALGORITHM(my_cc, .title = "my_cc", .family = CC_FAMILY_DELAY, .year = 2026,
 	     .source = "unpublished", .summary = "Keeps `target` segments in queues.",

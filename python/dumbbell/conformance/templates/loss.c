@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * my_cc: say here in one sentence what it does.
+ * my_cc: describe it here in one sentence.
  *
  * It begins as Reno with one parameter: per round trip the window grows by `increase`
  * segments, and congestion halves it.
  *
- *   dumbbell check ./my_cc.c                   is it right? also in the kernel
+ *   dumbbell check ./my_cc.c                   check it, also in the kernel
  *   dumbbell compare ./my_cc.c cubic --rate 100mbit --rtt 40ms
  *   dumbbell compare ./my_cc.c cubic --rate 100mbit --rtt 40ms --engine testbed
  *
- * The rules: integers only, no globals, no calls of functions from elsewhere, loops with
- * an end that can be seen. cc.h is the interface (algorithms/cc.h in Dumbbell's sources):
- * all fields and hooks stand there, and helpers that begin with cc_.
+ * The rules: integers only, no globals, no calls of other files' functions, and loops
+ * whose end the verifier can see. cc.h is the interface (algorithms/cc.h in Dumbbell's
+ * sources). It has all fields and hooks, and helpers that begin with cc_.
  */
 #include "cc.h"
 
 /*
- * What a user may set: name, unit, initial value, valid values, what it is, where it
- * comes from. Valid values are CC_RANGE(low, high), CC_EITHER(one, other) or CC_SWITCH.
- * Another parameter is another P(...), with a backslash at the end of the line before.
+ * Parameters: name, unit, initial value, valid values, meaning, source. Valid values are
+ * CC_RANGE(low, high), CC_EITHER(one, other) or CC_SWITCH. Another parameter is another
+ * P(...), with a backslash at the end of the line before.
  */
 #define my_cc_parameters(P)                                  \
 	P(increase, "segments per RTT", 1, CC_RANGE(1, 100), \
@@ -27,7 +27,7 @@
 /* Named settings, used as my_cc.c@quick. */
 #define my_cc_presets(S) S("quick", "an example", CC_SET(my_cc, increase, 4))
 
-/* The hooks below that Dumbbell and the kernel are to call. */
+/* The hooks below, for Dumbbell and the kernel to call. */
 #define my_cc_hooks(H)       \
 	H(my_cc, init)       \
 	H(my_cc, ssthresh)   \
@@ -37,10 +37,10 @@
 
 CC_PARAMS(my_cc);
 
-/* What is remembered of one connection: at most 104 bytes, all zero at first. */
+/* State of one connection: at most 104 bytes, all zero at first. */
 struct my_cc_state {
 	u32 min_rtt_us; /* the smallest RTT so far */
-	u32 reductions; /* how often the window was cut */
+	u32 reductions; /* number of reductions of the window */
 };
 
 /* The connection begins. */
@@ -51,8 +51,8 @@ static void my_cc_init(const struct my_cc_params *params, struct my_cc_state *st
 }
 
 /*
- * Congestion: the window to fall to. conn may not be changed here. To keep more than
- * half: cc_scale(conn->cwnd_segs, 7, 10), but never less than CC_CWND_MIN.
+ * Congestion: return the new slow-start threshold. conn must not change here. To keep
+ * more than half: cc_scale(conn->cwnd_segs, 7, 10), but never less than CC_CWND_MIN.
  */
 static u32 my_cc_ssthresh(const struct my_cc_params *params, struct my_cc_state *state,
 			  const struct cc_conn *conn)
@@ -62,13 +62,16 @@ static u32 my_cc_ssthresh(const struct my_cc_params *params, struct my_cc_state 
 }
 
 /*
- * An ACK of `acked` segments, and no congestion: the place to grow. What a window of W
- * acknowledged segments adds, one ACK adds the W-th part of, and cwnd_cnt keeps the rest.
+ * An ACK of `acked` segments without congestion: the place to grow. Each acknowledged
+ * segment of a window of W adds a W-th part of the growth, and cwnd_cnt keeps the rest.
  */
 static void my_cc_cong_avoid(const struct my_cc_params *params, struct my_cc_state *state,
 			     struct cc_conn *conn, u32 acked)
 {
-	/* If the application is slow, nothing shows that there is room. */
+	/*
+	 * A slow application leaves the window unused, which does not prove that the path
+	 * has room.
+	 */
 	if (!cc_may_grow(conn))
 		return;
 	if (cc_in_slow_start(conn)) {
@@ -87,7 +90,7 @@ static void my_cc_pkts_acked(const struct my_cc_params *params, struct my_cc_sta
 		state->min_rtt_us = cc_min(state->min_rtt_us, (u32)sample->rtt_us);
 }
 
-/* What to record of it over time (record.algorithm_state in a scenario): four numbers. */
+/* Up to four numbers to record over time (record.algorithm_state in a scenario). */
 static void my_cc_info(const struct my_cc_params *params, const struct my_cc_state *state,
 		       const struct cc_conn *conn, struct cc_info *info)
 {
@@ -96,8 +99,8 @@ static void my_cc_info(const struct my_cc_params *params, const struct my_cc_sta
 }
 
 /*
- * The registration; the name is that of the file. An algorithm that sets a pacing rate
- * has .flags = CC_NEEDS_PACING; see enum cc_flag for what else may be needed.
+ * The registration. The name is the file's. An algorithm that sets a pacing rate has
+ * .flags = CC_NEEDS_PACING; enum cc_flag lists other needs.
  */
 CC_ALGORITHM(my_cc, .title = "my_cc", .family = CC_FAMILY_LOSS, .year = 2026,
 	     .source = "unpublished",
