@@ -1,7 +1,7 @@
 //! The congestion-control algorithms of `algorithms/`, ready to be used.
 //!
 //! An algorithm is one C file of pure functions (see `algorithms/cc.h`). This
-//! crate compiles them, describes them ([`registry`]) and attaches them to
+//! crate compiles them, describes them ([`registry()`]) and attaches them to
 //! connections ([`Instance`]). The stack at hand fills in a [`Conn`], calls the
 //! hooks at the moments at which Linux does, and reads the window back.
 //!
