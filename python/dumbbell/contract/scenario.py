@@ -557,7 +557,7 @@ LossConfig = Bernoulli | GilbertElliott | Bursts | BitErrors | Scripted
 
 
 class ScriptedDrop(Part, frozen=True, kw_only=True):
-    """A data packet that is to be lost."""
+    """A data packet that the script drops."""
 
     flow: int
     """Index of the flow."""
