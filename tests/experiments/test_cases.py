@@ -96,12 +96,13 @@ def test_a_case_passes_with_the_values_of_the_draft_alone(by_algorithm: dict[str
     outcomes = {name: of(checked, 3).outcome for name, checked in by_algorithm.items()}
     assert outcomes == {"bbr": FAILS, "bbr3": FAILS, "bbr3@draft": PASSES}
     gains = {
-        name: check(of(checked, 3), "gain in DRAIN").found for name, checked in by_algorithm.items()
+        name: check(of(checked, 3), "gain in DRAIN").measured
+        for name, checked in by_algorithm.items()
     }
     assert gains == {"bbr": 88 / 256, "bbr3": 88 / 256, "bbr3@draft": 0.5}
     # DRAIN ends after three round trips, or never.
-    assert check(of(by_algorithm["bbr3@draft"], 4), "after DRAIN").found == "down"
-    assert check(of(by_algorithm["bbr3"], 4), "after DRAIN").found == "none"
+    assert check(of(by_algorithm["bbr3@draft"], 4), "after DRAIN").measured == "down"
+    assert check(of(by_algorithm["bbr3"], 4), "after DRAIN").measured == "none"
     assert "drain_rounds" in words.reason(of(by_algorithm["bbr3"], 4))
     assert not by_algorithm["bbr3"].passes
 
@@ -148,7 +149,7 @@ def test_a_file_with_a_wrong_estimate_fails(my_bbr: Path, folder: Path) -> None:
     (judged,) = cases([str(my_bbr)], only(1), results=folder / "own", jobs=2)
     case = of(judged, 1)
     assert case.outcome == FAILS
-    share = check(case, "max_bw / link").found
+    share = check(case, "max_bw / link").measured
     assert isinstance(share, float)
     assert share == pytest.approx(1.1, abs=0.01)
     assert check(case, "after STARTUP").outcome == PASSES

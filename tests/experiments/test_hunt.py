@@ -242,9 +242,9 @@ def vegas_hunt(tmp_path_factory: pytest.TempPathFactory) -> tuple[Hunted, Path]:
 
 def test_jitter_alone_keeps_vegas_from_the_link(vegas_hunt: tuple[Hunted, Path]) -> None:
     hunted, _ = vegas_hunt
-    assert hunted.found is not None
-    assert hunted.found.regret > 0.5
-    assert [move.name for move in hunted.space.moves(hunted.found.point)] == ["jitter"]
+    assert hunted.minimal is not None
+    assert hunted.minimal.regret > 0.5
+    assert [move.name for move in hunted.space.moves(hunted.minimal.point)] == ["jitter"]
     assert hunted.statement is not None
     assert hunted.statement.text == snapshot(
         "With Vegas the goodput of a lone flow is less than half of that with Standard TCP."
@@ -278,8 +278,8 @@ def test_disturbed_runs_are_named_and_have_no_table(
 
 def test_the_minimal_scenario_keeps_the_regret(vegas_hunt: tuple[Hunted, Path]) -> None:
     course = vegas_hunt[0].course
-    assert course.found is not None
-    assert course.found.regret >= 0.75 * course.worst.regret
+    assert course.minimal is not None
+    assert course.minimal.regret >= 0.75 * course.worst.regret
     taken = [step.regret for step in course.steps if step.taken]
     (first,) = vegas_hunt[0].search.judge.judge([course.worst.point], 3)
     assert min(taken) >= 0.9 * first.regret
@@ -308,8 +308,8 @@ def test_the_file_is_the_finding_and_shows_it_again(
     file = tmp_path / "worst.toml"
     file.write_text(hunting.scenario_file(hunted, tmp_path))
     run = dumbbell.simulate(file)
-    assert hunted.found is not None
-    first = hunted.search.judge.judge([hunted.found.point], 1)[0].gap
+    assert hunted.minimal is not None
+    first = hunted.search.judge.judge([hunted.minimal.point], 1)[0].gap
     assert first is not None
     taken = run.measure(GOODPUT, windows={"main": {"settle": space.SETTLING}})
     assert taken[GOODPUT] == pytest.approx(first.values["vegas"])
@@ -389,10 +389,10 @@ def test_pulses_at_the_timeout_are_an_attack(tmp_path: Path) -> None:
     )
     hunted = hunt(request, results=tmp_path)
     assert hunted.course.tried[0].regret == 0  # no cross traffic, no attack
-    assert hunted.found is not None
-    assert hunted.found.gap is not None
-    assert hunted.found.gap.better == CALM
-    assert hunted.space.of(hunted.found.point, "pulse") > 0
+    assert hunted.minimal is not None
+    assert hunted.minimal.gap is not None
+    assert hunted.minimal.gap.better == CALM
+    assert hunted.space.of(hunted.minimal.point, "pulse") > 0
     (confirmed,) = hunted.confirmations
     assert confirmed.verdict == "confirmed"
     used = {side: means["utilisation@during"].value for side, means in confirmed.means.items()}
@@ -424,7 +424,7 @@ def test_two_algorithms_are_told_apart(tmp_path: Path) -> None:
         runs=3,
     )
     hunted = hunt(request, results=tmp_path)
-    assert hunted.found is not None
+    assert hunted.minimal is not None
     assert hunted.confirmations[0].verdict == "confirmed"
     assert hunted.request.command[1:4] == ["--distinguish", "reno", "scalable"]
 
@@ -563,7 +563,7 @@ def test_a_notebook_has_the_scenarios_as_a_frame(vegas_hunt: tuple[Hunted, Path]
     frame = again.to_frame()
     assert frame.height == 12
     assert frame["regret"].is_sorted(descending=True)
-    assert again.regret == hunted.course.found.regret if hunted.course.found else False
+    assert again.regret == hunted.course.minimal.regret if hunted.course.minimal else False
     assert again.scenario is not None
     assert "jitter" in again.scenario
     assert again.found.as_dict() == hunted.as_dict()

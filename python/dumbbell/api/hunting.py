@@ -38,13 +38,13 @@ class Hunt(Table):
     @property
     def regret(self) -> float:
         """The regret of the minimal scenario, or else the largest one: 0 to 1."""
-        worst = self.found.found or self.found.course.worst
+        worst = self.found.minimal or self.found.course.worst
         return worst.regret
 
     @property
     def scenario(self) -> str | None:
         """The minimal scenario as the text of a file in this folder; None: no weakness."""
-        if self.found.found is None:
+        if self.found.minimal is None:
             return None
         return hunting.scenario_file(self.found, Path())
 

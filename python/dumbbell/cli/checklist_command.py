@@ -218,7 +218,7 @@ class _Asked:
 def _by_cases(asked: _Asked) -> tuple[list[Cases], list[VerdictTable]]:
     from dumbbell.experiments.cases import running, suite, words
 
-    passes = running.asked(asked.algorithms, suite.load(), asked.store, asked.seed)
+    passes = running.passes_of(asked.algorithms, suite.load(), asked.store, asked.seed)
     found = passes.judged(asked.run)
     return found, [words.table(found)]
 

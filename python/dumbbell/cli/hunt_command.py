@@ -135,7 +135,7 @@ def hunt(
     with refusing("write it", output):
         written = page.write(hunted, output, joined(["dumbbell", *request.command]))
     _show(hunted, as_json=as_json)
-    if hunted.found is not None:
+    if hunted.minimal is not None:
         file = output / f"{hunted.name}.toml"
         say.print(f"Scenario: {quoted(str(file))}", soft_wrap=True)
     for each in hunted.confirmations:

@@ -204,7 +204,7 @@ def _content(choices: Sequence[_Choice], setting: Setting) -> dict[str, Any]:
         vary = [
             {"where": {"flows": choice.mix.value}, "set": {"flow": _flows(choice, setting)}}
             # What is said of an algorithm holds with any preset, unless that is said later.
-            for choice in sorted(choices, key=lambda each: "@" in each.mix.value)
+            for choice in sorted(choices, key=lambda choice: "@" in choice.mix.value)
         ]
         common = {key: value for key, value in scenario.items() if key != "flow"}
         test |= {

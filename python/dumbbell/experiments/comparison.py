@@ -126,9 +126,9 @@ class Comparison:
         return {name: described(name) for name in SHOWN if name in there}
 
     @property
-    def windows_said(self) -> str:
+    def windows_in_words(self) -> str:
         """Say over which part of the runs the quantities are taken."""
-        return said(
+        return windows_in_words(
             {
                 quantity.title: self.windows[name]
                 for name, quantity in self.shown.items()
@@ -174,7 +174,7 @@ def _lines(results: Results) -> Iterator[pl.DataFrame]:
             yield from _lines_of(_mix(runs[0]), runs, results.store)
 
 
-def said(windows: Mapping[str, tuple[float, float]]) -> str:
+def windows_in_words(windows: Mapping[str, tuple[float, float]]) -> str:
     """Say over which part of the runs what has these titles is taken."""
     named: dict[tuple[float, float], list[str]] = {}
     for title, where in windows.items():

@@ -35,14 +35,16 @@ class Mix:
         return sum(count for _, count in self.parts)
 
 
-def parse_mix(text: str, own: dict[str, Algorithm] | None = None, *, key: str = "flows") -> Mix:
+def parse_mix(
+    text: str, own_algorithms: dict[str, Algorithm] | None = None, *, key: str = "flows"
+) -> Mix:
     """Read ``cubic:1,bic:2``, the value of a key; a C file in it is added to `own`."""
-    own = {} if own is None else own
+    own_algorithms = {} if own_algorithms is None else own_algorithms
     parts: list[tuple[str, int]] = []
     for part in text.split(","):
         choice, _, count = part.strip().partition(":")
         with placed(key=key):
-            algorithm = named(choice, own)
+            algorithm = named(choice, own_algorithms)
             number = parse_integer(count or "1")
         if number < 1:
             raise InputError("no flows", key=key, value=part, valid="cubic:1,bic:2")
@@ -54,10 +56,10 @@ def parse_mix(text: str, own: dict[str, Algorithm] | None = None, *, key: str = 
     return Mix(tuple(parts))
 
 
-def named(choice: str, own: dict[str, Algorithm]) -> str:
+def named(choice: str, own_algorithms: dict[str, Algorithm]) -> str:
     """Return what tables call an algorithm that exists."""
-    name = catalogue.named(choice, Path(), own)
-    catalogue.split_preset(name, own_algorithms=own)
+    name = catalogue.named(choice, Path(), own_algorithms)
+    catalogue.split_preset(name, own_algorithms=own_algorithms)
     return name
 
 

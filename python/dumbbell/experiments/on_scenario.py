@@ -174,8 +174,8 @@ def _tables(runs: Sequence[Run], choice: str) -> Iterator[Totals]:
     for table in run_totals.of_traffic(runs, few=1):
         rows = []
         for row in table.rows:
-            found = unnamed.fullmatch(row[0])
-            rows.append((f"{_COMPARED}{found[1] or ''}", *row[1:]) if found else row)
+            match = unnamed.fullmatch(row[0])
+            rows.append((f"{_COMPARED}{match[1] or ''}", *row[1:]) if match else row)
         yield replace(table, rows=tuple(rows))
 
 
@@ -183,5 +183,5 @@ def _name(run: Run, choice: str) -> str:
     """Return the name of a compared algorithm, without its preset; a C file declares its own."""
     if not catalogue.is_file(choice):
         return choice.partition("@")[0]
-    own = {facts.algorithm(flow) for flow in run.scenario.flows} & {*run.scenario.sources}
-    return min(own, default=choice)
+    names = {facts.algorithm(flow) for flow in run.scenario.flows} & {*run.scenario.sources}
+    return min(names, default=choice)

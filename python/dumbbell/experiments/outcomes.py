@@ -124,8 +124,8 @@ def judged(
     axis
         The axis whose values are `choices`; None: there is only one.
     """
-    found = of(file.stem) if file.parent == library.FOLDER else ()
-    if not found:
+    outcomes = of(file.stem) if file.parent == library.FOLDER else ()
+    if not outcomes:
         return Judged()
     if changed := _changed(documents.read_toml(file), table):
         verb = "is" if len(changed) == 1 else "are"
@@ -133,11 +133,11 @@ def judged(
         return Judged(left_out=(f"Not judged by what sources state: {what}.",))
     claims: list[dict[str, Any]] = []
     for choice in choices:
-        for outcome in found:
+        for outcome in outcomes:
             if _speaks_of(outcome, choice) and {outcome.reference} <= {"", *choices}:
                 where = {} if axis is None else {axis: choice}
                 claims.append(_claim(outcome, choice, len(claims) + 1, test, where))
-    return Judged(tuple(claims), tuple(_left_out(found, choices, file.stem)))
+    return Judged(tuple(claims), tuple(_left_out(outcomes, choices, file.stem)))
 
 
 def _speaks_of(outcome: Outcome, choice: str) -> bool:
@@ -150,14 +150,14 @@ def _changed(shipped: Mapping[str, Any], table: Mapping[str, Any]) -> list[str]:
     return sorted(key for key in keys if shipped.get(key) != table.get(key))
 
 
-def _left_out(found: Sequence[Outcome], choices: Sequence[str], name: str) -> Iterator[str]:
+def _left_out(outcomes: Sequence[Outcome], choices: Sequence[str], name: str) -> Iterator[str]:
     """Say which algorithms no source speaks of, and which reference is missing."""
-    silent = [each for each in choices if not any(_speaks_of(one, each) for one in found)]
+    silent = [choice for choice in choices if not any(_speaks_of(one, choice) for one in outcomes)]
     if silent:
-        labels = listing([label_of(each) for each in silent])
+        labels = listing([label_of(choice) for choice in silent])
         yield f"No source states what {labels} should do here."
-    for outcome in found:
-        spoken = [each for each in choices if _speaks_of(outcome, each)]
+    for outcome in outcomes:
+        spoken = [choice for choice in choices if _speaks_of(outcome, choice)]
         if spoken and not {outcome.reference} <= {"", *choices}:
             command = f"dumbbell compare {' '.join([*spoken, outcome.reference])} --on {name}"
             yield f"“{outcome.text}” ({outcome.source}) compares two algorithms: {command}"

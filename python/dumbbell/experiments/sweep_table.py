@@ -43,9 +43,9 @@ def swept(results: Results) -> Totals:
         for point in points.iter_rows()
     )
     spans = comparison.windows(results, list(shown))
-    titles = {each.title: spans[name] for name, each in shown.items() if name in spans}
+    titles = {quantity.title: spans[name] for name, quantity in shown.items() if name in spans}
     best = any(_MARK in cell for row in rows for cell in row[len(places) :])
-    note = f"{comparison.said(titles)}."
+    note = f"{comparison.windows_in_words(titles)}."
     if best:
         note = f"{_MARK} the best there: its interval overlaps with no other's. {note}"
     return Totals(

@@ -209,7 +209,7 @@ def sweep(
             [test],
             command=command,
             title=f"{who} over {over}",
-            summary=", ".join([*map(_said, axes), duration, stack]),
+            summary=", ".join([*map(_in_words, axes), duration, stack]),
         ),
         "figure": list(_figures(algorithms, swept, several=known["flows"] != ("1",))),
     }
@@ -223,7 +223,7 @@ def _check(setting: Setting, name: str, value: str) -> None:
         raise InputError("no flows", value=value, valid=RANGES["flows"])
 
 
-def _said(axis: Axis) -> str:
+def _in_words(axis: Axis) -> str:
     if len(axis.values) == 1:
         return f"{axis.word} {axis.values[0]}"
     return f"{axis.word} {axis.values[0]} to {axis.values[-1]} ({len(axis.values)} values)"

@@ -59,7 +59,7 @@ def _measured(cases: Cases) -> Iterator[str]:
             (
                 judged.case.source,
                 markdown.prose(answer.check.about),
-                words.found(answer),
+                words.measured(answer),
                 words.bound(answer.check),
                 _verdict(answer.outcome, ensures=answer.check.ensures),
             )

@@ -17,7 +17,7 @@ def write(hunted: Hunted, folder: Path, command: str) -> Path:
     pages = Pages(folder)
     pages.write_assets()
     file, text = f"{hunted.name}.toml", ""
-    if hunted.found is not None:
+    if hunted.minimal is not None:
         text = scenario_file(hunted, folder)
         pages.write_text(file, text)
     drawn = _figures(hunted)

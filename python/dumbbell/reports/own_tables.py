@@ -60,7 +60,7 @@ def compared(comparison: Comparison) -> Totals:
             for line in comparison.means["line"].unique(maintain_order=True)
         ),
         intervals=True,
-        note=f"{comparison.windows_said}.",
+        note=f"{comparison.windows_in_words}.",
         about=_about(comparison),
     )
 

@@ -157,21 +157,21 @@ def _window(
 
 
 def _field(
-    among: Sequence[str], own: dict[str, catalogue.Algorithm]
+    among: Sequence[str], own_algorithms: dict[str, catalogue.Algorithm]
 ) -> tuple[list[str], dict[str, str]]:
     """Return the algorithms to run, and why others are left out."""
     if among:
-        names = [catalogue.named(name, Path(), own) for name in among]
+        names = [catalogue.named(name, Path(), own_algorithms) for name in among]
         for name in names:
-            catalogue.split_preset(name, own_algorithms=own)
+            catalogue.split_preset(name, own_algorithms=own_algorithms)
         return list(dict.fromkeys(names)), {}
     known = list(catalogue.algorithms())
-    names = [name for name in known if not _needs_marks(name, own)]
+    names = [name for name in known if not _needs_marks(name, own_algorithms)]
     return names, {name: NEEDS_MARKS for name in known if name not in names}
 
 
-def _needs_marks(choice: str, own: OwnAlgorithms) -> bool:
-    return catalogue.algorithm(choice.partition("@")[0], own).needs_ecn
+def _needs_marks(choice: str, own_algorithms: OwnAlgorithms) -> bool:
+    return catalogue.algorithm(choice.partition("@")[0], own_algorithms).needs_ecn
 
 
 def _settings(setting: Setting) -> list[Setting]:

@@ -48,7 +48,7 @@ def second(scenario: dict[str, Any], change: Change, at_ns: int, trace: Trace) -
 def _filled(template: Any, at_ns: int) -> Any:
     """Replace the moments in the texts of a template."""
     if isinstance(template, str):
-        return _MOMENT.sub(lambda found: _later(at_ns, found[1] or "0s"), template)
+        return _MOMENT.sub(lambda match: _later(at_ns, match[1] or "0s"), template)
     if isinstance(template, dict):
         return {key: _filled(value, at_ns) for key, value in template.items()}
     if isinstance(template, list):
@@ -68,8 +68,8 @@ def _application(change: Change, at_ns: int, trace: Trace) -> dict[str, Any]:
     """
     sent_bytes = round(trace.first_sent(at_ns + trace.step_ns)) * trace.payload_bytes
     rates = [("0s", _HEAD_BPS), (format_time(sent_bytes * 8 * NS_PER_S // _HEAD_BPS), 0)]
-    for each in change.application:
-        rates.append((_later(at_ns, each["after"]), parse_rate(each["rate"])))
+    for phase in change.application:
+        rates.append((_later(at_ns, phase["after"]), parse_rate(phase["rate"])))
     return _handing(rates)
 
 

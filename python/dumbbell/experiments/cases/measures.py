@@ -92,8 +92,8 @@ def entries(trace: Trace, check: Check) -> float:
     start_ns, end_ns = _span_ns(trace, check)
     if check.state not in trace.reported.has:
         raise UnknownError(f"it has no state {check.state}")
-    found = (visit for visit in trace.visits if visit.state == check.state)
-    return float(sum(start_ns <= visit.entered_ns <= end_ns for visit in found))
+    visits = (visit for visit in trace.visits if visit.state == check.state)
+    return float(sum(start_ns <= visit.entered_ns <= end_ns for visit in visits))
 
 
 @_measure
@@ -281,13 +281,15 @@ def probing_rounds(trace: Trace, check: Check) -> float:
         )
     end_ns = int(trace.internals.time_ns[inside][reached[0]])
     visits = [
-        each for each in trace.visits if each.state == check.state and each.entered_ns >= start_ns
+        visit
+        for visit in trace.visits
+        if visit.state == check.state and visit.entered_ns >= start_ns
     ]
     return float(
         sum(
-            trace.rounds(each.entered_ns, min(each.left_ns or end_ns, end_ns))
-            for each in visits
-            if each.entered_ns < end_ns
+            trace.rounds(visit.entered_ns, min(visit.left_ns or end_ns, end_ns))
+            for visit in visits
+            if visit.entered_ns < end_ns
         )
     )
 
@@ -320,8 +322,8 @@ def bounded(trace: Trace, check: Check) -> float:
     if check.variable not in trace.reported.variables:
         raise UnknownError(f"it reports no {check.variable}")
     place, _ = trace.reported.variables[check.variable]
-    inside = (each for each in trace.visits if start_ns <= each.entered_ns <= end_ns)
-    return float(sum(each.row is not None and each.row[place] > 0 for each in inside))
+    inside = (visit for visit in trace.visits if start_ns <= visit.entered_ns <= end_ns)
+    return float(sum(visit.row is not None and visit.row[place] > 0 for visit in inside))
 
 
 @_measure

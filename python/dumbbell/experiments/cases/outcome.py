@@ -24,25 +24,27 @@ class Answer:
     ----------
     check
         The check.
-    found
+    measured
         The value, without its scale, or the state; None: the run does not say.
     why
         The reason for that; empty: there is a value.
     """
 
     check: Check
-    found: float | str | None
+    measured: float | str | None
     why: str = ""
 
     @property
     def outcome(self) -> Outcome:
         """Its verdict."""
-        if self.found is None:
+        if self.measured is None:
             return UNJUDGED
-        if isinstance(self.found, str):
-            return PASSES if self.found in self.check.is_in else FAILS
+        if isinstance(self.measured, str):
+            return PASSES if self.measured in self.check.is_in else FAILS
         least, most = self.check.least, self.check.most
-        is_within = (least is None or self.found >= least) and (most is None or self.found <= most)
+        is_within = (least is None or self.measured >= least) and (
+            most is None or self.measured <= most
+        )
         return PASSES if is_within else FAILS
 
     def as_dict(self) -> dict[str, Any]:
@@ -52,14 +54,14 @@ class Answer:
             "least": None if check.least is None else check.least * scale,
             "most": None if check.most is None else check.most * scale,
         }
-        found = self.found * scale if isinstance(self.found, float) else self.found
+        measured = self.measured * scale if isinstance(self.measured, float) else self.measured
         return {
             "label": check.label,
             "about": check.about,
             "ensures": check.ensures,
             "unit": check.unit,
             "verdict": self.outcome,
-            "found": found,
+            "found": measured,
             "states": list(check.is_in),
             **ends,
             "why": self.why,
@@ -111,9 +113,8 @@ class Judged:
     @property
     def _missed(self) -> Answer | None:
         """A demand on the path that is not met; None: there is none."""
-        return next(
-            (each for each in self.answers if each.check.ensures and each.outcome != PASSES), None
-        )
+        demands = (answer for answer in self.answers if answer.check.ensures)
+        return next((answer for answer in demands if answer.outcome != PASSES), None)
 
     @property
     def deciding(self) -> Answer | None:
@@ -122,8 +123,8 @@ class Judged:
             return None
         if self._missed is not None:
             return self._missed
-        judging = [each for each in self.answers if not each.check.ensures]
-        return next((each for each in judging if each.outcome == self.outcome), None)
+        judging = [answer for answer in self.answers if not answer.check.ensures]
+        return next((answer for answer in judging if answer.outcome == self.outcome), None)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -196,15 +197,15 @@ class Cases(Judgement[Suite, Judged]):
 
 def _row(judged: Judged, answer: Answer) -> dict[str, Any]:
     plain = answer.as_dict()
-    found = plain["found"]
+    measured = plain["found"]
     return {
         "case": judged.case.number,
         "name": judged.case.name,
         "verdict": judged.outcome,
         "check": plain["label"],
         "check_verdict": plain["verdict"],
-        "found": found if isinstance(found, float) else None,
-        "state": found if isinstance(found, str) else None,
+        "found": measured if isinstance(measured, float) else None,
+        "state": measured if isinstance(measured, str) else None,
         "least": plain["least"],
         "most": plain["most"],
         "unit": plain["unit"],
@@ -236,7 +237,7 @@ def judged(
     whys = [trace for trace in traces if isinstance(trace, str)]
     if whys:
         return Judged(case, (), whys[0])
-    found = [
+    all_answers = [
         answer
         for run, trace in zip(case.runs, traces, strict=True)
         if isinstance(trace, Trace)
@@ -244,7 +245,7 @@ def judged(
     ]
     changed = (trace.change_ns for trace in traces if isinstance(trace, Trace))
     verdict = Judged(
-        case, tuple(found), changed_at_ns=tuple(at for at in changed if at is not None)
+        case, tuple(all_answers), changed_at_ns=tuple(at for at in changed if at is not None)
     )
     if verdict.outcome != FAILS:
         return verdict

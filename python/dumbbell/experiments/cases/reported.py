@@ -78,15 +78,15 @@ def reported(algorithm: Algorithm) -> Reported:
     }
     columns = catalogue.schema().tables["internals"]
     sampled = sum(column.name.startswith("info") for column in columns)
-    found = Reported(algorithm.name, states, variables, sampled)
-    lacking = _lacking(found)
+    report = Reported(algorithm.name, states, variables, sampled)
+    lacking = _lacking(report)
     if lacking:
         raise InputError(
             f"reports no states of BBR: {'; '.join(lacking)}",
             value=algorithm.path or algorithm.name,
             valid="bbr, bbr3, or a C file whose .mode_names and .info_names have these (bbr3.c)",
         )
-    return found
+    return report
 
 
 def _state(mode: str) -> str | None:
@@ -98,16 +98,18 @@ def _state(mode: str) -> str | None:
     return next((end for end in ends if end in STATES), None)
 
 
-def _lacking(found: Reported) -> list[str]:
+def _lacking(report: Reported) -> list[str]:
     """Return what is missing without which no case can be judged."""
     states = [
-        state for state in ("startup", "drain", "up", "down", "probe_rtt") if state not in found.has
+        state
+        for state in ("startup", "drain", "up", "down", "probe_rtt")
+        if state not in report.has
     ]
     lacking = [f"no mode {', '.join(states)}"] if states else []
-    variables = [variable for variable in _NEEDED if not found.is_sampled(variable)]
-    if PHASED in found.states and not found.is_sampled("pacing_gain"):
+    variables = [variable for variable in _NEEDED if not report.is_sampled(variable)]
+    if PHASED in report.states and not report.is_sampled("pacing_gain"):
         variables.append("pacing_gain")
     if variables:
         names = [next(iter(VARIABLES[variable])) for variable in variables]
-        lacking.append(f"no {', '.join(names)} among the first {found.sampled} variables")
+        lacking.append(f"no {', '.join(names)} among the first {report.sampled} variables")
     return lacking

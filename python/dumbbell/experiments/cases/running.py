@@ -109,7 +109,7 @@ class Passes:
             traces = self._traces(first, {})
         moments_ns, whys = self._changed(scenarios, traces)
         last = self._campaign(
-            {test: each for test, each in scenarios.items() if test not in whys}, _STEM
+            {test: scenario for test, scenario in scenarios.items() if test not in whys}, _STEM
         )
         run(last)
         return self._verdicts(last, moments_ns, whys)
@@ -152,7 +152,7 @@ class Passes:
         results = last.own_results()
         judged: dict[Role, list[Judged]] = {role: [] for role in self.reported}
         for (role, _), group in groupby(
-            self._places.items(), lambda each: (each[1].role, each[1].case.number)
+            self._places.items(), lambda pair: (pair[1].role, pair[1].case.number)
         ):
             of_case = dict(group)
             runs = [
@@ -218,16 +218,17 @@ def _repeated(change: Change | None, trace: Trace | None) -> Trace | str:
     return trace
 
 
-def asked(algorithms: Sequence[str], suite: Suite, store: Store, seed: int) -> Passes:
+def passes_of(algorithms: Sequence[str], suite: Suite, store: Store, seed: int) -> Passes:
     """Read algorithms; one that is none, or has no states of BBR, is an InputError."""
-    own: dict[str, Algorithm] = {}
-    roles = read(algorithms, "algorithm", "bbr3", own)
+    own_algorithms: dict[str, Algorithm] = {}
+    roles = read(algorithms, "algorithm", "bbr3", own_algorithms)
     with placed(key="algorithm"):
-        found = {
-            role: reported(catalogue.algorithm(role.name.partition("@")[0], own)) for role in roles
+        reports = {
+            role: reported(catalogue.algorithm(role.name.partition("@")[0], own_algorithms))
+            for role in roles
         }
     store.create()
-    return Passes(suite, found, store, seed)
+    return Passes(suite, reports, store, seed)
 
 
 def cases(
@@ -256,4 +257,4 @@ def cases(
     run = partial(
         Campaign.complete, large=large, jobs=jobs, retries=retries, on_progress=on_progress
     )
-    return asked(algorithms, suite, store, seed).judged(run)
+    return passes_of(algorithms, suite, store, seed).judged(run)

@@ -175,12 +175,12 @@ class Suite(suites.Suite):
 
     def cause(self, algorithm: str, case: Case) -> str:
         """Return why an algorithm fails a case; empty: unknown."""
-        found = (
-            each.text
-            for each in self.causes
-            if (each.algorithm, each.case) == (algorithm, case.number)
+        causes = (
+            cause.text
+            for cause in self.causes
+            if (cause.algorithm, cause.case) == (algorithm, case.number)
         )
-        return next(found, "")
+        return next(causes, "")
 
 
 @cache

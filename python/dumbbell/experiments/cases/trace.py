@@ -136,13 +136,13 @@ class Trace:
         """Return a visit that begins at a time or later; UnknownError if there is none."""
         if state not in self.reported.has:
             raise UnknownError(f"it has no state {state}")
-        found = [
-            each for each in self.visits if each.state == state and each.entered_ns >= since_ns
+        visits = [
+            visit for visit in self.visits if visit.state == state and visit.entered_ns >= since_ns
         ]
-        if len(found) < nth:
+        if len(visits) < nth:
             often = {1: "", 2: " twice"}.get(nth, f" {nth} times")
             raise UnknownError(f"it did not enter {state}{often} in time")
-        return found[nth - 1]
+        return visits[nth - 1]
 
     def after(self, visit: Visit) -> Visit | None:
         """Return the next visit; None: it stays to the end."""
@@ -175,10 +175,10 @@ class Trace:
 
     def of_flow(self, column: str, start_ns: int, end_ns: int) -> Values:
         """Return the samples of a column of the flow in a span of time; UnknownError: none."""
-        found = self.flow.samples(column, start_ns, end_ns)
-        if not found.size:
+        samples = self.flow.samples(column, start_ns, end_ns)
+        if not samples.size:
             raise UnknownError("it did not last from one sample to the next")
-        return found
+        return samples
 
     def payload_bps(self, time_ns: int) -> float:
         """Return the rate at which the bottleneck passes payload from a time on."""

@@ -10,7 +10,7 @@ from dumbbell.base.labels import DIGITS, listing, number
 from dumbbell.experiments.cases.outcome import Answer, Cases, Judged
 from dumbbell.experiments.cases.suite import Check, State
 from dumbbell.experiments.suites.verdicts import FAILS, PASSES, UNJUDGED, Marked, Row, VerdictTable
-from dumbbell.judging import words as said
+from dumbbell.judging.words import count
 
 HEADS: Final = ("case", "check", "found", "bound")
 """Columns of the table of an algorithm: of each case the check that decides it."""
@@ -23,23 +23,27 @@ BOUNDS: Final = (
 )
 
 
-def table(judged: Sequence[Cases]) -> VerdictTable:
+def table(all_cases: Sequence[Cases]) -> VerdictTable:
     """Return the verdicts of an algorithm, or which cases each of several passes."""
-    if len(judged) > 1:
+    if len(all_cases) > 1:
         rows: tuple[Row, ...] = tuple(
-            (_title(row[0]), *(Marked(each.outcome) for each in row))
-            for row in zip(*(each.cases for each in judged), strict=True)
+            (_title(row[0]), *(Marked(judged.outcome) for judged in row))
+            for row in zip(*(cases.cases for cases in all_cases), strict=True)
         )
-        conclusions = tuple(" ".join(conclusion(each)) for each in judged)
-        heads = ("case", *(each.algorithm for each in judged))
+        conclusions = tuple(" ".join(conclusion(cases)) for cases in all_cases)
+        heads = ("case", *(cases.algorithm for cases in all_cases))
         return VerdictTable(heads, rows, whole=heads[:1], below=conclusions)
-    (first,) = judged
+    (first,) = all_cases
     title, engine = first.results.study.header.title, first.engine.identity
-    lines = (f"{each.outcome.mark} {each.case.source}: {text}" for each, text in reasons(first))
+    lines = (
+        f"{judged.outcome.mark} {judged.case.source}: {text}" for judged, text in reasons(first)
+    )
     cannot = "What cases ask for that Dumbbell does not see or do:"
     return VerdictTable(
         HEADS,
-        tuple((Marked(each.outcome, _title(each)), *_measures(each)) for each in first.cases),
+        tuple(
+            (Marked(judged.outcome, _title(judged)), *_measures(judged)) for judged in first.cases
+        ),
         numbers=HEADS[2:3],
         whole=HEADS,
         above=(f"{title}, {first.suite.revised} ({engine}).", ""),
@@ -57,14 +61,14 @@ def _measures(judged: Judged) -> tuple[str, ...]:
     answer = judged.deciding
     if answer is None:
         return (number(None),) * 3
-    return (answer.check.label, found(answer), bound(answer.check))
+    return (answer.check.label, measured(answer), bound(answer.check))
 
 
-def found(answer: Answer) -> str:
+def measured(answer: Answer) -> str:
     """Return what a check found, with its unit."""
-    if answer.found is None or isinstance(answer.found, str):
-        return answer.found or number(None)
-    return f"{number(answer.found * answer.check.scale, DIGITS)} {answer.check.unit}".rstrip()
+    if answer.measured is None or isinstance(answer.measured, str):
+        return answer.measured or number(None)
+    return f"{number(answer.measured * answer.check.scale, DIGITS)} {answer.check.unit}".rstrip()
 
 
 def bound(check: Check) -> str:
@@ -86,9 +90,9 @@ def bound(check: Check) -> str:
 def finding(answer: Answer) -> str:
     """Say what a check found, and what its bound is."""
     check = answer.check
-    if answer.found is None:
+    if answer.measured is None:
         return f"{check.about}: {answer.why}."
-    return f"{check.about}: {found(answer)}. Bound: {bound(check)}."
+    return f"{check.about}: {measured(answer)}. Bound: {bound(check)}."
 
 
 def reason(judged: Judged) -> str:
@@ -102,10 +106,10 @@ def reason(judged: Judged) -> str:
     if answer.check.ensures:
         text = f"The path did not do what the case needs. {text}"
     if judged.outcome == FAILS:
-        others = sum(each.outcome == FAILS for each in judged.answers) - 1
+        others = sum(answer.outcome == FAILS for answer in judged.answers) - 1
         if others:
             verb = "fails" if others == 1 else "fail"
-            text += f" {said.count(others, 'further check')} {verb}."
+            text += f" {count(others, 'further check')} {verb}."
         if judged.cause:
             text += f" Cause: {plain(judged.cause)}"
     return text
@@ -134,7 +138,7 @@ def called(cases: Cases) -> str:
 def conclusion(cases: Cases) -> list[str]:
     """Say how many cases pass, and which do not."""
     total = len(cases.cases)
-    lines = [f"{called(cases)} passes {len(cases.having(PASSES))} of {said.count(total, 'case')}."]
+    lines = [f"{called(cases)} passes {len(cases.having(PASSES))} of {count(total, 'case')}."]
     failed, unjudged = cases.having(FAILS), cases.having(UNJUDGED)
     if failed:
         lines.append(f"It fails {len(failed)}: {_numbers(failed)}.")
@@ -145,7 +149,7 @@ def conclusion(cases: Cases) -> list[str]:
 
 
 def _numbers(judged: Sequence[Judged]) -> str:
-    return listing([each.case.source for each in judged])
+    return listing([judged_case.case.source for judged_case in judged])
 
 
 def plain(text: str) -> str:

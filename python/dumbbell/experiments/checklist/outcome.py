@@ -16,7 +16,7 @@ from dumbbell.experiments.suites.roles import Role
 from dumbbell.experiments.suites.verdicts import FAILS, PASSES, UNDECIDED, Judgement, Outcome
 from dumbbell.inference import statistics
 from dumbbell.inference.estimates import Estimate
-from dumbbell.judging import words as said
+from dumbbell.judging import words
 from dumbbell.judging.evidence import CheckResult, Place, State
 from dumbbell.judging.judging import ClaimResult
 from dumbbell.judging.kinds.reference import Reference
@@ -24,7 +24,7 @@ from dumbbell.plan import grid
 from dumbbell.quantities.derived import Derived
 from dumbbell.results.results import Results
 
-_OUTCOMES: Final = {each.verdict: each for each in (PASSES, FAILS, UNDECIDED)}
+_OUTCOMES: Final = {outcome.verdict: outcome for outcome in (PASSES, FAILS, UNDECIDED)}
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Answer:
 
     check: Reference
     result: CheckResult
-    named: said.Named
+    named: words.Named
     where: str = ""
     limit: float | None = None
     limited_by: str = ""
@@ -264,7 +264,7 @@ def _answer(
     derived: dict[str, Derived] = {
         quantity_of_study.name: quantity_of_study for quantity_of_study in results.study.quantities
     }
-    named = said.named(check.quantity, derived)
+    named = words.named(check.quantity, derived)
     decisive = result.decisive
     if decisive is None:
         return Answer(check, result, named)
@@ -277,7 +277,7 @@ def _answer(
         if measured_of_role is not None:
             measured[role.name] = measured_of_role
     limit, limited_by = _limit(check, measured, roles.references)
-    place = ": ".join(filter(None, (results.study.test(check.test).title, said.place(others))))
+    place = ": ".join(filter(None, (results.study.test(check.test).title, words.place(others))))
     return Answer(check, result, named, place, limit, limited_by, measured)
 
 

@@ -48,7 +48,7 @@ def filled(template: Any, values: dict[str, str]) -> Any:
     return template
 
 
-def for_references(template: dict[str, Any], found: Roles) -> list[dict[str, Any]]:
+def for_references(template: dict[str, Any], roles: Roles) -> list[dict[str, Any]]:
     """Return a template once, or for each reference if it names one."""
     each_of = [
         filled(
@@ -60,15 +60,15 @@ def for_references(template: dict[str, Any], found: Roles) -> list[dict[str, Any
                 "id": role.id,
             },
         )
-        for role in found.references
+        for role in roles.references
     ]
     return [template] if each_of[0] == template else each_of
 
 
-def on_axis(test: dict[str, Any], found: Roles) -> dict[str, Any]:
+def on_axis(test: dict[str, Any], roles: Roles) -> dict[str, Any]:
     """Return a test with all algorithms on its axis; of a preset its scenario is written out."""
     axes = {
-        axis: [role.axis for role in found.all] if values == "{algorithms}" else values
+        axis: [role.axis for role in roles.all] if values == "{algorithms}" else values
         for axis, values in test["axes"].items()
     }
     presets = [
@@ -76,7 +76,7 @@ def on_axis(test: dict[str, Any], found: Roles) -> dict[str, Any]:
             "where": {"algorithm": role.value},
             "set": filled(_with_algorithm(test["scenario"]), {"algorithm": role.typed}),
         }
-        for role in found.all
+        for role in roles.all
         if role.has_preset
     ]
     return {**test, "axes": axes, "vary": [*presets, *test.get("vary", [])]}

@@ -18,7 +18,7 @@ from dumbbell.experiments.suites.verdicts import (
     Row,
     VerdictTable,
 )
-from dumbbell.judging import words as said
+from dumbbell.judging.words import count
 from dumbbell.quantities.cells import Shown
 from dumbbell.quantities.shown import brief_interval
 
@@ -36,15 +36,17 @@ OUR_BOUNDS: Final = f"{_BOUNDS}."
 BOUNDS: Final = f"{_BOUNDS} (*: the bound is by a reference)."
 
 
-def table(found: Sequence[Checklist]) -> VerdictTable:
+def table(checklists: Sequence[Checklist]) -> VerdictTable:
     """Return the verdicts of an algorithm, or which clauses each of several fails."""
-    if len(found) > 1:
-        rows = tuple(map(overview, found))
+    if len(checklists) > 1:
+        rows = tuple(map(overview, checklists))
         return VerdictTable(OVERVIEW, rows, whole=OVERVIEW[:1], below=(OUR_BOUNDS,))
-    (first,) = found
+    (first,) = checklists
     quick = "; quick runs: fewer paths and repetitions" if first.is_quick else ""
     columns = heads(first)
-    reasons = (f"{each.outcome.mark} {each.clause.title}: {fault}" for each, fault in faults(first))
+    reasons = (
+        f"{judged.outcome.mark} {judged.clause.title}: {fault}" for judged, fault in faults(first)
+    )
     return VerdictTable(
         columns,
         tuple(_rows(first)),
@@ -55,27 +57,34 @@ def table(found: Sequence[Checklist]) -> VerdictTable:
     )
 
 
-def _rows(found: Checklist) -> Iterator[Row]:
+def _rows(checklist: Checklist) -> Iterator[Row]:
     """Yield a row for each clause, those of a level below its name."""
-    ranked = sorted(found.clauses, key=lambda each: [*Level].index(each.clause.level))
-    for level, clauses in groupby(ranked, lambda each: each.clause.level):
+    ranked = sorted(checklist.clauses, key=lambda judged: [*Level].index(judged.clause.level))
+    for level, clauses in groupby(ranked, lambda judged: judged.clause.level):
         yield (level.value,)
-        for each in clauses:
-            yield (Marked(each.outcome, each.clause.title), *measures(found, each.deciding))
+        for judged in clauses:
+            yield (
+                Marked(judged.outcome, judged.clause.title),
+                *measures(checklist, judged.deciding),
+            )
 
 
-def heads(found: Checklist) -> tuple[str, ...]:
+def heads(checklist: Checklist) -> tuple[str, ...]:
     """Return the headings of the table: the algorithm, its worst run, references, bound."""
-    others = (role.name for role in found.roles.references if role not in found.roles.judged)
-    return ("clause", "unit", found.algorithm, "worst", *others, "bound")
+    others = (
+        role.name for role in checklist.roles.references if role not in checklist.roles.judged
+    )
+    return ("clause", "unit", checklist.algorithm, "worst", *others, "bound")
 
 
-def measures(found: Checklist, answer: Answer) -> tuple[str, ...]:
+def measures(checklist: Checklist, answer: Answer) -> tuple[str, ...]:
     """Return the unit of a check, what was measured, and the bound."""
     of = answer.of or {}
-    of_algorithm = of.get(found.algorithm)
+    of_algorithm = of.get(checklist.algorithm)
     others = (
-        of.get(role.name) for role in found.roles.references if role not in found.roles.judged
+        of.get(role.name)
+        for role in checklist.roles.references
+        if role not in checklist.roles.judged
     )
     return (
         answer.named.unit,
@@ -122,16 +131,16 @@ def rule(answer: Answer) -> str:
     return f"{named.between(check.low, check.high)}, or {check.allowance(named)} a reference"
 
 
-def finding(found: Checklist, answer: Answer) -> str:
+def finding(checklist: Checklist, answer: Answer) -> str:
     """Say what a check found at the point that decides it, and what its bound is."""
     if answer.of is None:
         return f"{answer.named.title}: {answer.result.detail}."
     of_algorithm, *others = (
         f"{role.name} {answer.named.value(answer.of[role.name].mean.value)}"
-        for role in found.roles.all
+        for role in checklist.roles.all
         if role.name in answer.of
     )
-    worst = answer.named.value(answer.of[found.algorithm].worst)
+    worst = answer.named.value(answer.of[checklist.algorithm].worst)
     beside = f"; {', '.join(others)}" if others else ""
     return (
         f"{answer.named.title}: {of_algorithm}, worst run {worst}{beside}. Dumbbell's bound: "
@@ -145,46 +154,44 @@ def _counts(answer: Answer) -> str:
     total = agree + disagree + unknown
     if total == 1:
         return f"; {answer.result.lacks}" if answer.result.lacks else ""
-    parts = [
-        f"{disagree} of {said.count(total, 'grid point')} {'fails' if disagree == 1 else 'fail'}"
-    ]
+    parts = [f"{disagree} of {count(total, 'grid point')} {'fails' if disagree == 1 else 'fail'}"]
     parts += [f"{unknown} undecided"] if unknown else []
     parts += [answer.result.lacks] if answer.result.lacks else []
     return f"; {', '.join(parts)}"
 
 
-def faults(found: Checklist) -> Iterator[tuple[Judged, str]]:
+def faults(checklist: Checklist) -> Iterator[tuple[Judged, str]]:
     """Yield the clauses that do not pass, with what the deciding check of each found."""
-    for judged in found.clauses:
+    for judged in checklist.clauses:
         if judged.outcome == PASSES:
             continue
         same = sum(answer.outcome == judged.outcome for answer in judged.answers) - 1
         verb = "fail" if judged.outcome == FAILS else "are undecided"
-        further = f" {said.count(same, 'further check')} {verb}." if same else ""
+        further = f" {count(same, 'further check')} {verb}." if same else ""
         if same == 1:
             further = further.replace("fail.", "fails.").replace("are ", "is ")
-        yield judged, f"{finding(found, judged.deciding)}{further}"
+        yield judged, f"{finding(checklist, judged.deciding)}{further}"
 
 
 OVERVIEW: Final = ("algorithm", "MUST that fail", "others that fail", "undecided")
 """Columns of the table of several algorithms."""
 
 
-def overview(found: Checklist) -> tuple[str, ...]:
+def overview(checklist: Checklist) -> tuple[str, ...]:
     """Return the row of an algorithm among several: the clauses that do not pass."""
-    failed = found.having(FAILS)
+    failed = checklist.having(FAILS)
     return (
-        found.algorithm,
+        checklist.algorithm,
         _names([judged for judged in failed if judged.demands], ", ") or "none",
         _names([judged for judged in failed if not judged.demands], ", ") or "none",
-        _names(found.having(UNDECIDED), ", ") or "none",
+        _names(checklist.having(UNDECIDED), ", ") or "none",
     )
 
 
-def conclusion(found: Checklist) -> list[str]:
+def conclusion(checklist: Checklist) -> list[str]:
     """Say which clauses fail, first of those with a MUST."""
-    name = label_of(found.algorithm)
-    must = [judged for judged in found.clauses if judged.demands]
+    name = label_of(checklist.algorithm)
+    must = [judged for judged in checklist.clauses if judged.demands]
     lines = []
     failed = [judged for judged in must if judged.outcome == FAILS]
     unknown = [judged for judged in must if judged.outcome == UNDECIDED]
@@ -196,7 +203,7 @@ def conclusion(found: Checklist) -> list[str]:
         lines.append(f"{name} fails none of {len(must)} MUST clauses.")
     if unknown:
         lines.append(f"The runs do not decide MUST clauses: {_names(unknown)}.")
-    rest = [judged for judged in found.clauses if not judged.demands]
+    rest = [judged for judged in checklist.clauses if not judged.demands]
     for outcome, verb in ((FAILS, "fails"), (UNDECIDED, "leaves undecided")):
         having = [judged for judged in rest if judged.outcome == outcome]
         if having:
@@ -211,7 +218,7 @@ def _names(judged: list[Judged], separator: str = "") -> str:
     return separator.join(names) if separator else listing(names)
 
 
-def unjudged(found: Checklist) -> str:
+def unjudged(checklist: Checklist) -> str:
     """Say in a sentence what no run can judge."""
-    parts = [f"{clause.section} {clause.title}" for clause in found.suite.unjudged]
+    parts = [f"{clause.section} {clause.title}" for clause in checklist.suite.unjudged]
     return f"Not judged: {'; '.join(parts)}."

@@ -19,11 +19,11 @@ from dumbbell.quantities import taking
 from dumbbell.results.results import Results
 
 GOODPUT: Final = "goodput_mbit_per_s"
-EACH: Final = "goodput_mean_mbit_per_s"
+GOODPUT_MEAN: Final = "goodput_mean_mbit_per_s"
 RTT: Final = "rtt_mean_ms"
 AGAIN: Final = "retransmitted_share"
 STARVED: Final = "starved_longest_s"
-_OF_GROUP: Final = (GOODPUT, EACH, RTT, AGAIN, STARVED)
+_OF_GROUP: Final = (GOODPUT, GOODPUT_MEAN, RTT, AGAIN, STARVED)
 _WINDOW: Final = ("window_from_s", "window_to_s")
 
 Point = tuple[tuple[str, str], ...]
@@ -236,11 +236,11 @@ def _outcome(
         first=side is first,
         fair_share=side.flows / sum(any_side.flows for any_side in sides),
         share=known.mean(shares),
-        goodput=known.mean(values(EACH)),
+        goodput=known.mean(values(GOODPUT_MEAN)),
         rtt=known.mean(values(RTT)),
         retransmitted=known.mean(values(AGAIN)),
         starved=known.mean(values(STARVED)),
-        harm=harm(EACH, more_is_better=True),
+        harm=harm(GOODPUT_MEAN, more_is_better=True),
         delay_harm=harm(RTT, more_is_better=False),
         loss_harm=harm(AGAIN, more_is_better=False),
     )

@@ -49,10 +49,10 @@ class Changes:
         return cls(axes, keys)
 
     @property
-    def said(self) -> list[str]:
+    def in_words(self) -> list[str]:
         """Each in words: ``rtt = 42ms``."""
         axes = [f"{axis} = {', '.join(values)}" for axis, values in self.axes.items()]
-        return [*axes, *(f"{each.key} = {_text(each.value)}" for each in self.keys)]
+        return [*axes, *(f"{change.key} = {_text(change.value)}" for change in self.keys)]
 
     def blamed(self, error: InputError) -> InputError:
         """Name the change where an error about a scenario of the fork comes from one."""
@@ -71,7 +71,7 @@ def _values(change: Change) -> Sequence[str]:
     """Return the new values of an axis, as the study would spell them."""
     value = change.value
     key = f"{KEY}.{change.key}"
-    texts = [_text(each) for each in (value if isinstance(value, list) else [value])]
+    texts = [_text(element) for element in (value if isinstance(value, list) else [value])]
     try:
         if change.key in sweeps.RANGES and len(texts) == 1 and sweeps.is_sweep(texts[0]):
             return sweeps.axis(change.key, texts[0]).values

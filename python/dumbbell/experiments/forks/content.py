@@ -87,8 +87,8 @@ def fork(study: Study, made: Sequence[Change], name: str | None = None) -> Fork:
     if study.is_part:
         used = set(_used([*figures, *claims]))
         tests = [test for test in tests if test["name"] in used] or tests
-    change, of = listing(changes.said), study.called.strip("'")
-    words = [option for each in made for option in ("--set", str(each))]
+    change, of = listing(changes.in_words), study.called.strip("'")
+    words = [option for made_change in made for option in ("--set", str(made_change))]
     words += [] if name is None else ["--name", name]
     content: dict[str, Any] = {
         **experiments.head(
@@ -184,18 +184,18 @@ def _test(
     scenario = grid.merged(first[1], {})
     while rest and not rest[0][0]:
         scenario = grid.merged(scenario, rest.pop(0)[1])
-    rest += [({}, each) for each in further]
+    rest += [({}, layer) for layer in further]
     quick = dict(table.get("quick", {}))
     if "where" in quick:
         quick["where"] = _quick(quick["where"], changed, axes)
     if quick.get("set"):
-        for each in further:
-            quick["set"] = grid.merged(quick["set"], each)
-    left_out = [following.kept(each, axes) for each in table.get("without", ())]
+        for layer in further:
+            quick["set"] = grid.merged(quick["set"], layer)
+    left_out = [following.kept(selection, axes) for selection in table.get("without", ())]
     others = {
         "vary": [{"where": where, "set": layer} for where, layer in rest],
         "quick": quick,
-        "without": [each for each in left_out if each is not None],
+        "without": [selection for selection in left_out if selection is not None],
     }
     whole = {**table, "axes": axes, "scenario": scenario}
     whole = {key: value for key, value in whole.items() if key not in others}
@@ -229,14 +229,14 @@ def _quick(
     where: Mapping[str, Any], changed: Mapping[str, list[str]], axes: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
     """Return the grid points of quick runs: of an axis that has none of its values, all."""
-    found: dict[str, Any] = {}
+    points: dict[str, Any] = {}
     for axis, value in where.items():
         try:
             followed = following.followed({axis: value}, changed)
         except GoneError:
             continue
-        found |= following.kept(followed, axes) or {}
-    return found
+        points |= following.kept(followed, axes) or {}
+    return points
 
 
 def _figures(
@@ -246,9 +246,9 @@ def _figures(
     of: str,
     notes: list[str],
 ) -> Iterator[dict[str, Any]]:
-    change = listing(changes.said)
+    change = listing(changes.in_words)
     for table in tables:
-        shown = {each.get("test") for each in (table, *table.get("panel", ())) if "test" in each}
+        shown = {part.get("test") for part in (table, *table.get("panel", ())) if "test" in part}
         if not {*shown, table["section"]} <= tests:
             continue
         try:
@@ -272,14 +272,14 @@ def _figures(
 
 def _panels(panels: Sequence[Mapping[str, Any]], change: str) -> list[dict[str, Any]]:
     """Return panels with titles of what they show: one for each grid point, each once."""
-    found: dict[str, dict[str, Any]] = {}
+    by_title: dict[str, dict[str, Any]] = {}
     for panel in panels:
         where = panel["where"]
         for values in itertools.product(*(grid.wanted_values(where, axis) for axis in where)):
             point = dict(zip(where, values, strict=True))
             title = ", ".join(f"{axis} {value}" for axis, value in point.items()) or change
-            found.setdefault(title, {**panel, "where": point, "title": title})
-    return list(found.values())
+            by_title.setdefault(title, {**panel, "where": point, "title": title})
+    return list(by_title.values())
 
 
 def _claims(
@@ -289,14 +289,14 @@ def _claims(
     of: str,
     notes: list[str],
 ) -> Iterator[dict[str, Any]]:
-    change = listing(changes.said)
+    change = listing(changes.in_words)
     for table in tables:
-        checks = [each for each in table["check"] if each["type"] not in _WITHOUT_RUNS]
-        if not checks or not {each.get("test") for each in checks} <= tests:
+        checks = [check for check in table["check"] if check["type"] not in _WITHOUT_RUNS]
+        if not checks or not {check.get("test") for check in checks} <= tests:
             continue
-        why = next((why for each in checks if (why := _compares(each, changes.axes))), "")
+        why = next((why for check in checks if (why := _compares(check, changes.axes))), "")
         try:
-            followed = [following.follow(each, changes.axes) for each in checks]
+            followed = [following.follow(check, changes.axes) for check in checks]
         except GoneError as gone:
             why, followed = why or f"the fork has no {gone}", []
         if why:
@@ -308,7 +308,7 @@ def _claims(
             "text": f"With {change}, what the authors state for theirs: “{table['text']}”",
             "expectation": f"of the fork, of which the authors say nothing: {table['expectation']}",
             **({"holds_if": table["holds_if"]} if "holds_if" in table else {}),
-            "check": [_check(each) for each in followed],
+            "check": [_check(check) for check in followed],
         }
 
 

@@ -29,20 +29,20 @@ class GoneError(Exception):
 
 def kept(selection: Mapping[str, Any], axes: Values) -> dict[str, Any] | None:
     """Return a selection with the values that the axes have; None if it selects nothing."""
-    found: dict[str, Any] = {}
+    by_axis: dict[str, Any] = {}
     for axis in selection:
         wanted = grid.wanted_values(selection, axis)
         if axis in axes:
             wanted = [value for value in wanted if _is_in(value, axes[axis])]
         if not wanted:
             return None
-        found[axis] = wanted
-    return found
+        by_axis[axis] = wanted
+    return by_axis
 
 
 def followed(selection: Mapping[str, Any], changed: Values) -> dict[str, Any]:
     """Return a selection that follows to the new values of axes; GoneError if it cannot."""
-    found = dict(selection)
+    by_axis = dict(selection)
     for axis in changed:
         if axis not in selection:
             continue
@@ -50,8 +50,8 @@ def followed(selection: Mapping[str, Any], changed: Values) -> dict[str, Any]:
         there = [value for value in wanted if _is_in(value, changed[axis])]
         if not there and not _are_numbers([*wanted, *changed[axis]]):
             raise GoneError(f"{axis} = {', '.join(wanted)}")
-        found[axis] = there or list(changed[axis])
-    return found
+        by_axis[axis] = there or list(changed[axis])
+    return by_axis
 
 
 def follow(table: Mapping[str, Any], changed: Values) -> dict[str, Any]:
@@ -59,34 +59,34 @@ def follow(table: Mapping[str, Any], changed: Values) -> dict[str, Any]:
 
     Tables in it that cannot follow are left out, such as a curve of an algorithm that is gone.
     """
-    found: dict[str, Any] = {}
+    copy: dict[str, Any] = {}
     for key, value in table.items():
         if key in SELECTIONS and isinstance(value, Mapping):
-            found[key] = followed(value, changed)
+            copy[key] = followed(value, changed)
         elif isinstance(value, Mapping):
-            found[key] = follow(value, changed)
+            copy[key] = follow(value, changed)
         elif grid.is_tables(value) and value:
-            found[key] = _all(value, changed)
+            copy[key] = _all(value, changed)
         else:
-            found[key] = value
-    return found
+            copy[key] = value
+    return copy
 
 
 def _all(tables: Sequence[Mapping[str, Any]], changed: Values) -> list[dict[str, Any]]:
     """Return those of an array that can follow, each once."""
-    found = []
+    kept_tables = []
     for table in tables:
         try:
             one = follow(table, changed)
         except GoneError:
             continue
-        if one not in found:
-            found.append(one)
-    return found
+        if one not in kept_tables:
+            kept_tables.append(one)
+    return kept_tables
 
 
 def _is_in(value: str, values: Sequence[str]) -> bool:
-    return any(grid.same_value(each, value) for each in values)
+    return any(grid.same_value(other, value) for other in values)
 
 
 def _are_numbers(values: Sequence[str]) -> bool:

@@ -64,12 +64,12 @@ def original(results: Results) -> Original | None:
         study = Study.load(of, results.store.root)
     except InputError as error:
         return Original(None, f"The original {of} cannot be read: {error}")
-    found = Results(study, results.store, engine=results.engine)
-    if found.is_empty:
+    original_results = Results(study, results.store, engine=results.engine)
+    if original_results.is_empty:
         run = f"dumbbell run {of}{engines.option(results.engine)}"
         folder = results.store.root
         return Original(
             None,
             f"The original is not drawn: {folder} holds none of its runs. To make them: `{run}`",
         )
-    return Original(found)
+    return Original(original_results)

@@ -139,7 +139,7 @@ def content(
         "folder": str(Path.cwd()),
         "measure": {"settle": SETTLING},
         "window": windows,
-        "axes": {"algorithm": [anywhere(each) for each in typed.values()]},
+        "axes": {"algorithm": [anywhere(algorithm) for algorithm in typed.values()]},
         "scenario": {**table, "algorithm": "{algorithm}"},
     }
     if statement.goal.versus_calm:
@@ -231,8 +231,8 @@ class Confirmation:
             "verdict": self.verdict,
             "measured": self.measured,
             "means": {
-                side: {name: each.as_dict() for name, each in found.items()}
-                for side, found in self.means.items()
+                side: {name: mean.as_dict() for name, mean in means.items()}
+                for side, means in self.means.items()
             },
             "invalid": self.invalid,
         }

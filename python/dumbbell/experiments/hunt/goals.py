@@ -94,7 +94,9 @@ class Goal:
     @property
     def references(self) -> tuple[str, ...]:
         """All quantities that it takes."""
-        names = [name for each in self.measures for name in (each.reference, each.needs) if name]
+        names = [
+            name for measure in self.measures for name in (measure.reference, measure.needs) if name
+        ]
         return tuple(dict.fromkeys(names))
 
 
@@ -105,8 +107,8 @@ _FEW_RESENT: Final = 0.01
 _TINY: Final = 1e-6
 
 GOALS: Final[Mapping[str, Goal]] = {
-    each.name: each
-    for each in (
+    goal.name: goal
+    for goal in (
         Goal("goodput", "goodput of a lone flow", (Measure(_GOODPUT),)),
         Goal(
             "recovery",
@@ -170,15 +172,15 @@ def goal(name: str) -> Goal:
         reference = parse(name)
         if reference.name not in registered():
             raise unknown("goal", name, [*GOALS, *registered()], LISTED)
-        found = quantity(reference.name)
-    if found.best is None:
+        measured = quantity(reference.name)
+    if measured.best is None:
         raise InputError(
             "neither end of it is the better one",
             key="goal",
             value=name,
             valid=f"a quantity that has one, or {', '.join(GOALS)}",
         )
-    return Goal(name, found.title, (Measure(name, _TINY),))
+    return Goal(name, measured.title, (Measure(name, _TINY),))
 
 
 @dataclass(frozen=True)
@@ -224,13 +226,13 @@ def gap(
     gaps = []
     for measure in goal.measures:
         for other in sides[1:]:
-            found = _gap(measure, sides[0], other, values, slowest_mbit)
-            if found is not None:
-                gaps.append(found)
-                if either and found.regret < 0:
+            pair_gap = _gap(measure, sides[0], other, values, slowest_mbit)
+            if pair_gap is not None:
+                gaps.append(pair_gap)
+                if either and pair_gap.regret < 0:
                     turned = _gap(measure, other, sides[0], values, slowest_mbit)
                     gaps += [turned] if turned is not None else []
-    return max(gaps, key=lambda each: each.regret, default=None)
+    return max(gaps, key=lambda pair_gap: pair_gap.regret, default=None)
 
 
 def _gap(measure: Measure, one: str, other: str, values: Values, slowest_mbit: float) -> Gap | None:
@@ -241,6 +243,6 @@ def _gap(measure: Measure, one: str, other: str, values: Values, slowest_mbit: f
         least = values[one].get(measure.needs), values[other].get(measure.needs)
         if least[0] is None or least[1] is None or least[1] < _AS_MUCH * least[0]:
             return None
-    mine, best = (measure.value(each, slowest_mbit) for each in (ours, theirs))
+    mine, best = (measure.value(value, slowest_mbit) for value in (ours, theirs))
     share = mine / best if measure.is_highest_best else best / mine
     return Gap(1 - share, measure.reference, one, other, {one: ours, other: theirs})

@@ -162,9 +162,9 @@ class Hunted:
         return self.search.space
 
     @property
-    def found(self) -> Judged | None:
+    def minimal(self) -> Judged | None:
         """The minimal scenario; None: there is no weakness."""
-        return self.course.found
+        return self.course.minimal
 
     @property
     def name(self) -> str:
@@ -173,36 +173,36 @@ class Hunted:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        whole, found = self.space, self.found
+        whole, minimal = self.space, self.minimal
         return {
             "algorithm": self.algorithm,
             "against": list(self.typed)[1:],
             "goal": self.goal.name,
-            "searched": {each.name: each.range for each in whole.searched},
+            "searched": {dimension.name: dimension.range for dimension in whole.searched},
             "scenarios": len(self.course.tried),
             "runs": self.search.judge.runs.count,
             "late": self.course.late,
             "interrupted": self.interrupted,
             "worst_regret": self.course.worst.regret,
-            "found": None if found is None else self._judged(found),
+            "found": None if minimal is None else self._judged(minimal),
             "claim": None if self.statement is None else self.statement.text,
-            "confirmed": [each.as_dict() for each in self.confirmations],
+            "confirmed": [confirmation.as_dict() for confirmation in self.confirmations],
             "not_replayed": self.not_replayed,
-            "shortlist": [self._judged(each) for each in self.course.shortlist],
-            "steps": [vars(each) for each in self.course.steps],
-            "map": [self._judged(each) for each in self.course.cells],
-            "tried": [self._judged(each) for each in self.course.tried],
+            "shortlist": [self._judged(scenario) for scenario in self.course.shortlist],
+            "steps": [vars(step) for step in self.course.steps],
+            "map": [self._judged(cell) for cell in self.course.cells],
+            "tried": [self._judged(scenario) for scenario in self.course.tried],
         }
 
     def _judged(self, judged: Judged) -> dict[str, Any]:
-        found = {"scenario": self.space.values(judged.point), "regret": judged.regret}
+        content = {"scenario": self.space.values(judged.point), "regret": judged.regret}
         if judged.failure:
-            return {**found, "failure": judged.failure}
+            return {**content, "failure": judged.failure}
         if judged.gap is None:
-            return found
+            return content
         gap = judged.gap
         return {
-            **found,
+            **content,
             "worse": gap.worse,
             "better": gap.better,
             "measure": gap.measure,
@@ -227,18 +227,18 @@ def hunt(
     """
     tell = on_step or (lambda _: None)
     kernel = _kernel(request)
-    own: dict[str, Algorithm] = {}
-    typed = _sides(request, own)
+    own_algorithms: dict[str, Algorithm] = {}
+    typed = _sides(request, own_algorithms)
     store = Store.of(results)
     engine = engines.named(EngineName.SIMULATOR)
     goal = request.wanted
-    runs = Attempts((), store, engine, jobs, own, goal.references, on_progress)
+    runs = Attempts((), store, engine, jobs, own_algorithms, goal.references, on_progress)
     sides = (*typed, *([CALM] if goal.versus_calm else []))
     judge = Judge(_space(request, typed), goal, sides, request.either, runs)
     search = Search(judge, request.points, _within_s(request))
     check_count(request.points * judge.runs_of_point)
     if not large:
-        _check_size(judge, own, jobs)
+        _check_size(judge, own_algorithms, jobs)
     proposer = proposing.proposer(len(search.space.searched), 1, request.seed)
     unfinished = Hunted(request, search, typed, proposer.name, interrupted=True)
     try:
@@ -258,11 +258,11 @@ def _kernel(request: Request) -> Engine | None:
     return engines.runnable(engines.named(request.confirm))
 
 
-def _sides(request: Request, own: dict[str, Algorithm]) -> dict[str, str]:
+def _sides(request: Request, own_algorithms: dict[str, Algorithm]) -> dict[str, str]:
     """Return the algorithm and its references, as tables call them and as they were typed."""
     goal = request.wanted
     with placed(key="algorithm"):
-        algorithm = named(request.algorithm, own)
+        algorithm = named(request.algorithm, own_algorithms)
     typed = {algorithm: request.algorithm}
     if goal.versus_calm:
         if request.against:
@@ -275,7 +275,7 @@ def _sides(request: Request, own: dict[str, Algorithm]) -> dict[str, str]:
         return typed
     for choice in request.against or [name for name in AGAINST if name != algorithm]:
         with placed(key="against"):
-            reference = named(choice, own)
+            reference = named(choice, own_algorithms)
         if reference in typed:
             raise InputError("twice", key="against", value=choice, valid="other algorithms")
         typed[reference] = choice
@@ -307,11 +307,13 @@ def _within_s(request: Request) -> float:
     return within_ns / NS_PER_S
 
 
-def _check_size(judge: Judge, own: Mapping[str, Algorithm], jobs: int | Pool | None) -> None:
+def _check_size(
+    judge: Judge, own_algorithms: Mapping[str, Algorithm], jobs: int | Pool | None
+) -> None:
     """Raise TooLarge if the largest run is larger than anybody is likely to mean."""
     engine = judge.runs.engine
     largest = judge.space.point([1.0] * len(judge.space.searched))
-    planned = judge.scene(largest).planned(judge.sides[0], {}, 0, own, engine.identity)
+    planned = judge.scene(largest).planned(judge.sides[0], {}, 0, own_algorithms, engine.identity)
     bounds.check([planned.resolved], engine, parallelism.at_once(engine, jobs))
 
 
@@ -325,18 +327,18 @@ def _finished(
     on_step: Callable[[str], None],
 ) -> Hunted:
     """Return the hunt with its claim, judged on each engine."""
-    request, found = hunted.request, hunted.found
+    request, minimal = hunted.request, hunted.minimal
     done = Hunted(request, hunted.search, hunted.typed, hunted.proposer)
-    if found is None or found.gap is None:
+    if minimal is None or minimal.gap is None:
         return done
-    statement = Statement.of(hunted.goal, found.gap)
-    study = claiming.content(statement, hunted.space, found.point, hunted.typed, request.command)
+    statement = Statement.of(hunted.goal, minimal.gap)
+    study = claiming.content(statement, hunted.space, minimal.point, hunted.typed, request.command)
     on_step("confirming with other seeds")
     simulator = engines.named(EngineName.SIMULATOR)
     judged = [claiming.confirm(study, store, simulator, runs=request.runs, jobs=jobs, large=large)]
     why = ""
     if kernel is not None:
-        why = _too_fast(hunted.space, found)
+        why = _too_fast(hunted.space, minimal)
         if not why:
             on_step("replaying on the kernel")
             runs = min(SEEDS, request.runs)
@@ -346,8 +348,8 @@ def _finished(
     )
 
 
-def _too_fast(whole: Space, found: Judged) -> str:
-    fastest = whole.fastest_mbit(found.point)
+def _too_fast(whole: Space, minimal: Judged) -> str:
+    fastest = whole.fastest_mbit(minimal.point)
     if fastest <= claiming.KERNEL_MBIT:
         return ""
     return f"{fastest:.0f} Mbit/s are beyond what the testbed keeps up with"
@@ -355,29 +357,30 @@ def _too_fast(whole: Space, found: Judged) -> str:
 
 def scenario_file(hunted: Hunted, folder: Path) -> str:
     """Return the minimal scenario as the text of a file in a folder, with its claim."""
-    found = hunted.found
-    assert found is not None, "nothing was found"
+    minimal = hunted.minimal
+    assert minimal is not None, "nothing was found"
     typed = hunted.typed[hunted.algorithm]
-    table = hunted.space.table(found.point)
-    title = hunted.space.words(found.point)
+    table = hunted.space.table(minimal.point)
+    title = hunted.space.words(minimal.point)
     file = folder / f"{hunted.name}.toml"
     lines = [f"Found by: {joined(['dumbbell', *hunted.request.command])}"]
-    if found.failure:
-        lines.append(f"The run of {hunted.algorithm} fails: {found.failure}")
+    if minimal.failure:
+        lines.append(f"The run of {hunted.algorithm} fails: {minimal.failure}")
         again = ["dumbbell", "simulate", str(file)]
     else:
         assert hunted.statement is not None
         lines.append(f"Claim: {hunted.statement.text}")
         lines += [
-            f"On the {each.engine}: {each.verdict}, {each.measured}"
-            for each in hunted.confirmations
+            f"On the {confirmation.engine}: {confirmation.verdict}, {confirmation.measured}"
+            for confirmation in hunted.confirmations
         ]
         lines += [f"Not replayed on the testbed: {hunted.not_replayed}"] * bool(hunted.not_replayed)
         again = ["dumbbell", "compare", *hunted.typed.values(), "--on", str(file)]
         again += ["--runs", str(hunted.request.runs)]
     lines.append(f"Again: {joined(again)}")
     lines += [
-        f"Judge again: {joined(['dumbbell', *each.command])}" for each in hunted.confirmations
+        f"Judge again: {joined(['dumbbell', *confirmation.command])}"
+        for confirmation in hunted.confirmations
     ]
     comment = "\n".join(f"# {line}" for text in lines for line in text.splitlines())
     content = {

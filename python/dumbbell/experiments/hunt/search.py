@@ -72,7 +72,7 @@ class Course:
         The worst of them by `SEEDS` or `SURE`, the worst first.
     steps
         The steps towards the minimal scenario.
-    found
+    minimal
         The minimal scenario; None: there is no weakness.
     cells
         It with other rates and round-trip times, by one seed.
@@ -83,7 +83,7 @@ class Course:
     tried: list[Judged] = field(default_factory=list)
     shortlist: list[Judged] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
-    found: Judged | None = None
+    minimal: Judged | None = None
     cells: list[Judged] = field(default_factory=list)
     late: bool = False
 
@@ -134,7 +134,7 @@ class Search:
             count = min(BATCH, self.points - len(course.tried))
             batch = [self.space.point(shares) for shares in proposer.ask(count)]
             judged = self.judge.judge(batch, 1)
-            proposer.tell([(each.regret,) for each in judged])
+            proposer.tell([(scenario.regret,) for scenario in judged])
             course.tried += judged
             on_step(
                 f"{len(course.tried)} of {self.points} scenarios, worst regret "
@@ -145,27 +145,26 @@ class Search:
         if course.worst.regret < WEAK:
             return
         on_step("making the worst minimal")
-        minimal = self._minimal(course.worst.point)
-        (found,) = self.judge.judge([minimal], SURE)
-        if found.regret < WEAK:
+        (minimal,) = self.judge.judge([self._minimal(course.worst.point)], SURE)
+        if minimal.regret < WEAK:
             return
-        course.found = found
+        course.minimal = minimal
         on_step("mapping rates and round-trip times")
-        course.cells = self.judge.judge(self.grid(course.found.point), 1)
+        course.cells = self.judge.judge(self.grid(minimal.point), 1)
 
     def _shortlist(self) -> list[Judged]:
-        unique = {each.point: each for each in self.course.tried}
+        unique = {scenario.point: scenario for scenario in self.course.tried}
         worst = _worst_first(list(unique.values()))[:SHORTLIST]
-        again = _worst_first(self.judge.judge([each.point for each in worst], SEEDS))
-        finals = self.judge.judge([each.point for each in again[:FINALS]], SURE)
+        again = _worst_first(self.judge.judge([scenario.point for scenario in worst], SEEDS))
+        finals = self.judge.judge([scenario.point for scenario in again[:FINALS]], SURE)
         return [*_worst_first(finals), *again[FINALS:]]
 
     def _minimal(self, point: Point) -> Point:
         """Put back one dimension after the other, those first that matter least."""
         (worst,) = self.judge.judge([point], SURE)
         least = KEPT * worst.regret
-        neutral = {each.name: each.neutral for each in self.space.dimensions}
-        moves = [each.name for each in self.space.moves(point)]
+        neutral = {dimension.name: dimension.neutral for dimension in self.space.dimensions}
+        moves = [dimension.name for dimension in self.space.moves(point)]
         # Their order may be wrong, a step must not: three seeds lose what shows in some runs only.
         alone = self._tried(worst, [(name, neutral[name]) for name in moves], SEEDS)
         order = sorted(zip(moves, alone, strict=True), key=lambda pair: -pair[1].regret)
@@ -227,4 +226,4 @@ class Search:
 
 
 def _worst_first(judged: Sequence[Judged]) -> list[Judged]:
-    return sorted(judged, key=lambda each: -each.regret)
+    return sorted(judged, key=lambda scenario: -scenario.regret)

@@ -211,26 +211,27 @@ class Space:
     _places: Mapping[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        places = {each.name: place for place, each in enumerate(self.dimensions)}
+        places = {dimension.name: place for place, dimension in enumerate(self.dimensions)}
         object.__setattr__(self, "_places", places)
 
     @property
     def searched(self) -> list[Dimension]:
         """The dimensions that are searched."""
-        return [each for each in self.dimensions if each.searched]
+        return [dimension for dimension in self.dimensions if dimension.searched]
 
     @property
     def neutral(self) -> Point:
         """The ordinary path."""
-        return tuple(each.neutral for each in self.dimensions)
+        return tuple(dimension.neutral for dimension in self.dimensions)
 
     def point(self, shares: Sequence[float]) -> Point:
         """Return the point of a proposal: a share of each dimension that is searched."""
         given = iter(shares)
-        found = tuple(
-            each.value(next(given)) if each.searched else each.neutral for each in self.dimensions
+        point = tuple(
+            dimension.value(next(given)) if dimension.searched else dimension.neutral
+            for dimension in self.dimensions
         )
-        return self.settled(found)
+        return self.settled(point)
 
     def calm(self, point: Point) -> Point:
         """Return a point without its cross traffic."""
@@ -271,35 +272,37 @@ class Space:
     def moves(self, point: Point) -> list[Dimension]:
         """Return the dimensions in which a point is not neutral."""
         pairs = zip(self.dimensions, point, strict=True)
-        return [each for each, value in pairs if value != each.neutral]
+        return [dimension for dimension, value in pairs if value != dimension.neutral]
 
     def words(self, point: Point) -> str:
         """Return a point in words: rate, round-trip time, queue, and what is not neutral."""
         shown = {"rate", "rtt", "queue", "duty"} - self._idle(point)
-        shown |= {each.name for each in self.moves(point)}
+        shown |= {dimension.name for dimension in self.moves(point)}
         pairs = zip(self.dimensions, point, strict=True)
-        return ", ".join(each.words(value) for each, value in pairs if each.name in shown)
+        return ", ".join(
+            dimension.words(value) for dimension, value in pairs if dimension.name in shown
+        )
 
     def values(self, point: Point) -> dict[str, str]:
         """Return the values of what has an effect by names, as `space` takes them."""
         pairs = zip(self.dimensions, point, strict=True)
         idle = self._idle(point)
         return {
-            each.name: "none" if each.has_off and value == OFF else each.text(value)
-            for each, value in pairs
-            if each.name not in idle
+            dimension.name: "none" if dimension.has_off and value == OFF else dimension.text(value)
+            for dimension, value in pairs
+            if dimension.name not in idle
         }
 
     def _idle(self, point: Point) -> set[str]:
         """Return the dimensions that have no effect at a point."""
-        found = set() if self.traffic is Traffic.BESIDE else {"order"}
+        idle = set() if self.traffic is Traffic.BESIDE else {"order"}
         if self.of(point, "cross") == OFF:
-            found |= {"pulse", "duty"}
+            idle |= {"pulse", "duty"}
         if self.of(point, "pulse") == OFF:
-            found.add("duty")
+            idle.add("duty")
         if self.choice(point, "discipline") != "fifo":
-            found.add("queue")
-        return found
+            idle.add("queue")
+        return idle
 
     @property
     def thirds_ns(self) -> tuple[int, int]:
@@ -316,8 +319,8 @@ class Space:
     def measured(self) -> dict[str, Window]:
         """The windows of a run."""
         main = Window.model_validate({"settle": SETTLING})
-        found = {name: Window.model_validate(ends) for name, ends in self.windows.items()}
-        return {"main": main, **found}
+        windows = {name: Window.model_validate(ends) for name, ends in self.windows.items()}
+        return {"main": main, **windows}
 
     def table(self, point: Point) -> dict[str, Any]:
         """Return a point as a scenario file says it; the flows of the algorithm name none."""
@@ -406,10 +409,10 @@ class Space:
 
 def _named_so(name: str) -> Dimension:
     """Return a dimension by its name."""
-    for each in DIMENSIONS:
-        if each.name == name:
-            return each
-    raise unknown("dimension", name, [each.name for each in DIMENSIONS])
+    for dimension in DIMENSIONS:
+        if dimension.name == name:
+            return dimension
+    raise unknown("dimension", name, [dimension.name for dimension in DIMENSIONS])
 
 
 def space(plain: Space, over: Sequence[str] = (), where: Mapping[str, str] | None = None) -> Space:
@@ -425,7 +428,7 @@ def space(plain: Space, over: Sequence[str] = (), where: Mapping[str, str] | Non
         Other ranges by names: ``10mbit..1gbit``, ``fifo,codel``, or one value, which stays.
     """
     chosen = {name: _chosen(name, text) for name, text in (where or {}).items()}
-    for key, name in [*(("over", each) for each in over), *(("where", each) for each in chosen)]:
+    for key, name in [*(("over", name) for name in over), *(("where", name) for name in chosen)]:
         with placed(key=key):
             _named_so(name)
             if not _has_effect(plain, name):
@@ -434,12 +437,12 @@ def space(plain: Space, over: Sequence[str] = (), where: Mapping[str, str] | Non
                     value=name,
                     valid="with the goal share or harm",
                 )
-    found = []
-    for each in plain.dimensions:
-        dimension = chosen.get(each.name, each)
-        wanted = each.name in over if over else _has_effect(plain, each.name)
-        found.append(replace(dimension, searched=wanted and not dimension.is_single))
-    whole = replace(plain, dimensions=tuple(found))
+    dimensions = []
+    for whole_range in plain.dimensions:
+        dimension = chosen.get(whole_range.name, whole_range)
+        wanted = dimension.name in over if over else _has_effect(plain, dimension.name)
+        dimensions.append(replace(dimension, searched=wanted and not dimension.is_single))
+    whole = replace(plain, dimensions=tuple(dimensions))
     if not whole.searched:
         raise InputError(
             "leaves nothing to search", key="where", valid="a range: rate=1mbit..9mbit"

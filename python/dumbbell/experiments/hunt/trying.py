@@ -29,11 +29,11 @@ class Scene(NetworkPath):
         choice: str,
         values: Mapping[str, int],  # noqa: ARG002 - a hunt changes no parameters
         repetition: int,
-        own: OwnAlgorithms,
+        own_algorithms: OwnAlgorithms,
         engine: str,
     ) -> PlannedRun:
         """Return a run with an algorithm; a repetition has the same seed for all of them."""
-        scenario = Scenario.parse({**self.table, "algorithm": choice}, self.source, own)
+        scenario = Scenario.parse({**self.table, "algorithm": choice}, self.source, own_algorithms)
         return PlannedRun(
             test="hunt",
             axes={"path": self.name, "algorithm": choice},
@@ -60,12 +60,12 @@ class Attempts(Runs):
         """Make those that are not there yet, and remember those that fail."""
         requested = list(trials)
         super().make(requested)
-        for each in requested:
-            if each.identity not in self._values:
-                self._values[each.identity] = {}
-                reason = self._failed.get(self._planned(each).resolved.key)
+        for trial in requested:
+            if trial.identity not in self._values:
+                self._values[trial.identity] = {}
+                reason = self._failed.get(self._planned(trial).resolved.key)
                 if reason is not None:
-                    self.failures[each.identity] = reason
+                    self.failures[trial.identity] = reason
 
     def take(self, outcome: Outcome) -> None:
         """Remember the runs that failed."""
@@ -142,12 +142,12 @@ class Judge:
 
     def _trials(self, point: Point, repetitions: int) -> dict[str, list[Trial]]:
         """Return the runs of each side; those without cross traffic are the algorithm's own."""
-        scene, found = self.scene(point), {}
+        scene, trials = self.scene(point), {}
         for side in self.sides:
             entrant = Entrant(self.sides[0] if side == CALM else side)
             where = self.scene(self.space.calm(point)) if side == CALM else scene
-            found[side] = [Trial(entrant, where, number) for number in range(repetitions)]
-        return found
+            trials[side] = [Trial(entrant, where, number) for number in range(repetitions)]
+        return trials
 
     def _judged(self, point: Point, trials: Mapping[str, Sequence[Trial]]) -> Judged:
         for side, of_side in trials.items():
@@ -165,5 +165,5 @@ class Judge:
         return Judged(point, gap(self.goal, self.sides, values, slowest, either=self.either))
 
     def _mean(self, trials: Sequence[Trial], reference: str) -> float | None:
-        found = self.runs.values(trials, reference)
-        return statistics.fmean(found) if len(found) == len(trials) else None
+        values = self.runs.values(trials, reference)
+        return statistics.fmean(values) if len(values) == len(trials) else None

@@ -29,19 +29,19 @@ def conclusion(hunted: Hunted) -> list[str]:
             f"{where}."
         ]
     late = " Time was up before all were tried." if hunted.course.late else ""
-    found = hunted.found
-    if found is None:
+    minimal = hunted.minimal
+    if minimal is None:
         what = "tells them apart" if hunted.request.either else f"costs {who} a fifth"
         return [
             f"No scenario of {count} {what} compared with {against(hunted)}: the largest regret is "
             f"{max(0.0, worst.regret):.2f}, below {WEAK:g}.{late}"
         ]
-    where = hunted.space.words(found.point)
-    if found.failure:
-        return [f"The run of {who} fails with {where}: {found.failure}"]
+    where = hunted.space.words(minimal.point)
+    if minimal.failure:
+        return [f"The run of {who} fails with {where}: {minimal.failure}"]
     assert hunted.statement is not None
-    lines = [f"{hunted.statement.text} Regret {found.regret:.2f} with {where}.{late}"]
-    lines += [verdict(each) for each in hunted.confirmations]
+    lines = [f"{hunted.statement.text} Regret {minimal.regret:.2f} with {where}.{late}"]
+    lines += [verdict(confirmation) for confirmation in hunted.confirmations]
     if hunted.not_replayed:
         lines.append(f"Not replayed on the kernel: {hunted.not_replayed}.")
     return lines
@@ -58,7 +58,8 @@ def columns(confirmation: Confirmation) -> list[str]:
     """Return the headings of the table of the sides."""
     shown = [taking.described(name) for name in names(confirmation)]
     titles = [
-        f"{each.title} ({each.shown_unit})" if each.shown_unit else each.title for each in shown
+        f"{quantity.title} ({quantity.shown_unit})" if quantity.shown_unit else quantity.title
+        for quantity in shown
     ]
     return [
         "algorithm",
@@ -80,7 +81,7 @@ def names(confirmation: Confirmation) -> list[str]:
 
 def rows(confirmation: Confirmation) -> list[list[str]]:
     """Return the rows of the table: the means of each side with their intervals."""
-    found = []
+    table_rows = []
     for side, means in confirmation.means.items():
         cells = [label_of(side)]
         for name in names(confirmation):
@@ -89,12 +90,12 @@ def rows(confirmation: Confirmation) -> list[list[str]]:
                 cells.append("–")
             elif mean.has_interval:
                 cells.append(
-                    with_interval(*(scale * each for each in (mean.value, mean.low, mean.high)))
+                    with_interval(*(scale * end for end in (mean.value, mean.low, mean.high)))
                 )
             else:
                 cells.append(number(scale * mean.value))
-        found.append(cells)
-    return found
+        table_rows.append(cells)
+    return table_rows
 
 
 def gap(hunted: Hunted, place: int) -> str:

@@ -126,39 +126,41 @@ def _read(source: Source) -> _Capture:
     return _read_capture(content)
 
 
-def _nothing(found: _Capture, source: Source) -> InputError:
+def _nothing(capture: _Capture, source: Source) -> InputError:
     """Say why there is nothing to measure."""
-    problem = f"no connection in its {found.packets:,} TCP packets carries data"
+    problem = f"no connection in its {capture.packets:,} TCP packets carries data"
     valid = "a capture of a TCP transfer"
-    if found.left_out:
-        problem = f"none of its {found.left_out:,} connections has {_LEAST_SHARE:.0%} of all bytes"
+    if capture.left_out:
+        problem = (
+            f"none of its {capture.left_out:,} connections has {_LEAST_SHARE:.0%} of all bytes"
+        )
         valid = "a capture of up to 100 connections; `tcpdump -r FILE -w PART FILTER` takes a part"
-    elif not found.packets and found.too_short:
-        problem = f"all {found.too_short:,} TCP packets are cut before the end of their header"
+    elif not capture.packets and capture.too_short:
+        problem = f"all {capture.too_short:,} TCP packets are cut before the end of their header"
         valid = "`tcpdump -s 100`, or more"
-    elif not found.packets and found.unknown:
-        problem = f"its packets are of link type {found.unknown_link}, which is not read"
+    elif not capture.packets and capture.unknown:
+        problem = f"its packets are of link type {capture.unknown_link}, which is not read"
         valid = f"a capture of {_LINKS}"
     return InputError(problem, source=str(source.file), valid=valid)
 
 
-def _notes(found: _Capture, *, is_cut: bool) -> Iterator[str]:
+def _notes(capture: _Capture, *, is_cut: bool) -> Iterator[str]:
     if is_cut:
         yield "the file ends within a packet, and what is before it is used"
-    if found.too_short:
-        yield f"{found.too_short:,} TCP packets are cut before the end of their header"
-    if found.unknown:
-        yield f"{found.unknown:,} packets of link type {found.unknown_link} are left out"
-    if found.copies:
-        yield f"{found.copies:,} packets were captured twice, and count once"
-    if found.clock_steps:
-        yield f"the clock was set back {found.clock_steps} times: time continues from there"
-    if found.left_out:
+    if capture.too_short:
+        yield f"{capture.too_short:,} TCP packets are cut before the end of their header"
+    if capture.unknown:
+        yield f"{capture.unknown:,} packets of link type {capture.unknown_link} are left out"
+    if capture.copies:
+        yield f"{capture.copies:,} packets were captured twice, and count once"
+    if capture.clock_steps:
+        yield f"the clock was set back {capture.clock_steps} times: time continues from there"
+    if capture.left_out:
         share = f"{_LEAST_SHARE:.0%}"
-        yield f"{found.left_out:,} connections with less than {share} of all bytes are left out"
-    if found.step_ns > _STEP_NS:
-        yield f"steps of {found.step_ns / NS_PER_S:g} s, as it is long"
-    yield from _of_connections(found.connections)
+        yield f"{capture.left_out:,} connections with less than {share} of all bytes are left out"
+    if capture.step_ns > _STEP_NS:
+        yield f"steps of {capture.step_ns / NS_PER_S:g} s, as it is long"
+    yield from _of_connections(capture.connections)
 
 
 def _of_connections(kept: Sequence[_Connection]) -> Iterator[str]:
@@ -225,21 +227,21 @@ def _goes_with(main: _Connection, other: _Connection) -> bool:
 
 
 def _flow(
-    found: _Connection, label: str, direction: Direction, first_ns: int, step_ns: int
+    connection: _Connection, label: str, direction: Direction, first_ns: int, step_ns: int
 ) -> MeasuredFlow:
-    seconds = (found.end_ns - found.start_ns) / NS_PER_S
+    seconds = (connection.end_ns - connection.start_ns) / NS_PER_S
     return MeasuredFlow(
         label,
         None,
-        (found.start_ns - first_ns) / NS_PER_S,
-        (found.end_ns - first_ns) / NS_PER_S,
-        _samples(found.steps, first_ns, step_ns),
-        mss_bytes=found.mss_bytes if found.segments else None,
-        segments=found.segments or None,
-        retransmitted=found.again if found.segments else None,
-        rtt_min_ms=None if found.rtt_min_ns is None else found.rtt_min_ns / 1e6,
-        no_rtt=found.no_rtt,
-        goodput_mbit_per_s=found.delivered_bytes * 8 / seconds / 1e6 if seconds > 0 else None,
+        (connection.start_ns - first_ns) / NS_PER_S,
+        (connection.end_ns - first_ns) / NS_PER_S,
+        _samples(connection.steps, first_ns, step_ns),
+        mss_bytes=connection.mss_bytes if connection.segments else None,
+        segments=connection.segments or None,
+        retransmitted=connection.again if connection.segments else None,
+        rtt_min_ms=None if connection.rtt_min_ns is None else connection.rtt_min_ns / 1e6,
+        no_rtt=connection.no_rtt,
+        goodput_mbit_per_s=connection.delivered_bytes * 8 / seconds / 1e6 if seconds > 0 else None,
         direction=direction,
     )
 

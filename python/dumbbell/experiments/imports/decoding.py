@@ -68,7 +68,7 @@ def _plain(problem: str) -> str:
 
 def _key(place: str) -> str:
     """Return the key of a place such as ``intervals[0].start``: ``intervals.1.start``."""
-    return _INDEX.sub(lambda found: f".{part_of(int(found[1]))}", place).removeprefix(".")
+    return _INDEX.sub(lambda match: f".{part_of(int(match[1]))}", place).removeprefix(".")
 
 
 def _value(content: bytes, place: str) -> Any:

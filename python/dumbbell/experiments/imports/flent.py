@@ -15,7 +15,7 @@ from typing import Annotated, Final
 
 import msgspec
 import polars as pl
-from msgspec import Meta
+from msgspec import Meta, Raw
 from msgspec.json import Decoder
 
 from dumbbell.algorithms import catalogue
@@ -39,26 +39,26 @@ _MSS_BYTES: Final = 1448
 _Values = list[Annotated[float, Meta(ge=0, le=MEGABITS_MAX)] | None]
 
 
-_Told = msgspec.Raw
-"""Anything: versions of Flent differ in what they say, and in whether numbers are texts."""
-
-_NOTHING: Final = msgspec.Raw()
-_TOLD_BYTES_MAX: Final = 10_000
+_NOTHING: Final = Raw()
+_TEXT_BYTES_MAX: Final = 10_000
 
 
 _any_value: Final = Decoder().decode
 
 
 class _Series(msgspec.Struct, rename="upper"):
-    """The metadata of a series."""
+    """The metadata of a series.
 
-    runner: _Told = _NOTHING
-    units: _Told = _NOTHING
-    cong_control: _Told = _NOTHING
-    tcp_mss: _Told = _NOTHING
-    tcp_retransmit: _Told = _NOTHING
-    bytes_sent: _Told = _NOTHING
-    command: _Told = _NOTHING
+    Versions of Flent differ in what they write, and in whether numbers are texts.
+    """
+
+    runner: Raw = _NOTHING
+    units: Raw = _NOTHING
+    cong_control: Raw = _NOTHING
+    tcp_mss: Raw = _NOTHING
+    tcp_retransmit: Raw = _NOTHING
+    bytes_sent: Raw = _NOTHING
+    command: Raw = _NOTHING
 
     def number(self, name: str) -> int | None:
         """Return a whole number, given as such or as a text; None: missing, or Flent's -1."""
@@ -70,21 +70,21 @@ class _Series(msgspec.Struct, rename="upper"):
 
 
 class _Host(msgspec.Struct):
-    sysctls: dict[str, _Told] = msgspec.field(default_factory=dict, name="SYSCTLS")
+    sysctls: dict[str, Raw] = msgspec.field(default_factory=dict, name="SYSCTLS")
 
 
 class _Metadata(_Host):
-    name: _Told = msgspec.field(default=_NOTHING, name="NAME")
-    version: _Told = msgspec.field(default=_NOTHING, name="FLENT_VERSION")
+    name: Raw = msgspec.field(default=_NOTHING, name="NAME")
+    version: Raw = msgspec.field(default=_NOTHING, name="FLENT_VERSION")
     series: dict[str, _Series] = msgspec.field(default_factory=dict, name="SERIES_META")
     remote: dict[str, _Host] = msgspec.field(default_factory=dict, name="REMOTE_METADATA")
-    parameters: dict[str, _Told] = msgspec.field(default_factory=dict, name="TEST_PARAMETERS")
+    parameters: dict[str, Raw] = msgspec.field(default_factory=dict, name="TEST_PARAMETERS")
 
 
-def _text(told: _Told) -> str:
+def _text(raw: Raw) -> str:
     """Return a text or a number as a text; "" if it is neither."""
-    content = bytes(told)
-    if len(content) > _TOLD_BYTES_MAX:
+    content = bytes(raw)
+    if len(content) > _TEXT_BYTES_MAX:
         return ""
     value = _any_value(content) if content else None
     return str(value) if isinstance(value, str | int | float) else ""
@@ -92,7 +92,7 @@ def _text(told: _Told) -> str:
 
 class _File(msgspec.Struct):
     metadata: _Metadata
-    results: dict[str, msgspec.Raw]
+    results: dict[str, Raw]
     x_values: list[Seconds]
 
     def meta(self, name: str) -> _Series:

@@ -45,7 +45,7 @@ _LEAST_S: Final = 1e-4
 _UDP_HEADER_BYTES: Final = 28
 
 # What a system's kernel does not say is -1 in some versions, and 0 or missing in others.
-_Told = Annotated[float, Meta(ge=-1, le=1e15)]
+_KernelNumber = Annotated[float, Meta(ge=-1, le=1e15)]
 
 
 class _Stream(msgspec.Struct):
@@ -55,12 +55,12 @@ class _Stream(msgspec.Struct):
     start: Seconds
     end: Seconds
     bytes: Bytes
-    retransmits: _Told | None = None
+    retransmits: _KernelNumber | None = None
     rtt: Annotated[float, Meta(ge=-1, le=3.6e9)] | None = None
     """Microseconds."""
     min_rtt: Annotated[float, Meta(ge=-1, le=3.6e9)] | None = None
-    snd_cwnd: _Told | None = None
-    snd_wnd: _Told | None = None
+    snd_cwnd: _KernelNumber | None = None
+    snd_wnd: _KernelNumber | None = None
     omitted: bool = False
     sender: bool | None = None
     packets: Count | None = None

@@ -198,17 +198,17 @@ def rate(
 
 
 def _counted(
-    flows: Sequence[MeasuredFlow], found: Total, base_s: float, *, by_rate: bool
+    flows: Sequence[MeasuredFlow], total: Total, base_s: float, *, by_rate: bool
 ) -> tuple[Rate, bool]:
     """Return the rate by what was counted, and whether counts are fine enough for it."""
-    whole = float(found.megabits.sum())
+    whole = float(total.megabits.sum())
     if whole <= 0:
         return Rate(0.0, "nothing arrived", is_busy=False), False
-    usual = _of_bytes(found.megabits, 0.5) / found.step_s
+    usual = _of_bytes(total.megabits, 0.5) / total.step_s
     # A sender counts whole writes, so a window has to hold many of them, or its rate jumps.
     granules_s = _GRANULES * max(flow.granule_bytes for flow in flows) * 8 / 1e6 / usual
     wanted_s, most_s = max(_WINDOW_S, _RTTS * base_s, granules_s), whole / usual / _WINDOWS_MIN
-    rates, waits = found.windows(min(wanted_s, most_s))
+    rates, waits = total.windows(min(wanted_s, most_s))
     longest = full_ms(flows)
     if longest and not by_rate:
         stands = rates[waits > _STANDS * longest]
@@ -229,28 +229,28 @@ def _mean(flows: Sequence[MeasuredFlow]) -> float:
     return max(megabits / max(last_s - first_s, 1e-3), 1e-6)
 
 
-def _recovers(flows: Sequence[MeasuredFlow], found: Total) -> NDArray[np.bool_]:
+def _recovers(flows: Sequence[MeasuredFlow], total: Total) -> NDArray[np.bool_]:
     """Return, for each step, whether a flow had lost something, then or in the sample before."""
-    recovers = np.zeros(len(found.megabits), dtype=np.bool_)
+    recovers = np.zeros(len(total.megabits), dtype=np.bool_)
     for flow in flows:
         lost = pl.col("retransmitted").fill_null(0) > 0
         frame = flow.samples.sort("time_s").select("time_s", lost=lost | lost.shift(1))
-        met = found.nearest(frame, interval_s(flow))["lost"]
+        met = total.nearest(frame, interval_s(flow))["lost"]
         recovers |= met.fill_null(False).to_numpy()
     return recovers
 
 
-def _opened(flows: Sequence[MeasuredFlow], found: Total) -> NDArray[np.float64] | None:
+def _opened(flows: Sequence[MeasuredFlow], total: Total) -> NDArray[np.float64] | None:
     """Return congestion windows over RTTs in each step in Mbit/s, if all flows have both."""
-    total = np.zeros(len(found.megabits))
+    rates = np.zeros(len(total.megabits))
     for flow in flows:
         # A window for each round trip, in Mbit/s: 125 bytes in a ms are one.
         opened = pl.col("congestion_window_bytes") / pl.col("rtt_ms") / 125.0
         frame = flow.samples.select("time_s", opened=opened).drop_nulls().sort("time_s")
         if frame.is_empty():
             return None
-        total += found.nearest(frame, interval_s(flow))["opened"].fill_null(0.0).to_numpy()
-    return total
+        rates += total.nearest(frame, interval_s(flow))["opened"].fill_null(0.0).to_numpy()
+    return rates
 
 
 def _of_bytes(rates: NDArray[np.float64], share: float) -> float:

@@ -48,11 +48,11 @@ class Role:
 
 
 def read(
-    choices: Sequence[str], key: str, example: str, own: dict[str, Algorithm]
+    choices: Sequence[str], key: str, example: str, own_algorithms: dict[str, Algorithm]
 ) -> tuple[Role, ...]:
     """Read algorithms, each once; `example` is one of them, and `own` gets those of C files."""
     with placed(key=key):
-        roles_read = tuple(Role(named(choice, own), choice) for choice in choices)
+        roles_read = tuple(Role(named(choice, own_algorithms), choice) for choice in choices)
     if not roles_read:
         raise InputError("no algorithm", key=key, valid=example)
     if len({role.id for role in roles_read}) < len(roles_read):

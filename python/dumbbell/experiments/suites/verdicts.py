@@ -96,16 +96,16 @@ class Judgement(ABC, Generic[S, J]):
     @property
     def passes(self) -> bool:
         """True if nothing fails that an algorithm must not fail; what is undecided does not."""
-        return not any(each.demands for each in self.having(FAILS))
+        return not any(judged.demands for judged in self.having(FAILS))
 
     @property
     def verdicts(self) -> dict[str, Verdict]:
         """Name -> verdict, as baselines have it."""
-        return {each.id: each.outcome.verdict for each in self.judged}
+        return {judged.id: judged.outcome.verdict for judged in self.judged}
 
     def having(self, outcome: Outcome) -> list[J]:
         """Return the parts of a verdict."""
-        return [each for each in self.judged if each.outcome is outcome]
+        return [judged for judged in self.judged if judged.outcome is outcome]
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""

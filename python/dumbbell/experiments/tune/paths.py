@@ -120,7 +120,7 @@ class NetworkPath:
         choice: str,
         values: Mapping[str, int],
         repetition: int,
-        own: OwnAlgorithms,
+        own_algorithms: OwnAlgorithms,
         engine: str,
     ) -> PlannedRun:
         """Return a run with an algorithm, by its name or preset, and values of parameters.
@@ -133,18 +133,18 @@ class NetworkPath:
             if flow.get("group") == TUNED:
                 flow["algorithm"] = choice
                 flow["parameters"] = dict(values)
-        scenario = Scenario.parse(table, self.source, own)
+        scenario = Scenario.parse(table, self.source, own_algorithms)
         return PlannedRun(
             test="tune",
-            axes={"path": self.name, "algorithm": choice, "parameters": _said(values)},
+            axes={"path": self.name, "algorithm": choice, "parameters": _in_words(values)},
             repetition=repetition + 1,
             resolved=scenario.resolve(seed=_seed(self.name, repetition)).on(engine),
             windows={"main": Window(), **self.windows},
         )
 
-    def has_marks(self, choice: str, own: OwnAlgorithms) -> bool:
+    def has_marks(self, choice: str, own_algorithms: OwnAlgorithms) -> bool:
         """Return True if congestion marks can reach a flow that is tuned."""
-        scenario = self.planned(choice, {}, 0, own, "").resolved.scenario
+        scenario = self.planned(choice, {}, 0, own_algorithms, "").resolved.scenario
         name = catalogue.called(choice)
         return any(
             marks.are_heard(scenario, flow)
@@ -156,18 +156,18 @@ class NetworkPath:
 def check_size(
     paths: Sequence[NetworkPath],
     choice: str,
-    own: OwnAlgorithms,
+    own_algorithms: OwnAlgorithms,
     jobs: int | Pool | None,
     *,
     times: int,
 ) -> None:
     """Raise TooLarge if so many runs of each path are larger than anybody is likely to mean."""
     engine = engines.named(EngineName.SIMULATOR)
-    some = [path.planned(choice, {}, 0, own, engine.identity).resolved for path in paths]
+    some = [path.planned(choice, {}, 0, own_algorithms, engine.identity).resolved for path in paths]
     bounds.check(some, engine, parallelism.at_once(engine, jobs), times)
 
 
-def _said(values: Mapping[str, int]) -> str:
+def _in_words(values: Mapping[str, int]) -> str:
     return " ".join(f"{name}={value}" for name, value in values.items())
 
 

@@ -85,7 +85,7 @@ class Learning:
                 n_startup_trials=self._start,
             )
         self._study = optuna.create_study(sampler=sampler, directions=["maximize"] * objectives)
-        self._asked: list[optuna.Trial] = []
+        self._trials: list[optuna.Trial] = []
 
     def ask(self, count: int) -> list[Shares]:
         """Return points of the start, and then what is likely to be better than most."""
@@ -93,13 +93,13 @@ class Learning:
         for point in self._design.ask(min(count, self._start)):
             self._study.enqueue_trial(dict(zip(self._names, point, strict=True)))
         self._start -= min(count, self._start)
-        self._asked = [self._study.ask() for _ in range(count)]
-        return [self._point(trial) for trial in self._asked]
+        self._trials = [self._study.ask() for _ in range(count)]
+        return [self._point(trial) for trial in self._trials]
 
     def _point(self, trial: Any) -> Shares:
         return tuple(trial.suggest_float(name, 0.0, 1.0) for name in self._names)
 
     def tell(self, values: Sequence[Sequence[float]]) -> None:
         """Learn."""
-        for trial, worth in zip(self._asked, values, strict=True):
+        for trial, worth in zip(self._trials, values, strict=True):
             self._study.tell(trial, list(worth))

@@ -71,7 +71,7 @@ class Runs:
     store: Store
     engine: Engine
     jobs: int | Pool | None
-    own: OwnAlgorithms
+    own_algorithms: OwnAlgorithms
     quantities: tuple[str, ...] = ()
     on_progress: Callable[[Progress], None] | None = None
     count: int = 0
@@ -108,7 +108,11 @@ class Runs:
     def _planned(self, trial: Trial) -> PlannedRun:
         entrant = trial.entrant
         return trial.path.planned(
-            entrant.choice, entrant.values, trial.repetition, self.own, self.engine.identity
+            entrant.choice,
+            entrant.values,
+            trial.repetition,
+            self.own_algorithms,
+            self.engine.identity,
         )
 
     @property

@@ -76,7 +76,9 @@ def compared(
     both = sorted(set(ours) & set(theirs))
     if pairs and both:
         difference = statistics.paired(
-            [ours[each] for each in both], [theirs[each] for each in both], confidence
+            [ours[repetition] for repetition in both],
+            [theirs[repetition] for repetition in both],
+            confidence,
         )
     else:
         difference = statistics.difference(list(ours.values()), list(theirs.values()), confidence)
@@ -87,5 +89,5 @@ def compared(
 
 
 def _values(measure: Measure, runs: Runs) -> dict[int, float]:
-    found = {repetition: measure.of(run) for repetition, run in runs.items()}
-    return {repetition: value for repetition, value in found.items() if value is not None}
+    by_repetition = {repetition: measure.of(run) for repetition, run in runs.items()}
+    return {repetition: value for repetition, value in by_repetition.items() if value is not None}

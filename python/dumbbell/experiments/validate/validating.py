@@ -87,8 +87,8 @@ class Side:
         return cls(name, results, runs, tuple(unjudged))
 
     @property
-    def asked(self) -> int:
-        """The number of runs that were asked for."""
+    def requested(self) -> int:
+        """The number of requested runs."""
         return len(self.runs) + len(self.unjudged)
 
     @property
@@ -101,7 +101,7 @@ class Side:
         return {
             "engine": self.results.engine.identity,
             "runs": len(self.runs),
-            "not_judged": [vars(each) for each in self.unjudged],
+            "not_judged": [vars(run) for run in self.unjudged],
         }
 
 
@@ -126,13 +126,13 @@ class Validation:
         """Compare the runs of a scenario on the simulator and on the kernel."""
         simulator = Side.of("the simulator", campaigns[0])
         kernel = Side.of("the kernel", campaigns[1])
-        found = (
+        comparisons = [
             compared(
                 measure, kernel.runs, simulator.runs, CONFIDENCE, pairs=_loses_alike(simulator)
             )
             for measure in MEASURES
-        )
-        return cls(simulator, kernel, tuple(each for each in found if each is not None))
+        ]
+        return cls(simulator, kernel, tuple(filter(None, comparisons)))
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -142,7 +142,7 @@ class Validation:
     @property
     def goals(self) -> list[Compared]:
         """The measures that must agree: goodput and mean RTT."""
-        return [each for each in self.compared if each.measure.goal]
+        return [comparison for comparison in self.compared if comparison.measure.goal]
 
     @property
     def verdict(self) -> Verdict:
@@ -151,18 +151,20 @@ class Validation:
             return Verdict.NOT_MEASURED
         if self.having(Verdict.DIFFERS):
             return Verdict.DIFFERS
-        decided = all(each.verdict is Verdict.AGREES for each in self.goals)
+        decided = all(comparison.verdict is Verdict.AGREES for comparison in self.goals)
         return Verdict.AGREES if decided else Verdict.UNDECIDABLE
 
     def having(self, verdict: Verdict) -> list[Compared]:
         """Return the measures with a verdict."""
-        return [each for each in self.compared if each.verdict is verdict]
+        return [comparison for comparison in self.compared if comparison.verdict is verdict]
 
     @property
     def not_offered(self) -> list[str]:
         """Features of the scenario's stack that the kernel does not have."""
         testbeds = (run.summary.testbed for run in self.kernel.runs.values())
-        return sorted({each for testbed in testbeds if testbed for each in testbed.not_offered})
+        return sorted(
+            {feature for testbed in testbeds if testbed for feature in testbed.not_offered}
+        )
 
     def frame(self) -> pl.DataFrame:
         """Return a row for each measure, in the units of its quantity.
@@ -172,11 +174,11 @@ class Validation:
         """
         schema = dict.fromkeys(("measure", "quantity", "verdict"), pl.String)
         rows = []
-        for each in self.compared:
-            measure = each.measure
+        for comparison in self.compared:
+            measure = comparison.measure
             row: list[str | float | None] = [measure.name, measure.quantity]
-            row += [each.verdict.value, each.high]
-            for part in (each.reference, each.other, each.difference):
+            row += [comparison.verdict.value, comparison.high]
+            for part in (comparison.reference, comparison.other, comparison.difference):
                 row += part.as_dict().values()
             rows.append(row)
         parts = ("kernel", "simulator", "difference")
@@ -193,7 +195,9 @@ class Validation:
             "kernel": self.kernel.as_dict(),
             "simulator": self.simulator.as_dict(),
             "not_offered": self.not_offered,
-            "measures": {each.measure.name: each.as_dict() for each in self.compared},
+            "measures": {
+                comparison.measure.name: comparison.as_dict() for comparison in self.compared
+            },
         }
 
 
@@ -203,15 +207,16 @@ def _loses_alike(side: Side) -> bool:
     return run is not None and any(link.loss for link in run.scenario.links)
 
 
-def needed(found: Compared) -> int | None:
+def needed(comparison: Compared) -> int | None:
     """Return how many runs on each engine are expected to decide a measure; None: very many."""
-    runs = found.difference.runs
+    runs = comparison.difference.runs
     if runs < 2:
         return None
 
     def decides(more: int) -> bool:
-        expected = found.difference.with_runs(more)
-        return equivalence.verdict(expected, found.low, found.high) is not Verdict.UNDECIDABLE
+        expected = comparison.difference.with_runs(more)
+        verdict = equivalence.verdict(expected, comparison.low, comparison.high)
+        return verdict is not Verdict.UNDECIDABLE
 
     return runs_needed(decides, runs + 1, RUNS_MOST)
 
@@ -257,10 +262,10 @@ def validate(
         As for `compare`.
     """
     both = campaigns(read, runs=runs, seed=seed, store=results)
-    for each in both:
-        each.run(
+    for campaign in both:
+        campaign.run(
             large=large,
-            jobs=None if each.engine.real_time else jobs,
+            jobs=None if campaign.engine.real_time else jobs,
             retries=retries,
             on_progress=on_progress,
         )

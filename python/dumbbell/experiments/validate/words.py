@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from dumbbell.base.labels import listing, number
@@ -33,90 +33,96 @@ DOCTOR: Final = "`dumbbell doctor` shows what delays this machine"
 _HEADS: Final = ("", "kernel", "simulator", "difference", "tolerated", "verdict")
 
 
-def about(found: Validation) -> str:
+def about(validation: Validation) -> str:
     """Say what is compared: the scenario, its path, and the runs of each engine."""
-    first = found.simulator.first or found.kernel.first
+    first = validation.simulator.first or validation.kernel.first
     path = "" if first is None else f": {run_totals.path(first)}"
-    of_each = [f"{len(side.runs)} of {side.asked} runs on {side.name}" for side in found.sides]
-    return f"{found.simulator.results.study.header.summary}{path}; {listing(of_each)}."
+    of_each = [
+        f"{len(side.runs)} of {side.requested} runs on {side.name}" for side in validation.sides
+    ]
+    return f"{validation.simulator.results.study.header.summary}{path}; {listing(of_each)}."
 
 
-def table(found: Validation) -> Totals:
+def table(validation: Validation) -> Totals:
     """Return each measure on both engines with its verdict."""
-    return Totals(_HEADS, tuple(map(_row, found.compared)), intervals=True, note=NOTE)
+    return Totals(_HEADS, tuple(map(_row, validation.compared)), intervals=True, note=NOTE)
 
 
-def _row(each: Compared) -> tuple[str, ...]:
-    measure, scale = each.measure, each.measure.scale
+def _row(comparison: Compared) -> tuple[str, ...]:
+    measure, scale = comparison.measure, comparison.measure.scale
     unit = f" ({measure.unit})" if measure.unit else ""
-    means = (_interval(part, scale) for part in (each.reference, each.other, each.difference))
-    verdict = f"{MARKS[each.verdict]} {OUTCOMES[each.verdict]}"
-    return f"{measure.title}{unit}", *means, _tolerated(each), verdict
+    means = (
+        _interval(part, scale)
+        for part in (comparison.reference, comparison.other, comparison.difference)
+    )
+    verdict = f"{MARKS[comparison.verdict]} {OUTCOMES[comparison.verdict]}"
+    return f"{measure.title}{unit}", *means, _tolerated(comparison), verdict
 
 
 def _interval(part: Estimate, scale: float) -> Shown:
     return shown.brief_interval(*(scale * end for end in (part.value, part.low, part.high)))
 
 
-def _tolerated(each: Compared) -> Shown:
-    reach = each.measure.scale * each.high
+def _tolerated(comparison: Compared) -> Shown:
+    reach = comparison.measure.scale * comparison.high
     return Shown(f"± {number(reach)}", reach)
 
 
-def verdict(found: Validation) -> str:
+def verdict(validation: Validation) -> str:
     """Say in a sentence whether the simulator is right for the scenario."""
-    match found.verdict:
+    match validation.verdict:
         case Verdict.NOT_MEASURED:
-            empty = [side.name for side in found.sides if not side.runs]
+            empty = [side.name for side in validation.sides if not side.runs]
             lacks = f"no valid run on {listing(empty)}" if empty else "no flow has a goodput"
             return f"Not judged: {lacks}."
         case Verdict.AGREES:
-            titles = listing([each.measure.title for each in found.having(Verdict.AGREES)])
+            titles = _titles(validation.having(Verdict.AGREES))
             return f"The simulator agrees with the kernel here: {titles} are within their bands."
         case Verdict.DIFFERS:
-            parts = "; ".join(map(_differs, found.having(Verdict.DIFFERS)))
+            parts = "; ".join(map(_differs, validation.having(Verdict.DIFFERS)))
             return f"The simulator differs from the kernel here: {parts}."
-    few = next((side for side in found.sides if len(side.runs) < 2), None)
+    few = next((side for side in validation.sides if len(side.runs) < 2), None)
     if few is not None:
         return f"Undecided: {_count(len(few.runs))} on {few.name} is too few for an interval."
-    several = len(_open(found)) > 1
-    titles = listing([each.measure.title for each in _open(found)])
-    reach = "intervals of {} reach" if several else "interval of {} reaches"
-    return f"Undecided: the {reach.format(titles)} over the edge of the band{_more(found)}."
+    undecided = [goal for goal in validation.goals if goal.verdict is Verdict.UNDECIDABLE]
+    reach = "intervals of {} reach" if len(undecided) > 1 else "interval of {} reaches"
+    reaches = f"{reach.format(_titles(undecided))} over the edge of the band"
+    return f"Undecided: the {reaches}{_more(undecided)}."
 
 
-def _open(found: Validation) -> list[Compared]:
-    return [each for each in found.goals if each.verdict is Verdict.UNDECIDABLE]
+def _titles(comparisons: Sequence[Compared]) -> str:
+    return listing([comparison.measure.title for comparison in comparisons])
 
 
-def _more(found: Validation) -> str:
+def _more(undecided: Sequence[Compared]) -> str:
     """Say how many runs are expected to decide."""
-    runs = [needed(each) for each in _open(found)]
+    runs = [needed(comparison) for comparison in undecided]
     if None in runs:
         return f"; not even {RUNS_MOST:,} runs are expected to decide"
-    return f"; about {max(each for each in runs if each)} runs would decide (--runs)"
+    return f"; about {max(filter(None, runs))} runs would decide (--runs)"
 
 
-def _differs(each: Compared) -> str:
-    scale, unit = each.measure.scale, f" {each.measure.unit}" if each.measure.unit else ""
-    values = [number(scale * part.value) for part in (each.other, each.reference)]
+def _differs(comparison: Compared) -> str:
+    measure, scale = comparison.measure, comparison.measure.scale
+    unit = f" {measure.unit}" if measure.unit else ""
+    values = [number(scale * part.value) for part in (comparison.other, comparison.reference)]
     return (
-        f"{each.measure.title} is {values[0]}{unit} simulated and {values[1]}{unit} on the "
-        f"kernel, more than {number(scale * each.high)}{unit} apart"
+        f"{measure.title} is {values[0]}{unit} simulated and {values[1]}{unit} on the "
+        f"kernel, more than {number(scale * comparison.high)}{unit} apart"
     )
 
 
-def remarks(found: Validation) -> Iterator[str]:
+def remarks(validation: Validation) -> Iterator[str]:
     """Yield what the verdict leaves out: runs that were not judged, features, open measures."""
-    for side in found.sides:
+    for side in validation.sides:
         if side.unjudged:
             yield _unjudged(side)
-    if found.not_offered:
-        yield f"This kernel does not offer {listing(found.not_offered)}, which the simulator has."
-    if found.verdict in (Verdict.AGREES, Verdict.DIFFERS):
-        undecided = [each.measure.title for each in found.having(Verdict.UNDECIDABLE)]
-        if undecided:
-            yield f"Undecided: {listing(undecided)}."
+    if validation.not_offered:
+        features = listing(validation.not_offered)
+        yield f"This kernel does not offer {features}, which the simulator has."
+    undecided = validation.having(Verdict.UNDECIDABLE)
+    if undecided and validation.verdict in (Verdict.AGREES, Verdict.DIFFERS):
+        yield f"Undecided: {_titles(undecided)}."
 
 
 def _unjudged(side: Side) -> str:
@@ -124,8 +130,10 @@ def _unjudged(side: Side) -> str:
     first, *others = side.unjudged
     (why, *_) = first.why.split(";")
     way = f"; {DOCTOR}" if side.results.engine.real_time else ""
-    numbers = ", ".join(str(each.repetition) for each in side.unjudged)
-    begin = f"Not judged on {side.name}: {'runs' if others else 'run'} {numbers} of {side.asked}"
+    numbers = ", ".join(str(run.repetition) for run in side.unjudged)
+    begin = (
+        f"Not judged on {side.name}: {'runs' if others else 'run'} {numbers} of {side.requested}"
+    )
     return f"{begin}, {'the first as' if others else 'as'} {why}{way}."
 
 

@@ -86,9 +86,9 @@ def _bandwidth(words: Words) -> str | None:
     return None if words.has("unlimited") else format_rate(words.rate_bps())
 
 
-def _put(found: dict[str, Any], line: int, draft: Draft) -> None:
+def _put(parameters: dict[str, Any], line: int, draft: Draft) -> None:
     """Put the queue, and the rate to which it shapes as that of the link, which no line names."""
-    queue = {key: value for key, value in found.items() if value is not None}
+    queue = {key: value for key, value in parameters.items() if value is not None}
     framing: dict[str, Any] = {
         key: queue.pop(key) for key in ("overhead", "mpu", "framing") if key in queue
     }
