@@ -88,12 +88,14 @@ def advise(
 def _show(advice: Advice) -> None:
     from dumbbell.experiments.advise import words
 
-    headings = [f"{each.title}\n({each.unit})" for each in words.COLUMNS]
+    headings = [f"{column.title}\n({column.unit})" for column in words.COLUMNS]
     result = table("", *headings, right=headings)
     fit = len(advice.fit)
-    for place, each in enumerate(advice.candidates):
-        name = f"[bold]{plain(each.name)}[/]" if each is advice.advised else plain(each.name)
-        cells = (column.brief(each) for column in words.COLUMNS)
+    for place, candidate in enumerate(advice.candidates):
+        name = plain(candidate.name)
+        if candidate is advice.advised:
+            name = f"[bold]{name}[/]"
+        cells = (column.brief(candidate) for column in words.COLUMNS)
         result.add_row(name, *cells, end_section=place == fit - 1)
     print_words(f"{words.path(advice.setting)}; next to {advice.legacy}.")
     print_words(words.rests_on(advice))

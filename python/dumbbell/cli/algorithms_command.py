@@ -49,8 +49,8 @@ def _show(algorithm: Algorithm, preset: str | None) -> None:
     print()
     if algorithm.parameters:
         print_table(_parameters(algorithm, preset))
-    for each in algorithm.presets:
-        print(f"Preset {algorithm.name}@{each.name}: {each.source}")
+    for known in algorithm.presets:
+        print(f"Preset {algorithm.name}@{known.name}: {known.source}")
     if algorithm.info:
         print(f"Reports: {', '.join(algorithm.info)}")
     if algorithm.modes:

@@ -107,7 +107,7 @@ def _tell(outcome: Outcome, placed: Places, store: Store, elapsed_s: float) -> N
         elapsed_s=elapsed_s,
     )
     _tell_failed(outcome, placed, store)
-    tell_invalid([described(*each) for each in outcome.invalid])
+    tell_invalid([described(*invalid) for invalid in outcome.invalid])
     tell_doubtful(doubtful(outcome.doubts))
 
 

@@ -46,8 +46,7 @@ def check(
     kinds.check(Path(algorithm), "an algorithm")
     part = None if only is None else _part(only, checking.PARTS)
     with progress.steps("checking", say) as step:
-        found = checking.check(algorithm, lambda part: step(f"checking: {part}"), expect, part)
-        rows = list(found)
+        rows = list(checking.check(algorithm, lambda part: step(f"checking: {part}"), expect, part))
     if as_json:
         checks = [row.as_dict() for row in rows]
         print_json({"algorithm": algorithm, "passed": is_sound(rows), "checks": checks})

@@ -155,28 +155,31 @@ def checklist(
                 raise typer.Exit(1)
             return outcome
 
-        asked = _Asked(algorithms, Store(results), seed, run)
-        found: Sequence[Judgement[Any, Any]]
+        request = _Request(algorithms, Store(results), seed, run)
+        judgements: Sequence[Judgement[Any, Any]]
         if suite is Suites.BBR_DRAFT:
-            found, tables = _by_cases(asked)
+            judgements, tables = _by_cases(request)
         else:
-            found, tables = _by_clauses(asked, parts(against), chosen, quick=quick, at_most=at_most)
+            judgements, tables = _by_clauses(
+                request, parts(against), chosen, quick=quick, at_most=at_most
+            )
     if as_json:
-        whole = [each.as_dict() for each in found]
+        whole = [judgement.as_dict() for judgement in judgements]
         print_json(whole[0] if len(whole) == 1 else {"checklists": whole})
     else:
-        for each in tables:
-            print_verdicts(each)
-    _write(found, page or (_PAGES[suite] if len(algorithms) == 1 else None), markdown)
-    verdicts = found[0].verdicts
+        for verdict_table in tables:
+            print_verdicts(verdict_table)
+    _write(judgements, page or (_PAGES[suite] if len(algorithms) == 1 else None), markdown)
+    verdicts = judgements[0].verdicts
     if save_baseline is not None:
         with refusing("write it", save_baseline):
             baselines.write(verdicts, save_baseline)
     worse = baselines.regressions(verdicts, before)
     for regression in worse:
         say.print(f"worse: {regression}", markup=False, soft_wrap=True)
-    fails = bool(worse) if baseline is not None else not all(each.passes for each in found)
-    if fails or any(each.results.invalid for each in found):
+    passes = all(judgement.passes for judgement in judgements)
+    fails = bool(worse) if baseline is not None else not passes
+    if fails or any(judgement.results.invalid for judgement in judgements):
         raise typer.Exit(1)
 
 
@@ -206,7 +209,7 @@ def _check_absent(suite: Suites, options: Mapping[str, bool]) -> None:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Request:
     """What both suites need: the algorithms, and how a campaign of theirs is run."""
 
     algorithms: Sequence[str]
@@ -215,16 +218,16 @@ class _Asked:
     run: Callable[[Campaign], Outcome]
 
 
-def _by_cases(asked: _Asked) -> tuple[list[Cases], list[VerdictTable]]:
+def _by_cases(request: _Request) -> tuple[list[Cases], list[VerdictTable]]:
     from dumbbell.experiments.cases import running, suite, words
 
-    passes = running.passes_of(asked.algorithms, suite.load(), asked.store, asked.seed)
-    found = passes.judged(asked.run)
-    return found, [words.table(found)]
+    passes = running.passes_of(request.algorithms, suite.load(), request.store, request.seed)
+    cases = passes.judged(request.run)
+    return cases, [words.table(cases)]
 
 
 def _by_clauses(
-    asked: _Asked,
+    request: _Request,
     against: Sequence[str],
     engines: Sequence[EngineName],
     *,
@@ -235,24 +238,30 @@ def _by_clauses(
     from dumbbell.experiments.checklist import words
 
     of_engines = [
-        _on_engine(asked, against, engine, quick=quick, at_most=at_most) for engine in engines
+        _on_engine(request, against, engine, quick=quick, at_most=at_most) for engine in engines
     ]
-    return [each for found in of_engines for each in found], [*map(words.table, of_engines)]
+    checklists = [checklist for of_engine in of_engines for checklist in of_engine]
+    return checklists, [*map(words.table, of_engines)]
 
 
 def _on_engine(
-    asked: _Asked, against: Sequence[str], engine: EngineName, *, quick: bool, at_most: int | None
+    request: _Request,
+    against: Sequence[str],
+    engine: EngineName,
+    *,
+    quick: bool,
+    at_most: int | None,
 ) -> list[Checklist]:
     from dumbbell.cli import progress
     from dumbbell.engines import engines
     from dumbbell.experiments.checklist import checking
 
     first = checking.campaign(
-        asked.algorithms,
+        request.algorithms,
         against,
         quick=quick,
-        seed=asked.seed,
-        store=asked.store,
+        seed=request.seed,
+        store=request.store,
         engine=engines.named(engine),
     )
 
@@ -260,7 +269,7 @@ def _on_engine(
         more = len(part.ordered) - len(part.stored)
         if part is not first and more:
             say.print(f"{more} more runs to decide clauses")
-        return asked.run(part)
+        return request.run(part)
 
     most = checking.most(quick=quick, at_most=at_most)
     last, _ = first.run_until_decided(stage, most, alone=True)
@@ -268,16 +277,18 @@ def _on_engine(
         return checking.judged(last)
 
 
-def _write(found: Sequence[Judgement[Any, Any]], page: Path | None, markdown: Path | None) -> None:
+def _write(
+    judgements: Sequence[Judgement[Any, Any]], page: Path | None, markdown: Path | None
+) -> None:
     """Write the files."""
     if page is not None:
         from dumbbell.reports import suite_pages
 
         with refusing("write it", page):
-            suite_pages.write(found, page, typed())
+            suite_pages.write(judgements, page, typed())
         say.print(f"Page: {page}", soft_wrap=True)
     if markdown is not None:
         from dumbbell.reports import suite_pages
 
         with refusing("write it", markdown):
-            suite_pages.write_markdown(found, markdown, typed())
+            suite_pages.write_markdown(judgements, markdown, typed())

@@ -182,7 +182,7 @@ def _check_named(only: Sequence[str] | None, other: str) -> None:
 
 
 def _show(
-    found: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief: bool, whole: bool
+    results: Results, judged: Sequence[ClaimResult], wanted: Form, *, brief: bool, whole: bool
 ) -> None:
     """Print the verdicts and, next to a table or of claims as a `whole`, their evidence."""
     from dumbbell.base import tree
@@ -192,28 +192,28 @@ def _show(
     if wanted is Form.JSON:
         print_json(
             {
-                "engine": found.engine.identity,
+                "engine": results.engine.identity,
                 "tree": tree.identity(),
-                "quick": any(each.is_quick for each in judged),
+                "quick": any(claim.is_quick for claim in judged),
                 "verdicts": by_verdict(judged),
                 "statements": tally(judged),
-                "claims": [each.as_dict() for each in judged],
-                "invalid": list(found.invalid.values()),
-                "damaged": list(found.damaged.values()),
-                "doubtful": list(found.doubtful),
+                "claims": [claim.as_dict() for claim in judged],
+                "invalid": list(results.invalid.values()),
+                "damaged": list(results.damaged.values()),
+                "doubtful": list(results.doubtful),
             }
         )
         return
-    campaign.tell_damaged(found)
-    campaign.tell_invalid(list(found.invalid.values()))
-    campaign.tell_doubtful(found.doubtful)
+    campaign.tell_damaged(results)
+    campaign.tell_invalid(list(results.invalid.values()))
+    campaign.tell_doubtful(results.doubtful)
     if wanted is Form.CSV:
         print_csv(_COLUMNS, map(_cells, judged))
     else:
-        _print(found, judged, brief=brief, whole=whole)
+        _print(results, judged, brief=brief, whole=whole)
     # Beside a table for scripts nothing else stands on standard output.
     tell = say.print if wanted is Form.CSV else print_words
-    quick = sum(each.is_quick for each in judged)
+    quick = sum(claim.is_quick for claim in judged)
     if quick:
         tell(f"{quick} of {len(judged)} depend on quick runs: fewer and shorter ones")
     tell(headline(judged))
@@ -229,14 +229,14 @@ def _alone(mode: str, **others: object) -> None:
 
 def _chosen(judged: Sequence[ClaimResult], only: Sequence[str]) -> Sequence[ClaimResult]:
     """Return the claims that were named, or all; an unknown one is an InputError."""
-    known = {each.claim.id: each for each in judged}
+    known = {claim.claim.id: claim for claim in judged}
     for name in only:
         if name not in known:
             raise unknown("claim of the study", name, known)
     return [known[name] for name in dict.fromkeys(only)] or judged
 
 
-def _print(found: Results, judged: Sequence[ClaimResult], *, brief: bool, whole: bool) -> None:
+def _print(results: Results, judged: Sequence[ClaimResult], *, brief: bool, whole: bool) -> None:
     if whole:
         _show_whole(judged)
         return
@@ -245,19 +245,19 @@ def _print(found: Results, judged: Sequence[ClaimResult], *, brief: bool, whole:
         print_table(table_of_all)
         return
     print_lines(_brief(judged), (_STATED,))
-    print(f"Evidence of one: dumbbell claims {quoted(found.study.called)} CLAIM")
+    print(f"Evidence of one: dumbbell claims {quoted(results.study.called)} CLAIM")
 
 
 def _show_whole(judged: Sequence[ClaimResult]) -> None:
     """Print all that is known of some claims."""
-    for place, each in enumerate(judged):
+    for place, claim in enumerate(judged):
         print("\n" if place else "", end="")
-        print_words(f"{each.claim.id}, {each.claim.source}: {each.claim.text}")
-        print_words(f"{each.verdict.mark} {each.outcome}")
-        for check in each.checks:
+        print_words(f"{claim.claim.id}, {claim.claim.source}: {claim.claim.text}")
+        print_words(f"{claim.verdict.mark} {claim.outcome}")
+        for check in claim.checks:
             print_words(f"- {check.sentence} ({check.verdict.value})")
-        if each.reason:
-            print_words(f"Why: {each.reason}")
+        if claim.reason:
+            print_words(f"Why: {claim.reason}")
 
 
 def _table(judged: Sequence[ClaimResult]) -> Table:
@@ -265,9 +265,9 @@ def _table(judged: Sequence[ClaimResult]) -> Table:
     from dumbbell.cli.verdicts import marked
 
     result = table(*_COLUMNS)
-    for each in judged:
-        name, where, outcome, *further = map(plain, _cells(each))
-        result.add_row(name, where, marked(each.verdict, outcome), *further)
+    for claim in judged:
+        name, where, outcome, *further = map(plain, _cells(claim))
+        result.add_row(name, where, marked(claim.verdict, outcome), *further)
     return result
 
 
@@ -277,8 +277,8 @@ def _brief(judged: Sequence[ClaimResult]) -> Table:
 
     result = table("claim", "verdict", _STATED)
     result.show_header = False
-    for each in judged:
-        result.add_row(plain(each.claim.id), marked(each.verdict), plain(each.claim.text))
+    for claim in judged:
+        result.add_row(plain(claim.claim.id), marked(claim.verdict), plain(claim.claim.text))
     return result
 
 

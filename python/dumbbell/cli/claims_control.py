@@ -26,64 +26,64 @@ def exchanged(
     """Show how many claims hold with the right names and with exchanged ones."""
     with progress.steps("judging claims", say), own_algorithms.nothing_runs():
         results = reading.results_of(study, folder, engine)
-        found = results.control(draws, seed)
+        control = results.control(draws, seed)
     campaign.tell_damaged(results)
     if wanted is Form.JSON:
         print_json(
             {
                 "engine": results.engine.identity,
-                "seed": found.seed,
-                "names": list(found.names),
-                "claims": {each.claim.id: each.verdict.value for each in found.claims},
-                "blind": list(found.blind),
-                "careless": found.careless,
+                "seed": control.seed,
+                "names": list(control.names),
+                "claims": {claim.claim.id: claim.verdict.value for claim in control.claims},
+                "blind": list(control.blind),
+                "careless": control.careless,
                 "draws": [
                     {
                         "names": dict(draw.names),
-                        "verdicts": {each.claim.id: each.verdict.value for each in draw.claims},
+                        "verdicts": {claim.claim.id: claim.verdict.value for claim in draw.claims},
                     }
-                    for draw in found.draws
+                    for draw in control.draws
                 ],
             }
         )
         return
     rows = [
-        (each.claim.id, each.verdict, found.held(place), each.claim.text)
-        for place, each in enumerate(found.claims)
+        (claim.claim.id, claim.verdict, control.held(place), claim.claim.text)
+        for place, claim in enumerate(control.claims)
     ]
     if wanted is Form.CSV:
         print_csv(_COLUMNS, ((name, *rest) for name, *rest in rows))
         return
     result = table(*_COLUMNS)
     for name, verdict, held, text in rows:
-        share = f"{held} of {len(found.draws)}"
+        share = f"{held} of {len(control.draws)}"
         result.add_row(plain(name), marked(verdict), share, plain(text))
     print_table(result)
-    print("\n".join(_summary(found)))
+    print("\n".join(_summary(control)))
 
 
-def _summary(found: Control) -> list[str]:
+def _summary(control: Control) -> list[str]:
     """Say how many claims hold, in lines."""
-    names = listing([label_of(name) for name in found.names])
+    names = listing([label_of(name) for name in control.names])
     lines = [
-        f"{len(found.claims)} claims single out some of {names}",
-        f"right names: {_counted(found, found.right)}",
-        f"exchanged names, mean of {len(found.draws)} draws (seed {found.seed}): "
-        + _counted(found, {verdict: found.mean(verdict) for verdict in Verdict}),
+        f"{len(control.claims)} claims single out some of {names}",
+        f"right names: {_counted(control, control.right)}",
+        f"exchanged names, mean of {len(control.draws)} draws (seed {control.seed}): "
+        + _counted(control, {verdict: control.mean(verdict) for verdict in Verdict}),
     ]
-    held = [sum(each.verdict.is_good for each in draw.claims) for draw in found.draws]
+    held = [sum(claim.verdict.is_good for claim in draw.claims) for draw in control.draws]
     lines.append(f"holding under an exchange: {min(held)} to {max(held)}")
-    if found.careless:
-        lines.append(f"hold under most exchanges: {', '.join(found.careless)}")
-    if found.blind:
-        lines.append(f"treat all alike, so not counted: {', '.join(found.blind)}")
+    if control.careless:
+        lines.append(f"hold under most exchanges: {', '.join(control.careless)}")
+    if control.blind:
+        lines.append(f"treat all alike, so not counted: {', '.join(control.blind)}")
     return lines
 
 
-def _counted(found: Control, counts: Mapping[Verdict, float]) -> str:
+def _counted(control: Control, counts: Mapping[Verdict, float]) -> str:
     """Say how many claims have each verdict that any of them has."""
-    every = (found.claims, *(draw.claims for draw in found.draws))
-    verdicts = {each.verdict for claims in every for each in claims}
+    every = (control.claims, *(draw.claims for draw in control.draws))
+    verdicts = {claim.verdict for claims in every for claim in claims}
     return ", ".join(
         f"{counts[verdict]:.3g} {verdict.value}" for verdict in Verdict if verdict in verdicts
     )

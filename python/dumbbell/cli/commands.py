@@ -40,7 +40,7 @@ from dumbbell.cli.run_command import run
 from dumbbell.cli.score_command import score
 from dumbbell.cli.serve_command import serve
 from dumbbell.cli.simulate_command import simulate
-from dumbbell.cli.start import SAID, STOPPED, leave
+from dumbbell.cli.start import STOPPED, STOPPED_MESSAGE, leave
 from dumbbell.cli.store_command import store_app
 from dumbbell.cli.trace_command import trace
 from dumbbell.cli.tune_command import tune
@@ -76,7 +76,7 @@ def options(
 app.command("list")(list_things)
 app.command("open")(open_page)
 app.command("import")(import_measurement)
-for each in (
+for command in (
     run,
     merge,
     report,
@@ -96,7 +96,7 @@ for each in (
     doctor,
     serve,
 ):
-    app.command()(each)
+    app.command()(command)
 
 algorithms_app = typer.Typer(help="Congestion-control algorithms.", no_args_is_help=True)
 algorithms_app.command("show")(show_algorithm)
@@ -133,7 +133,7 @@ def main(app: typer.Typer = app) -> None:
         _complain(refused)
         leave(refused.exit_code)
     if code == STOPPED:  # Typer says nothing of Ctrl-C
-        print(SAID, file=sys.stderr)
+        print(STOPPED_MESSAGE, file=sys.stderr)
         leave(STOPPED)
     sys.exit(code)
 

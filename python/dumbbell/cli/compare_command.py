@@ -153,7 +153,7 @@ def compare(
         from dumbbell.experiments.setting import Setting
 
         setting = Setting(rate, rtt, buffer, loss, duration, stack, slow_start)
-        campaign = _asked(names, setting, how, flows=flows, runs=runs, seed=seed)
+        campaign = _campaign(names, setting, how, flows=flows, runs=runs, seed=seed)
         _compare(campaign, how, figure)
 
 
@@ -203,7 +203,7 @@ class How:
     """The request by which the answer is kept, if it may be."""
 
 
-def _asked(
+def _campaign(
     algorithms: Sequence[str], setting: Setting, how: How, *, flows: str, runs: int, seed: int
 ) -> Campaign:
     from dumbbell.engines import engines
@@ -230,7 +230,7 @@ def _compare_on(
     from dumbbell.experiments import on_scenario, outcomes
     from dumbbell.store.store import Store
 
-    asked = on_scenario.campaign(
+    campaign_of_runs = on_scenario.campaign(
         algorithms,
         scenario,
         duration=duration,
@@ -239,13 +239,15 @@ def _compare_on(
         store=Store(how.results),
         engine=engines.named(how.engine),
     )
-    outcome = campaign.run(asked, jobs=how.jobs, retries=how.retries, large=how.large, brief=True)
+    outcome = campaign.run(
+        campaign_of_runs, jobs=how.jobs, retries=how.retries, large=how.large, brief=True
+    )
     if outcome.failed:
         raise typer.Exit(1)
-    tables = list(on_scenario.compared(asked.results()))
-    judged = on_scenario.judged(asked, scenario)
+    tables = list(on_scenario.compared(campaign_of_runs.results()))
+    judged = on_scenario.judged(campaign_of_runs, scenario)
     if how.form is Form.JSON:
-        verdicts = outcomes.rows(asked.own_results())
+        verdicts = outcomes.rows(campaign_of_runs.own_results())
         data = [_as_data(table) for table in tables]
         print_json([*data, *([{"rows": verdicts, "note": ""}] if verdicts else [])])
     elif how.form is Form.CSV:
@@ -254,10 +256,10 @@ def _compare_on(
         for place, table in enumerate(tables):
             print("\n" if place else "", end="")
             print_totals(table)
-        for line in outcomes.lines(asked.own_results(), judged.left_out):
+        for line in outcomes.lines(campaign_of_runs.own_results(), judged.left_out):
             print()
             print_words(line)
-    pages.tell(asked, how.report)
+    pages.tell(campaign_of_runs, how.report)
     if outcome.invalid:
         raise typer.Exit(1)
 
@@ -268,7 +270,7 @@ def _as_data(table: Totals) -> dict[str, object]:
     return {"rows": [dict(zip(heads, row, strict=True)) for row in rows], "note": table.note}
 
 
-def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
+def _compare(campaign_of_runs: Campaign, how: How, figure: Path | None) -> None:
     """Compare algorithms on one path; the exit code is 1 if a run failed or is invalid."""
     from dumbbell.cli import campaign, pages
     from dumbbell.cli.totals import print_as
@@ -278,18 +280,20 @@ def _compare(asked: Campaign, how: How, figure: Path | None) -> None:
 
     if figure is not None:
         drawing.check_suffix(figure)
-    outcome = campaign.run(asked, jobs=how.jobs, retries=how.retries, large=how.large, brief=True)
+    outcome = campaign.run(
+        campaign_of_runs, jobs=how.jobs, retries=how.retries, large=how.large, brief=True
+    )
     if outcome.failed:
         raise typer.Exit(1)
-    compared = measured(asked)
+    compared = measured(campaign_of_runs)
     totals = own_tables.compared(compared)
     print_as(how.form, totals, compared.as_dict())
     if figure is not None:
         with refusing("write it", figure):
             drawing.save(compare_chart.draw(compared), figure)
         say.print(f"Figure: {figure}", soft_wrap=True)
-    pages.tell(asked, how.report)
+    pages.tell(campaign_of_runs, how.report)
     if how.request is not None and outcome.is_plain:
-        how.request.keep(asked, totals, compared.as_dict())
+        how.request.keep(campaign_of_runs, totals, compared.as_dict())
     if outcome.invalid:
         raise typer.Exit(1)

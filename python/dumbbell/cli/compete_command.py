@@ -73,7 +73,7 @@ def compete(
 
     paths = competing.Paths(rate, rtt, buffer, loss, duration, stack)
     with workers(jobs, dask) as working:
-        asked = competing.campaign(
+        campaign_of_runs = competing.campaign(
             algorithms or [],
             paths,
             runs=runs,
@@ -81,11 +81,13 @@ def compete(
             store=Store(results),
             engine=engines.named(engine),
         )
-        outcome = campaign.run(asked, jobs=working, retries=retries, large=large, brief=True)
+        outcome = campaign.run(
+            campaign_of_runs, jobs=working, retries=retries, large=large, brief=True
+        )
     if outcome.failed:
         raise typer.Exit(1)
-    _show(competing.contest(asked), chosen)
-    pages.tell(asked, report)
+    _show(competing.contest(campaign_of_runs), chosen)
+    pages.tell(campaign_of_runs, report)
     if outcome.invalid:
         raise typer.Exit(1)
 

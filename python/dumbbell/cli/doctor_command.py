@@ -40,9 +40,9 @@ def doctor(as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def _table(found: Machine) -> Table:
+def _table(machine: Machine) -> Table:
     result = table("", "fact", "found", "needed for")
-    for fact in found.facts:
+    for fact in machine.facts:
         mark = "[green]✓[/]" if fact.ok else "[red]✗[/]" if fact.required else "[yellow]![/]"
         result.add_row(mark, *map(plain, (fact.name, fact.found, fact.needed_for)))
     return result

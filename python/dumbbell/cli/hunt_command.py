@@ -138,8 +138,8 @@ def hunt(
     if hunted.minimal is not None:
         file = output / f"{hunted.name}.toml"
         say.print(f"Scenario: {quoted(str(file))}", soft_wrap=True)
-    for each in hunted.confirmations:
-        say.print(f"Judge again: {joined(['dumbbell', *each.command])}", soft_wrap=True)
+    for confirmation in hunted.confirmations:
+        say.print(f"Judge again: {joined(['dumbbell', *confirmation.command])}", soft_wrap=True)
     say.print(f"Page: {written}", soft_wrap=True)
 
 
@@ -184,16 +184,16 @@ def _naming(distinguish: tuple[str, str] | None) -> Iterator[None]:
 
 def _where(conditions: list[str]) -> dict[str, str]:
     """Read other ranges of dimensions."""
-    found: dict[str, str] = {}
+    ranges: dict[str, str] = {}
     for condition in conditions:
         name, equals, values = condition.partition("=")
-        if not equals or not values or name in found:
-            problem = "the same twice" if name in found else "not a range"
+        if not equals or not values or name in ranges:
+            problem = "the same twice" if name in ranges else "not a range"
             raise InputError(
                 problem, source="--where", value=condition, valid="rate=10mbit..1gbit, each once"
             )
-        found[name] = values
-    return found
+        ranges[name] = values
+    return ranges
 
 
 def _show(hunted: Hunted, *, as_json: bool) -> None:
@@ -204,7 +204,7 @@ def _show(hunted: Hunted, *, as_json: bool) -> None:
         return
     for line in words.conclusion(hunted):
         print_words(line)
-    for each in filter(words.rows, hunted.confirmations):
-        headings = words.columns(each)
+    for confirmation in filter(words.rows, hunted.confirmations):
+        headings = words.columns(confirmation)
         print()
-        print_table(filled(headings, words.rows(each), right=headings[1:]))
+        print_table(filled(headings, words.rows(confirmation), right=headings[1:]))

@@ -127,10 +127,10 @@ def _studies(results: Path) -> Iterator[dict[str, Any]]:
 
 def _figures(results: Path) -> Iterator[dict[str, Any]]:
     for name in files.names():
-        yield from ({"study": name, **each} for each in files.figures(name))
+        yield from ({"study": name, **figure} for figure in files.figures(name))
     for name in experiment_names.names(results):
         with _named():
-            yield from ({"study": name, **each} for each in files.figures(name, results))
+            yield from ({"study": name, **figure} for figure in files.figures(name, results))
 
 
 @contextmanager
@@ -147,7 +147,7 @@ def _scenarios() -> Iterator[dict[str, Any]]:
     from dumbbell.experiments import outcomes
 
     for entry in library.entries():
-        yield {**entry, "outcomes": [each.as_dict() for each in outcomes.of(entry["name"])]}
+        yield {**entry, "outcomes": [outcome.as_dict() for outcome in outcomes.of(entry["name"])]}
 
 
 def _list_scenarios() -> None:
@@ -187,8 +187,13 @@ def _quantities() -> list[dict[str, Any]]:
     from dumbbell.quantities.registry import quantities
 
     return [
-        {"name": each.name, "unit": each.unit, "of each": ", ".join(each.per), "what": each.what}
-        for each in quantities().values()
+        {
+            "name": quantity.name,
+            "unit": quantity.unit,
+            "of each": ", ".join(quantity.per),
+            "what": quantity.what,
+        }
+        for quantity in quantities().values()
     ]
 
 
@@ -196,7 +201,7 @@ def _series() -> list[dict[str, Any]]:
     from dumbbell.quantities import series
 
     known = {**series.SERIES, **{name: series.named(name) for name in _exported()}}
-    return [{"name": name, "title": each.title, "unit": each.unit} for name, each in known.items()]
+    return [{"name": name, "title": kind.title, "unit": kind.unit} for name, kind in known.items()]
 
 
 def _exported() -> list[str]:

@@ -28,7 +28,7 @@ def folder(study: Study) -> str:
     return re.sub(r"[^\w.-]", "-", study.named)
 
 
-def written(found: Results, folder: Path) -> Path:
+def written(results: Results, folder: Path) -> Path:
     """Return the page of a study in a folder, which is drawn unless it is there and current."""
     with progress.steps("drawing", say) as step:
-        return site.write(found, folder, step)
+        return site.write(results, folder, step)

@@ -124,7 +124,7 @@ class Tracker:
             if state.packets and elapsed_s > 0 and not self._real_time:
                 parts.append(f"{state.packets / elapsed_s / 1e6:.1f} M packets/s")
         if state is None or state.finished < state.total:
-            since = {each.scenario.key: clock_s - each.started_s for each in running}
+            since = {run.scenario.key: clock_s - run.started_s for run in running}
             left_s = self._estimate.left_s(self._jobs, since)
             if left_s is not None:
                 parts.append(f"about {duration(left_s)} left")
@@ -134,21 +134,21 @@ class Tracker:
         """Return the runs in progress, in words."""
         return [
             Going(
-                words(each.scenario, self._places.get(each.scenario.key)),
-                each.started_s,
-                self._estimate.expected_s(each.scenario.key),
-                each.share,
+                words(run.scenario, self._places.get(run.scenario.key)),
+                run.started_s,
+                self._estimate.expected_s(run.scenario.key),
+                run.share,
             )
-            for each in running
+            for run in running
         ]
 
 
 def announcement(runs: Sequence[ResolvedScenario], jobs: int) -> str:
     """Say how long runs in real time will take."""
     total_s = sum(run.scenario.duration_ns / NS_PER_S for run in runs)
-    each = "one" if jobs == 1 else f"{jobs}"
+    count = "one" if jobs == 1 else f"{jobs}"
     return (
-        f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} in real time, {each} at a time: "
+        f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} in real time, {count} at a time: "
         f"about {duration(total_s / min(jobs, max(1, len(runs))))}"
     )
 
@@ -306,8 +306,8 @@ class _Live(Display):
         table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
         table.add_column(no_wrap=True, justify="right")
         going, now_s = self._going, time.monotonic()
-        for each in going[:_RUNNING_SHOWN]:
-            table.add_row(Text(f"  {each.words}"), each.taken(now_s))
+        for run in going[:_RUNNING_SHOWN]:
+            table.add_row(Text(f"  {run.words}"), run.taken(now_s))
         if len(going) > _RUNNING_SHOWN:
             table.add_row(f"  and {len(going) - _RUNNING_SHOWN} more", "")
         return Group(self._bar, Text(self._text), table)
@@ -318,7 +318,7 @@ class _Lines(Display):
 
     def show(self, now_s: float, text: str, going: Sequence[Going]) -> None:
         line = ": ".join(filter(None, (f"{self._finished}/{self._total} runs", text)))
-        named = [f"{each.words} for {each.taken(now_s)}" for each in going[:_RUNNING_SHOWN]]
+        named = [f"{run.words} for {run.taken(now_s)}" for run in going[:_RUNNING_SHOWN]]
         if len(going) > _RUNNING_SHOWN:
             named.append(f"{len(going) - _RUNNING_SHOWN} more")
         self.line(f"{line}; running: {', '.join(named)}" if named else line)

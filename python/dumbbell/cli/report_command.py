@@ -75,10 +75,10 @@ def report(
             held = reading.all_results(results, engine)
             reported = held.results
             page = site.write_all(reported, output, step, held.strangers, held.not_run)
-    for found in reported:
-        campaign.tell_invalid(list(found.invalid.values()))
-        campaign.tell_doubtful(found.doubtful)
-        campaign.tell([*found.damaged.values(), *found.failures.values()])
+    for results_of_study in reported:
+        campaign.tell_invalid(list(results_of_study.invalid.values()))
+        campaign.tell_doubtful(results_of_study.doubtful)
+        campaign.tell([*results_of_study.damaged.values(), *results_of_study.failures.values()])
     print(page)
 
 

@@ -142,11 +142,11 @@ def run(
         return
     with workers(jobs, dask) as working:
 
-        def stage(asked: Campaign) -> Outcome:
-            if asked is not campaign:
-                more = len(asked.ordered) - len(asked.stored)
+        def stage(campaign_of_stage: Campaign) -> Outcome:
+            if campaign_of_stage is not campaign:
+                more = len(campaign_of_stage.ordered) - len(campaign_of_stage.stored)
                 say.print(f"{more} more runs to decide claims")
-            return shown.run(asked, jobs=working, retries=retries, large=large)
+            return shown.run(campaign_of_stage, jobs=working, retries=retries, large=large)
 
         if until_decided:
             last, outcome = campaign.run_until_decided(stage, at_most or AT_MOST)
@@ -166,14 +166,14 @@ def run(
 
 
 def _forked(
-    asked: Campaign, changes: Sequence[str], name: str | None, *, is_kept: bool
+    original: Campaign, changes: Sequence[str], name: str | None, *, is_kept: bool
 ) -> Campaign:
     """Return the campaign of a fork, and say what of the study the fork has not."""
     from dumbbell.experiments.forks import content, forking
     from dumbbell.scenario.changes import Change
 
-    forked = content.fork(asked.study, [Change.parse(text) for text in changes], name)
-    campaign = forking.campaign(forked, asked, is_kept=is_kept)
+    forked = content.fork(original.study, [Change.parse(text) for text in changes], name)
+    campaign = forking.campaign(forked, original, is_kept=is_kept)
     say.print(f"The fork is {campaign.study.name}", soft_wrap=True)
     for line in forked.left_out:
         say.print(f"  {line}", soft_wrap=True)
@@ -208,13 +208,13 @@ def _say_undecided(claims: Sequence[ClaimResult], at_most: int) -> None:
     from dumbbell.judging.deciding import RUNS_MOST
 
     if claims:
-        each = (
+        names = (
             f"{claim.claim.id} ({max(need.runs for need in claim.needs)})"
             if claim.needs
             else f"{claim.claim.id} (over {RUNS_MOST})"
             for claim in claims
         )
-        say.print(f"Not within {at_most} repetitions: {', '.join(each)}", soft_wrap=True)
+        say.print(f"Not within {at_most} repetitions: {', '.join(names)}", soft_wrap=True)
 
 
 def _selection(conditions: Sequence[str]) -> dict[str, str | list[str]]:

@@ -50,12 +50,12 @@ def score(
     earlier = _earlier(beat, suite, paths)
     request = scoring.Request(algorithm, suite, paths, earlier, kernel, jobs)
     with progress.steps("scoring", say) as step:
-        found = scoring.score_of(request, lambda what: step(f"scoring: {what}"))
+        scored = scoring.score_of(request, lambda what: step(f"scoring: {what}"))
     if as_json:
-        print_json(found.as_dict())
+        print_json(scored.as_dict())
     else:
-        _print(found)
-    if found.problems and not found.passed:
+        _print(scored)
+    if scored.problems and not scored.passed:
         raise typer.Exit(1)
 
 
@@ -92,13 +92,13 @@ def _read(file: Path) -> Any:
         raise InputError("not JSON", source=str(file), valid=valid) from None
 
 
-def _print(found: Score) -> None:
+def _print(scored: Score) -> None:
     from dumbbell.scoring import words
 
-    if found.parts:
-        print_table(filled(words.COLUMNS, map(words.cells, found.parts), right=words.COLUMNS[1:3]))
-    print_words(words.conclusion(found))
-    for problem in found.problems:
+    if scored.parts:
+        print_table(filled(words.COLUMNS, map(words.cells, scored.parts), right=words.COLUMNS[1:3]))
+    print_words(words.conclusion(scored))
+    for problem in scored.problems:
         print_words(str(problem))
         if problem.details:
             print(problem.details)

@@ -103,22 +103,22 @@ def show(campaign: Campaign, read: Read, spreads: Sequence[Spread], wanted: Form
     runs = finished(campaign)
     if wanted is Form.JSON:
         as_data = [_as_dict(run) for _, run in runs]
-        perturbed = {"perturbed": [each.as_dict() for each in spreads]} if spreads else {}
+        perturbed = {"perturbed": [spread.as_dict() for spread in spreads]} if spreads else {}
         verdicts = (
             {"outcomes": outcomes.rows(campaign.own_results())} if read.outcomes.claims else {}
         )
         content = as_data[0] if len(as_data) == 1 else {"runs": as_data}
         print_json({**content, **verdicts, **perturbed})
         return
-    found = run_totals.of_runs([run for _, run in runs]) if runs else ()
+    tables = run_totals.of_runs([run for _, run in runs]) if runs else ()
     if wanted is Form.CSV:
-        for totals in itertools.islice(found, 1):
+        for totals in itertools.islice(tables, 1):
             print_csv(*totals.flat())
         return
     if runs:
         print_words(_about(campaign, read, [run for _, run in runs]))
         print()
-    for totals in found:
+    for totals in tables:
         print_totals(totals)
         print()
     if spreads:
@@ -163,8 +163,8 @@ def _spread_table(spreads: Sequence[Spread]) -> Table:
     runs = len(spreads[0].perturbed)
     figures = ("as it is", f"mean of {runs} perturbed", "least", "most", "spread (%)")
     result = table("goodput (Mbit/s)", *figures, right=figures)
-    for each in spreads:
-        shown = (each.as_is, each.mean, min(each.perturbed), max(each.perturbed))
-        width = None if each.width is None else 100 * each.width
-        result.add_row(plain(each.label), *(number(value, 4) for value in shown), number(width))
+    for spread in spreads:
+        shown = (spread.as_is, spread.mean, min(spread.perturbed), max(spread.perturbed))
+        width = None if spread.width is None else 100 * spread.width
+        result.add_row(plain(spread.label), *(number(value, 4) for value in shown), number(width))
     return result

@@ -31,7 +31,7 @@ fi
 array=$(sbatch --parsable --array=1-{parts} "$0")
 sbatch --dependency="afterok:${{array%%;*}}" "$0" merge
 """
-_OWN: Final = ("--slurm", "--results")
+_SET_BY_SCRIPT: Final = ("--slurm", "--results")
 """Options with values that the script sets itself."""
 
 
@@ -50,8 +50,8 @@ def _without_own(arguments: Sequence[str]) -> list[str]:
     kept: list[str] = []
     rest = iter(arguments)
     for argument in rest:
-        if argument in _OWN:
+        if argument in _SET_BY_SCRIPT:
             next(rest, None)
-        elif not argument.startswith(tuple(f"{name}=" for name in _OWN)):
+        elif not argument.startswith(tuple(f"{name}=" for name in _SET_BY_SCRIPT)):
             kept.append(argument)
     return kept

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 STOPPED: Final = 130
-SAID: Final = "stopped by Ctrl-C"
+STOPPED_MESSAGE: Final = "stopped by Ctrl-C"
 _AT_ONCE: Final = ("<frozen importlib._bootstrap>", f"{os.sep}pydantic{os.sep}_internal{os.sep}")
 """In files whose names have one of these a KeyboardInterrupt may be lost."""
 
@@ -56,7 +56,7 @@ def main() -> None:
         lazy.check_charts_once()
         commands.main()
     except KeyboardInterrupt:
-        print(SAID, file=sys.stderr)
+        print(STOPPED_MESSAGE, file=sys.stderr)
         leave(STOPPED)
     finally:
         if signal.getsignal(signal.SIGINT) is _interrupt:
@@ -74,7 +74,7 @@ def leave(code: int) -> NoReturn:
 
 def _stop() -> NoReturn:
     """End the process at once."""
-    os.write(2, f"{SAID}\n".encode())
+    os.write(2, f"{STOPPED_MESSAGE}\n".encode())
     os._exit(STOPPED)
 
 

@@ -91,8 +91,8 @@ def archive(
 
     for study in studies:
         with progress.steps(f"reading {study}", say) as step, own_algorithms.nothing_runs():
-            found = reading.runs_of(study, results, engine)
-            written = archives.write(found, output, lambda done: step(f"{done} runs"))
+            results_of_study = reading.runs_of(study, results, engine)
+            written = archives.write(results_of_study, output, lambda done: step(f"{done} runs"))
         print(f"{written.runs} runs in {written.file}, {amount(written.size_bytes, 'B')}")
         if not written.fits_a_release:
             say.print("GitHub takes no file of 2 GiB or more as part of a release.")
@@ -102,14 +102,14 @@ def archive(
 def sizes(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
     """Say what takes how much room."""
     from dumbbell.base.labels import amount
-    from dumbbell.cli.asked import asked
+    from dumbbell.cli.in_use import in_use
     from dumbbell.cli.tables import plain, table
     from dumbbell.store.campaigns import held
 
     store = _opened(results)
     shown = table("", "runs", "packets", "size", right=("runs", "packets", "size"))
     left = set(store.keys())
-    known = asked(store)
+    known = in_use(store)
     for study, keys in known.keys.items():
         extents = held(store, sorted(keys & left))
         left -= keys
@@ -154,10 +154,11 @@ def prune(
     keys = _kept(store) if unasked else None
     useless = list(upkeep.useless(store, catalogue.ENGINE_VERSION, keys))
     by_why: dict[str, list[upkeep.Useless]] = {}
-    for each in useless:
-        by_why.setdefault(each.why, []).append(each)
+    for result in useless:
+        by_why.setdefault(result.why, []).append(result)
     for why, those in sorted(by_why.items()):
-        print(f"{len(those)} results {why}, {amount(sum(each.size_bytes for each in those), 'B')}")
+        size = amount(sum(result.size_bytes for result in those), "B")
+        print(f"{len(those)} results {why}, {size}")
     if not useless:
         print("nothing to remove")
     if yes:
@@ -168,9 +169,9 @@ def prune(
 
 def _kept(store: Store) -> set[str] | None:
     """Return the keys that studies ask for; None, and say so, where nobody knows it of all."""
-    from dumbbell.cli.asked import asked
+    from dumbbell.cli.in_use import in_use
 
-    known = asked(store)
+    known = in_use(store)
     for study, why in known.unknown.items():
         say.print(
             printable(

@@ -24,14 +24,14 @@ from dumbbell.study.model import Study
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredStudy:
     """A study with what is stored of it; `run` is the address of a single run from its page."""
 
     results: Results
     run: str | None = None
 
 
-def find(what: str | None, folder: Path, engine: EngineName) -> Found:
+def find(what: str | None, folder: Path, engine: EngineName) -> StoredStudy:
     """Find what the user means: a study or a part of it, the beginning of a run's key, or nothing.
 
     Nothing is what ran last.
@@ -41,9 +41,9 @@ def find(what: str | None, folder: Path, engine: EngineName) -> Found:
     last = campaigns.latest(store)
     name = what if what is not None or last is None else last.study
     if name in known:
-        return Found(Results(_study(name, folder), store, engine=engine))
+        return StoredStudy(Results(_study(name, folder), store, engine=engine))
     if name is not None and part.split(name)[0] in known:
-        return Found(reading.runs_of(name, folder, engine))
+        return StoredStudy(reading.runs_of(name, folder, engine))
     if name is None:
         raise InputError(
             "holds no runs",
@@ -70,7 +70,7 @@ def find(what: str | None, folder: Path, engine: EngineName) -> Found:
     for results in inventory.results():
         for planned in results.planned():
             if planned.resolved.key == key:
-                return Found(results, run_pages.run_address(planned.test, key))
+                return StoredStudy(results, run_pages.run_address(planned.test, key))
     raise InputError("is of no study that is known here", value=name, valid="dumbbell list runs")
 
 

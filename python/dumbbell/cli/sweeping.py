@@ -47,9 +47,9 @@ def sweep(
         raise typer.Exit(1)
 
 
-def _show(found: Results, wanted: Form) -> None:
+def _show(results: Results, wanted: Form) -> None:
     """Print the means of each algorithm at each point, and which of them is the best."""
-    totals = sweep_table.swept(found)
+    totals = sweep_table.swept(results)
     if wanted is Form.CSV:
         print_csv(*totals.flat())
     else:

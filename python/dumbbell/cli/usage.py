@@ -66,8 +66,10 @@ def placed(error: InputError, command: Any) -> InputError:
     A parameter that is an argument of the command is called by the command.
     """
     _, command = _named(command)
-    options = {option for each in command.params for option in each.opts}
-    arguments = {each.name for each in command.params if each.param_type_name == "argument"}
+    options = {option for parameter in command.params for option in parameter.opts}
+    arguments = {
+        parameter.name for parameter in command.params if parameter.param_type_name == "argument"
+    }
     return _placed(error, options, arguments)
 
 
@@ -127,7 +129,7 @@ def _unknown_command(name: str, words: Sequence[str], context: Any) -> InputErro
         "unknown command",
         value=name,
         near=None if meant is None else f"dumbbell {meant}",
-        valid=listed([" ".join([*words, each]) for each in commands], "dumbbell --help"),
+        valid=listed([" ".join([*words, command]) for command in commands], "dumbbell --help"),
     )
 
 
@@ -138,7 +140,9 @@ def _wrong_option(option: str, message: str, context: Any, help_command: str) ->
         else:
             problem = "needs a value" if "requires an argument" in message else "takes no value"
         return InputError(problem, source=option, valid=help_command)
-    options = [name for each in context.command.params for name in each.opts if name[:2] == "--"]
+    options = [
+        name for parameter in context.command.params for name in parameter.opts if name[:2] == "--"
+    ]
     elsewhere = _commands_with(option, context)
     if elsewhere:
         commands = listing([f"dumbbell {name}" for name in elsewhere])
@@ -155,12 +159,12 @@ def _wrong_option(option: str, message: str, context: Any, help_command: str) ->
 def _commands_with(option: str, context: Any) -> list[str]:
     """Return the commands that have an option, if they are few."""
     commands = context.find_root().command.commands
-    found = [
+    having = [
         name
         for name, command in commands.items()
-        if any(option in each.opts for each in getattr(command, "params", ()))
+        if any(option in parameter.opts for parameter in getattr(command, "params", ()))
     ]
-    return found if len(found) <= _FEW else []
+    return having if len(having) <= _FEW else []
 
 
 def _wrong_value(error: typer.TyperException, parameter: Any, help_command: str) -> InputError:
@@ -169,7 +173,7 @@ def _wrong_value(error: typer.TyperException, parameter: Any, help_command: str)
     name = parameter.opts[0] if is_option else help_command.removesuffix(" --help")
     reports: list[Any] = getattr(error.__cause__, "errors", list)()
     choices = [
-        str(getattr(each, "value", each)) for each in parameter.type_descriptor.choices or ()
+        str(getattr(choice, "value", choice)) for choice in parameter.type_descriptor.choices or ()
     ]
     if not reports:
         valid = listed(choices) if choices else help_command
@@ -187,8 +191,8 @@ def _wrong_value(error: typer.TyperException, parameter: Any, help_command: str)
         )
     from dumbbell.base.validation import in_words  # noqa: PLC0415 - takes long to import
 
-    found, example = in_words(reports[0])
-    return InputError(found, source=name, value=value, valid=example or help_command)
+    problem, example = in_words(reports[0])
+    return InputError(problem, source=name, value=value, valid=example or help_command)
 
 
 def _too_many(extra: str, words: Sequence[str], help_command: str) -> InputError:

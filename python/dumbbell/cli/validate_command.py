@@ -70,35 +70,37 @@ def validate(
     made = [Change.parse(text) for text in changes or []]
     read = scenario_files.read(scenario, made, duration, command="validate", prefix="validate-")
     campaigns = validating.campaigns(read, runs=runs, seed=seed, store=Store(results))
-    for each in campaigns:
-        at_once = None if each.engine.real_time else jobs
-        campaign.run(each, jobs=at_once, retries=retries, large=large, brief=True)
-    found = validating.Validation.of(campaigns)
-    _show(found, chosen)
+    for campaign_of_engine in campaigns:
+        at_once = None if campaign_of_engine.engine.real_time else jobs
+        campaign.run(campaign_of_engine, jobs=at_once, retries=retries, large=large, brief=True)
+    validation = validating.Validation.of(campaigns)
+    _show(validation, chosen)
     with progress.steps("drawing", say), refusing("write it", page):
-        validate_page.write(found, page, typed())
+        validate_page.write(validation, page, typed())
     say.print(f"Page: {page}", soft_wrap=True)
-    for each in campaigns:
-        tell_place(each.study.name, results, engines.option(each.engine))
-    if found.verdict is not Verdict.AGREES:
+    for campaign_of_engine in campaigns:
+        tell_place(
+            campaign_of_engine.study.name, results, engines.option(campaign_of_engine.engine)
+        )
+    if validation.verdict is not Verdict.AGREES:
         raise typer.Exit(1)
 
 
-def _show(found: Validation, chosen: Form) -> None:
+def _show(validation: Validation, chosen: Form) -> None:
     from dumbbell.cli.totals import print_totals
     from dumbbell.experiments.validate import words
 
     def data() -> dict[str, Any]:
-        return {**found.as_dict(), "sentence": words.verdict(found)}
+        return {**validation.as_dict(), "sentence": words.verdict(validation)}
 
-    if print_data(chosen, data, found.frame):
+    if print_data(chosen, data, validation.frame):
         return
-    table = words.table(found)
-    print_words(words.about(found))
+    table = words.table(validation)
+    print_words(words.about(validation))
     print()
     if table.rows:
         print_totals(table)
         print()
-    print_words(words.verdict(found))
-    for line in words.remarks(found):
+    print_words(words.verdict(validation))
+    for line in words.remarks(validation):
         print_words(line)

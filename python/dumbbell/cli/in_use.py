@@ -12,14 +12,14 @@ from dumbbell.study.model import Study
 
 
 @dataclass(frozen=True)
-class Asked:
+class InUse:
     """Keys of the results in use, by study; and why those of other studies are unknown."""
 
     keys: dict[str, set[str]]
     unknown: dict[str, str]
 
 
-def asked(store: Store) -> Asked:
+def in_use(store: Store) -> InUse:
     """Return the keys that each study's plans come to, on every engine that results are of."""
     engines = set()
     for key in store.keys():  # noqa: SIM118 - a store is no mapping
@@ -27,7 +27,7 @@ def asked(store: Store) -> Asked:
             engines.add(store.described(key, is_wanted=False).engine)
         except (DamagedResult, MissingResult):
             continue
-    usage = Asked({}, {})
+    usage = InUse({}, {})
     for name in plans.remembered(store):
         try:
             with own_algorithms.nothing_runs():
