@@ -13,8 +13,10 @@ from inline_snapshot import snapshot
 
 import browser
 import small_study
+from command_line import line
 from dumbbell.base.errors import InputError
 from dumbbell.figures import drawing
+from dumbbell.judging.evidence import Verdict
 from dumbbell.judging.standing import Standing
 from dumbbell.reports import effect_chart, pictures, site, study_markdown, study_text
 from dumbbell.reports.study_text import StudyText
@@ -125,6 +127,21 @@ def test_what_hangs_on_a_decision_is_measured(judged: Account) -> None:
     assert [verdicts["A01"].is_good for verdicts in tried.values.values()] == [True, False]
     # None of the claims on which it bears holds.
     assert list(assumed.hanging) == []
+
+
+def test_other_values_that_have_not_run_show_nothing(
+    results: Results, judged: Account, tmp_path: Path
+) -> None:
+    (cut, *others) = judged.decided
+    (main, *_) = cut.values
+    undecided = dict.fromkeys(cut.values[main], Verdict.UNDECIDED)
+    waiting = replace(cut, values={main: cut.values[main], "40ms": undecided}, hanging=())
+    assert waiting.has_not_run
+    assert not any(decided.has_not_run for decided in judged.decided)
+    study_markdown.write(results, replace(judged, decided=[waiting, *others]), tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text()
+    assert line(page, "| round-trip time |").endswith("| not run yet |")
+    assert "## Sensitivity" not in page
 
 
 def test_findings_show_only_while_they_are_true(text: StudyText) -> None:

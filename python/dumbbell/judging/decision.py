@@ -140,6 +140,13 @@ class Decided:
     hanging: Sequence[str]
     tests: Sequence[str] = ()
 
+    @property
+    def has_not_run(self) -> bool:
+        """True if its axis has other values, and no claim is decided at any of them."""
+        _, *others = self.values.values() if self.values else [{}]
+        verdicts = [verdict for value in others for verdict in value.values()]
+        return bool(others) and all(verdict is Verdict.UNDECIDED for verdict in verdicts)
+
 
 def decide(
     decision: Decision, claims: Sequence[ClaimResult], axes: Sequence[grid.Axes], source: Source

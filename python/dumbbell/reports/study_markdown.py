@@ -102,7 +102,8 @@ class _Writer:
             "Bars are 95 % intervals, bands factors of 1.25 and 2; triangles are limits and "
             "diamonds ranges, at 1 where they are kept."
         )
-        return f"## Ours against theirs\n\n![{text.numbers}]({figure})\n\n{text.numbers} {legend}\n"
+        picture = f"![Ours / theirs of each number, on a logarithmic axis]({figure})"
+        return f"## Ours against theirs\n\n{picture}\n\n{text.numbers} {legend}\n"
 
     def decided(self, decided: Sequence[Decided]) -> str:
         """List the decisions."""
@@ -121,7 +122,8 @@ class _Writer:
         if decision.set_by:
             leave = "does" if len(decision.set_by) == 1 else "do"
             evidence.append(f"Set by {self.names(decision.set_by)}, which {leave} not count.")
-        hanging = self.names(decided.hanging) or "no claim that holds"
+        none = "not run yet" if decided.has_not_run else "no claim that holds"
+        hanging = self.names(decided.hanging) or none
         remark = " (not tried)" if decided.hanging and not decided.values else ""
         words = map(markdown.prose, (decision.parameter, decision.stated, decision.value))
         return (*words, " ".join(evidence), hanging + remark)

@@ -157,14 +157,17 @@ def of(study: Study, account: Account) -> StudyText:
         unexplained,
         [row for decided in account.decided for row in _turned(decided)],
         list(_undecided(account)),
-        [ask for ask in study.asks if _is_asked(ask, account)],
+        list(_asks(study, account)),
     )
     true = [finding.text for finding in study.findings if finding.is_true(account.standings)]
     return replace(text, findings=[*true, *_general(text, summary)][:FINDINGS])
 
 
-def _is_asked(ask: Ask, account: Account) -> bool:
-    return any(account.standings[name] is not Standing.HOLDS for name in ask.claims)
+def _asks(study: Study, account: Account) -> Iterator[Ask]:
+    """Yield the questions, each with the claims that do not simply hold."""
+    for ask in study.asks:
+        if names := [name for name in ask.claims if account.standings[name] is not Standing.HOLDS]:
+            yield ask.model_copy(update={"claims": tuple(names)})
 
 
 def _general(text: StudyText, summary: Summary) -> Iterator[str]:
@@ -257,7 +260,7 @@ def _not_counted(claims: Sequence[ClaimResult]) -> str:
 
 
 def _turned(decided: Decided) -> Iterator[Turned]:
-    if not decided.values:
+    if not decided.values or decided.has_not_run:
         return
     (main, *_) = decided.values.values()
     held = {name for name, verdict in main.items() if verdict.is_good}
@@ -286,6 +289,7 @@ def _undecided(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _lacks(claim: ClaimResult) -> str:
+    """Return what an open claim needs; the page of checks has the number of runs."""
     if claim.decisive.findings:
-        return claim.decisive.lacks
+        return "more runs would decide" if claim.decisive.needs else claim.decisive.lacks
     return "run in part only" if _shown(claim).findings else "not run yet"
