@@ -176,7 +176,7 @@ def test_a_check_gives_up_on_one_that_never_ends(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(probe, "PATIENCE_S", 1)
     write("endless", REDUCES, f"{REDUCES}\n\tfor (;;)\n\t\t;")
     (row,) = behaviour.rows(catalogue.read("./endless.c"))
-    assert row.told == snapshot("a simulation has not ended after 1 s")
+    assert row.message == snapshot("a simulation has not ended after 1 s")
 
 
 @pytest.fixture
@@ -197,7 +197,7 @@ def test_a_check_gives_up_however_early_its_patience_ends(
     algorithm = catalogue.read("./right.c")
     request.getfixturevalue("endless_compiler")
     (row,) = behaviour.rows(algorithm)
-    assert row.told == snapshot("a simulation has not ended after 1 s")
+    assert row.message == snapshot("a simulation has not ended after 1 s")
 
 
 @pytest.mark.usefixtures("endless_compiler")

@@ -141,7 +141,7 @@ def _machine(ready: bool) -> Machine:
 def test_where_the_testbed_cannot_run_the_rows_say_why() -> None:
     rows = list(kernel.rows(catalogue.algorithm("reno"), lambda: _machine(False)))
     assert [row.verdict for row in rows[1:]] == [Verdict.NOT_CHECKED] * 2
-    assert "user (nobody): root" in rows[1].told
+    assert "user (nobody): root" in rows[1].message
 
 
 @pytest.mark.skipif(not _core.TESTBED, reason="needs a build with the testbed")
@@ -149,5 +149,5 @@ def test_callbacks_that_differ_fail_parity() -> None:
     replay = [{"callbacks": {"init": 5}, "differing": 1, "mismatches": ["call 3: ..."]}]
     *_, parity = kernel.rows(catalogue.algorithm("reno"), lambda: _machine(True), lambda _: replay)
     assert parity.verdict is Verdict.FAILED
-    assert parity.told.startswith("1 of 5 callbacks")
+    assert parity.message.startswith("1 of 5 callbacks")
     assert parity.details == "call 3: ..."

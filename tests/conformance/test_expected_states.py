@@ -58,7 +58,7 @@ def checked(algorithm: catalogue.Algorithm, **more: Any) -> list[Row]:
 @pytest.mark.parametrize("name", NAMES)
 def test_each_shipped_algorithm_does_what_its_script_expects(name: str) -> None:
     native, _ = checked(catalogue.algorithm(name))
-    assert native.verdict is Verdict.PASSED, native.details or native.told
+    assert native.verdict is Verdict.PASSED, native.details or native.message
 
 
 def test_no_script_is_of_an_algorithm_that_does_not_ship() -> None:
@@ -70,7 +70,7 @@ def test_no_script_is_of_an_algorithm_that_does_not_ship() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_each_shipped_algorithm_makes_the_same_of_the_calls_in_the_kernel(name: str) -> None:
     _, kernel = rows.rows(catalogue.algorithm(name))
-    assert kernel.verdict is Verdict.PASSED, kernel.details or kernel.told
+    assert kernel.verdict is Verdict.PASSED, kernel.details or kernel.message
 
 
 MUTATIONS = [
@@ -111,9 +111,9 @@ def test_a_changed_algorithm_fails_its_script(
     name, title, old, new, wanted = mutation
     algorithm = mutated(tmp_path, name, old, new)
     native, _ = checked(algorithm, path=_one_case(tmp_path, name, title))
-    assert native.verdict is Verdict.FAILED, native.told
-    assert wanted in native.told + native.details, native.details
-    assert f"{name}.expect:" in native.told
+    assert native.verdict is Verdict.FAILED, native.message
+    assert wanted in native.message + native.details, native.details
+    assert f"{name}.expect:" in native.message
     assert "\n> " in native.details
 
 
@@ -358,7 +358,7 @@ def test_the_guide_shows_the_script_of_the_template() -> None:
 def test_a_missing_script_is_no_error(tmp_path: Path) -> None:
     (row,) = checked(_my_cc(tmp_path, None))
     assert row.verdict is Verdict.NOT_CHECKED
-    assert row.told.endswith("my_cc.expect")
+    assert row.message.endswith("my_cc.expect")
     assert "docs/guides/expected-states.md" in row.remedy
 
 
@@ -384,15 +384,15 @@ def test_an_unknown_part_is_refused(
 
 def test_the_script_next_to_a_file_is_played(tmp_path: Path) -> None:
     native, kernel = checked(_my_cc(tmp_path, "case a\n expect cwnd 10\n"))
-    assert native.told.startswith("1 expectations of 1 cases met")
+    assert native.message.startswith("1 expectations of 1 cases met")
     assert kernel.verdict is Verdict.NOT_CHECKED
-    assert "root" in kernel.told
+    assert "root" in kernel.message
 
 
 def test_what_is_wrong_in_a_script_fails_its_row(tmp_path: Path) -> None:
     (row,) = checked(_my_cc(tmp_path, "case a\n expcet cwnd 10\n"))
     assert row.verdict is Verdict.FAILED
-    assert 'my_cc.expect:2: "expcet": unknown step (did you mean "expect"?)' in row.told
+    assert 'my_cc.expect:2: "expcet": unknown step (did you mean "expect"?)' in row.message
 
 
 @pytest.mark.skipif(not _core.TESTBED, reason="needs a build with the testbed")
@@ -405,7 +405,7 @@ def test_other_bytes_in_the_kernel_fail_with_line_and_field(tmp_path: Path) -> N
     algorithm = _my_cc(tmp_path, "case a\n ack 1\n expect cwnd 11\n")
     _, kernel = checked(algorithm, look=lambda: _machine(True), in_kernel=other)
     assert kernel.verdict is Verdict.FAILED
-    assert kernel.told.rpartition("/")[2] == snapshot(
+    assert kernel.message.rpartition("/")[2] == snapshot(
         "my_cc.expect:2: cong_avoid ends in other bytes in the kernel"
     )
     assert kernel.details == "conn.cwnd_segs: native 11, kernel 12"

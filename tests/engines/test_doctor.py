@@ -96,13 +96,13 @@ def test_another_system_is_told_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_delay_of_the_machine_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     host = machine.with_lateness(Machine(kernel="6.12", ready=True, facts=()), seconds=0.05)
     (fact,) = host.facts
-    assert re.fullmatch(r"1 % over [\d.]+ ms, at most [\d.]+ ms \(0.05 s of sleeping\)", fact.found)
+    assert re.fullmatch(r"1 % over [\d.]+ ms, at most [\d.]+ ms \(0.05 s of sleeping\)", fact.state)
     assert host.ready
     assert os.sched_getaffinity(0) == PROCESSORS
     monkeypatch.setattr(time, "sleep", lambda _: threading.Event().wait(0.02))
     (late,) = machine.with_lateness(host.model_copy(update={"facts": ()}), 0.05).facts
     assert (late.ok, late.required) == (False, False)
-    assert float(late.found.partition("at most ")[2].split()[0]) > 15
+    assert float(late.state.partition("at most ")[2].split()[0]) > 15
     assert late.remedy
 
 
@@ -119,7 +119,7 @@ def test_without_privileges_the_way_out_is_named(tmp_path: Path) -> None:
     host = Machine.model_validate_json(done.stdout)
     lacking = {fact.name: fact for fact in host.lacking}
     assert {"privileges", "network namespaces"} <= lacking.keys()
-    assert "CAP_SYS_ADMIN" in lacking["privileges"].found
+    assert "CAP_SYS_ADMIN" in lacking["privileges"].state
     assert "root" in machine.verdict(host)
 
 

@@ -39,7 +39,7 @@ def test_arithmetic() -> None:
     wrong = {**case, "expected": 700}
     result = check(**keys, tolerance=0.001, case=[case, wrong])
     assert result.verdict == NO
-    assert result.asked.statement == "arithmetic"
+    assert result.question.statement == "arithmetic"
     assert result.decisive is not None
     assert result.decisive.estimate.value == pytest.approx(683.3, abs=0.1)
 
@@ -186,7 +186,7 @@ def test_the_share_of_runs_in_which_something_happens_is_not_certain_after_a_few
         test = TestRuns(AXES, [{"algorithm": "reno", "rtt": "16ms"}], frame)
         result = measured(test, type="band", quantity="diverged", high=0.5)
         assert result.verdict == verdict
-        assert result.asked.subject == snapshot("share of runs: diverged")
+        assert result.question.subject == snapshot("share of runs: diverged")
 
 
 def test_the_decisive_finding_is_the_worst_where_all_must_agree() -> None:

@@ -154,7 +154,7 @@ def test_many_points_are_told_in_a_line() -> None:
             "3 runs) at H-TCP against Standard TCP, rtt 42 ms; 3 of 3 pairs agree"
         )
     )
-    assert result.asked.expected == snapshot(
+    assert result.question.expected == snapshot(
         "larger for H-TCP than for Standard TCP, for every pair"
     )
 

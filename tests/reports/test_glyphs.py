@@ -8,11 +8,11 @@ import re
 import pytest
 
 from dumbbell.inference import statistics
-from dumbbell.judging.evidence import Asked, CheckResult, Finding, Verdict
+from dumbbell.judging.evidence import CheckQuestion, CheckResult, Finding, Verdict
 from dumbbell.reports import glyphs
 from dumbbell.reports.glyphs import Line
 
-CHECK = Asked("number", "all", "grid points", "goodput", "at least 0.8")
+CHECK = CheckQuestion("number", "all", "grid points", "goodput", "at least 0.8")
 
 
 def check(finding: Finding | None) -> CheckResult:

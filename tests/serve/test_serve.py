@@ -345,7 +345,7 @@ def test_what_is_replaced_while_it_is_read_is_read_again(
         return {"rows": 0}
 
     monkeypatch.setattr(app, "_PAUSE_S", 0)
-    monkeypatch.setattr(Site, "found", replaced)
+    monkeypatch.setattr(Site, "run_rows", replaced)
     with served(folder) as client:
         answer = client.get("/runs.json")
     if times <= 3:

@@ -25,7 +25,7 @@ class Checks(Rows[Row]):
         """Return a row for each check: ``part``, ``check``, ``verdict``, ``told``, ``remedy``."""
         names = ("part", "check", "verdict", "told", "remedy")
         rows = [
-            (each.part, each.check, each.verdict.value, each.told, each.remedy) for each in self
+            (each.part, each.check, each.verdict.value, each.message, each.remedy) for each in self
         ]
         return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 

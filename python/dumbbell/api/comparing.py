@@ -189,7 +189,7 @@ def sweep(
     )
     store = arguments.store(results)
     store.create()
-    plan = Plan.asked(seed=number(seed, "seed", 0))
+    plan = Plan.requested(seed=number(seed, "seed", 0))
     with of_setting():
         campaign = Campaign.of_experiment(content, store, engines.named(engine), plan)
     campaign.complete(large=large, jobs=jobs, retries=retries, on_progress=on_progress)

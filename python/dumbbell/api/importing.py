@@ -87,7 +87,7 @@ class Measurement(Table):
         The results folder keeps the runs.
         """
         store = arguments.store(results)
-        campaign = self.found.campaign(store.root, Plan.asked(runs=number(runs, "runs", 1)))
+        campaign = self.found.campaign(store.root, Plan.requested(runs=number(runs, "runs", 1)))
         campaign.run(large=large, jobs=jobs, retries=0)
         self.results = kept = Results.holding(campaign.results())
         views = [view for _, view in kept.views("run", {})]

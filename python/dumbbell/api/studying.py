@@ -108,7 +108,7 @@ def run_study(
         arguments.study(study),
         arguments.store(results),
         engines.named(engine),
-        Plan.asked(quick=quick, runs=runs, seed=number(seed, "seed", 0)),
+        Plan.requested(quick=quick, runs=runs, seed=number(seed, "seed", 0)),
         arguments.selection(where),
     )
     made = arguments.changes(changes)

@@ -84,6 +84,8 @@ def _table(rows: list[Row]) -> Table:
     for part, part_rows in groupby(rows, lambda row: row.part):
         result.add_row(f"[bold]{part}[/]")
         for row in part_rows:
-            figure = escape(row.told) + (f"\n[dim]→ {escape(row.remedy)}[/]" if row.remedy else "")
+            figure = escape(row.message) + (
+                f"\n[dim]→ {escape(row.remedy)}[/]" if row.remedy else ""
+            )
             result.add_row(f"{marks[row.verdict]} {row.check}", figure)
     return result

@@ -29,7 +29,7 @@ def doctor(as_json: AsJson = False) -> None:
 
     state = machine.with_lateness(machine.look())
     if as_json:
-        print_json(state.model_dump())
+        print_json(state.model_dump(by_alias=True))
     else:
         print_table(_table(state), folded=True, width=PROSE_WIDTH)
         for fact in state.facts:
@@ -44,7 +44,7 @@ def _table(machine: Machine) -> Table:
     result = table("", "fact", "found", "needed for")
     for fact in machine.facts:
         mark = "[green]✓[/]" if fact.ok else "[red]✗[/]" if fact.required else "[yellow]![/]"
-        result.add_row(mark, *map(plain, (fact.name, fact.found, fact.needed_for)))
+        result.add_row(mark, *map(plain, (fact.name, fact.state, fact.needed_for)))
     return result
 
 

@@ -89,7 +89,7 @@ def import_measurement(
         if as_json:
             measurement.print_json(None)
         return
-    campaign_of_runs = measurement.campaign(results, Plan.asked(runs=runs))
+    campaign_of_runs = measurement.campaign(results, Plan.requested(runs=runs))
     outcome = campaign.run(campaign_of_runs, jobs=jobs, retries=0, large=large, brief=True)
     if as_json:
         measurement.print_json(campaign_of_runs.results())

@@ -115,7 +115,7 @@ def run(
             "is the limit of --until-decided", source="--at-most", valid="with --until-decided"
         )
     chosen = engines.named(engine)
-    plan = Plan.asked(quick=quick, runs=runs, seed=seed)
+    plan = Plan.requested(quick=quick, runs=runs, seed=seed)
     part = None if shard is None else Shard.parse(shard)
     if part is not None and until_decided:
         raise InputError("a part alone decides nothing", source="--shard", valid="one of the two")

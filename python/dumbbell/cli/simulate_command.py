@@ -123,7 +123,7 @@ def simulate(
     part = simulated.Wanted(pcap_flow or [], pcap_from, pcap_to)
     capture = None if pcap is None else simulated.Capture.prepared(pcap, read, first, part)
     campaign_of_runs = read.campaign(
-        Store(results), engines.named(engine), Plan.asked(seed=first, runs=runs)
+        Store(results), engines.named(engine), Plan.requested(seed=first, runs=runs)
     )
     if capture is not None:
         capture.write(campaign_of_runs)

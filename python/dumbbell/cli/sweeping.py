@@ -39,7 +39,9 @@ def sweep(
     store.create()
     engine = engines.named(how.engine)
     with of_setting():
-        campaign_of_sweep = Campaign.of_experiment(content, store, engine, Plan.asked(seed=seed))
+        campaign_of_sweep = Campaign.of_experiment(
+            content, store, engine, Plan.requested(seed=seed)
+        )
     outcome = campaign.run(campaign_of_sweep, jobs=how.jobs, retries=how.retries, large=how.large)
     _show(campaign_of_sweep.results(), how.form)
     pages.tell(campaign_of_sweep, how.report)

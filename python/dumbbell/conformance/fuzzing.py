@@ -40,11 +40,11 @@ def rows(name: str, code: str) -> Iterator[Row]:
         yield _row(fault)
 
 
-def _row(found: Mapping[str, Any]) -> Row:
-    check, remedy = _CHECKS[found["part"]]
-    message, _, details = found["told"].partition("\n")
-    if found["passed"] is None:
+def _row(report: Mapping[str, Any]) -> Row:
+    check, remedy = _CHECKS[report["part"]]
+    message, _, details = report["told"].partition("\n")
+    if report["passed"] is None:
         return not_checked(PART, check, message, "gcc or clang with libasan and libubsan")
-    if found["passed"]:
+    if report["passed"]:
         return passed(PART, check, message)
     return failed(PART, check, message or "it ends without a word", remedy, details)

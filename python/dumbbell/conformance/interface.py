@@ -35,18 +35,24 @@ _HEADER: Final = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<[^>\n]*>", re.MULTILIN
 
 def rows(algorithm: Algorithm, code: str, shown: str) -> Iterator[Row]:
     """Yield a row for each thing that its description and its code must be."""
-    found = json.loads(
+    examination = json.loads(
         apart.ask("examine_algorithm", algorithm.name, code, shown, patience_s=PATIENCE_S)
     )
-    yield passed(PART, "state", f"{found['state_bytes']} of {found['state_bytes_max']} bytes")
+    yield passed(
+        PART, "state", f"{examination['state_bytes']} of {examination['state_bytes_max']} bytes"
+    )
     yield _parameters(algorithm)
     yield _presets(algorithm)
-    yield _integers(code, shown, found)
-    yield _outside(code, shown, found)
+    yield _integers(code, shown, examination)
+    yield _outside(code, shown, examination)
 
 
 def _parameters(algorithm: Algorithm) -> Row:
-    wrong = [f"{each.name}: {what}" for each in algorithm.parameters for what in _faults(each)]
+    wrong = [
+        f"{parameter.name}: {what}"
+        for parameter in algorithm.parameters
+        for what in _faults(parameter)
+    ]
     if wrong:
         return failed(
             PART,
@@ -96,7 +102,7 @@ def unfit(code: str, shown: str) -> Iterator[str]:
         yield f"{shown}:{line}: '{header[0].strip()}': the kernel has no C library"
     bare = _bare(code)
     calls = {call[0]: call.start() for call in reversed(list(_LIBRARY.finditer(bare)))}
-    for call, start in sorted(calls.items(), key=lambda each: each[1]):
+    for call, start in sorted(calls.items(), key=lambda entry: entry[1]):
         line = 1 + bare[:start].count("\n")
         yield f"{shown}:{line}: '{call}': the kernel has no C library"
 
@@ -115,18 +121,18 @@ def _bare(code: str) -> str:
     return _ASIDE.sub(lambda aside: "\n" * aside[0].count("\n"), code)
 
 
-def _integers(code: str, shown: str, found: dict[str, Any]) -> Row:
+def _integers(code: str, shown: str, examination: dict[str, Any]) -> Row:
     remedy = "the kernel has integers only: count in smaller units, such as 1/1024 (cc_scale)"
     written = _floating(code, shown)
     if written is not None:
         return failed(PART, "integers only", written, remedy)
-    if found["floats"]:
-        return failed(PART, "integers only", f"the compiled code: {found['floats']}", remedy)
+    if examination["floats"]:
+        return failed(PART, "integers only", f"the compiled code: {examination['floats']}", remedy)
     return passed(PART, "integers only", "source and compiled code")
 
 
-def _outside(code: str, shown: str, found: dict[str, Any]) -> Row:
-    names = found["outside"]
+def _outside(code: str, shown: str, examination: dict[str, Any]) -> Row:
+    names = examination["outside"]
     if names is None:
         return not_checked(PART, "calls", "nm cannot be run", "apt install binutils")
     if not names:

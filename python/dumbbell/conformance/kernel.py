@@ -69,10 +69,10 @@ def rows(
     yield from _run(algorithm, look(), replay or on_testbed)
 
 
-def _run(algorithm: Algorithm, found: machine.Machine, replay: Replay) -> Iterator[Row]:
-    if not found.ready:
+def _run(algorithm: Algorithm, host: machine.Machine, replay: Replay) -> Iterator[Row]:
+    if not host.ready:
         for check in (VERIFIER, PARITY):
-            yield not_checked(PART, check, machine.verdict(found))
+            yield not_checked(PART, check, machine.verdict(host))
         return
     try:
         results = replay(resolved(algorithm, PATH, SECONDS, loss=True).json)
@@ -95,9 +95,9 @@ _RULES: Final = (
 
 
 def _parity(reports: Sequence[dict[str, Any]]) -> Row:
-    callbacks = sum(sum(each["callbacks"].values()) for each in reports)
-    differing = sum(each["differing"] for each in reports)
-    first = "".join(mismatch for each in reports for mismatch in each["mismatches"][:1])
+    callbacks = sum(sum(report["callbacks"].values()) for report in reports)
+    differing = sum(report["differing"] for report in reports)
+    first = "".join(mismatch for report in reports for mismatch in report["mismatches"][:1])
     if differing:
         remedy = "does it read what was never set, or rely on what C leaves open?"
         shown = f"{differing} of {callbacks} callbacks end in other bytes natively"

@@ -48,5 +48,5 @@ def resolved(algorithm: Algorithm, path: Path, seconds: int, *, loss: bool) -> R
         "flow": [{"algorithm": algorithm.name, **switches}],
         "record": {"interval": "20ms"},
     }
-    own = {algorithm.name: algorithm} if algorithm.is_own else {}
-    return Scenario.parse(table, f"check of {algorithm.name}", own).resolve()
+    own_algorithms = {algorithm.name: algorithm} if algorithm.is_own else {}
+    return Scenario.parse(table, f"check of {algorithm.name}", own_algorithms).resolve()

@@ -60,5 +60,5 @@ def _outcome(output: RawOutput) -> Outcome:
     windows = [
         content for column, _, content in output.tables.get("flows", ()) if column == "cwnd_segs"
     ]
-    largest = max((np.frombuffer(each, "<u4").max(initial=0) for each in windows), default=0)
+    largest = max((np.frombuffer(content, "<u4").max(initial=0) for content in windows), default=0)
     return Outcome(read_summary(output.summary), digest.hexdigest(), int(largest))

@@ -29,7 +29,7 @@ class Row:
         The part of the checks, and the check.
     verdict
         Its verdict.
-    told
+    message
         The figure, or the reason.
     remedy
         The remedy, if something is wrong.
@@ -40,23 +40,30 @@ class Row:
     part: str
     check: str
     verdict: Verdict
-    told: str
+    message: str
     remedy: str = ""
     details: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return {**vars(self), "verdict": self.verdict.value}
+        return {
+            "part": self.part,
+            "check": self.check,
+            "verdict": self.verdict.value,
+            "told": self.message,
+            "remedy": self.remedy,
+            "details": self.details,
+        }
 
 
-def passed(part: str, check: str, told: str) -> Row:
+def passed(part: str, check: str, message: str) -> Row:
     """Return the row of a check with nothing to complain about."""
-    return Row(part, check, Verdict.PASSED, told)
+    return Row(part, check, Verdict.PASSED, message)
 
 
-def failed(part: str, check: str, told: str, remedy: str = "", details: str = "") -> Row:
+def failed(part: str, check: str, message: str, remedy: str = "", details: str = "") -> Row:
     """Return the row of a check that found something."""
-    return Row(part, check, Verdict.FAILED, told, remedy, details)
+    return Row(part, check, Verdict.FAILED, message, remedy, details)
 
 
 def not_checked(part: str, check: str, why: str, remedy: str = "") -> Row:

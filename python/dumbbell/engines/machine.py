@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from dumbbell import _core
 from dumbbell.engines import lateness
@@ -16,7 +16,7 @@ class Fact(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: str
-    found: str
+    state: str = Field(alias="found")
     ok: bool
     required: bool
     needed_for: str
@@ -81,5 +81,5 @@ def verdict(machine: Machine) -> str:
     """Return whether the testbed is ready; if not, also missing facts and the first remedy."""
     if machine.ready:
         return "the testbed is ready"
-    lacks = ", ".join(f"{fact.name} ({fact.found})" for fact in machine.lacking)
+    lacks = ", ".join(f"{fact.name} ({fact.state})" for fact in machine.lacking)
     return f"the testbed is not ready, because of {lacks}: {machine.lacking[0].remedy}"

@@ -132,7 +132,7 @@ def campaign(
     content = _content(_mixes(algorithms, flows), setting)
     store.create()
     with of_setting():
-        return Campaign.of_experiment(content, store, engine, Plan.asked(runs=runs, seed=seed))
+        return Campaign.of_experiment(content, store, engine, Plan.requested(runs=runs, seed=seed))
 
 
 def check_runs(runs: int) -> None:

@@ -75,7 +75,7 @@ def campaign(
     content = _content(names, file, table, _command(algorithms, scenario, duration))
     store.create()
     with placed(source=str(file)):
-        return Campaign.of_experiment(content, store, engine, Plan.asked(runs=runs, seed=seed))
+        return Campaign.of_experiment(content, store, engine, Plan.requested(runs=runs, seed=seed))
 
 
 def _anywhere(choice: str) -> str:

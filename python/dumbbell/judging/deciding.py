@@ -35,7 +35,7 @@ from dumbbell.inference.statistics import RUNS_MIN, at_least, holm, runs_needed
 from dumbbell.judging import words
 from dumbbell.judging.evidence import (
     TAIL,
-    Asked,
+    CheckQuestion,
     CheckResult,
     Finding,
     Need,
@@ -48,7 +48,7 @@ RUNS_MOST: Final = 1000
 """No more runs of a grid point are proposed."""
 
 
-def decide(question: Asked, findings: Sequence[Finding]) -> CheckResult:
+def decide(question: CheckQuestion, findings: Sequence[Finding]) -> CheckResult:
     """Judge findings; there must be at least one."""
     verdict = _verdict(question, findings)
     states = _states(findings, question.quantifier)
@@ -70,7 +70,7 @@ def decide(question: Asked, findings: Sequence[Finding]) -> CheckResult:
     )
 
 
-def _verdict(question: Asked, findings: Sequence[Finding]) -> Verdict:
+def _verdict(question: CheckQuestion, findings: Sequence[Finding]) -> Verdict:
     agree, disagree, tied = _p_values(findings, question.quantifier)
     # A tie comes first: within what the authors could not see, no order is right or wrong.
     if tied <= TAIL:
@@ -190,7 +190,9 @@ def _decisive(
     return ranked[{"all": 0, "most": (len(ranked) - 1) // 2, "any": -1}[quantifier]]
 
 
-def _explanation(question: Asked, findings: Sequence[Finding], states: Sequence[State]) -> str:
+def _explanation(
+    question: CheckQuestion, findings: Sequence[Finding], states: Sequence[State]
+) -> str:
     """Say in a line what was found: the worst, the one in the middle, and how many there are."""
     if len(findings) == 1:
         return str(findings[0])

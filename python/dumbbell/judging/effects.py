@@ -95,22 +95,22 @@ def effects(claims: Iterable[ClaimResult]) -> list[Effect]:
     ]
 
 
-def summary(found: Sequence[Effect]) -> Summary:
+def summary(effects: Sequence[Effect]) -> Summary:
     """Summarise the effects that have runs."""
-    measured = [each for each in found if each.is_measured]
-    values = [each for each in measured if each.kind == "value"]
-    limits = [each for each in measured if each.kind != "value"]
+    measured = [effect for effect in effects if effect.is_measured]
+    values = [effect for effect in measured if effect.kind == "value"]
+    limits = [effect for effect in measured if effect.kind != "value"]
     return Summary(
         len(values),
-        statistics.median(each.ratio for each in values) if values else math.nan,
-        {factor: sum(each.within(factor) for each in values) for factor in NEAR},
+        statistics.median(effect.ratio for effect in values) if values else math.nan,
+        {factor: sum(effect.within(factor) for effect in values) for factor in NEAR},
         len(limits),
-        sum(each.ratio == 1 for each in limits),
+        sum(effect.ratio == 1 for effect in limits),
     )
 
 
 def _of(claim: str, check: CheckResult) -> Iterator[Effect]:
-    stated = check.asked.stated
+    stated = check.question.stated
     if stated is None:
         return
 
@@ -125,7 +125,7 @@ def _of(claim: str, check: CheckResult) -> Iterator[Effect]:
     ratio, low, high = over(check.decisive)
     yield Effect(
         claim,
-        check.asked.title,
+        check.question.title,
         stated.text,
         (check.decisive.brief or check.decisive.text) if check.decisive else "",
         stated.kind,

@@ -223,7 +223,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Asked:
+class CheckQuestion:
     """The question of a check.
 
     Attributes
@@ -263,11 +263,11 @@ class CheckResult:
 
     Attributes
     ----------
-    asked
+    question
         The question.
     verdict
         The outcome.
-    found
+    findings_text
         The findings in words; empty without runs.
     lacks
         Needs of an undecided check, in words.
@@ -281,9 +281,9 @@ class CheckResult:
         True if it depends on quick runs.
     """
 
-    asked: Asked
+    question: CheckQuestion
     verdict: Verdict
-    found: str
+    findings_text: str
     lacks: str = ""
     decisive: Finding | None = None
     findings: tuple[Finding, ...] = ()
@@ -292,7 +292,7 @@ class CheckResult:
     is_quick: bool = False
 
     @classmethod
-    def lacking(cls, question: Asked, lack: Lack) -> CheckResult:
+    def lacking(cls, question: CheckQuestion, lack: Lack) -> CheckResult:
         """Return the result of a check that cannot be decided."""
         return cls(
             question, Verdict.UNDECIDED, "", str(lack), needs=lack.needs, is_quick=lack.is_quick
@@ -301,7 +301,7 @@ class CheckResult:
     @property
     def is_ours(self) -> bool:
         """True if it is about our expectation, not about a statement of the authors."""
-        return self.asked.statement == "expectation"
+        return self.question.statement == "expectation"
 
     def left_open(self, why: str) -> CheckResult:
         """Return it undecided, as these runs cannot say what they seem to say."""
@@ -310,17 +310,17 @@ class CheckResult:
     @property
     def detail(self) -> str:
         """The findings in words, and what is missing to decide."""
-        return self._joined(self.found)
+        return self._joined(self.findings_text)
 
     @property
     def sentence(self) -> str:
         """All of it in a sentence: what was looked at, how it came out, what would agree."""
-        return self._said(self.detail)
+        return self._sentence_with(self.detail)
 
     @property
     def measured(self) -> str:
         """The same with the deciding finding alone."""
-        return self._said(self._joined(str(self.decisive or "")))
+        return self._sentence_with(self._joined(str(self.decisive or "")))
 
     def _joined(self, findings: str) -> str:
         quick = f"{findings} (quick runs)" if findings and self.is_quick else findings
@@ -336,24 +336,24 @@ class CheckResult:
         if len(self.states) == 1:
             return brief
         where = f" ({self.decisive.where})" if self.decisive.where else ""
-        return f"{agree} of {len(self.states)} {self.asked.noun}; {brief}{where}"
+        return f"{agree} of {len(self.states)} {self.question.noun}; {brief}{where}"
 
     @property
     def expected(self) -> str:
         """The bounds for agreement; for several findings also the share that must lie within."""
-        return self.asked.bounds if len(self.findings) == 1 else self.asked.expected
+        return self.question.bounds if len(self.findings) == 1 else self.question.expected
 
-    def _said(self, findings: str) -> str:
-        return f"{self.asked.subject}: {findings}; expected {self.expected}"
+    def _sentence_with(self, findings: str) -> str:
+        return f"{self.question.subject}: {findings}; expected {self.expected}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; what is not finite is null there, and ∞ in the words."""
         return {
             "verdict": self.verdict.value,
-            "statement": self.asked.statement,
+            "statement": self.question.statement,
             "quick": self.is_quick,
-            "subject": self.asked.subject,
-            "expected": self.asked.expected,
+            "subject": self.question.subject,
+            "expected": self.question.expected,
             "detail": self.detail,
             "decisive": self.decisive.as_dict() if self.decisive else None,
             "findings": [

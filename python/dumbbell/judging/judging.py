@@ -51,7 +51,9 @@ class ClaimResult:
     def decisive(self) -> CheckResult:
         """The check that decides the verdict: the first that has it, with runs if possible."""
         having = [check for check in _deciding(self.checks) if check.verdict is self.verdict]
-        return next((check for check in having if check.asked.statement != "arithmetic"), having[0])
+        return next(
+            (check for check in having if check.question.statement != "arithmetic"), having[0]
+        )
 
     @property
     def apart(self) -> tuple[CheckResult, ...]:

@@ -15,7 +15,7 @@ from dumbbell.judging import words
 from dumbbell.judging.authors import Stated
 from dumbbell.judging.deciding import decide
 from dumbbell.judging.evidence import (
-    Asked,
+    CheckQuestion,
     CheckResult,
     Finding,
     Lack,
@@ -89,7 +89,7 @@ class Check(Table):
     def judge(self, source: Source) -> CheckResult:
         """Evaluate the check."""
         subject, expected = self.subject(source), self.expected(source)
-        question = Asked(
+        question = CheckQuestion(
             self.statement,
             self.how_many,
             self.noun,

@@ -89,14 +89,17 @@ def text(fixed: FixedPolicy, name: str) -> str:
         history=policy.history,
         inputs=policy.history * len(policy.observe),
         seen=_SEEN,
-        uses_path=any("path" in _SEEN[each] for each in policy.observe),
-        uses_amounts=any("of_path" in _SEEN[each] for each in policy.observe),
-        info_names={each: re.sub(r"_(mbit_per_s|ms|segs|share)$", "", each) for each in _SEEN},
+        uses_path=any("path" in _SEEN[observation] for observation in policy.observe),
+        uses_amounts=any("of_path" in _SEEN[observation] for observation in policy.observe),
+        info_names={
+            observation: re.sub(r"_(mbit_per_s|ms|segs|share)$", "", observation)
+            for observation in _SEEN
+        },
         round_trips=_round_trips(policy.round_trips),
         round_trip_parts=max(1, round(policy.round_trips * _PARTS)),
         low=f"{policy.factor[0]:g}",
         high=f"{policy.factor[1]:g}",
-        sizes=" x ".join(str(each) for each in _widths(fixed)),
+        sizes=" x ".join(str(width) for width in _widths(fixed)),
         layers=_layers(fixed),
         # The numbers of the last hidden layer are not kept.
         stored=max(_widths(fixed)[1:-2], default=0),

@@ -58,7 +58,7 @@ class FixedPolicy:
                         "too large for the integers of a C file",
                         key=f"layers.{number}.{what}", value=largest, valid=f"below {LARGEST}",
                     )  # fmt: skip
-            weights, biases = (np.rint(each * ONE).astype(np.int64) for each in layer)
+            weights, biases = (np.rint(numbers * ONE).astype(np.int64) for numbers in layer)
             layers.append((weights, biases))
         _check_hidden(policy)
         low, high = policy.factor

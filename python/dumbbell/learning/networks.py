@@ -81,7 +81,7 @@ class Sizes:
         policy, critic = self._layers(numbers)
         centres, gains = self._usual
         seen = (inputs - centres) * gains
-        mean = _through(policy, seen, lambda each: np_.maximum(each, 0))
+        mean = _through(policy, seen, lambda sums: np_.maximum(sums, 0))
         value = _through(critic, np_.concatenate([seen, known], axis=1), np_.tanh)
         return mean[:, 0], self.log_deviation(numbers), value[:, 0]
 

@@ -27,7 +27,7 @@ class Known:
 
     def __init__(self, env: PathVectorEnv) -> None:
         self._env = env
-        self._found: dict[str, tuple[float, tuple[float, ...]]] = {}
+        self._by_path: dict[str, tuple[float, tuple[float, ...]]] = {}
 
     def rates(self) -> Numbers:
         """Return the mean rate of each bottleneck in Mbit/s."""
@@ -35,13 +35,13 @@ class Known:
 
     def paths(self) -> Numbers:
         """Return numbers around zero for the rate, the RTT and other flows of each path."""
-        return np.array([found for _, found in self._facts()])
+        return np.array([numbers for _, numbers in self._facts()])
 
     def _facts(self) -> Iterator[tuple[float, tuple[float, ...]]]:
         for path in self._env.scenarios:
-            if path.key not in self._found:
-                self._found[path.key] = _facts(path)
-            yield self._found[path.key]
+            if path.key not in self._by_path:
+                self._by_path[path.key] = _facts(path)
+            yield self._by_path[path.key]
 
 
 def rate_mbit_per_s(path: ResolvedScenario) -> float:
@@ -55,5 +55,5 @@ def rate_mbit_per_s(path: ResolvedScenario) -> float:
 def _facts(path: ResolvedScenario) -> tuple[float, tuple[float, ...]]:
     scenario, rate = path.scenario, rate_mbit_per_s(path)
     rtt_s = facts.base_rtt_ns(scenario, scenario.flows[0]) / NS_PER_S
-    found = math.log10(rate), math.log10(max(rtt_s, 1e-6)), float(len(scenario.flows) > 1)
-    return rate, tuple(each - usual for each, usual in zip(found, _USUAL, strict=True))
+    numbers = math.log10(rate), math.log10(max(rtt_s, 1e-6)), float(len(scenario.flows) > 1)
+    return rate, tuple(number - usual for number, usual in zip(numbers, _USUAL, strict=True))

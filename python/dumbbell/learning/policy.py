@@ -160,7 +160,7 @@ class Policy:
             if not isinstance(table, dict) or table.get("format") != _FORMAT:
                 raise InputError("is no policy", key="format", valid=f'"{_FORMAT}"')
             try:
-                layers = [(each["weights"], each["biases"]) for each in table["layers"]]
+                layers = [(layer["weights"], layer["biases"]) for layer in table["layers"]]
                 rest = {name: table[name] for name in ("history", "round_trips", "ceiling")}
                 return cls(layers, table["observe"], factor=table["factor"], **rest)  # type: ignore[arg-type]
             except (KeyError, TypeError) as error:
@@ -173,7 +173,9 @@ def _rounded(numbers: Numbers) -> Any:
 
 def rounded(layers: Sequence[Layer]) -> tuple[Layer, ...]:
     """Return layers with the decimals of a file."""
-    return tuple((np.round(each, _DIGITS), np.round(bias, _DIGITS)) for each, bias in layers)
+    return tuple(
+        (np.round(weights, _DIGITS), np.round(biases, _DIGITS)) for weights, biases in layers
+    )
 
 
 def _observe(names: object) -> tuple[str, ...]:
@@ -188,7 +190,7 @@ def _observe(names: object) -> tuple[str, ...]:
 def _factor(bounds: object) -> tuple[float, float]:
     valid = "(low, high) with 0.1 <= low < high <= 10"
     try:
-        low, high = (float(each) for each in bounds)  # type: ignore[attr-defined]
+        low, high = (float(bound) for bound in bounds)  # type: ignore[attr-defined]
     except (TypeError, ValueError):
         raise wrong("factor", bounds, "not bounds", valid) from None
     if not 0.1 <= low < high <= 10:
@@ -223,7 +225,7 @@ def _layers(given: object, inputs: int) -> tuple[Layer, ...]:
 def _layer(pair: Any, key: str, width: int, is_last: bool) -> Layer:
     valid = f"weights of shape ({width}, {'1' if is_last else 'outputs'}) and as many biases"
     try:
-        weights, biases = (np.array(each, np.float64) for each in pair)
+        weights, biases = (np.array(numbers, np.float64) for numbers in pair)
     except (TypeError, ValueError):
         raise InputError("not weights and biases", key=key, valid=valid) from None
     shapes = [list(weights.shape), list(biases.shape)]

@@ -91,8 +91,8 @@ class _Steps:
         """Yield random parts of the steps that count."""
         which = random.permutation(np.flatnonzero(self.counts.ravel()))
         columns = [
-            each.reshape(self.counts.size, *each.shape[2:])
-            for each in (
+            column.reshape(self.counts.size, *column.shape[2:])
+            for column in (
                 self.inputs, self.known, self.actions, self.log_chances, self.advantages,
                 self.returns,
             )

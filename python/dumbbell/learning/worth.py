@@ -114,7 +114,7 @@ def _worth(algorithm: str, paths: PathSet, number: int, function: Reward, source
             valid="a function that takes and returns arrays entry by entry",
         )  # fmt: skip
     flow, *others = run.summary.flows
-    acked = [_mbit_per_s(each, run) for each in others if each.acked_bytes]
+    acked = [_mbit_per_s(other, run) for other in others if other.acked_bytes]
     mean = float(rewards.mean())
     return Worth(
         path=paths.name(number),

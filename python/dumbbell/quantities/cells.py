@@ -74,5 +74,6 @@ class Totals:
             for row in data["rows"]
         )
         named, intervals = int(data["named"]), bool(data["intervals"])
-        said = str(data["note"]), str(data["about"])
-        return cls(tuple(data["heads"]), rows, named, intervals, *said)
+        return cls(
+            tuple(data["heads"]), rows, named, intervals, str(data["note"]), str(data["about"])
+        )

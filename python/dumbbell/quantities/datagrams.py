@@ -26,9 +26,9 @@ from dumbbell.quantities.view import FlowsView, known
 _NS_PER_MS: Final = 10**6
 
 
-def _told(view: FlowsView) -> list[DelaySummary]:
+def _delays(view: FlowsView) -> list[DelaySummary]:
     """Return the delays in the summary of the run, of each flow that has some."""
-    return [flow.delay for flow in view.told if flow.delay is not None]
+    return [flow.delay for flow in view.summaries if flow.delay is not None]
 
 
 def _sampled(view: FlowsView) -> Iterator[Counters]:
@@ -60,7 +60,7 @@ def _mean_ms(values_ns: Sequence[float]) -> float | None:
 def one_way_delay_mean_ms(view: FlowsView) -> float | None:
     """Mean one-way delay of datagrams; the flows' mean."""
     if view.whole:
-        return _mean_ms([delays.mean_ns for delays in _told(view)])
+        return _mean_ms([delays.mean_ns for delays in _delays(view)])
     return _grown_ms(view, "delay_sum_ns")
 
 
@@ -96,7 +96,7 @@ def one_way_delay_p99_ms(view: FlowsView) -> float | None:
 def one_way_delay_max_ms(view: FlowsView) -> float | None:
     """Largest one-way delay of a datagram; exact of the whole run, else within 0.5 %."""
     if view.whole:
-        largest_ns = [delays.max_ns for delays in _told(view)]
+        largest_ns = [delays.max_ns for delays in _delays(view)]
         return max(largest_ns) / _NS_PER_MS if largest_ns else None
     return _of_histogram(view, Histogram.max_ms)
 
@@ -105,7 +105,7 @@ def one_way_delay_max_ms(view: FlowsView) -> float | None:
 def jitter_ms(view: FlowsView) -> float | None:
     """Mean difference of the one-way delays of two datagrams in a row; the flows' mean."""
     if view.whole:
-        return _mean_ms(known([delays.jitter_ns for delays in _told(view)]))
+        return _mean_ms(known([delays.jitter_ns for delays in _delays(view)]))
     return _grown_ms(view, "variation_sum_ns")
 
 
@@ -113,7 +113,7 @@ def jitter_ms(view: FlowsView) -> float | None:
 def datagrams_lost_share(view: FlowsView) -> float | None:
     """Share lost of the datagrams that arrived or were lost, in queues or at random."""
     if view.whole:
-        flows = [counted for counted in view.told if counted.algorithm is None]
+        flows = [counted for counted in view.summaries if counted.algorithm is None]
         lost_packets = sum(counted.dropped_packets + counted.lost_packets for counted in flows)
         return ratio(
             lost_packets, lost_packets + sum(counted.received_packets for counted in flows)

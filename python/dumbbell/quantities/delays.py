@@ -21,7 +21,7 @@ def _means_us(view: FlowsView) -> dict[int, float]:
     """Return the mean round-trip time of each connection that has one, by its number."""
     if not view.whole:
         return {number: float(values.mean()) for number, values in view.samples("rtt_us").items()}
-    summaries = zip(view.connections, view.told, strict=True)
+    summaries = zip(view.connections, view.summaries, strict=True)
     return {
         number: summary.rtt_mean_us
         for number, summary in summaries
@@ -66,7 +66,7 @@ def _rtts_ms(view: FlowsView) -> Values:
 def rtt_min_ms(view: FlowsView) -> float | None:
     """Smallest round-trip time; of a part of a run the smallest that was sampled."""
     if view.whole:
-        smallest_us = known([flow.rtt_min_us for flow in view.told])
+        smallest_us = known([flow.rtt_min_us for flow in view.summaries])
         return min(smallest_us) / _US_PER_MS if smallest_us else None
     values = view.once(_rtts_ms)
     return float(values.min()) if values.size else None
@@ -76,7 +76,7 @@ def rtt_min_ms(view: FlowsView) -> float | None:
 def rtt_max_ms(view: FlowsView) -> float | None:
     """Largest round-trip time; of a part of a run the largest that was sampled."""
     if view.whole:
-        largest_us = known([flow.rtt_max_us for flow in view.told])
+        largest_us = known([flow.rtt_max_us for flow in view.summaries])
         return max(largest_us) / _US_PER_MS if largest_us else None
     values = view.once(_rtts_ms)
     return float(values.max()) if values.size else None
@@ -114,7 +114,7 @@ def _queueing_ms(view: QueueView) -> Values:
 def queueing_delay_mean_ms(view: QueueView) -> float | None:
     """Mean time that the backlog takes to leave at the link's mean rate."""
     if view.whole:
-        waiting_bits = 8 * view.told.waiting_bytes_mean
+        waiting_bits = 8 * view.summary.waiting_bytes_mean
         return ratio(1000 * waiting_bits, view.rate_bps)
     values = _queueing_ms(view)
     return float(values.mean()) if values.size else None

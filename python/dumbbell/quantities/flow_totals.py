@@ -106,7 +106,7 @@ def _flow(view: FlowsView, several: bool) -> Iterator[str]:
     yield number(percent(sum(gone) if gone else None))
     yield number(percent(again) if is_tcp else None)
     for name in ("congestion_events", "timeouts"):
-        yield count(sum(getattr(summary, name) for summary in view.told) if is_tcp else None)
+        yield count(sum(getattr(summary, name) for summary in view.summaries) if is_tcp else None)
 
 
 def _goodput(view: FlowsView, take: Callable[[FlowsView], float | None]) -> float | None:
@@ -138,7 +138,7 @@ def _sends_datagrams(view: FlowsView) -> bool:
 
 
 def _datagrams(view: FlowsView) -> Iterator[str]:
-    arrived = sum(summary.received_packets for summary in view.told)
+    arrived = sum(summary.received_packets for summary in view.summaries)
     # The delays of the whole run are exact in its summary. Those of a flow's life need samples.
     delays = FlowsView(view.run, view.flows, Span(0, view.run.scenario.duration_ns), whole=True)
     yield name_of(view.flows)

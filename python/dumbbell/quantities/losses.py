@@ -16,9 +16,9 @@ from dumbbell.quantities.view import FlowsView, QueueView
 _RECOVERY_EVENTS: Final = ("congestion", "retransmit", "timeout", "recovered")
 
 
-def _told(view: FlowsView, name: str) -> int:
+def _counted(view: FlowsView, name: str) -> int:
     """Return what the summary of the run has counted of the flows."""
-    return sum(getattr(flow, name) for flow in view.told)
+    return sum(getattr(flow, name) for flow in view.summaries)
 
 
 @of_flows("retransmitted", best=Best.LOWEST, percent=True)
@@ -38,7 +38,7 @@ def retransmitted_segs(view: FlowsView) -> float | None:
 def timeouts(view: FlowsView) -> float | None:
     """Retransmission timeouts; in a part of a run only if events of `timeout` are recorded."""
     if view.whole:
-        return float(_told(view, "timeouts"))
+        return float(_counted(view, "timeouts"))
     events = view.events("timeout")
     return None if events is None else float(events.height)
 
@@ -50,7 +50,7 @@ def _packets(view: FlowsView, name: str) -> float | None:
         # A duplicate may be dropped or marked as well, so it is one of the packets.
         return flow.sent_segs + flow.duplicated_packets
 
-    return ratio(_told(view, name), sum(map(sent, view.told))) if view.whole else None
+    return ratio(_counted(view, name), sum(map(sent, view.summaries))) if view.whole else None
 
 
 @of_flows("dropped", best=Best.LOWEST, percent=True)
@@ -74,7 +74,7 @@ def marked_share(view: FlowsView) -> float | None:
 @of_flows("marks counted", percent=True)
 def counted_marks(view: FlowsView) -> float | None:
     """Ratio of counted to arrived marks (Accurate ECN); of the whole run (`@run`) only."""
-    flows = [flow for flow in view.told if flow.counted_marks is not None]
+    flows = [flow for flow in view.summaries if flow.counted_marks is not None]
     counted = sum(flow.counted_marks or 0 for flow in flows)
     return ratio(counted, sum(flow.marked_packets for flow in flows)) if view.whole else None
 

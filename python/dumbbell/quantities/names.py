@@ -37,7 +37,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.tables import Abbreviable
 from dumbbell.theory import curves, formulas
 
-Found = TypeVar("Found")
+Candidate = TypeVar("Candidate")
 
 _NUMBERS_SHOWN: Final = 20
 """Numbers of flows that an error message lists."""
@@ -383,7 +383,7 @@ class Vocabulary:
     }
 
 
-def _in_some(candidates: Iterable[Found], check: Callable[[Found], object]) -> None:
+def _in_some(candidates: Iterable[Candidate], check: Callable[[Candidate], object]) -> None:
     """Raise the first InputError of a check unless one of several passes it, or there are none."""
     problem: InputError | None = None
     for candidate in candidates:

@@ -15,7 +15,7 @@ def queue_mean_packets(view: QueueView) -> float | None:
     """Mean backlog in packets of full size; of a part of a run with the packet being sent."""
     if view.whole:
         packet_bytes = max(flow.packet_bytes for flow in view.run.scenario.flows)
-        return ratio(view.told.waiting_bytes_mean, packet_bytes)
+        return ratio(view.summary.waiting_bytes_mean, packet_bytes)
     values = view.samples("backlog_packets")
     return float(values.mean()) if values.size else None
 
@@ -24,6 +24,6 @@ def queue_mean_packets(view: QueueView) -> float | None:
 def queue_max_packets(view: QueueView) -> float | None:
     """Largest backlog, with the packet being sent."""
     if view.whole:
-        return float(view.told.backlog_packets_max)
+        return float(view.summary.backlog_packets_max)
     values = view.samples("backlog_packets")
     return float(values.max()) if values.size else None

@@ -180,7 +180,7 @@ class Quantity:
             raise unknown(self.takes, reference.argument, known)
 
 
-_FOUND: Final[dict[str, Quantity]] = {}
+_REGISTERED: Final[dict[str, Quantity]] = {}
 
 
 def _nothing(_: OwnAlgorithms) -> Sequence[str]:
@@ -244,8 +244,8 @@ def _words(compute: Callable[..., float | None]) -> tuple[str, str]:
 
 
 def _add(added: Quantity) -> None:
-    assert added.name not in _FOUND, f"{added.name} is defined twice"
-    _FOUND[added.name] = added
+    assert added.name not in _REGISTERED, f"{added.name} is defined twice"
+    _REGISTERED[added.name] = added
 
 
 CHAPTERS: Final = (
@@ -275,7 +275,7 @@ def quantities() -> dict[str, Quantity]:
     # A quantity registers itself when its module is imported, so that a new file is enough.
     for module in pkgutil.iter_modules(dumbbell.quantities.__path__):
         importlib.import_module(f"dumbbell.quantities.{module.name}")
-    return dict(sorted(_FOUND.items(), key=lambda entry: _chapter(entry[1])))
+    return dict(sorted(_REGISTERED.items(), key=lambda entry: _chapter(entry[1])))
 
 
 def quantity(name: str) -> Quantity:

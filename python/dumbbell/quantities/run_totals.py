@@ -141,7 +141,7 @@ def queues(run: Run) -> Totals:
 
 
 def _queue(view: QueueView) -> tuple[str, ...]:
-    summary, rate_bps = view.told, view.rate_bps
+    summary, rate_bps = view.summary, view.rate_bps
     return (
         summary.name,
         "unlimited" if rate_bps is None else number(rate_bps / 1e6, 4),
@@ -161,9 +161,9 @@ def doubts(run: Run) -> Totals:
     return Totals(("doubtful: may be decided by", "because"), rows, named=2)
 
 
-def testbed(told: TestbedSummary) -> Totals:
+def testbed(summary: TestbedSummary) -> Totals:
     """Return how the machine kept up with a run in real time."""
-    return Totals(("testbed", ""), tuple(_kept_up(told)))
+    return Totals(("testbed", ""), tuple(_kept_up(summary)))
 
 
 def _kept_up(summary: TestbedSummary) -> Iterator[tuple[str, str]]:

@@ -67,11 +67,11 @@ def decided_best(means: pl.DataFrame, by: Sequence[str], *, highest: bool) -> pl
     """
     sign, worse, better = (1.0, "low", "high") if highest else (-1.0, "high", "low")
     reach = pl.when(pl.col("mean").is_null()).then(-math.inf).otherwise(sign * pl.col(better))
-    found = means.with_columns(_reach=reach.fill_null(math.inf))
+    with_reach = means.with_columns(_reach=reach.fill_null(math.inf))
     most, two = pl.col("_reach").max().over(by), pl.col("_reach").top_k(2).min().over(by)
     rivals = pl.when(pl.col("_reach") == most).then(two).otherwise(most)
     is_best = (sign * pl.col(worse) > rivals) & (pl.col("mean").count().over(by) > 1)
-    return found.select(is_best.fill_null(value=False).alias("is_best"))["is_best"]
+    return with_reach.select(is_best.fill_null(value=False).alias("is_best"))["is_best"]
 
 
 def aggregate(

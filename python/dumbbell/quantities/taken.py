@@ -74,9 +74,9 @@ class Taken(dict[str, float | None]):
 
     def __repr__(self) -> str:
         """Return a line for each: its value and unit, and its window or why it has none."""
-        return "\n".join(f"{text}: {self._said(text)}" for text in self)
+        return "\n".join(f"{text}: {self._shown(text)}" for text in self)
 
-    def _said(self, text: str) -> str:
+    def _shown(self, text: str) -> str:
         if (value := self[text]) is None:
             return f"none, as {self.reasons[text]}"
         unit = self._units[text]

@@ -49,7 +49,7 @@ _NUMBERED: Final = {
 }
 
 Table = TypeVar("Table", bound=Settings)
-Found = TypeVar("Found")
+Computed = TypeVar("Computed")
 
 
 class RunView:
@@ -73,7 +73,7 @@ class RunView:
         self.flows = flows_of(run.scenario, run.summary.flows)
         self._windows = windows
         self._settings = settings
-        self._found: dict[object, Any] = {}
+        self._remembered: dict[object, Any] = {}
 
     def settings(self, kind: type[Table]) -> Table:
         """Return what the study sets for some quantities, or the defaults."""
@@ -120,11 +120,11 @@ class RunView:
         """The flows that are meant without a subject."""
         return tuple(flow for flow in self.flows if flow.is_sampled)
 
-    def remember(self, key: object, compute: Callable[[], Found]) -> Found:
+    def remember(self, key: object, compute: Callable[[], Computed]) -> Computed:
         """Return what was computed under a key before, or compute it."""
-        if key not in self._found:
-            self._found[key] = compute()
-        value: Found = self._found[key]
+        if key not in self._remembered:
+            self._remembered[key] = compute()
+        value: Computed = self._remembered[key]
         return value
 
     @remembered
@@ -223,7 +223,7 @@ class FlowsView:
     span: Span
     whole: bool = False
 
-    def once(self, compute: Callable[[FlowsView], Found]) -> Found:
+    def once(self, compute: Callable[[FlowsView], Computed]) -> Computed:
         """Return what a function makes of this view, computed once however often it is asked."""
         numbers = tuple(flow.number for flow in self.flows)
         return self.run.remember((compute, numbers, self.span, self.whole), lambda: compute(self))
@@ -282,7 +282,7 @@ class FlowsView:
         return [number for flow in self.flows for number in flow.connections]
 
     @property
-    def told(self) -> list[FlowSummary]:
+    def summaries(self) -> list[FlowSummary]:
         """The entries of the connections in the summary of the whole run."""
         return [self.run.run.summary.flows[number] for number in self.connections]
 
@@ -344,14 +344,14 @@ class QueueView:
     def grown(self, name: str) -> float | None:
         """Return by how much a counter grew; None without samples, but for the whole run."""
         if self.whole:
-            return float(getattr(self.told, name))
+            return float(getattr(self.summary, name))
         counters = self.run.queue_counters(self.number)
         if counters is None:
             return None
         return counters.between(name, self.span.start_ns, self.span.end_ns)
 
     @property
-    def told(self) -> QueueSummary:
+    def summary(self) -> QueueSummary:
         """Its entry in the summary of the whole run."""
         return self.run.run.summary.queues[self.number]
 

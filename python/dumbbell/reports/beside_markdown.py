@@ -96,7 +96,7 @@ def _claims(claims: Sequence[Beside]) -> Iterator[Sequence[str]]:
 def _checks(claims: Sequence[Beside]) -> Iterator[Sequence[str]]:
     for claim in claims:
         for pair in claim.pairs:
-            words = map(markdown.prose, (pair.kernel.asked.subject, pair.kernel.expected))
+            words = map(markdown.prose, (pair.kernel.question.subject, pair.kernel.expected))
             yield (claim.claim.id, *words, _measured(pair.simulator), _measured(pair.kernel))
 
 
@@ -119,5 +119,5 @@ def _reason(claim: Beside) -> str:
 
 
 def _in_words(pair: Pair) -> str:
-    text = f"{pair.kernel.asked.subject}: expected {pair.kernel.expected}; simulator "
+    text = f"{pair.kernel.question.subject}: expected {pair.kernel.expected}; simulator "
     return f"{markdown.prose(text)}{_measured(pair.simulator)}, kernel {_measured(pair.kernel)}"

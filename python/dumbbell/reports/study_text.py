@@ -217,9 +217,9 @@ def _groups(study: Study, account: Account) -> Iterator[Group]:
 
 def _line(claim: ClaimResult, account: Account) -> Line:
     theirs = dict.fromkeys(
-        check.asked.stated.text
+        check.question.stated.text
         for check in claim.checks
-        if check.asked.stated and not check.is_ours
+        if check.question.stated and not check.is_ours
     )
     return Line(
         claim.claim.id,
@@ -233,9 +233,9 @@ def _line(claim: ClaimResult, account: Account) -> Line:
 def _ours(claim: ClaimResult) -> str:
     """Return what decides, with the quantity unless the authors' number shows what it is."""
     check = _shown(claim)
-    if not check.brief or check.asked.stated:
+    if not check.brief or check.question.stated:
         return check.brief
-    return f"{check.asked.title}: {check.brief}"
+    return f"{check.question.title}: {check.brief}"
 
 
 def _shown(claim: ClaimResult) -> CheckResult:

@@ -31,12 +31,12 @@ class Account:
     @cached_property
     def hanging(self) -> frozenset[str]:
         """The claims that hold under a declared reading only."""
-        return frozenset(name for each in self.decided for name in each.hanging)
+        return frozenset(name for decided in self.decided for name in decided.hanging)
 
     @cached_property
     def standings(self) -> Mapping[str, Standing]:
         """Claim -> where it stands; those that do not count, too."""
-        return {each.claim.id: standing.standing(each, self.hanging) for each in self.claims}
+        return {result.claim.id: standing.standing(result, self.hanging) for result in self.claims}
 
     @cached_property
     def counts(self) -> Mapping[Standing, int]:
@@ -50,5 +50,5 @@ def of(results: Results, claims: Sequence[ClaimResult] | None = None) -> Account
     axes = [test.axes for test in results.study.tests]
     return Account(
         judged,
-        [decide(each, judged, axes, results.source) for each in results.study.decisions],
+        [decide(decision, judged, axes, results.source) for decision in results.study.decisions],
     )

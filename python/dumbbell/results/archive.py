@@ -115,7 +115,7 @@ def _readme(results: Results, name: str, runs: int) -> str:
 def _tar(folder: Path, file: Path) -> None:
     """Write a folder with all that lies in it, without times and owners."""
     with tarfile.open(file, "w", format=tarfile.PAX_FORMAT) as archive:
-        for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             entry = tarfile.TarInfo(path.relative_to(folder.parent).as_posix())
             entry.size, entry.mode = path.stat().st_size, 0o644
             with path.open("rb") as content:

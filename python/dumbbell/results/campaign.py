@@ -212,11 +212,11 @@ class Campaign:
             if not beyond(claim, at_most)
             for need in claim.needs
         ]
-        more = _more(needs, self._asked())
+        more = _more(needs, self._repetitions())
         if not more:
             return None
-        known = {(each.test, each.point): each for each in self.plan.more}
-        known |= {(each.test, each.point): each for each in more}
+        known = {(extra.test, extra.point): extra for extra in self.plan.more}
+        known |= {(extra.test, extra.point): extra for extra in more}
         return replace(self, plan=self.plan.model_copy(update={"more": tuple(known.values())}))
 
     def undecided(self, *, alone: bool = False) -> list[ClaimResult]:
@@ -224,7 +224,7 @@ class Campaign:
         results = self.own_results() if alone else self.results()
         return [claim for claim in results.claims() if claim.verdict is Verdict.UNDECIDED]
 
-    def _asked(self) -> Mapping[tuple[str, tuple[tuple[str, str], ...]], int]:
+    def _repetitions(self) -> Mapping[tuple[str, tuple[tuple[str, str], ...]], int]:
         """Return the planned repetitions of each grid point."""
         repetitions: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
         for run in self.planned:

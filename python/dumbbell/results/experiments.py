@@ -84,12 +84,13 @@ def of_traffic(
     """Yield the figures of what a scenario records and sends; `series` has the colours."""
     record = scenario.get("record", {})
     is_sampled = not isinstance(record, Mapping) or record.get("interval") != "none"
-    found = figures(test, series)
-    yield from (each for each in found if is_sampled or each["kind"] != "overlay")
-    flows = [each for each in scenario.get("flow", ()) if isinstance(each, Mapping)]
-    has_requests = "arrivals" in scenario or any("workload" in each for each in flows)
+    yield from (
+        figure for figure in figures(test, series) if is_sampled or figure["kind"] != "overlay"
+    )
+    flows = [flow for flow in scenario.get("flow", ()) if isinstance(flow, Mapping)]
+    has_requests = "arrivals" in scenario or any("workload" in flow for flow in flows)
     # Transfers of one size have nothing to show by size.
-    if has_requests or len({str(each["bytes"]) for each in flows if "bytes" in each}) > 1:
+    if has_requests or len({str(flow["bytes"]) for flow in flows if "bytes" in flow}) > 1:
         yield {
             "name": "sizes",
             "title": "Completion times by size",

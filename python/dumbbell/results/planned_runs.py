@@ -247,17 +247,17 @@ class PlannedRuns:
             for run in self._planned_of(test)[plan]:
                 place = _place(run)
                 if place in finished:
-                    found = Listed(run, plan, State.FINISHED)
+                    entry = Listed(run, plan, State.FINISHED)
                 elif plan.quick and place[1] in full:
                     continue
                 else:
-                    found = Listed(run, plan, *self._fate(run.resolved.key))
-                listed.setdefault(place, found)
+                    entry = Listed(run, plan, *self._fate(run.resolved.key))
+                listed.setdefault(place, entry)
         order = {
             tuple(point.axes.values()): number
             for number, point in enumerate(self.study.points(test))
         }
-        return sorted(listed.values(), key=lambda each: order[tuple(each.run.axes.values())])
+        return sorted(listed.values(), key=lambda entry: order[tuple(entry.run.axes.values())])
 
     def _fate(self, key: str) -> tuple[State, str]:
         """Return what became of a run without metrics, and why."""

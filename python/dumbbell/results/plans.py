@@ -34,7 +34,7 @@ class Plan(BaseModel):
     """Grid points of which there are more repetitions, as they decide claims."""
 
     @classmethod
-    def asked(cls, *, quick: bool = False, runs: int | None = None, seed: int = 0) -> Plan:
+    def requested(cls, *, quick: bool = False, runs: int | None = None, seed: int = 0) -> Plan:
         """Return the plan of what a user asks for; InputError for numbers out of their range."""
         return validate(cls, {"quick": quick, "runs": runs, "seed": seed})
 
@@ -45,9 +45,9 @@ class Plan(BaseModel):
     def joined(self, other: Plan) -> Plan:
         """Return the plan with what either has more of."""
         most: dict[object, More] = {}
-        for each in (*self.more, *other.more):
-            known = most.get((each.test, each.point), each)
-            most[each.test, each.point] = max(known, each, key=lambda one: one.runs)
+        for extra in (*self.more, *other.more):
+            known = most.get((extra.test, extra.point), extra)
+            most[extra.test, extra.point] = max(known, extra, key=lambda one: one.runs)
         return self.model_copy(update={"more": tuple(most.values())})
 
 

@@ -46,7 +46,7 @@ class Results(PlannedRuns):
         """Return how much of each test has been run, for notebooks."""
         rows = []
         for test in self.study.tests:
-            states = [each.state for each in self.runs(test.name)]
+            states = [run.state for run in self.runs(test.name)]
             finished = states.count(State.FINISHED)
             quick = "yes" if finished and self.quick(test.name) else ""
             rows.append((test.name, test.title, finished, len(states), quick))
@@ -56,8 +56,8 @@ class Results(PlannedRuns):
 
     @property
     def _done(self) -> str:
-        finished = sum(each.finished for each in self.counted)
-        return f"{finished} of {sum(each.planned for each in self.counted)} runs finished"
+        finished = sum(counts.finished for counts in self.counted)
+        return f"{finished} of {sum(counts.planned for counts in self.counted)} runs finished"
 
     @cached_property
     def doubtful(self) -> Sequence[str]:
@@ -101,7 +101,9 @@ class Results(PlannedRuns):
         """Features of the hosts' stack in the planned runs that the kernel could not offer."""
         runs = (run.resolved for test in self.study.tests for run in self.finished(test.name))
         testbeds = (summary.testbed for _, summary in self._summaries(runs))
-        return sorted({each for testbed in testbeds if testbed for each in testbed.not_offered})
+        return sorted(
+            {feature for testbed in testbeds if testbed for feature in testbed.not_offered}
+        )
 
     @cached_property
     def algorithms(self) -> list[Algorithm]:
@@ -121,14 +123,13 @@ class Results(PlannedRuns):
         order of `finished`. Raises InputError if the test or a quantity is unknown.
         """
         references = list(dict.fromkeys(arguments.names(columns, "columns", "goodput_mbit_per_s")))
-        own = self._derived
-        taken = list(dict.fromkeys(derived.columns(references, own)))
+        taken = list(dict.fromkeys(derived.columns(references, self._derived)))
         described = self.study.test(test)
         values = taking.of_runs(self.finished(test), taken, self.store)
         frame = tables.frame(described, values, taken)
         for name in references:
-            if name in own:
-                frame = derived.added(frame, list(described.axes), own[name])
+            if name in self._derived:
+                frame = derived.added(frame, list(described.axes), self._derived[name])
         spare = [name for name in taken if name not in references]
         return frame.drop(spare)
 
@@ -173,7 +174,7 @@ class Results(PlannedRuns):
         main = readings.named(self.study.claims, axis)
         if not main:
             axes = dict.fromkeys(axis for test in self.study.tests for axis in test.axes)
-            known = [each for each in axes if readings.named(self.study.claims, each)]
+            known = [name for name in axes if readings.named(self.study.claims, name)]
             raise unknown("axis of claims", axis, known)
         values = dict.fromkeys(
             value for test in self.study.tests for value in test.axes.get(axis, ())
@@ -213,7 +214,7 @@ class Results(PlannedRuns):
 
     @cached_property
     def _derived(self) -> Mapping[str, Derived]:
-        return {each.name: each for each in self.study.quantities}
+        return {quantity.name: quantity for quantity in self.study.quantities}
 
     def _evidence(self, test: str, columns: Sequence[str]) -> TestRuns:
         """Return the runs of a test that a check may use, with their seeds."""
@@ -229,7 +230,7 @@ class Results(PlannedRuns):
             repetitions=max((point.runs for point in points), default=1),
             is_quick=quick and bool(seeds),
             is_shorter=quick and bool(self.test(test).quick.set),
-            left_out=[each.axes for each in whole if tuple(each.axes.values()) not in kept],
+            left_out=[point.axes for point in whole if tuple(point.axes.values()) not in kept],
         )
 
     def get_run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:

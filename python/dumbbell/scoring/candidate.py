@@ -75,8 +75,7 @@ class Candidate:
         """Check its description and its compiled code before anything of it runs."""
         if self._algorithm is not None:
             with self._guarded("examining it"):
-                found = interface.rows(self._algorithm, self._algorithm.code, self.shown)
-                self._judge(found)
+                self._judge(interface.rows(self._algorithm, self._algorithm.code, self.shown))
 
     def check_calls(self) -> None:
         """Make random calls."""
@@ -93,11 +92,11 @@ class Candidate:
         """Check it in the kernel, without limits: hosts of the testbed need the system's rights."""
         algorithm, _ = catalogue.split_preset(self.choice, own_algorithms=self.own_algorithms)
         rows = list(kernel.rows(algorithm))
-        found = [problems.of_row(row, self.shown) for row in rows if row.verdict is Verdict.FAILED]
-        if not found:
+        failed = [problems.of_row(row, self.shown) for row in rows if row.verdict is Verdict.FAILED]
+        if not failed:
             idle = (row for row in rows if row.verdict is Verdict.NOT_CHECKED)
-            found = [problems.unavailable(row, self.shown) for row in idle][:1]
-        return found
+            failed = [problems.unavailable(row, self.shown) for row in idle][:1]
+        return failed
 
     def _judge(self, rows: Iterable[Row]) -> None:
         failed = [row for row in rows if row.verdict is Verdict.FAILED]

@@ -135,8 +135,8 @@ class Refused(Exception):  # noqa: N818 - what happened, not what to do
 
 def of_file(error: InputError, file: str, code: Code) -> Problem:
     """Return what an error about a file states: its name, its source or its preset file."""
-    found = _PLACE.fullmatch(error.source or "")
-    line = error.line if found is None else int(found["line"])
+    place = _PLACE.fullmatch(error.source or "")
+    line = error.line if place is None else int(place["line"])
     problem, details = _with_log(error.problem)
     if "signal terminated program" in problem:  # that of gcc's own parts, at a limit
         problem = f"the compiler ended early: {problem}"
@@ -147,28 +147,28 @@ def of_file(error: InputError, file: str, code: Code) -> Problem:
 
 def _with_log(message: str) -> tuple[str, str]:
     """Return a message without the path of a log, which does not last, and the log."""
-    found = _LOG.search(message)
-    if found is None:
+    mention = _LOG.search(message)
+    if mention is None:
         return message, ""
     try:
-        log = Path(found["path"]).read_text(errors="replace")[-_LOG_MAX:]
+        log = Path(mention["path"]).read_text(errors="replace")[-_LOG_MAX:]
     except OSError:
         log = ""
-    return message[: found.start()], _WORK.sub("", log)
+    return message[: mention.start()], _WORK.sub("", log)
 
 
 def unavailable(row: Row, file: str) -> Problem:
     """Return why a check could not be made in the kernel."""
-    return Problem(Code.UNAVAILABLE, row.told, file, remedy=row.remedy)
+    return Problem(Code.UNAVAILABLE, row.message, file, remedy=row.remedy)
 
 
 def of_row(row: Row, file: str) -> Problem:
     """Return the problem that a check has found."""
-    message, details = _with_log(row.told)
-    found = _PLACE.search(message)
-    line = None if found is None else int(found["line"])
-    if found is not None and message.startswith(f"{found[0]}: "):
-        message = message.removeprefix(f"{found[0]}: ")  # it is in `file` and `line`
+    message, details = _with_log(row.message)
+    place = _PLACE.search(message)
+    line = None if place is None else int(place["line"])
+    if place is not None and message.startswith(f"{place[0]}: "):
+        message = message.removeprefix(f"{place[0]}: ")  # it is in `file` and `line`
     details = row.details or details
     return Problem(CHECKS[row.part, row.check], message, file, line, row.remedy, details)
 

@@ -39,7 +39,7 @@ class Bar:
         common = [name for name in totals if name in self.beat]
         if len(common) < statistics.RUNS_MIN:
             return False
-        ours, theirs = ([each[name] for name in common] for each in (totals, self.beat))
+        ours, theirs = ([worths[name] for name in common] for worths in (totals, self.beat))
         return statistics.paired(ours, theirs).high < 0
 
 
@@ -99,15 +99,15 @@ def race(
             ]
             for path, run in zip(paths, runs, strict=True):
                 worths[path.name] = run.result()
-            found = Race(worths, dropped=end < last)
-            if found.dropped and bar.is_missed(found.totals):
+            outcome = Race(worths, dropped=end < last)
+            if outcome.dropped and bar.is_missed(outcome.totals):
                 break
             if not also:
                 # A fault in them is named after one in a run, so they stop no runs.
                 also.append(_submit(pool, threading.Event(), candidate.check_calls))
-        for each in also:
-            each.result()
-    return found
+        for future in also:
+            future.result()
+    return outcome
 
 
 def _submit(

@@ -78,7 +78,7 @@ class Score:
     @property
     def passed(self) -> bool:
         """True if it ran all paths and has no problem."""
-        ours = [each for each in self.problems if each.code is not Code.UNAVAILABLE]
+        ours = [problem for problem in self.problems if problem.code is not Code.UNAVAILABLE]
         return self.status is Status.SCORED and not ours
 
     def as_dict(self) -> dict[str, Any]:
@@ -93,9 +93,9 @@ class Score:
             "passed": self.passed,
             "score": None if self.score is None else self.score.as_dict(),
             "gain": None if self.gain is None else self.gain.as_dict(),
-            "parts": [each.as_dict() for each in self.parts],
+            "parts": [part.as_dict() for part in self.parts],
             "runs": len(self.worths),
-            "problems": [each.as_dict() for each in self.problems],
+            "problems": [problem.as_dict() for problem in self.problems],
             "worths": dict(self.worths),
         }
 
@@ -150,7 +150,9 @@ def to_beat(content: object, suite: str, split: str) -> Mapping[str, float]:
             raise InputError(
                 "not a score of these paths", key=f"beat.{key}", value=content.get(key), valid=value
             )
-    if not all(isinstance(each, int | float) and math.isfinite(each) for each in worths.values()):
+    if not all(
+        isinstance(worth, int | float) and math.isfinite(worth) for worth in worths.values()
+    ):
         raise InputError("not numbers", key="beat.worths", valid="finite numbers by path")
     return worths
 
@@ -171,23 +173,23 @@ def score_of(request: Request, on_step: Callable[[str], None] = lambda _: None) 
             on_step("compiling")
             candidate = Candidate.read(request.algorithm)
             candidate.check_interface()
-            found = race(gauge, candidate, bar, jobs, lambda end: on_step(f"{end} paths"))
+            outcome = race(gauge, candidate, bar, jobs, lambda end: on_step(f"{end} paths"))
     except Refused as error:
         return replace(empty, problems=error.problems)
     gauge.keep()
-    if request.in_kernel and not found.dropped:
+    if request.in_kernel and not outcome.dropped:
         on_step("in the kernel")
-        return _scored(empty, request, found, candidate.in_kernel())
-    return _scored(empty, request, found, ())
+        return _scored(empty, request, outcome, candidate.in_kernel())
+    return _scored(empty, request, outcome, ())
 
 
-def _scored(empty: Score, request: Request, found: Race, wrong: Sequence[Problem]) -> Score:
-    parts = ratios(empty.suite, list(found.worths.values()))
-    totals = found.totals
+def _scored(empty: Score, request: Request, outcome: Race, wrong: Sequence[Problem]) -> Score:
+    parts = ratios(empty.suite, list(outcome.worths.values()))
+    totals = outcome.totals
     gains = [math.exp(totals[name] - request.beat[name]) for name in totals if name in request.beat]
     return replace(
         empty,
-        status=Status.DROPPED if found.dropped else Status.SCORED,
+        status=Status.DROPPED if outcome.dropped else Status.SCORED,
         score=score(list(totals.values())),
         parts=parts,
         gain=statistics.geometric_mean(gains) if gains else None,
@@ -198,14 +200,14 @@ def _scored(empty: Score, request: Request, found: Race, wrong: Sequence[Problem
 
 def _harm(suite: Suite, algorithm: str, parts: Sequence[Ratio]) -> Iterator[Problem]:
     """Yield the problem if other flows lose clearly more than next to the reference."""
-    for each in parts:
-        if each.part.name != _OTHERS or each.ratio is None or each.ratio.high >= 1 - HARM_MAX:
+    for part in parts:
+        if part.part.name != _OTHERS or part.ratio is None or part.ratio.high >= 1 - HARM_MAX:
             continue
-        lost = f"{percent(1 - each.ratio.value)} ({percent(1 - each.ratio.high)} or more)"
+        lost = f"{percent(1 - part.ratio.value)} ({percent(1 - part.ratio.high)} or more)"
         yield Problem(
             Code.HARM,
             f"flows next to it lose {lost} of the goodput that they have next to "
-            f"{suite.reference}, over {each.paths} paths",
+            f"{suite.reference}, over {part.paths} paths",
             algorithm,
             remedy=f"leave them {percent(1 - HARM_MAX)}: cut more on loss, or grow less",
         )

@@ -89,9 +89,9 @@ class Suite(Table):
 
     def _path(self, split: str, number: int) -> NetworkPath:
         stem, _, version = self.name.rpartition("-")
-        found = Distribution(name=stem, version=int(version), **self.distribution).paths(split)
+        path_set = Distribution(name=stem, version=int(version), **self.distribution).paths(split)
         is_pair = number % self.pair_every == self.pair_every - 1
-        table = found.table(number, learners=1 + is_pair)
+        table = path_set.table(number, learners=1 + is_pair)
         del table["seed"]  # a repetition of a `NetworkPath` has its own
         for flow in table["flow"]:
             if flow["label"] == "learner":
@@ -101,7 +101,7 @@ class Suite(Table):
                     flow["start"] = {"from": "0s", "to": f"{latest_ns}ns"}
             elif flow.get("transport") != "udp":
                 flow["group"] = BESIDE
-        return NetworkPath(found.name(number), {**table, "record": _NO_SAMPLES}, {}, self.name)
+        return NetworkPath(path_set.name(number), {**table, "record": _NO_SAMPLES}, {}, self.name)
 
 
 def names() -> list[str]:

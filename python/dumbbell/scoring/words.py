@@ -18,23 +18,23 @@ def cells(ratio: Ratio) -> list[str]:
     return [ratio.part.name, shown, str(ratio.paths), ratio.part.what]
 
 
-def estimate(found: Estimate) -> str:
+def estimate(estimated: Estimate) -> str:
     """Render an estimate with its interval, if it has one."""
-    if not found.has_interval:
-        return number(found.value)
-    return with_interval(found.value, found.low, found.high)
+    if not estimated.has_interval:
+        return number(estimated.value)
+    return with_interval(estimated.value, estimated.low, estimated.high)
 
 
-def conclusion(found: Score) -> str:
+def conclusion(score: Score) -> str:
     """State the score in a sentence."""
-    if found.score is None:
-        count = len(found.problems)
-        return f"{found.algorithm}: no score, {count} problem{'s' * (count != 1)}."
-    reference = f"{found.suite.reference} has 100"
-    paths = f"{len(found.worths)} paths of {found.suite.name}/{found.split}"
-    text = f"{found.algorithm}: {estimate(found.score)} on {paths}; {reference}."
-    if found.gain is not None:
-        text += f" It has {estimate(found.gain)} times what the one to beat has."
-    if found.status is Status.DROPPED:
+    if score.score is None:
+        count = len(score.problems)
+        return f"{score.algorithm}: no score, {count} problem{'s' * (count != 1)}."
+    reference = f"{score.suite.reference} has 100"
+    paths = f"{len(score.worths)} paths of {score.suite.name}/{score.split}"
+    text = f"{score.algorithm}: {estimate(score.score)} on {paths}; {reference}."
+    if score.gain is not None:
+        text += f" It has {estimate(score.gain)} times what the one to beat has."
+    if score.status is Status.DROPPED:
         text += " It is clearly worse than required, so the race has dropped it."
     return text

@@ -56,7 +56,11 @@ class Gauge:
 
     def worth(self, path: NetworkPath, choice: str, measure: Measure) -> Worth:
         """Run an algorithm on a path and return what the run is worth, part by part."""
-        wanted = [term.reference for each in self._parts[path.name].values() for term in each.terms]
+        wanted = [
+            term.reference
+            for objective in self._parts[path.name].values()
+            for term in objective.terms
+        ]
         if path.name not in self._known:
             self._known[path.name] = self.measure(self.suite.reference, path, wanted)
             self._is_new = True
@@ -74,9 +78,9 @@ class Gauge:
 
     def _read(self) -> dict[str, Values]:
         try:
-            found = json.loads(user_cache.read(self._cache_name, _BYTES_MAX) or b"{}")
+            kept = json.loads(user_cache.read(self._cache_name, _BYTES_MAX) or b"{}")
             return {
-                path.name: _checked(found[path.name]) for path in self.paths if path.name in found
+                path.name: _checked(kept[path.name]) for path in self.paths if path.name in kept
             }
         except (ValueError, TypeError, AttributeError, RecursionError):
             return {}
@@ -118,7 +122,7 @@ def total(worth: Worth) -> float:
 
 def score(totals: Sequence[float]) -> Estimate:
     """Return the score of runs, with its interval over paths."""
-    return statistics.geometric_mean([FULL * math.exp(each) for each in totals])
+    return statistics.geometric_mean([FULL * math.exp(total) for total in totals])
 
 
 @dataclass(frozen=True)
@@ -151,9 +155,9 @@ class Ratio:
 
 def ratios(suite: Suite, worths: Sequence[Worth]) -> tuple[Ratio, ...]:
     """Return each part of a score."""
-    found = []
+    scored = []
     for part in suite.parts:
-        values = [math.exp(each[part.name]) for each in worths if part.name in each]
+        values = [math.exp(worth[part.name]) for worth in worths if part.name in worth]
         ratio = statistics.geometric_mean(values) if values else None
-        found.append(Ratio(part, ratio, len(values)))
-    return tuple(found)
+        scored.append(Ratio(part, ratio, len(values)))
+    return tuple(scored)

@@ -58,7 +58,7 @@ def application(site: Site, hosts: frozenset[str] | None = None) -> ASGIApp:
         "/index.html": answers.overview,
         "/live.json": answers.live,
         "/runs.html": answers.runs,
-        "/runs.json": answers.found,
+        "/runs.json": answers.run_rows,
         "/overlay/{named}/": answers.overlay,
         "/overlay/{named}/figures/{file}": answers.figure,
         "/overlay/{named}/data/{file}": answers.numbers,
@@ -134,8 +134,8 @@ class _Answers:
     def runs(self, _: Request) -> Response:
         return HTMLResponse(self._site.runs())
 
-    def found(self, _: Request) -> Response:
-        return JSONResponse(self._site.found())
+    def run_rows(self, _: Request) -> Response:
+        return JSONResponse(self._site.run_rows())
 
     def overlay(self, request: Request) -> Response:
         return HTMLResponse(self._site.overlay(_named(request)))

@@ -40,7 +40,7 @@ def content(inventory: Inventory, unknown: Mapping[str, str]) -> Mapping[str, An
 
     `unknown` are the names of studies that the inventory cannot read, and why.
     """
-    studies = [row for each in inventory.results() for row in _rows(each, inventory)]
+    studies = [row for results in inventory.results() for row in _rows(results, inventory)]
     latest = campaigns.latest(inventory.store)
     return {
         "folder": str(inventory.store.root),
@@ -71,7 +71,7 @@ def _progress(results: Results, plan: Plan, inventory: Inventory) -> Progress:
     return Progress(len(keys), len(there - invalid), len(invalid), tuple(map(str, failed.values())))
 
 
-def _row(results: Results, plan: Plan, found: Progress) -> Mapping[str, Any]:
+def _row(results: Results, plan: Plan, progress: Progress) -> Mapping[str, Any]:
     header = results.study.header
     command = header.command or f"dumbbell run {results.study.called}"
     return {
@@ -79,11 +79,11 @@ def _row(results: Results, plan: Plan, found: Progress) -> Mapping[str, Any]:
         "title": header.title,
         "command": f"{command}{engines.option(results.engine)}{run_pages.options(plan)}",
         "engine": results.engine.identity,
-        "planned": found.planned,
-        "done": found.done,
-        "invalid": found.invalid,
-        "failed": len(found.failures),
-        "why": found.failures[:_REASONS],
+        "planned": progress.planned,
+        "done": progress.done,
+        "invalid": progress.invalid,
+        "failed": len(progress.failures),
+        "why": progress.failures[:_REASONS],
     }
 
 

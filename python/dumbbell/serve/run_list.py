@@ -19,7 +19,7 @@ def content(inventory: Inventory) -> Mapping[str, Any]:
     """
     runs = list(inventory.runs())
     numbers: dict[tuple[tuple[str, str], ...], int] = {}
-    rows = [_row(run, numbers.setdefault(_said(run), len(numbers))) for run in runs]
+    rows = [_row(run, numbers.setdefault(_values(run), len(numbers))) for run in runs]
     columns = list(runs[0].cells) if runs else []
     return {"columns": columns, "rows": rows, "said": list(numbers)}
 
@@ -36,7 +36,7 @@ def _row(run: StoredRun, place: int) -> Mapping[str, Any]:
     }
 
 
-def _said(run: StoredRun) -> tuple[tuple[str, str], ...]:
+def _values(run: StoredRun) -> tuple[tuple[str, str], ...]:
     """Return names and values of the scenario, or those that are known of its bottleneck."""
     return tuple(sorted(set(_named(run))))
 

@@ -55,7 +55,7 @@ class Site:
         """Return the page of runs, whose content is `found`."""
         return self._page("found.html.j2", _HOME.below("Runs", "runs.html"), most=len(LETTERS))
 
-    def found(self) -> Mapping[str, Any]:
+    def run_rows(self) -> Mapping[str, Any]:
         """Return all runs."""
         with self._lock, own_algorithms.nothing_runs():
             return run_list.content(self._inventory)
@@ -72,7 +72,7 @@ class Site:
             _below(title, f"overlay/{_joined(picks)}/"),
             title=title,
             picks=picks,
-            pictures=[each.picture for each in drawn],
+            pictures=[figure.picture for figure in drawn],
             totals=totals,
             pair=_joined(picks) if len(picks) == _PAIR else None,
         )
@@ -80,7 +80,7 @@ class Site:
     def figures(self, named: Sequence[str]) -> list[Drawn]:
         """Return the figures of such a page."""
         with own_algorithms.nothing_runs():
-            keys = [self.key(each) for each in _distinct(named)]
+            keys = [self.key(name) for name in _distinct(named)]
             return self._gallery.drawn(
                 keys,
                 tuple(self.store.state(key) for key in keys),
@@ -130,7 +130,7 @@ class Site:
         return self._inventory.key(beginning)
 
     def _picks(self, named: Sequence[str]) -> list[Pick]:
-        keys = [self.key(each) for each in _distinct(named)]
+        keys = [self.key(name) for name in _distinct(named)]
         with self._lock:
             stored = [self._inventory.run(key) for key in keys]
         try:
@@ -141,7 +141,10 @@ class Site:
             raise InputError(
                 str(error), valid="to run what made it again, which replaces it"
             ) from None
-        return [Pick(*each) for each in zip(LETTERS, stored, runs, strict=False)]
+        return [
+            Pick(letter, entry, run)
+            for letter, entry, run in zip(LETTERS, stored, runs, strict=False)
+        ]
 
     def _page(self, template: str, place: Place, **content: Any) -> str:
         return pages.render(self._environment, template, place, "/", **content)

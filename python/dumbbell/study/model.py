@@ -42,7 +42,7 @@ from dumbbell.scenario.tables import Table, Title
 from dumbbell.study import part as parts
 from dumbbell.study.files import RESULTS, StudyFiles, find, names, read
 from dumbbell.study.tables import tables as tables_of
-from dumbbell.study.telling import Ask, Cause, FoundOut, Question, Told, named, of_part
+from dumbbell.study.telling import Ask, Cause, FoundOut, PageText, Question, named, of_part
 
 
 class Header(Table):
@@ -171,7 +171,7 @@ class Study(Table):
         """
         kept = parts.part(self, names)
         claims = {claim.id for claim in kept.claims}
-        texts = of_part(self._told, claims, {test.name for test in kept.tests})
+        texts = of_part(self._page_texts, claims, {test.name for test in kept.tests})
         update = {
             "tests": kept.tests,
             "figures": kept.figures,
@@ -368,7 +368,7 @@ class Study(Table):
         return self
 
     @property
-    def _told(self) -> Mapping[str, Sequence[Told]]:
+    def _page_texts(self) -> Mapping[str, Sequence[PageText]]:
         """The texts of its page, by kind."""
         return {
             "questions": self.questions,
@@ -379,7 +379,7 @@ class Study(Table):
 
     def _page_claims(self) -> Iterator[tuple[str, str]]:
         """Yield the claims that are named for the page, each with its place."""
-        for kind, tables in self._told.items():
+        for kind, tables in self._page_texts.items():
             for key, table in numbered(kind.removesuffix("s"), tables):
                 yield from ((f"{key}.{place}", name) for place, name in named(table))
         for key, decision in numbered("decision", self.decisions):

@@ -31,7 +31,7 @@ def tables(study: Study, files: StudyFiles) -> dict[str, Any]:
         "claim": {claim.id for claim in study.claims},
     }
     for kind, names in kept.items():
-        data[kind] = [each for each in data.get(kind, []) if each[_NAMED_BY[kind]] in names]
+        data[kind] = [table for table in data.get(kind, []) if table[_NAMED_BY[kind]] in names]
     return data
 
 

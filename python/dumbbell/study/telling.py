@@ -102,10 +102,10 @@ class Ask(Table):
         return self
 
 
-Told = Question | FoundOut | Cause | Ask
+PageText = Question | FoundOut | Cause | Ask
 
 
-def named(table: Told) -> Iterator[tuple[str, str]]:
+def named(table: PageText) -> Iterator[tuple[str, str]]:
     """Yield the claims that a table names, each with its place."""
     if isinstance(table, FoundOut):
         yield from ((f"when.{name}", name) for name in table.when)
@@ -114,11 +114,11 @@ def named(table: Told) -> Iterator[tuple[str, str]]:
 
 
 def of_part(
-    tables: Mapping[str, Sequence[Told]], claims: Set[str], tests: Set[str]
-) -> dict[str, tuple[Told, ...]]:
+    tables: Mapping[str, Sequence[PageText]], claims: Set[str], tests: Set[str]
+) -> dict[str, tuple[PageText, ...]]:
     """Return the texts of a part of a study, of the claims and tests that it has."""
 
-    def kept(table: Told) -> Told | None:
+    def kept(table: PageText) -> PageText | None:
         if isinstance(table, FoundOut):
             return table if table.when.keys() <= claims else None
         names = tuple(name for name in table.claims if name in claims)

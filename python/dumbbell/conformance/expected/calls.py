@@ -32,8 +32,8 @@ WRITABLE: Final = (
 )
 """Fields of a connection that an algorithm may write (``cc.h``)."""
 
-Told = str | Mapping[str, Any]
-"""A hook with what it is told, as ``crates/algorithm/src/call.rs`` reads it."""
+HookCall = str | Mapping[str, Any]
+"""A hook with its arguments, as ``crates/algorithm/src/call.rs`` reads it."""
 
 
 @dataclass
@@ -98,15 +98,15 @@ class Hooks:
     report: Sequence[int] = (0,) * INFO_MAX
     line: int = 0
 
-    def call(self, conn: dict[str, int], told: Told) -> int:
+    def call(self, conn: dict[str, int], hook_call: HookCall) -> int:
         """Call a hook, which may write to `conn`; return its answer, 0 if it has none.
 
         A hook that the algorithm lacks does nothing, but undo_cwnd, in whose place Reno's is.
         """
-        if _hook(told) not in self.calls.hooks:
+        if _hook(hook_call) not in self.calls.hooks:
             return 0
         before = {"conn": dict(conn), "state": self.state}
-        outcome, self.report = self.calls.make(self.line, {"told": told, "before": before})
+        outcome, self.report = self.calls.make(self.line, {"told": hook_call, "before": before})
         after = outcome["after"]
         self.state = after["state"]
         conn.update((name, after["conn"][name]) for name in WRITABLE)
@@ -116,8 +116,8 @@ class Hooks:
 def values_of(algorithm: Algorithm, preset: str | None, set_: Mapping[str, int]) -> list[int]:
     """Return the values of the parameters, in their order."""
     chosen = {**(algorithm.preset(preset).values if preset else {}), **set_}
-    return [chosen.get(each.name, each.initial) for each in algorithm.parameters]
+    return [chosen.get(parameter.name, parameter.initial) for parameter in algorithm.parameters]
 
 
-def _hook(told: Told) -> str:
-    return told if isinstance(told, str) else next(iter(told))
+def _hook(hook_call: HookCall) -> str:
+    return hook_call if isinstance(hook_call, str) else next(iter(hook_call))

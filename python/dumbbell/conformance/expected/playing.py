@@ -17,7 +17,6 @@ from dumbbell.conformance.expected.script import (
     Case,
     Expect,
     Expectation,
-    Found,
     Idle,
     Loss,
     Recovered,
@@ -26,6 +25,7 @@ from dumbbell.conformance.expected.script import (
     Step,
     Timeout,
     Undo,
+    Values,
     Wait,
 )
 
@@ -50,20 +50,20 @@ class Miss:
         Its case.
     expectation
         The expectation.
-    found
+    value
         The value instead.
     """
 
     line: int
     case: Case
     expectation: Expectation
-    found: int | str
+    value: int | str
 
     @property
     def words(self) -> str:
         """The difference in words."""
-        name, found = self.expectation.name, shown(self.expectation.name, self.found)
-        return f"{name} is {found}, expected {self.expectation.written}"
+        name, value = self.expectation.name, shown(self.expectation.name, self.value)
+        return f"{name} is {value}, expected {self.expectation.written}"
 
 
 @dataclass
@@ -88,7 +88,7 @@ class Played:
     calls: list[Calls] = field(default_factory=list)
     misses: list[Miss] = field(default_factory=list)
     expectations: int = 0
-    after: dict[int, Found] = field(default_factory=dict)
+    after: dict[int, Values] = field(default_factory=dict)
 
 
 def play(script: Script, algorithm: Algorithm) -> Played:
@@ -111,19 +111,19 @@ def _play(case: Case, algorithm: Algorithm, played: Played, budget: Iterator[int
     for step in case.steps:
         hooks.line = step.line
         if isinstance(step.action, Expect):
-            found = _found(algorithm, connection, hooks)
+            values = _values(algorithm, connection, hooks)
             played.expectations += len(step.action.expectations)
-            miss = _miss(step, case, found)
+            miss = _miss(step, case, values)
             if miss is not None:
                 played.misses.append(miss)
-                played.after[step.line] = found
+                played.after[step.line] = values
                 return
             continue
         try:
             _do(step, connection, budget)
         except InputError as error:
             raise replace(error, source=played.script.shown, line=step.line) from None
-        played.after[step.line] = _found(algorithm, connection, hooks)
+        played.after[step.line] = _values(algorithm, connection, hooks)
 
 
 def _do(step: Step, connection: Connection, budget: Iterator[int]) -> None:
@@ -183,7 +183,7 @@ def _round(rounds: Round, connection: Connection, budget: Iterator[int]) -> None
         marked -= segs
 
 
-def _found(algorithm: Algorithm, connection: Connection, hooks: Hooks) -> Found:
+def _values(algorithm: Algorithm, connection: Connection, hooks: Hooks) -> Values:
     """Return all that can be expected."""
     conn = connection.conn
     numbers: dict[str, int | str] = dict(zip(algorithm.info, hooks.report, strict=False))
@@ -200,11 +200,11 @@ def _found(algorithm: Algorithm, connection: Connection, hooks: Hooks) -> Found:
     }
 
 
-def _miss(step: Step, case: Case, found: Found) -> Miss | None:
+def _miss(step: Step, case: Case, values: Values) -> Miss | None:
     assert isinstance(step.action, Expect)
     for expectation in step.action.expectations:
-        if not expectation.is_met_by(found[expectation.name]):
-            return Miss(step.line, case, expectation, found[expectation.name])
+        if not expectation.is_met_by(values[expectation.name]):
+            return Miss(step.line, case, expectation, values[expectation.name])
     return None
 
 
@@ -245,12 +245,12 @@ def _last_shown(script: Script, miss: Miss) -> int:
 _ALWAYS: Final = ("cwnd", "ssthresh", "state")
 
 
-def _summary(found: Found | None, miss: Miss) -> str:
-    if found is None:
+def _summary(values: Values | None, miss: Miss) -> str:
+    if values is None:
         return ""
     more = miss.expectation.name
     names: Sequence[str] = _ALWAYS if more in _ALWAYS else (*_ALWAYS, more)
-    return "-> " + ", ".join(f"{name} {shown(name, found[name])}" for name in names)
+    return "-> " + ", ".join(f"{name} {shown(name, values[name])}" for name in names)
 
 
 def difference(

@@ -224,23 +224,23 @@ def _options(
     words: Sequence[str], options: Mapping[str, tuple[str, Read | None]]
 ) -> dict[str, Any]:
     """Return what the words set: a name and its value, or a name alone."""
-    found: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     left: Iterator[str] = iter(words)
     for word in left:
         name = word.removesuffix(",")
         if name not in options:
             raise unknown("option of this step", name, options)
         key, reads = options[name]
-        if key in found:
+        if key in chosen:
             raise InputError("is there twice", value=name)
         if reads is None:
-            found[key] = True
+            chosen[key] = True
             continue
         value = next(left, None)
         if value is None:
             raise InputError("has no value", value=name)
-        found[key] = reads(value.removesuffix(","))
-    return found
+        chosen[key] = reads(value.removesuffix(","))
+    return chosen
 
 
 def _ack(words: Sequence[str]) -> Ack:

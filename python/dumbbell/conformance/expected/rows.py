@@ -95,9 +95,9 @@ def _kernel(
 ) -> Row:
     if not _core.TESTBED:
         return not_checked(PART, KERNEL, "this build has no testbed")
-    found = look()
-    if not found.ready:
-        return not_checked(PART, KERNEL, machine.verdict(found))
+    host = look()
+    if not host.ready:
+        return not_checked(PART, KERNEL, machine.verdict(host))
     try:
         for calls in merged(played.calls):
             difference = _difference(played, calls, in_kernel(calls))

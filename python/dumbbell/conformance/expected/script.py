@@ -138,11 +138,11 @@ class Expectation:
     written: str
     within: Fraction = Fraction(0)
 
-    def is_met_by(self, found: int | str) -> bool:
-        """Return True if `found` is what is expected."""
-        if isinstance(found, str) or isinstance(self.wanted, str):
-            return found == self.wanted
-        return abs(found - self.wanted) <= self.within
+    def is_met_by(self, value: int | str) -> bool:
+        """Return True if `value` is what is expected."""
+        if isinstance(value, str) or isinstance(self.wanted, str):
+            return value == self.wanted
+        return abs(value - self.wanted) <= self.within
 
 
 @dataclass(frozen=True)
@@ -208,5 +208,5 @@ class Script:
     cases: Sequence[Case]
 
 
-Found = Mapping[str, int | str]
+Values = Mapping[str, int | str]
 """The values that can be expected, by name."""

@@ -187,7 +187,7 @@ class Passes:
             summary=f"{self.suite.title}, {self.suite.revised}, appendix A",
         )
         engine = engines.named(EngineName.SIMULATOR)
-        plan = Plan.asked(quick=False, seed=self.seed)
+        plan = Plan.requested(quick=False, seed=self.seed)
         return Campaign.of_experiment(study, self.store, engine, plan)
 
     def _test(self, test: str, scenario: dict[str, Any]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def campaign(
         suite.load(), roles_of_checklist, flags=[*flags, *(["--quick"] if quick else [])]
     )
     store.create()
-    return Campaign.of_experiment(study, store, engine, Plan.asked(quick=quick, seed=seed))
+    return Campaign.of_experiment(study, store, engine, Plan.requested(quick=quick, seed=seed))
 
 
 def judged(last: Campaign) -> list[Checklist]:

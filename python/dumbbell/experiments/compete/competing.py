@@ -105,7 +105,7 @@ def campaign(
     study = content(both, paths.first, axes, flags=paths.flags)
     store.create()
     with of_setting():
-        return Campaign.of_experiment(study, store, engine, Plan.asked(runs=runs, seed=seed))
+        return Campaign.of_experiment(study, store, engine, Plan.requested(runs=runs, seed=seed))
 
 
 def contest(campaign: Campaign) -> Contest:

@@ -250,7 +250,7 @@ def confirm(
     """Run the study of a finding on an engine with seeds of its own, and judge the claim."""
     store.create()
     for times in (1,) if engine.real_time else MORE:
-        plan = Plan.asked(runs=runs * times, seed=HELD_OUT)
+        plan = Plan.requested(runs=runs * times, seed=HELD_OUT)
         campaign = Campaign.of_experiment(study, store, engine, plan)
         outcome = campaign.complete(large=large, jobs=jobs)
         # Those of this plan alone, so that a hunt that is resumed judges the same runs.

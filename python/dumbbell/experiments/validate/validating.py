@@ -232,7 +232,7 @@ def campaigns(
         testbed = engines.runnable(kernel)
     except TestbedError as error:
         raise TestbedError(f"{error}; no run was judged") from None
-    plan = Plan.asked(seed=read.seed if seed is None else seed, runs=runs)
+    plan = Plan.requested(seed=read.seed if seed is None else seed, runs=runs)
     simulated = read.campaign(store, engines.named("simulator"), plan)
     return simulated, Campaign(simulated.study, store, testbed, plan)
 
