@@ -566,5 +566,5 @@ def test_a_notebook_has_the_scenarios_as_a_frame(vegas_hunt: tuple[Hunted, Path]
     assert again.regret == hunted.course.minimal.regret if hunted.course.minimal else False
     assert again.scenario is not None
     assert "jitter" in again.scenario
-    assert again.found.as_dict() == hunted.as_dict()
+    assert again.details.as_dict() == hunted.as_dict()
     assert "Confirmed on the simulator" in again.conclusion

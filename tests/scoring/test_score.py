@@ -72,7 +72,7 @@ def test_the_score_is_the_product_of_its_parts_and_their_weights() -> None:
         100 * math.exp(sum(scored.worths.values()) / len(scored.worths))
     )
     logarithm = sum(
-        math.log(part.ratio.value) * part.paths for part in scored.found.parts if part.ratio
+        math.log(part.ratio.value) * part.paths for part in scored.details.parts if part.ratio
     )
     assert sum(scored.worths.values()) == pytest.approx(logarithm)
     assert scored.to_frame()["part"].to_list() == ["goodput", "delay", "others", "fairness"]
@@ -135,7 +135,7 @@ def test_a_race_against_another_drops_what_is_worse_and_keeps_what_is_equal() ->
     against = score(slow, beat=best.to_dict())
     assert against.gain is not None
     assert against.gain.value < 1
-    assert against.found.suite.drop_below == 50
+    assert against.details.suite.drop_below == 50
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_a_preset_file_is_a_candidate(place: Path) -> None:
 def test_harm_is_a_problem_of_a_score() -> None:
     scored = score(write("cc_half_window(conn)", "conn->cwnd_segs"))
     codes = [problem.code for problem in scored.problems]
-    others = next(part for part in scored.found.parts if part.part.name == "others")
+    others = next(part for part in scored.details.parts if part.part.name == "others")
     assert others.ratio is not None
     assert (codes == [Code.HARM]) == (others.ratio.high < 0.8)
     assert scored.value is not None

@@ -88,7 +88,7 @@ def changes(value: object) -> list[Change]:
     for key in value:
         if not isinstance(key, str) or not all(key.split(".")):
             raise wrong("changes", key, "not a dotted key", valid)
-    return [Change(key, each) for key, each in value.items()]
+    return [Change(key, choice) for key, choice in value.items()]
 
 
 @contextmanager

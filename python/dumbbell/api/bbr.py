@@ -105,7 +105,7 @@ def bbr_cases(
     """
     if not isinstance(algorithm, str | Path):
         raise wrong("algorithm", algorithm, "not an algorithm", "its C file, or its name")
-    (found,) = running.cases(
+    (judged,) = running.cases(
         [str(algorithm)],
         suite.load(),
         seed=number(seed, "seed", 0),
@@ -115,4 +115,4 @@ def bbr_cases(
         large=large,
         on_progress=on_progress,
     )
-    return BbrCases(Results.holding(found.results), found.suite, found.role, found.cases)
+    return BbrCases(Results.holding(judged.results), judged.suite, judged.role, judged.cases)

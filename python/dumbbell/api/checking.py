@@ -24,14 +24,12 @@ class Checks(Rows[Row]):
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each check: ``part``, ``check``, ``verdict``, ``told``, ``remedy``."""
         names = ("part", "check", "verdict", "told", "remedy")
-        rows = [
-            (each.part, each.check, each.verdict.value, each.message, each.remedy) for each in self
-        ]
+        rows = [(row.part, row.check, row.verdict.value, row.message, row.remedy) for row in self]
         return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
     @property
     def _heading(self) -> tuple[str, str]:
-        failed = sum(each.verdict.value == "failed" for each in self)
+        failed = sum(row.verdict.value == "failed" for row in self)
         return f"{len(self)} checks", f"{failed} failed" if failed else "none failed"
 
 

@@ -113,7 +113,7 @@ def checklist(
     """
     if not isinstance(algorithm, str | Path):
         raise wrong("algorithm", algorithm, "not an algorithm", "its C file, or its name")
-    (found,) = checking.checklist(
+    (judged,) = checking.checklist(
         [str(algorithm)],
         against=names(against, "against", "reno"),
         quick=quick,
@@ -126,4 +126,4 @@ def checklist(
         large=large,
         on_progress=on_progress,
     )
-    return Checklist(Results.holding(found.results), found.suite, found.roles, found.clauses)
+    return Checklist(Results.holding(judged.results), judged.suite, judged.roles, judged.clauses)

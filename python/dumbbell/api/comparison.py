@@ -34,9 +34,11 @@ class Comparison(comparison.Comparison, Table):
     results: Results
 
     @classmethod
-    def holding(cls, found: comparison.Comparison) -> Comparison:
+    def holding(cls, compared: comparison.Comparison) -> Comparison:
         """Return a comparison for notebooks."""
-        return cls(Results.holding(found.results), found.runs, found.means, found.windows)
+        return cls(
+            Results.holding(compared.results), compared.runs, compared.means, compared.windows
+        )
 
     def summary(self) -> pl.DataFrame:
         """Return a row for each line, with the mean of each quantity.

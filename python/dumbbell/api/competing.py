@@ -125,7 +125,7 @@ def compete(
     """
     path = {"rate": rate, "rtt": rtt, "buffer": buffer, "loss": loss}
     texts = {key: ",".join(names(value, key, "10mbit")) for key, value in path.items()}
-    found = competing.compete(
+    contest = competing.compete(
         (one, other),
         competing.Paths(**texts, duration=duration, stack=stack),
         runs=number(runs, "runs", 1),
@@ -137,4 +137,6 @@ def compete(
         large=large,
         on_progress=on_progress,
     )
-    return Contest(Results.holding(found.results), found.sides, found.outcomes, found.window)
+    return Contest(
+        Results.holding(contest.results), contest.sides, contest.outcomes, contest.window
+    )

@@ -23,30 +23,30 @@ class Hunt(Table):
 
     Attributes
     ----------
-    found
+    details
         The search and its result: `dumbbell.experiments.hunt.hunting.Hunted`.
     """
 
-    def __init__(self, found: hunting.Hunted) -> None:
-        self.found = found
+    def __init__(self, details: hunting.Hunted) -> None:
+        self.details = details
 
     @property
     def conclusion(self) -> str:
         """What was found, and whether it was confirmed, in sentences."""
-        return "\n".join(words.conclusion(self.found))
+        return "\n".join(words.conclusion(self.details))
 
     @property
     def regret(self) -> float:
         """The regret of the minimal scenario, or else the largest one: 0 to 1."""
-        worst = self.found.minimal or self.found.course.worst
+        worst = self.details.minimal or self.details.course.worst
         return worst.regret
 
     @property
     def scenario(self) -> str | None:
         """The minimal scenario as the text of a file in this folder; None: no weakness."""
-        if self.found.minimal is None:
+        if self.details.minimal is None:
             return None
-        return hunting.scenario_file(self.found, Path())
+        return hunting.scenario_file(self.details, Path())
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each scenario of the search, the worst first.
@@ -55,14 +55,14 @@ class Hunt(Table):
         (``rate``), ms (``rtt``, ``jitter``, ``pulse``, ``outage``), bandwidth-delay products
         (``queue``) or shares. A disturbance that is not there is 0. Choices are texts.
         """
-        space = self.found.space
+        space = self.details.space
         rows: list[dict[str, Any]] = []
-        for each in self.found.course.tried:
+        for tried in self.details.course.tried:
             values = {
                 dimension.name: dimension.choices[int(value)] if dimension.choices else value
-                for dimension, value in zip(space.dimensions, each.point, strict=True)
+                for dimension, value in zip(space.dimensions, tried.point, strict=True)
             }
-            rows.append({"regret": each.regret, **values, "failure": each.failure or None})
+            rows.append({"regret": tried.regret, **values, "failure": tried.failure or None})
         frame = pl.DataFrame(rows, infer_schema_length=None)
         return frame.sort("regret", descending=True, maintain_order=True)
 
@@ -70,11 +70,11 @@ class Hunt(Table):
         """Write the page and the scenario file into a folder and return the path of the page."""
         from dumbbell.reports import hunt_page  # noqa: PLC0415 - Altair takes a second to import
 
-        return hunt_page.write(self.found, Path(output), "dumbbell.hunt(...)")
+        return hunt_page.write(self.details, Path(output), "dumbbell.hunt(...)")
 
     @property
     def _heading(self) -> tuple[str, str]:
-        return f"hunt {self.found.algorithm}", self.conclusion
+        return f"hunt {self.details.algorithm}", self.conclusion
 
 
 def hunt(
@@ -194,7 +194,7 @@ def _where(value: object) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping) or not all(
-        isinstance(each, str) for each in (*value, *value.values())
+        isinstance(text, str) for text in (*value, *value.values())
     ):
         raise wrong("where", value, "not a mapping of texts", '{"rate": "10mbit..1gbit"}')
     return dict(value)

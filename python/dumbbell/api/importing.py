@@ -25,26 +25,26 @@ class Measurement(Table):
 
     Attributes
     ----------
-    found
+    details
         All that was read: `dumbbell.experiments.imports.imported.Imported`.
     results
         The simulated runs, as those of a study; None before `simulate`.
     """
 
-    def __init__(self, found: imported.Imported) -> None:
-        self.found = found
+    def __init__(self, details: imported.Imported) -> None:
+        self.details = details
         self.results: Results | None = None
 
     @property
     def scenario(self) -> dict[str, Any]:
         """The flows on the fitted path, with the keys of a scenario file: `simulate` takes it."""
-        return self.found.scenario
+        return self.details.scenario
 
     @property
     def path(self) -> pl.DataFrame:
         """The fitted path: ``name``, ``value`` and ``why``, the reason for each value."""
         names = ("name", "value", "why")
-        rows = self.found.path.rows()
+        rows = self.details.path.rows()
         return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 
     def to_frame(self) -> pl.DataFrame:
@@ -56,9 +56,9 @@ class Measurement(Table):
         """
         rows = []
         flows = zip(
-            self.found.measured.flows,
+            self.details.measured.flows,
             self.scenario["flow"],
-            self.found.path.limits,
+            self.details.path.limits,
             strict=True,
         )
         for flow, spec, limit in flows:
@@ -70,7 +70,7 @@ class Measurement(Table):
 
     def write(self, file: str | Path) -> None:
         """Write the scenario as a TOML file, with the reasons for its values."""
-        self.found.write(Path(file))
+        self.details.write(Path(file))
 
     def simulate(
         self,
@@ -87,12 +87,12 @@ class Measurement(Table):
         The results folder keeps the runs.
         """
         store = arguments.store(results)
-        campaign = self.found.campaign(store.root, Plan.requested(runs=number(runs, "runs", 1)))
+        campaign = self.details.campaign(store.root, Plan.requested(runs=number(runs, "runs", 1)))
         campaign.run(large=large, jobs=jobs, retries=0)
         self.results = kept = Results.holding(campaign.results())
         views = [view for _, view in kept.views("run", {})]
         rows = []
-        for flow in self.found.measured.flows:
+        for flow in self.details.measured.flows:
             whole, simulated = beside.whole(flow), flow_means(flow.label, views)
             rows += [(flow.label, name, whole.get(name), simulated[name]) for name in COMPARED]
         schema = {
@@ -105,7 +105,7 @@ class Measurement(Table):
 
     @property
     def _heading(self) -> tuple[str, str]:
-        measured = self.found.measured
+        measured = self.details.measured
         about = f"{measured.tool}, {measured.duration_s:.4g} s"
         return measured.file.name, ". ".join([about, *measured.notes])
 

@@ -67,7 +67,7 @@ def take(run: result.Run, *quantities: Names, windows: WindowTables | None = Non
         with placed(key=f"windows.{name}"):
             named[name] = validate(kind, dict(keys) if is_main else {"name": name, **keys})
     example = "goodput_mbit_per_s"
-    requested = [name for each in quantities for name in plain.names(each, "quantities", example)]
+    requested = [name for names in quantities for name in plain.names(names, "quantities", example)]
     references = {text: short_names.quantity(text) for text in requested}
     return Taken(RunView(known, named, {}), references)
 
@@ -162,13 +162,13 @@ def list_quantities() -> pl.DataFrame:
     """
     return pl.DataFrame(
         {
-            "name": each.name,
-            "unit": each.unit,
-            "per": ", ".join(each.per),
-            "argument": each.takes,
-            "needs": "" if each.needs is None else each.needs.example,
-            "best": None if each.best is None else each.best.value,
-            "what": each.what,
+            "name": quantity.name,
+            "unit": quantity.unit,
+            "per": ", ".join(quantity.per),
+            "argument": quantity.takes,
+            "needs": "" if quantity.needs is None else quantity.needs.example,
+            "best": None if quantity.best is None else quantity.best.value,
+            "what": quantity.what,
         }
-        for each in registered().values()
+        for quantity in registered().values()
     )

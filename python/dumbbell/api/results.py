@@ -19,9 +19,9 @@ class Results(results.Results):
     """
 
     @classmethod
-    def holding(cls, found: results.Results) -> Results:
+    def holding(cls, stored: results.Results) -> Results:
         """Return results for notebooks."""
-        return cls(found.study, found.store, found.plans, found.engine)
+        return cls(stored.study, stored.store, stored.plans, stored.engine)
 
     def claims(self) -> Claims:
         """Judge the claims of the study by these runs."""

@@ -21,51 +21,51 @@ class Score(Table):
 
     Attributes
     ----------
-    found
+    details
         All that was measured: `dumbbell.scoring.scoring.Score`.
     """
 
-    def __init__(self, found: scoring.Score) -> None:
-        self.found = found
+    def __init__(self, details: scoring.Score) -> None:
+        self.details = details
 
     @property
     def value(self) -> float | None:
         """The score: 100 is the reference's, and more is better; None: there is none."""
-        return None if self.found.score is None else self.found.score.value
+        return None if self.details.score is None else self.details.score.value
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """The 95 % interval of the score over paths; None: there is no score."""
-        return None if self.found.score is None else self.found.score.interval
+        return None if self.details.score is None else self.details.score.interval
 
     @property
     def gain(self) -> Estimate | None:
         """By which factor it exceeds the candidate to beat, path by path; None: there was none."""
-        return self.found.gain
+        return self.details.gain
 
     @property
     def status(self) -> str:
         """``"scored"``, ``"dropped"`` by the race, or ``"refused"``."""
-        return self.found.status.value
+        return self.details.status.value
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """Its problems: codes, places, messages and remedies."""
-        return self.found.problems
+        return self.details.problems
 
     @property
     def passed(self) -> bool:
         """True if it ran on all paths and has no problem."""
-        return self.found.passed
+        return self.details.passed
 
     @property
     def worths(self) -> Mapping[str, float]:
         """Natural logarithm of the score over 100 on each path that has run."""
-        return self.found.worths
+        return self.details.worths
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``dumbbell score --json`` prints."""
-        return self.found.as_dict()
+        return self.details.as_dict()
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each part.
@@ -74,10 +74,10 @@ class Score(Table):
         ratio to the reference, to the power of the part's weight.
         """
         rows = []
-        for each in self.found.parts:
-            ends = {} if each.ratio is None else each.ratio.as_dict()
+        for part in self.details.parts:
+            ends = {} if part.ratio is None else part.ratio.as_dict()
             values = (ends.get(end) for end in ("value", "low", "high"))
-            rows.append((each.part.name, *values, each.paths))
+            rows.append((part.part.name, *values, part.paths))
         schema = {
             "part": pl.String,
             **dict.fromkeys(("ratio", "ratio_low", "ratio_high"), pl.Float64),
@@ -87,8 +87,8 @@ class Score(Table):
 
     @property
     def _heading(self) -> tuple[str, str]:
-        lines = [words.conclusion(self.found), *map(str, self.problems)]
-        return f"score of {self.found.algorithm}", " ".join(lines)
+        lines = [words.conclusion(self.details), *map(str, self.problems)]
+        return f"score of {self.details.algorithm}", " ".join(lines)
 
 
 def score(

@@ -31,22 +31,22 @@ class Advice(Table):
 
     Attributes
     ----------
-    found
+    details
         All that was measured: `dumbbell.experiments.advise.Advice`.
     """
 
-    def __init__(self, found: advising.Advice) -> None:
-        self.found = found
+    def __init__(self, details: advising.Advice) -> None:
+        self.details = details
 
     @property
     def advised(self) -> str | None:
         """The algorithm to use; None: none is fit."""
-        return None if self.found.advised is None else self.found.advised.name
+        return None if self.details.advised is None else self.details.advised.name
 
     @property
     def conclusion(self) -> str:
         """The advice and its reasons, in sentences."""
-        return " ".join(words.conclusion(self.found))
+        return " ".join(words.conclusion(self.details))
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each algorithm: those that are fit first, the best first.
@@ -56,14 +56,14 @@ class Advice(Table):
         ``goodput_mbit_per_s_low`` and ``goodput_mbit_per_s_high``, in Mbit/s, ms and per cent.
         """
         rows = []
-        for each in self.found.candidates:
+        for candidate in self.details.candidates:
             row: dict[str, Any] = {
-                "algorithm": each.name,
-                "fit": each in self.found.fit,
-                "why": self.found.refused.get(each.name),
+                "algorithm": candidate.name,
+                "fit": candidate in self.details.fit,
+                "why": self.details.refused.get(candidate.name),
             }
             for column in (*COLUMNS, *FURTHER):
-                ends = zip(_ENDS, column.ends(each), strict=True)
+                ends = zip(_ENDS, column.ends(candidate), strict=True)
                 row |= {f"{_name(column)}{end}": value for end, value in ends}
             rows.append(row)
         return pl.DataFrame(rows, infer_schema_length=None)
@@ -72,12 +72,12 @@ class Advice(Table):
         """Write the page, or its figure for ``.svg``, ``.png``, ``.pdf`` or ``.json``."""
         from dumbbell.reports import advice_page  # noqa: PLC0415 - Altair takes a second to import
 
-        advice_page.write(self.found, Path(output), "dumbbell.advise(...)")
+        advice_page.write(self.details, Path(output), "dumbbell.advise(...)")
         return Path(output)
 
     @property
     def _heading(self) -> tuple[str, str]:
-        return words.path(self.found.setting), self.conclusion
+        return words.path(self.details.setting), self.conclusion
 
 
 _UNITS: Final = {"Mbit/s": "mbit_per_s", "%": "percent"}
@@ -156,27 +156,27 @@ class Tuning(Table):
 
     Attributes
     ----------
-    found
+    details
         The search and all that it has tried: `dumbbell.experiments.tune.tuning.Tuned`.
     """
 
-    def __init__(self, found: tuning.Tuned) -> None:
-        self.found = found
+    def __init__(self, details: tuning.Tuned) -> None:
+        self.details = details
 
     @property
     def winner(self) -> dict[str, int]:
         """The best parameters."""
-        return self.found.winner
+        return self.details.winner
 
     @property
     def conclusion(self) -> str:
         """The gain by tuning, or that there is none, in a sentence."""
-        return of_search.conclusion(self.found)
+        return of_search.conclusion(self.details)
 
     @property
     def preset(self) -> str:
         """The winner as the text of a preset file, for ``algorithm@FILE.toml``."""
-        return tuning.preset_file(self.found)
+        return tuning.preset_file(self.details)
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for the winner, the default and each preset.
@@ -185,26 +185,26 @@ class Tuning(Table):
         and ``NAME_gain_high``: how many times the default's. Quantities are means in their own
         units. ``testbed`` is True if the kernel ran it. No rows: the search was interrupted.
         """
-        objectives = [each.name for each in self.found.search.runs.objectives]
+        objectives = [objective.name for objective in self.details.search.runs.objectives]
         rows = []
-        for line in (*self.found.lines, *self.found.confirmed):
+        for line in (*self.details.lines, *self.details.confirmed):
             row: dict[str, Any] = {"parameters": line.name}
             for name, gain in zip(objectives, line.gain, strict=True):
                 ends = zip(_ENDS, (gain.value, gain.low, gain.high), strict=True)
                 row |= {f"{name}_gain{end}": value for end, value in ends}
             row |= {name: line.means.get(name) for name in SHOWN}
-            rows.append({**row, "testbed": line in self.found.confirmed})
+            rows.append({**row, "testbed": line in self.details.confirmed})
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def report(self, output: str | Path = "tuned") -> Path:
         """Write the page and the preset file into a folder and return the path of the page."""
         from dumbbell.reports import tune_page  # noqa: PLC0415 - Altair takes a second to import
 
-        return tune_page.write(self.found, Path(output), "dumbbell.tune(...)")
+        return tune_page.write(self.details, Path(output), "dumbbell.tune(...)")
 
     @property
     def _heading(self) -> tuple[str, str]:
-        return f"{self.found.algorithm.name} tuned", self.conclusion
+        return f"{self.details.algorithm.name} tuned", self.conclusion
 
 
 def tune(

@@ -36,14 +36,14 @@ class Spreads(Rows[Spread]):
         """
         rows = [
             (
-                each.label,
-                each.as_is,
-                each.mean,
-                min(each.perturbed),
-                max(each.perturbed),
-                each.width,
+                spread.label,
+                spread.as_is,
+                spread.mean,
+                min(spread.perturbed),
+                max(spread.perturbed),
+                spread.width,
             )
-            for each in self
+            for spread in self
         ]
         return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 

@@ -104,7 +104,7 @@ def run_study(
     """
     if runs is not None:
         number(runs, "runs", 1)
-    asked = Campaign(
+    campaign = Campaign(
         arguments.study(study),
         arguments.store(results),
         engines.named(engine),
@@ -116,16 +116,16 @@ def run_study(
         raise wrong("name", name, "is the name of a fork", "a text, with `changes`")
     if made:
         with arguments.naming_changes():
-            asked = forking.campaign(content.fork(asked.study, made, name), asked)
+            campaign = forking.campaign(content.fork(campaign.study, made, name), campaign)
 
     stage = partial(
         Campaign.complete, large=large, jobs=jobs, retries=retries, on_progress=on_progress
     )
     if until_decided:
-        asked.run_until_decided(stage, number(at_most, "at_most", 1))
+        campaign.run_until_decided(stage, number(at_most, "at_most", 1))
     else:
-        stage(asked)
-    return Results.holding(asked.results())
+        stage(campaign)
+    return Results.holding(campaign.results())
 
 
 @renamed("folder", "results")

@@ -29,8 +29,8 @@ class Sweep(Table):
         The runs, as those of a study whose test is called ``sweep``.
     """
 
-    def __init__(self, found: results.Results) -> None:
-        self.results = Results.holding(found)
+    def __init__(self, stored: results.Results) -> None:
+        self.results = Results.holding(stored)
 
     def summary(self) -> pl.DataFrame:
         """Return a row for each combination, with the mean of each quantity.

@@ -106,8 +106,8 @@ def validate(
 
     Examples
     --------
-    >>> found = dumbbell.validate("short.toml", runs=2)
-    >>> found.to_frame().columns[:4]
+    >>> validation = dumbbell.validate("short.toml", runs=2)
+    >>> validation.to_frame().columns[:4]
     ['measure', 'quantity', 'verdict', 'tolerated']
     """
     if not isinstance(scenario, str | Path):
@@ -116,7 +116,7 @@ def validate(
         read = scenario_files.read(
             Path(scenario), arguments.changes(changes), command="validate", prefix="validate-"
         )
-    found = validating.validate(
+    validation = validating.validate(
         read,
         runs=number(runs, "runs", 2),
         seed=None if seed is None else number(seed, "seed", 0),
@@ -126,4 +126,4 @@ def validate(
         large=large,
         on_progress=on_progress,
     )
-    return Validation(found.simulator, found.kernel, found.compared)
+    return Validation(validation.simulator, validation.kernel, validation.compared)

@@ -38,16 +38,16 @@ class Claims(Rows[ClaimResult]):
         """
         rows = [
             (
-                each.claim.id,
-                each.verdict.value,
-                each.statement,
-                each.claim.source,
-                each.claim.text,
-                each.measured,
-                each.is_quick,
-                sum(need.runs for need in each.needs) or None,
+                result.claim.id,
+                result.verdict.value,
+                result.statement,
+                result.claim.source,
+                result.claim.text,
+                result.measured,
+                result.is_quick,
+                sum(need.runs for need in result.needs) or None,
             )
-            for each in self
+            for result in self
         ]
         return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
