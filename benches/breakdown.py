@@ -107,7 +107,7 @@ def build() -> Path:
     command += ["--no-run", "--message-format=json"]
     built = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     messages = [json.loads(line) for line in built.stdout.splitlines()]
-    return Path(next(found for m in messages if (found := m.get("executable"))))
+    return Path(next(executable for m in messages if (executable := m.get("executable"))))
 
 
 def executions(profile: Iterable[str], program: Path) -> tuple[Counter[int], int]:
@@ -116,8 +116,8 @@ def executions(profile: Iterable[str], program: Path) -> tuple[Counter[int], int
     names: dict[str, str] = {}
     here, is_call, address, elsewhere = False, False, 0, 0
     for line in profile:
-        if found := re.match(r"(c?)ob=\((\d+)\)(?: (.*))?", line):
-            called, number, name = found.groups()
+        if parts := re.match(r"(c?)ob=\((\d+)\)(?: (.*))?", line):
+            called, number, name = parts.groups()
             if name:
                 names[number] = name
             if not called:
@@ -125,8 +125,8 @@ def executions(profile: Iterable[str], program: Path) -> tuple[Counter[int], int
         elif line.startswith("calls="):
             # The line that follows has the cost of what is called, which is counted there.
             is_call = True
-        elif found := re.match(r"(?:0x([0-9a-f]+)|([+-]\d+)|\*) (\d+)$", line):
-            absolute, relative, count = found.groups()
+        elif parts := re.match(r"(?:0x([0-9a-f]+)|([+-]\d+)|\*) (\d+)$", line):
+            absolute, relative, count = parts.groups()
             address = int(absolute, 16) if absolute else address + int(relative or 0)
             if is_call:
                 is_call = False
@@ -148,8 +148,8 @@ def plain(name: str) -> str:
 @cache
 def own_file(path: str) -> str | None:
     """Return the path of a file relative to the root, if it is one of this project."""
-    found = re.search(r"/((?:crates|algorithms)/.*)", os.path.normpath(path))
-    return found[1] if found and (ROOT / found[1]).is_file() else None
+    place = re.search(r"/((?:crates|algorithms)/.*)", os.path.normpath(path))
+    return place[1] if place and (ROOT / place[1]).is_file() else None
 
 
 def owner(frame: dict[str, str]) -> Function | None:
@@ -178,7 +178,7 @@ def places(program: Path, counts: Counter[int], packets: int) -> Iterator[Place]
     addresses = "\n".join(map(hex, counts))
     named = subprocess.run(command, input=addresses, check=True, stdout=subprocess.PIPE, text=True)
     all_frames = [json.loads(line).get("Symbol", []) for line in named.stdout.splitlines()]
-    chains = [[found for frame in frames if (found := owner(frame))] for frames in all_frames]
+    chains = [[function for frame in frames if (function := owner(frame))] for frames in all_frames]
     home = homes(chains)
     for count, frames, chain in zip(counts.values(), all_frames, chains, strict=True):
         # An instruction that the compiler moved has the file of another function.
@@ -254,12 +254,12 @@ def totals(parts: Iterable[tuple[Key, float]]) -> dict[Key, float]:
 
 def walk(measured: list[Place]) -> str:
     """Return the functions that nearly every acknowledgement passes, with what is their own."""
-    own = totals((place.chain[0], place.times) for place in measured if place.chain)
+    self_costs = totals((place.chain[0], place.times) for place in measured if place.chain)
     often = (place.chain for place in measured if place.times >= WALK_SHARE)
     passed = {function for chain in often for function in chain}
     files: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for function in passed:
-        files[function.file][function.name] = own.get(function, 0)
+        files[function.file][function.name] = self_costs.get(function, 0)
     lines = [f"{len(passed)} functions in {len(files)} files", ""]
     lines += ["| file | instructions | functions |", "|---|---|---|"]
     for file, inside in sorted(files.items(), key=lambda item: -sum(item[1].values())):

@@ -79,8 +79,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=200_000)
     parser.add_argument("--runs", type=int, default=3)
-    asked = parser.parse_args()
-    steps, runs = asked.steps, asked.runs
+    options = parser.parse_args()
+    steps, runs = options.steps, options.runs
     rows = {
         "one environment, history of 1": best(runs, single, steps, 1),
         "one environment, history of 10": best(runs, single, steps, 10),

@@ -39,11 +39,11 @@ def mutant(algorithm: Algorithm, folder: Path, draw: random.Random) -> Path | No
     """Write a C file with other initial values; None if the text has none that can be changed."""
     name = f"m_{algorithm.name}"
     text = re.sub(rf"\b{algorithm.name}(?=\b|_)", name, algorithm.code)
-    chosen = [each for each in algorithm.parameters if each.low < each.high]
+    chosen = [parameter for parameter in algorithm.parameters if parameter.low < parameter.high]
     changed = False
-    for each in draw.sample(chosen, min(len(chosen), draw.randint(1, 3))):
-        value = Dimension(each, each.low, each.high).value(draw.random())
-        row = re.compile(rf'(\bP\(\s*{each.name}\s*,\s*"[^"]*"\s*,\s*)[^,]+,')
+    for parameter in draw.sample(chosen, min(len(chosen), draw.randint(1, 3))):
+        value = Dimension(parameter, parameter.low, parameter.high).value(draw.random())
+        row = re.compile(rf'(\bP\(\s*{parameter.name}\s*,\s*"[^"]*"\s*,\s*)[^,]+,')
         text, count = row.subn(rf"\g<1>{value},", text, count=1)
         changed |= count > 0
     if not changed:
@@ -57,14 +57,14 @@ def candidates(mutants: int, folder: Path) -> list[str]:
     """Return the built-in algorithms, and files of mutants in folders of their own."""
     draw = random.Random(1)
     algorithms = list(catalogue.algorithms().values())
-    found: list[str] = []
-    while len(found) < mutants:
-        place = folder / str(len(found))
+    files: list[str] = []
+    while len(files) < mutants:
+        place = folder / str(len(files))
         place.mkdir(exist_ok=True)
         file = mutant(draw.choice(algorithms), place, draw)
         if file is not None:
-            found.append(str(file))
-    return [*catalogue.algorithms(), *found]
+            files.append(str(file))
+    return [*catalogue.algorithms(), *files]
 
 
 def ranks(pairs: list[tuple[float, float]], what: str) -> None:
@@ -84,7 +84,7 @@ def ranks(pairs: list[tuple[float, float]], what: str) -> None:
 def processor_s() -> float:
     """Return the processor time of this process and of all children that have ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def wait_for_children() -> None:
@@ -102,14 +102,14 @@ def wait_for_children() -> None:
 def scored(choices: list[str], out: Path, label: str) -> dict[str, dict[str, Any]]:
     """Score each, and append the outcome to a file; what the file has is not scored again."""
     known = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
-    found = {each["choice"]: each for each in known if each["label"] == label}
+    outcomes = {outcome["choice"]: outcome for outcome in known if outcome["label"] == label}
     with out.open("a") as file:
         for choice in choices:
-            if choice in found:
+            if choice in outcomes:
                 continue
             began_s, used_s = time.monotonic(), processor_s()
             got = score_of(Request(choice, SUITE))
-            found[choice] = {
+            outcomes[choice] = {
                 "label": label,
                 "choice": choice,
                 "seconds": time.monotonic() - began_s,
@@ -117,11 +117,11 @@ def scored(choices: list[str], out: Path, label: str) -> dict[str, dict[str, Any
                 "status": got.status.value,
                 "score": None if got.score is None else got.score.value,
                 "runs": len(got.worths),
-                "problems": [each.code.value for each in got.problems],
+                "problems": [problem.code.value for problem in got.problems],
             }
-            file.write(json.dumps(found[choice]) + "\n")
+            file.write(json.dumps(outcomes[choice]) + "\n")
             file.flush()
-    return found
+    return outcomes
 
 
 def main() -> None:
@@ -150,16 +150,18 @@ def main() -> None:
 
 
 def _speed(mutants: list[dict[str, Any]]) -> None:
-    took_s = sum(each["seconds"] for each in mutants)
+    took_s = sum(outcome["seconds"] for outcome in mutants)
     for status in Status:
-        some = [each for each in mutants if each["status"] == status.value]
+        some = [outcome for outcome in mutants if outcome["status"] == status.value]
         if some:
-            means = (np.mean([each[key] for each in some]) for key in ("seconds", "processor_s"))
+            means = (
+                np.mean([outcome[key] for outcome in some]) for key in ("seconds", "processor_s")
+            )
             took, used = (f"{mean:.2f} s" for mean in means)
             print(f"{status.value}: {len(some)}, {took} each, {used} of processor time")
     if mutants:
-        used_s = sum(each["processor_s"] for each in mutants) / CORES
-        hourly = (f"{3600 * len(mutants) / each:.0f}" for each in (took_s, used_s))
+        used_s = sum(outcome["processor_s"] for outcome in mutants) / CORES
+        hourly = (f"{3600 * len(mutants) / seconds:.0f}" for seconds in (took_s, used_s))
         print("{} an hour as it was, {} by processor time of two cores".format(*hourly))
 
 
@@ -168,15 +170,15 @@ def _agreement(
 ) -> None:
     built_in = set(catalogue.algorithms())
     groups = {
-        "built-in algorithms": [each for each in choices if each in built_in],
-        "mutants": [each for each in choices if each not in built_in],
+        "built-in algorithms": [choice for choice in choices if choice in built_in],
+        "mutants": [choice for choice in choices if choice not in built_in],
         "all": choices,
     }
     for what, some in groups.items():
         pairs = [
-            (quick[each]["score"], full[each]["score"])
-            for each in some
-            if quick[each]["score"] is not None and full[each]["score"] is not None
+            (quick[choice]["score"], full[choice]["score"])
+            for choice in some
+            if quick[choice]["score"] is not None and full[choice]["score"] is not None
         ]
         if len(pairs) > 2:
             ranks(pairs, what)

@@ -22,12 +22,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=1, help="measurements of each case")
     parser.add_argument("--longer", type=int, default=3, help="how much longer each case runs")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     for path in sorted(CASES.glob("*.json")):
         scenario = json.loads(path.read_text(encoding="utf-8"))
-        scenario["duration_ns"] *= asked.longer
+        scenario["duration_ns"] *= options.longer
         text, least_s = json.dumps(scenario), float("inf")
-        for _ in range(asked.times):
+        for _ in range(options.times):
             start = time.thread_time()
             summary = _core.simulate(text).summary
             least_s = min(least_s, time.thread_time() - start)

@@ -9,20 +9,6 @@ SOURCES = ["python/dumbbell", "tools", "benches", "tests"]
 
 VAGUE = {"found", "told", "said", "each", "asked", "own"}
 
-STILL_TO_DO = {
-    "benches",
-    "tools",
-    "tools/artifact",
-    "tools/fidelity",
-    "tools/fidelity/agreement",
-    "tools/fidelity/checks",
-    "tools/fidelity/imported",
-    "tools/hunts",
-    "tools/learner",
-    "tools/reference",
-}
-"""Folders whose own files still have such names. Remove a folder when they have none."""
-
 
 def _bound(node: ast.AST) -> str | None:
     """Return the name that a node of a syntax tree binds, if it binds one."""
@@ -48,32 +34,14 @@ def _vague(source: str) -> Iterator[tuple[int, str]]:
             yield getattr(node, "lineno", 0), name
 
 
-def _by_folder() -> dict[str, list[str]]:
-    """Return a message for each vague name, by the folders of the files."""
-    messages: dict[str, list[str]] = {}
-    for file in sorted(file for source in SOURCES for file in (ROOT / source).rglob("*.py")):
-        path = file.relative_to(ROOT)
-        messages.setdefault(str(path.parent), []).extend(
-            f"{path}:{line}: {name} is vague; name it after what it holds"
-            for line, name in sorted(_vague(file.read_text()))
-        )
-    return messages
-
-
 def test_names_are_of_what_they_hold() -> None:
-    new = [
-        message
-        for folder, messages in _by_folder().items()
-        if folder not in STILL_TO_DO
-        for message in messages
+    files = sorted(file for source in SOURCES for file in (ROOT / source).rglob("*.py"))
+    vague = [
+        f"{file.relative_to(ROOT)}:{line}: {name} is vague; name it after what it holds"
+        for file in files
+        for line, name in sorted(_vague(file.read_text()))
     ]
-    assert not new, "\n".join(new)
-
-
-def test_folders_without_vague_names_are_off_the_list() -> None:
-    messages = _by_folder()
-    done = sorted(folder for folder in STILL_TO_DO if not messages.get(folder))
-    assert not done, f"remove from STILL_TO_DO of {__file__}: {', '.join(done)}"
+    assert not vague, "\n".join(vague)
 
 
 def test_a_vague_name_is_seen_wherever_python_binds_one() -> None:

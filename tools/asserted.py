@@ -39,11 +39,11 @@ def of_python(code: str) -> Iterator[Asserted]:
         if isinstance(node, ast.Assert):
             expected = [node.test]
         elif isinstance(node, ast.Call):
-            expected = [each.value for each in node.keywords if each.arg == "match"]
+            expected = [keyword.value for keyword in node.keywords if keyword.arg == "match"]
         else:
             continue
-        for each in expected:
-            yield from (found for found in _literals(each) if PROSE.search(found.text))
+        for expression in expected:
+            yield from (literal for literal in _literals(expression) if PROSE.search(literal.text))
 
 
 def _literals(node: ast.AST) -> Iterator[Asserted]:
@@ -75,18 +75,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--accept", action="store_true", help="lower the baseline")
     options = parser.parse_args(arguments)
     baseline: dict[str, int] = json.loads(BASELINE.read_text())
-    found = of_files()
+    by_file = of_files()
     if options.accept:
-        lowered = {name: min(count, len(found.get(name, []))) for name, count in baseline.items()}
+        lowered = {name: min(count, len(by_file.get(name, []))) for name, count in baseline.items()}
         kept = {name: count for name, count in lowered.items() if count}
         BASELINE.write_text(json.dumps(kept, indent=1) + "\n")
     failed = False
-    for name, each in found.items():
+    for name, literals in by_file.items():
         allowed = baseline.get(name, 0)
-        if len(each) > allowed:
+        if len(literals) > allowed:
             failed = True
-            print(f"{name}: expects {len(each)} sentences, at most {allowed}: use snapshot(...)")
-            for line, text in each:
+            print(
+                f"{name}: expects {len(literals)} sentences, at most {allowed}: use snapshot(...)"
+            )
+            for line, text in literals:
                 print(f"  {name}:{line}: {text[:90]!r}")
     return failed
 

@@ -75,8 +75,8 @@ class Sentence:
         if measure == "clauses":
             return CLAUSE.findall(self.text)
         if measure == "dialect":
-            found = _DIALECT.findall(re.sub(r"`[^`]*`", "`x`", self.text))
-            return [f'"{word}": {DIALECT[word.lower()]}' for word in found]
+            dialect_words = _DIALECT.findall(re.sub(r"`[^`]*`", "`x`", self.text))
+            return [f'"{word}": {DIALECT[word.lower()]}' for word in dialect_words]
         return [f"{self.words} words"] if self.words > 2 * GOALS["words"] else []
 
     @property
@@ -91,11 +91,11 @@ def sentences(text: str, file: str, line: int, *, whole: bool = True) -> Iterato
     A list of measured values, a fifth of it numbers, is no sentence.
     """
     begin = 0
-    for end in [*(found.end() for found in _END.finditer(text)), len(text)]:
+    for end in [*(stop.end() for stop in _END.finditer(text)), len(text)]:
         piece = text[begin:end].strip()
         if _SHORT.search(piece) and end < len(text):
             continue
-        numbers = [found["number"] is not None for found in _WORD.finditer(piece)]
+        numbers = [word["number"] is not None for word in _WORD.finditer(piece)]
         is_prose = len(numbers) > 1 and sum(numbers) * 5 < len(numbers)
         if is_prose and (whole or piece.endswith((".", "?", "!"))):
             yield Sentence(" ".join(piece.split()), file, line + text.count("\n", 0, begin))
@@ -133,12 +133,16 @@ def of_python(file: Path, name: str) -> Iterator[tuple[str, Sentence]]:
     for node in ast.walk(ast.parse(file.read_text())):
         match node:
             case ast.Expr(value=ast.Constant(value=str(text))):
-                yield from (("docstrings", each) for each in of_docstring(text, name, node.lineno))
+                yield from (
+                    ("docstrings", sentence) for sentence in of_docstring(text, name, node.lineno)
+                )
             case ast.Call(func=ast.Name(id=called)) if called.endswith("Error"):
                 valid = [key.value for key in node.keywords if key.arg == "valid"]
                 for part in [*node.args[:1], *valid]:
                     text = _literal(part)
-                    yield from (("errors", each) for each in sentences(text, name, node.lineno))
+                    yield from (
+                        ("errors", sentence) for sentence in sentences(text, name, node.lineno)
+                    )
 
 
 def _literal(node: ast.expr) -> str:
@@ -157,12 +161,12 @@ def of_c(file: Path, name: str) -> Iterator[tuple[str, Sentence]]:
     """
     text = file.read_text()
     head = text.find("/*\n")
-    for found in _C_COMMENT.finditer(text):
-        kind = "head" if found.start(1) - 2 == head else "inside"
-        prose = re.sub(r"(?m)^[ \t]*\*(?: {4,}.*| )?|[ \t]*\\?$", "", found[1])
+    for comment in _C_COMMENT.finditer(text):
+        kind = "head" if comment.start(1) - 2 == head else "inside"
+        prose = re.sub(r"(?m)^[ \t]*\*(?: {4,}.*| )?|[ \t]*\\?$", "", comment[1])
         for part in re.finditer(r"(?:.+\n?)+", prose):
-            line = 1 + text.count("\n", 0, found.start(1)) + prose.count("\n", 0, part.start())
-            yield from ((kind, each) for each in sentences(part[0], name, line))
+            line = 1 + text.count("\n", 0, comment.start(1)) + prose.count("\n", 0, part.start())
+            yield from ((kind, sentence) for sentence in sentences(part[0], name, line))
 
 
 def of_rust(file: Path, name: str) -> Iterator[tuple[str, Sentence]]:
@@ -172,14 +176,14 @@ def of_rust(file: Path, name: str) -> Iterator[tuple[str, Sentence]]:
     code, a `SAFETY:` marker, an address and code are no prose.
     """
     text = file.read_text()
-    for found in _COMMENT.finditer(text):
-        line = 1 + text.count("\n", 0, found.start())
-        prose = re.sub(r"(?m)^ *//[/!]? ?(?:SAFETY: )?", "", found[0])
-        if found[1].endswith("//"):
+    for comment in _COMMENT.finditer(text):
+        line = 1 + text.count("\n", 0, comment.start())
+        prose = re.sub(r"(?m)^ *//[/!]? ?(?:SAFETY: )?", "", comment[0])
+        if comment[1].endswith("//"):
             prose = _RUST_CODE.sub("", prose)
         prose = re.sub(r"<?https?://[^\s>)]+>?", "`x`", prose)
-        kind = "head" if line == 1 and found[1] == "//!" else "inside"
-        yield from ((kind, each) for each in of_markdown(prose, name, line))
+        kind = "head" if line == 1 and comment[1] == "//!" else "inside"
+        yield from ((kind, sentence) for sentence in of_markdown(prose, name, line))
 
 
 def of_engine() -> Iterator[tuple[str, Sentence]]:
@@ -239,7 +243,7 @@ def failures(read: list[Sentence], allowed: dict[str, float]) -> Iterator[str]:
             continue
         yield f"{measure} {value:g}, at most {limit:g}"
         blamed = [sentence for sentence in read if sentence.faults(measure)]
-        for sentence in sorted(blamed, key=lambda each: -each.words)[:10]:
+        for sentence in sorted(blamed, key=lambda sentence: -sentence.words)[:10]:
             fault = "; ".join(sentence.faults(measure))
             yield f"  {sentence.file}:{sentence.line}: {fault}: {sentence.text[:90]}"
 
@@ -252,16 +256,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     baseline = json.loads(BASELINE.read_text())
     read = documents()
-    found = {name: measures(each) for name, each in read.items()}
+    measured = {name: measures(document) for name, document in read.items()}
     if options.table:
         print("| document | sentences | clauses % | words | dialect ‰ |\n|---|---|---|---|---|")
-        for name, each in found.items():
-            print(f"| {name} | {len(read[name])} |", " | ".join(map(str, each.values())), "|")
+        for name, values in measured.items():
+            print(f"| {name} | {len(read[name])} |", " | ".join(map(str, values.values())), "|")
     if options.accept:
         lowered = {
-            name: {key: min(value, found[name][key]) for key, value in known.items()}
+            name: {key: min(value, measured[name][key]) for key, value in known.items()}
             for name, known in baseline.items()
-            if name in found
+            if name in measured
         }
         BASELINE.write_text(json.dumps(lowered, indent=1) + "\n")
     failed = False

@@ -28,7 +28,7 @@ from fidelity.agreement.case import Case
 from fidelity.agreement.collecting import Collected, Side, collect
 from fidelity.agreement.explanations import Explanation
 from fidelity.agreement.measures import DISTANCE
-from fidelity.agreement.running import Found
+from fidelity.agreement.running import Validation
 from fidelity.agreement.scenarios import ChosenCase
 from fidelity.agreement.scenarios import Path as Bottleneck
 from fidelity.agreement.testbed import Bed
@@ -235,7 +235,7 @@ def test_what_hosts_add_is_measured_where_the_queue_is_empty(tmp_path: Path) -> 
     quiet = ChosenCase((ALGORITHMS["reno"],), Bottleneck(100, 10, 0.5, 0.01), True, 3)
     slow = Distant(70_000)
     whole = agreement(tmp_path, slow, cases=(quiet, *CASES))
-    text = page.page(Found(whole, None, ()))
+    text = page.page(Validation(whole, None, ()))
     assert re.sub(r"0\.06\d", "0.06", sentence(text, "of 1 scenarios")) == snapshot(
         "Where the queue is nearly always empty, the kernel's mean round trip is then 0.06 ms longer (the median of 1 scenarios)."
     )

@@ -24,30 +24,30 @@ def main() -> int:
         metavar="FOLDER",
         help="a results folder for the front; may be repeated, and the fullest of a study counts",
     )
-    asked = parser.parse_args()
-    if (asked.page == "front") != (asked.figure is not None):
+    options = parser.parse_args()
+    if (options.page == "front") != (options.figure is not None):
         parser.error("front needs --figure, and only front")
     try:
         studies = [Study.load(name) for name in Study.names()]
-        if asked.page == "commands":
+        if options.page == "commands":
             text = commands.page([commands.of_study(study) for study in studies])
         else:
-            text = _front(studies, asked)
-        asked.markdown.write_text(text, encoding="utf-8")
+            text = _front(studies, options)
+        options.markdown.write_text(text, encoding="utf-8")
     except DumbbellError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
     return 0
 
 
-def _front(studies: list[Study], asked: argparse.Namespace) -> str:
-    stores = [Store(folder) for folder in asked.results or [Path("results")]]
-    folder = asked.markdown.parent
+def _front(studies: list[Study], options: argparse.Namespace) -> str:
+    stores = [Store(folder) for folder in options.results or [Path("results")]]
+    folder = options.markdown.parent
     by_year = sorted(studies, key=lambda study: study.header.year)
-    found = [front.refereed(study, stores, folder) for study in by_year]
-    asked.figure.write_text(bars.svg(front.bars(found)), encoding="utf-8")
-    figure = Path(os.path.relpath(asked.figure, folder)).as_posix()
-    return front.page(found, front.themes(), figure)
+    refereed = [front.refereed(study, stores, folder) for study in by_year]
+    options.figure.write_text(bars.svg(front.bars(refereed)), encoding="utf-8")
+    figure = Path(os.path.relpath(options.figure, folder)).as_posix()
+    return front.page(refereed, front.themes(), figure)
 
 
 if __name__ == "__main__":

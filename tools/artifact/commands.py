@@ -94,8 +94,8 @@ def of_study(study: Study, pace: Pace | None = None) -> Commands:
     """Return a study's commands; `pace` runs a scenario of each test, by default here."""
     planned = study.runs()
     by_point = _by_point(planned)
-    drawn = [each.name for each in study.figures]
-    about = {each.id: mentions.figures_in(each.source, drawn) for each in study.claims}
+    drawn = [figure.name for figure in study.figures]
+    about = {claim.id: mentions.figures_in(claim.source, drawn) for claim in study.claims}
     pieces = [
         _drawn(study, figure, [name for name in about if figure.name in about[name]], by_point)
         for figure in study.figures
@@ -109,9 +109,9 @@ def of_study(study: Study, pace: Pace | None = None) -> Commands:
     return Commands(study, pieces, whole, _paces(study, planned, pace or processor_time))
 
 
-def page(found: Sequence[Commands]) -> str:
+def page(commands: Sequence[Commands]) -> str:
     """Return the page, in Markdown."""
-    return "\n".join((_about(), *map(_study, found)))
+    return "\n".join((_about(), *map(_study, commands)))
 
 
 def processor_time(scenario: ResolvedScenario) -> float:
@@ -129,8 +129,8 @@ def _paces(study: Study, planned: Sequence[PlannedRun], pace: Pace) -> Mapping[s
     paces = {}
     for test, runs in by_test.items():
         sizes = {key: expected_packets(run.scenario) for key, run in runs.items()}
-        told = min(sizes, key=lambda key: (sizes[key] < _ENOUGH, abs(sizes[key] - _ENOUGH)))
-        paces[test] = pace(runs[told]) / sizes[told]
+        chosen = min(sizes, key=lambda key: (sizes[key] < _ENOUGH, abs(sizes[key] - _ENOUGH)))
+        paces[test] = pace(runs[chosen]) / sizes[chosen]
     return paces
 
 
@@ -147,10 +147,10 @@ def _about() -> str:
     )
 
 
-def _study(found: Commands) -> str:
-    rows = [*found.pieces, found.whole]
-    return f"## {found.study.name}\n\n" + markdown.table(
-        _HEADS, (_row(each, found.paces) for each in rows)
+def _study(commands: Commands) -> str:
+    rows = [*commands.pieces, commands.whole]
+    return f"## {commands.study.name}\n\n" + markdown.table(
+        _HEADS, (_row(piece, commands.paces) for piece in rows)
     )
 
 
@@ -176,7 +176,7 @@ def _by_source(study: Study, about: Mapping[str, Sequence[str]]) -> Mapping[str,
 
 
 def _needs_runs(study: Study, claims: Sequence[str]) -> bool:
-    checks = (check for each in study.claims if each.id in claims for check in each.checks)
+    checks = (check for claim in study.claims if claim.id in claims for check in claim.checks)
     return any(isinstance(check, Measured) for check in checks)
 
 

@@ -99,17 +99,17 @@ class Refereed:
     def kind(self, statements: Sequence[Statement]) -> dict[Standing, int]:
         """Count its claims of some kinds by where they stand."""
         counted = Counter(
-            self.account.standings[each.claim.id]
-            for each in self.account.claims
-            if each.statement in statements
+            self.account.standings[result.claim.id]
+            for result in self.account.claims
+            if result.statement in statements
         )
-        return {each: counted[each] for each in Standing}
+        return {standing: counted[standing] for standing in Standing}
 
 
 def themes() -> list[Theme]:
     """Return the statements that several studies make."""
     content = tomllib.loads((files("artifact") / "themes.toml").read_text("utf-8"))
-    return [Theme(each.pop("statement"), each) for each in content["theme"]]
+    return [Theme(theme.pop("statement"), theme) for theme in content["theme"]]
 
 
 def refereed(study: Study, stores: Sequence[Store], folder: Path, draws: int = DRAWS) -> Refereed:
@@ -117,16 +117,16 @@ def refereed(study: Study, stores: Sequence[Store], folder: Path, draws: int = D
 
     `folder` is that of the front page, which may have a page of the study.
     """
-    found = max(
+    results = max(
         (Results(study, store) for store in stores),
         key=_finished,
     )
-    kernel = Results(study, found.store, engine=EngineName.TESTBED)
-    judged = account.of(found)
+    kernel = Results(study, results.store, engine=EngineName.TESTBED)
+    judged = account.of(results)
     return Refereed(
-        found,
+        results,
         judged,
-        _control(found, draws),
+        _control(results, draws),
         [] if kernel.is_empty else beside(judged.claims, kernel.claims()),
         name if (folder / (name := f"{study.name}.md")).is_file() else f"{_STUDIES}/{study.name}",
     )
@@ -139,63 +139,66 @@ def _control(results: Results, draws: int) -> Control | None:
         return None
 
 
-def page(found: Sequence[Refereed], themes: Sequence[Theme], figure: str) -> str:
+def page(studies: Sequence[Refereed], themes: Sequence[Theme], figure: str) -> str:
     """Return the page, in Markdown; `figure` is the address of the bars."""
     return "\n".join(
         (
-            _answer(found),
-            f"![{_alt(found)}]({figure})\n",
+            _answer(studies),
+            f"![{_alt(studies)}]({figure})\n",
             "## What came out\n",
-            *_themes(found, themes),
+            *_themes(studies, themes),
             "## What hangs on a decision\n",
-            _decisions(found),
+            _decisions(studies),
             "## Why statements fail\n",
-            *_causes(found),
+            *_causes(studies),
             "## The studies\n",
-            _studies(found),
+            _studies(studies),
             "## In numbers\n",
-            _numbers(found),
-            _about(found),
+            _numbers(studies),
+            _about(studies),
         )
     )
 
 
-def _answer(found: Sequence[Refereed]) -> str:
-    counts = _sum(each.account.counts for each in found)
-    years = sorted({each.study.header.year for each in found})
+def _answer(studies: Sequence[Refereed]) -> str:
+    counts = _sum(study.account.counts for study in studies)
+    years = sorted({study.study.header.year for study in studies})
     when = f"From {years[0]} to {years[-1]}" if len(years) > 1 else f"In {years[0]}"
-    what = f"{_word(len(found))} {'study' if len(found) == 1 else 'studies'}"
+    what = f"{_word(len(studies))} {'study' if len(studies) == 1 else 'studies'}"
     return (
         f"# {_capital(what)}, run again\n\n"
         f"{when}, {what} evaluated TCP congestion control. Dumbbell runs "
-        f"{'it' if len(found) == 1 else 'them'} again as printed. It judges "
+        f"{'it' if len(studies) == 1 else 'them'} again as printed. It judges "
         f"{sum(counts.values())} statements of the authors by runs: {_words(counts)}."
-        f"{_unfinished(found)}\n"
+        f"{_unfinished(studies)}\n"
     )
 
 
-def _unfinished(found: Sequence[Refereed]) -> str:
-    left = [each for each in found if _finished(each.results) != _planned(each.results)]
+def _unfinished(studies: Sequence[Refereed]) -> str:
+    left = [study for study in studies if _finished(study.results) != _planned(study.results)]
     if not left:
         return ""
-    return f" Of {listing([each.link for each in left])} not all runs are finished."
+    return f" Of {listing([study.link for study in left])} not all runs are finished."
 
 
-def bars(found: Sequence[Refereed]) -> list[Bar]:
+def bars(studies: Sequence[Refereed]) -> list[Bar]:
     """Return a bar for each study."""
     return [
-        Bar(f"{each.study.name}, {each.study.header.year}", each.account.counts) for each in found
+        Bar(f"{study.study.name}, {study.study.header.year}", study.account.counts)
+        for study in studies
     ]
 
 
-def _alt(found: Sequence[Refereed]) -> str:
-    return "; ".join(f"{each.study.name}: {_words(each.account.counts)}" for each in found)
+def _alt(studies: Sequence[Refereed]) -> str:
+    return "; ".join(f"{study.study.name}: {_words(study.account.counts)}" for study in studies)
 
 
 def _words(counts: Mapping[Standing, int]) -> str:
     """Say how many statements stand where."""
-    told = [f"{count} {_VERBS[each][count != 1]}" for each, count in counts.items() if count]
-    return listing(told) or "none yet"
+    parts = [
+        f"{count} {_VERBS[standing][count != 1]}" for standing, count in counts.items() if count
+    ]
+    return listing(parts) or "none yet"
 
 
 _VERBS: Final[Mapping[Standing, tuple[str, str]]] = {
@@ -207,10 +210,10 @@ _VERBS: Final[Mapping[Standing, tuple[str, str]]] = {
 }
 
 
-def _themes(found: Sequence[Refereed], themes: Sequence[Theme]) -> Iterator[str]:
+def _themes(studies: Sequence[Refereed], themes: Sequence[Theme]) -> Iterator[str]:
     """Yield what holds wherever it is stated, what in a part, what nowhere, and what is open."""
     groups: dict[str, list[str]] = {}
-    by_name = {each.study.name: each for each in found}
+    by_name = {study.study.name: study for study in studies}
     for theme in themes:
         standings = list(_standings(theme, by_name))
         heading = heading_of([standing for _, standing in standings])
@@ -236,15 +239,15 @@ _OPEN: Final = "Not decided yet"
 
 def heading_of(standings: Sequence[Standing]) -> str:
     """Return the heading under which claims that stand so are listed."""
-    decided = [each for each in standings if each is not Standing.OPEN]
+    decided = [standing for standing in standings if standing is not Standing.OPEN]
     if not decided:
         return _OPEN
     everywhere, divided, tied, nowhere = _HEADINGS
-    if all(each.holds for each in decided):
+    if all(standing.holds for standing in decided):
         return everywhere
-    if all(each is Standing.TIE for each in decided):
+    if all(standing is Standing.TIE for standing in decided):
         return tied
-    return nowhere if all(each is Standing.CONTRADICTED for each in decided) else divided
+    return nowhere if all(standing is Standing.CONTRADICTED for standing in decided) else divided
 
 
 def _standings(
@@ -253,7 +256,7 @@ def _standings(
     """Yield each claim of a theme as its study and where it stands."""
     for name, claims in theme.claims.items():
         study = by_name[name]
-        judged = {each.claim.id for each in judged_by_runs(study.account.claims)}
+        judged = {result.claim.id for result in judged_by_runs(study.account.claims)}
         for claim in claims:
             if claim not in judged:
                 raise unknown(f"claim of {name} that runs judge", claim, judged)
@@ -264,22 +267,22 @@ def _where(standings: Sequence[tuple[Refereed, Standing]]) -> str:
     """Say in which studies how many claims hold, of those that are decided."""
     parts = []
     for link in dict.fromkeys(study.link for study, _ in standings):
-        own = [each for study, each in standings if study.link == link]
-        decided = [each for each in own if each is not Standing.OPEN]
-        holding = sum(each.holds for each in decided)
-        ties = sum(each is Standing.TIE for each in decided)
+        of_study = [standing for study, standing in standings if study.link == link]
+        decided = [standing for standing in of_study if standing is not Standing.OPEN]
+        holding = sum(standing.holds for standing in decided)
+        ties = sum(standing is Standing.TIE for standing in decided)
         tied = f" ({ties} tied)" if ties else ""
         if decided:
             parts.append(f"{link} {holding} of {len(decided)}{tied}")
     return ", ".join(parts)
 
 
-def _decisions(found: Sequence[Refereed]) -> str:
+def _decisions(studies: Sequence[Refereed]) -> str:
     """Return what was decided for authors, by how many statements hold only with it."""
     hanging = [
-        (len(decided.hanging), each.link, decided.decision)
-        for each in found
-        for decided in each.account.decided
+        (len(decided.hanging), study.link, decided.decision)
+        for study in studies
+        for decided in study.account.decided
         if decided.hanging
     ]
     hanging.sort(key=lambda one: -one[0])
@@ -291,15 +294,15 @@ def _decisions(found: Sequence[Refereed]) -> str:
     return "".join(lines) or "No statement is known to hang on one yet.\n"
 
 
-def _causes(found: Sequence[Refereed]) -> Iterator[str]:
+def _causes(studies: Sequence[Refereed]) -> Iterator[str]:
     """Yield the causes of most contradictions, and how many have one."""
-    explained = [(each, cause) for each in found for cause in each.text.explained]
+    explained = [(study, cause) for study in studies for cause in study.text.explained]
     explained.sort(key=lambda pair: -len(pair[1].claims))
-    bad = sum(each.account.counts[Standing.CONTRADICTED] for each in found)
-    unknown_cause = sum(len(each.text.unexplained) for each in found)
+    bad = sum(study.account.counts[Standing.CONTRADICTED] for study in studies)
+    unknown_cause = sum(len(study.text.unexplained) for study in studies)
     shown = {
-        (each.study.name, claim)
-        for each, cause in explained
+        (study.study.name, claim)
+        for study, cause in explained
         if cause.cause.tests
         for claim in cause.claims
     }
@@ -311,13 +314,13 @@ def _causes(found: Sequence[Refereed]) -> Iterator[str]:
         f"that of {len(shown)}."
         + (" Those behind most of them:\n" if len(explained) > CAUSES else "\n")
     )
-    yield "".join(_cause(each, cause) for each, cause in explained[:CAUSES])
+    yield "".join(_cause(study, cause) for study, cause in explained[:CAUSES])
 
 
-def _cause(each: Refereed, explained: Explained) -> str:
+def _cause(study: Refereed, explained: Explained) -> str:
     assumed = "" if explained.cause.tests else " (assumed)"
     title = markdown.prose(explained.cause.title)
-    return f"- {title}{assumed}: {len(explained.claims)} of {each.link}.\n"
+    return f"- {title}{assumed}: {len(explained.claims)} of {study.link}.\n"
 
 
 def _statements(count: int) -> str:
@@ -328,20 +331,20 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _studies(found: Sequence[Refereed]) -> str:
-    heads = ("study", "year", "about", "hosts", "runs", *(each.value for each in Standing))
+def _studies(studies: Sequence[Refereed]) -> str:
+    heads = ("study", "year", "about", "hosts", "runs", *(standing.value for standing in Standing))
     rows = [
         (
-            each.link,
-            str(each.study.header.year),
-            markdown.literal(each.study.header.title),
-            ", ".join(dict.fromkeys(stack.partition(" (")[0] for stack in each.results.stacks)),
-            _runs(each.results),
-            *(str(count) for count in each.account.counts.values()),
+            study.link,
+            str(study.study.header.year),
+            markdown.literal(study.study.header.title),
+            ", ".join(dict.fromkeys(stack.partition(" (")[0] for stack in study.results.stacks)),
+            _runs(study.results),
+            *(str(count) for count in study.account.counts.values()),
         )
-        for each in found
+        for study in studies
     ]
-    total = _sum(each.account.counts for each in found)
+    total = _sum(study.account.counts for study in studies)
     rows.append(("all", "", "", "", "", *(str(count) for count in total.values())))
     return markdown.table(heads, rows)
 
@@ -351,34 +354,34 @@ def _runs(results: Results) -> str:
 
 
 def _finished(results: Results) -> int:
-    return sum(each.finished for each in results.counted)
+    return sum(counts.finished for counts in results.counted)
 
 
 def _planned(results: Results) -> int:
-    return sum(each.planned for each in results.counted)
+    return sum(counts.planned for counts in results.counted)
 
 
-def _numbers(found: Sequence[Refereed]) -> str:
+def _numbers(studies: Sequence[Refereed]) -> str:
     """Return every kind of statement by study, with the control next to it."""
     heads = (
-        *("study", "statements", *(each.value for each in Standing)),
+        *("study", "statements", *(standing.value for standing in Standing)),
         *("all", "control: right names", "control: exchanged names"),
     )
     rows: list[tuple[str, ...]] = []
-    for each in found:
+    for study in studies:
         for kind, statements in _KINDS.items():
-            counts = each.kind(statements)
+            counts = study.kind(statements)
             if sum(counts.values()):
-                rows.append((each.study.name, kind, *_cells(counts), "", ""))
-        right, exchanged = _controlled(each.control)
+                rows.append((study.study.name, kind, *_cells(counts), "", ""))
+        right, exchanged = _controlled(study.control)
         rows.append(
-            (each.study.name, "judged by runs", *_cells(each.account.counts), right, exchanged)
+            (study.study.name, "judged by runs", *_cells(study.account.counts), right, exchanged)
         )
     for kind, statements in _KINDS.items():
-        counts = _sum(each.kind(statements) for each in found)
+        counts = _sum(study.kind(statements) for study in studies)
         rows.append(("all", kind, *_cells(counts), "", ""))
-    total = _sum(each.account.counts for each in found)
-    rows.append(("all", "judged by runs", *_cells(total), *_all_controlled(found)))
+    total = _sum(study.account.counts for study in studies)
+    rows.append(("all", "judged by runs", *_cells(total), *_all_controlled(studies)))
     return markdown.table(heads, rows)
 
 
@@ -397,24 +400,24 @@ def _controlled(control: Control | None) -> tuple[str, str]:
     )
 
 
-def _all_controlled(found: Sequence[Refereed]) -> tuple[str, str]:
-    controls = [each.control for each in found if each.control is not None]
-    whole = sum(len(each.claims) for each in controls)
-    right = sum(each.right[Verdict.REPRODUCED] for each in controls)
-    mean = sum(each.mean(Verdict.REPRODUCED) for each in controls)
+def _all_controlled(studies: Sequence[Refereed]) -> tuple[str, str]:
+    controls = [study.control for study in studies if study.control is not None]
+    whole = sum(len(control.claims) for control in controls)
+    right = sum(control.right[Verdict.REPRODUCED] for control in controls)
+    mean = sum(control.mean(Verdict.REPRODUCED) for control in controls)
     return f"{right} of {whole} hold", f"{mean:.1f} of {whole} hold"
 
 
-def _about(found: Sequence[Refereed]) -> str:
-    engines = dict.fromkeys(each.results.engine.identity for each in found)
-    both = [f"{each.study.name}: {headline(each.kernel)}" for each in found if each.kernel]
+def _about(studies: Sequence[Refereed]) -> str:
+    engines = dict.fromkeys(study.results.engine.identity for study in studies)
+    both = [f"{study.study.name}: {headline(study.kernel)}" for study in studies if study.kernel]
     return (
         f"The control exchanges the names of algorithms at random, {DRAWS} times, and judges the "
         "same runs. Only claims that single out algorithms count there. Numbers and orders are the "
         "authors'. [Statistics](../explanation/statistics.md) explains verdicts, and "
         "[commands](commands.md) has the command and the time of each figure.\n\n"
         + "".join(f"- On the kernel, {line}.\n" for line in both)
-        + f"- Engine: {', '.join(f'`{each}`' for each in engines)}\n"
+        + f"- Engine: {', '.join(f'`{engine}`' for engine in engines)}\n"
         f"- Written by {tree.identity()}, with `make front`\n"
     )
 
@@ -423,9 +426,9 @@ def _sum(
     counts: Iterator[Mapping[Standing, int]] | Sequence[Mapping[Standing, int]],
 ) -> dict[Standing, int]:
     total: Counter[Standing] = Counter()
-    for each in counts:
-        total.update(each)
-    return {each: total[each] for each in Standing}
+    for of_study in counts:
+        total.update(of_study)
+    return {standing: total[standing] for standing in Standing}
 
 
 def _word(number: int) -> str:

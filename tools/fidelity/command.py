@@ -86,18 +86,18 @@ def validate(
     checks, cases = steps.selected(engine, only, quick, at_random)
     ready = steps.ready(at_random.cases if at_random else cases, engine)
     judged = steps.against_theory(checks, jobs) if checks else []
-    found = steps.agreement(cases, results, jobs, quick, at_random) if ready else None
-    steps.write(judged, found, markdown, figure)
+    validation = steps.agreement(cases, results, jobs, quick, at_random) if ready else None
+    steps.write(judged, validation, markdown, figure)
     if as_json:
         print_json(
             {
                 "engine": engine.value if engine else "all",
-                "checks": [each.as_dict() for each in judged],
-                "testbed": found.as_dict() if found else None,
+                "checks": [check.as_dict() for check in judged],
+                "testbed": validation.as_dict() if validation else None,
             }
         )
     else:
-        steps.show(judged, found)
-    outside = any(each.verdict is Verdict.OUTSIDE for each in judged)
-    if outside or (found is not None and not found.passed):
+        steps.show(judged, validation)
+    outside = any(check.verdict is Verdict.OUTSIDE for check in judged)
+    if outside or (validation is not None and not validation.passed):
         raise typer.Exit(1)

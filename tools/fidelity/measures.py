@@ -82,18 +82,18 @@ def mean_of(references: Sequence[str]) -> One:
 
 def flows_of(run: Run, subject: str | None = None, window: Window = SETTLED) -> FlowsView:
     """Return flows of a run in a window; an empty one is a ValueError."""
-    found = RunView(run, {"main": window}, {}).of_flows(subject, None)
-    if found is None:
+    view = RunView(run, {"main": window}, {}).of_flows(subject, None)
+    if view is None:
         raise ValueError("the window is empty")
-    return found
+    return view
 
 
 def bottleneck_of(run: Run, window: Window = SETTLED) -> QueueView:
     """Return the bottleneck of a run in a window; an empty one is a ValueError."""
-    found = RunView(run, {"main": window}, {}).of_queue(None, None)
-    if found is None:
+    view = RunView(run, {"main": window}, {}).of_queue(None, None)
+    if view is None:
         raise ValueError("the window is empty")
-    return found
+    return view
 
 
 def _events(run: Run, kind: str) -> pl.DataFrame:
@@ -145,13 +145,15 @@ def mean_mb(run: Run) -> float:
 
 def _sizes(run: Run) -> list[int]:
     demands = [flow.transport.tcp.demand for flow in run.scenario.flows if flow.transport.tcp]
-    return [each.transfer for each in demands if not isinstance(each, str) and each.transfer]
+    return [
+        demand.transfer for demand in demands if not isinstance(demand, str) and demand.transfer
+    ]
 
 
 def smaller_over_larger(run: Run) -> float:
     """Ratio of the goodputs of two flows, from the start of the second on."""
-    found = goodputs(flows_of(run, window=EVERYTHING))
-    return min(found) / max(found)
+    rates = goodputs(flows_of(run, window=EVERYTHING))
+    return min(rates) / max(rates)
 
 
 # Windows and epochs
@@ -199,8 +201,8 @@ def queue_swing_packets(window: Window) -> One:
     """Difference between most and fewest packets at any sample of a window."""
 
     def measure(run: Run) -> float:
-        found = bottleneck_of(run, window).samples("backlog_packets")
-        return float(np.ptp(found)) if found.size else NOTHING
+        samples = bottleneck_of(run, window).samples("backlog_packets")
+        return float(np.ptp(samples)) if samples.size else NOTHING
 
     return measure
 
@@ -316,8 +318,8 @@ def window_kept(run: Run) -> float:
 
 def first_ssthresh(run: Run) -> float:
     """Slow-start threshold that the flow first found."""
-    found = run.tables["flows"].filter(pl.col("ssthresh_segs") < NO_SSTHRESH)["ssthresh_segs"]
-    return float(found[0]) if found.len() else NOTHING
+    thresholds = run.tables["flows"].filter(pl.col("ssthresh_segs") < NO_SSTHRESH)["ssthresh_segs"]
+    return float(thresholds[0]) if thresholds.len() else NOTHING
 
 
 def kept_share(run: Run) -> float:

@@ -30,7 +30,7 @@ from fidelity.agreement.collecting import Side
 from fidelity.agreement.drawn import Draw, draw
 from fidelity.agreement.judging import Agreement
 from fidelity.agreement.parity import Parity
-from fidelity.agreement.running import Found
+from fidelity.agreement.running import Validation
 from fidelity.check import Check
 from fidelity.checks import all_checks
 
@@ -87,13 +87,13 @@ def ready(cases: Sequence[Case], engine: Part | None) -> bool:
     """Return True if scenarios can run on the testbed; else report what is missing."""
     if not cases:
         return False
-    found = machine.look()
-    if not found.ready and engine is Part.TESTBED:
-        raise TestbedError(f"{machine.verdict(found)}; `dumbbell doctor` shows more")
-    if not found.ready:
-        lines = f"simulator and kernel are not compared: {machine.verdict(found)}"
+    host = machine.look()
+    if not host.ready and engine is Part.TESTBED:
+        raise TestbedError(f"{machine.verdict(host)}; `dumbbell doctor` shows more")
+    if not host.ready:
+        lines = f"simulator and kernel are not compared: {machine.verdict(host)}"
         say.print(lines, soft_wrap=True)
-    return found.ready
+    return host.ready
 
 
 def against_theory(checks: Sequence[Check], jobs: int | None) -> list[theory.Judged]:
@@ -113,7 +113,7 @@ def agreement(
     jobs: int | None,
     quick: bool,
     drawn: Draw | None = None,
-) -> Found:
+) -> Validation:
     """Compare simulator and kernel."""
     bed = testbed.real()
     at_random = drawn.cases if drawn else ()
@@ -143,66 +143,69 @@ def agreement(
 
 
 def write(
-    judged: Sequence[theory.Judged], found: Found | None, markdown: Path | None, figure: Path | None
+    judged: Sequence[theory.Judged],
+    validation: Validation | None,
+    markdown: Path | None,
+    figure: Path | None,
 ) -> None:
     """Write the findings to the requested files."""
     if markdown is not None:
         parts = [theory_table.page(judged)] if judged else []
-        parts += [page.page(found)] if found else []
+        parts += [page.page(validation)] if validation else []
         with refusing("write it", markdown):
             markdown.write_text("\n".join(parts))
-    if figure is not None and found is not None:
+    if figure is not None and validation is not None:
         with refusing("write it", figure):
-            drawing.save(agreement_figure.draw(found.first), figure)
+            drawing.save(agreement_figure.draw(validation.first), figure)
 
 
-def show(judged: Sequence[theory.Judged], found: Found | None) -> None:
+def show(judged: Sequence[theory.Judged], validation: Validation | None) -> None:
     """Print what was found."""
     if judged:
         print_table(_theory_table(judged))
         print(theory_table.counted(judged))
-    if found is None:
+    if validation is None:
         return
-    for each in filter(None, (found.agreement, found.drawn, found.modules)):
-        if each.judged:
+    for agreement in filter(None, (validation.agreement, validation.drawn, validation.modules)):
+        if agreement.judged:
             print()
-            _show_agreement(each)
-    if found.parity:
+            _show_agreement(agreement)
+    if validation.parity:
         print()
-        print_table(_parity_table(found.parity))
+        print_table(_parity_table(validation.parity))
 
 
-def _show_agreement(found: Agreement) -> None:
-    print_table(_agreement_table(found))
-    for remark in page.remarks(found):
+def _show_agreement(agreement: Agreement) -> None:
+    print_table(_agreement_table(agreement))
+    for remark in page.remarks(agreement):
         print(remark.text, *remark.places, sep="\n  ")
-    print(page.headline(found))
+    print(page.headline(agreement))
 
 
 def _theory_table(judged: Sequence[theory.Judged]) -> Table:
     """Return what fidelity checks expect and measure."""
     result = table(*theory_table.COLUMNS, right=("expected", "measured", "tolerance"))
-    for each in judged:
-        *others, _ = map(plain, theory_table.cells(each))
-        result.add_row(*others, _CLOSENESS[each.verdict])
+    for check in judged:
+        *others, _ = map(plain, theory_table.cells(check))
+        result.add_row(*others, _CLOSENESS[check.verdict])
     return result
 
 
-def _agreement_table(found: Agreement) -> Table:
+def _agreement_table(agreement: Agreement) -> Table:
     """Return what was measured on one engine, and by how much the other one is off."""
-    one, other = found.names
+    one, other = agreement.names
     result = table(*page.COLUMNS, right=page.COLUMNS[1:-1])
     result.title = f"{one} (difference of {other})"
-    for judged in found.judged:
+    for judged in agreement.judged:
         *others, verdict = map(plain, page.cells(judged))
         result.add_row(*others, f"[{_AGREEMENT[judged.verdict]}]{verdict}[/]")
     return result
 
 
-def _parity_table(found: Sequence[Parity]) -> Table:
+def _parity_table(parities: Sequence[Parity]) -> Table:
     """Return what became of the callbacks that were replayed."""
     result = table(*page.PARITY_COLUMNS, right=page.PARITY_COLUMNS[1:-1])
-    for each in found:
-        *others, verdict = map(plain, page.parity_cells(each))
-        result.add_row(*others, f"[{'green' if each.passed else 'red'}]{verdict}[/]")
+    for parity in parities:
+        *others, verdict = map(plain, page.parity_cells(parity))
+        result.add_row(*others, f"[{'green' if parity.passed else 'red'}]{verdict}[/]")
     return result

@@ -47,7 +47,7 @@ def _quantity(value: float | None, unit: str) -> str:
 
 def counted(judged: Sequence[Judged]) -> str:
     """Say how many checks ended how."""
-    counts = Counter(each.verdict for each in judged)
+    counts = Counter(check.verdict for check in judged)
     parts = [f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]]
     return f"{len(judged)} checks: {', '.join(parts)}"
 

@@ -19,22 +19,22 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=6, help="runs of each side in a replay")
     parser.add_argument("--markdown", type=Path, required=True, metavar="FILE.md")
     parser.add_argument("--results", type=Path, default=Path("results"))
-    asked = parser.parse_args()
-    place = asked.markdown.with_suffix("")
+    options = parser.parse_args()
+    place = options.markdown.with_suffix("")
     try:
-        found, without, missing = [], [], []
-        store = Store(asked.results)
+        replays, without, missing = [], [], []
+        store = Store(options.results)
         place.mkdir(exist_ok=True)
         for name in catalogue.algorithms():
             file = place / f"{name}.toml"
-            if _copied(asked.hunted / name / f"{name}-goodput.toml", file):
-                found.append(replayed(file, store, asked.runs))
-            elif (asked.hunted / name / "index.html").is_file():
+            if _copied(options.hunted / name / f"{name}-goodput.toml", file):
+                replays.append(replayed(file, store, options.runs))
+            elif (options.hunted / name / "index.html").is_file():
                 without.append(name)
             else:
                 missing.append(name)
-        text = page(found, Others(without, missing), asked.hunt, asked.runs, place.name)
-        asked.markdown.write_text(text, encoding="utf-8")
+        text = page(replays, Others(without, missing), options.hunt, options.runs, place.name)
+        options.markdown.write_text(text, encoding="utf-8")
     except DumbbellError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

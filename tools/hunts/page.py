@@ -32,12 +32,12 @@ class Others:
     missing: Sequence[str]
 
 
-def page(found: Sequence[Replayed], others: Others, hunt: str, runs: int, place: str) -> str:
+def page(replays: Sequence[Replayed], others: Others, hunt: str, runs: int, place: str) -> str:
     """Return the page.
 
     Parameters
     ----------
-    found
+    replays
         The replayed scenarios.
     others
         The other algorithms.
@@ -49,9 +49,10 @@ def page(found: Sequence[Replayed], others: Others, hunt: str, runs: int, place:
         The folder of the scenario files, seen from the page.
     """
     confirmed = sorted(
-        (each for each in found if each.regret[1] >= WEAK), key=lambda each: -each.regret[0]
+        (replay for replay in replays if replay.regret[1] >= WEAK),
+        key=lambda replay: -replay.regret[0],
     )
-    open_ones = [each for each in found if each.regret[1] < WEAK]
+    open_ones = [replay for replay in replays if replay.regret[1] < WEAK]
     return "\n".join(
         (
             "# The worst scenario of each algorithm\n",
@@ -70,7 +71,7 @@ def page(found: Sequence[Replayed], others: Others, hunt: str, runs: int, place:
             "interval is above that.\n",
             "The search is small, and one scenario shows nothing about others. Read a row as a "
             "question about the algorithm: replay it, look at the runs and change the file.\n",
-            markdown.table(_HEADS, (_row(each, place) for each in confirmed)),
+            markdown.table(_HEADS, (_row(replay, place) for replay in confirmed)),
             *_rest(open_ones, others, place),
             "## Replay one\n",
             "```sh\n"
@@ -82,20 +83,20 @@ def page(found: Sequence[Replayed], others: Others, hunt: str, runs: int, place:
     )
 
 
-def _row(each: Replayed, place: str) -> tuple[str, ...]:
-    regret, low, high = each.regret
+def _row(replay: Replayed, place: str) -> tuple[str, ...]:
+    regret, low, high = replay.regret
     return (
-        label_of(each.algorithm),
-        each.scenario,
-        _mean(each, each.algorithm),
-        f"{_mean(each, each.best)} ({label_of(each.best)})",
+        label_of(replay.algorithm),
+        replay.scenario,
+        _mean(replay, replay.algorithm),
+        f"{_mean(replay, replay.best)} ({label_of(replay.best)})",
         with_interval(regret, low, high),
-        f"[{each.file}]({place}/{each.file})",
+        f"[{replay.file}]({place}/{replay.file})",
     )
 
 
-def _mean(each: Replayed, side: str) -> str:
-    mean = each.means[side]
+def _mean(replay: Replayed, side: str) -> str:
+    mean = replay.means[side]
     return with_interval(mean.value, mean.low, mean.high)
 
 
@@ -103,7 +104,7 @@ def _rest(open_ones: Sequence[Replayed], others: Others, place: str) -> Iterator
     """Yield what is not in the table."""
     if open_ones:
         yield f"The replay leaves it open whether these regrets are {WEAK:g} or more:\n"
-        yield markdown.table(_HEADS, (_row(each, place) for each in open_ones))
+        yield markdown.table(_HEADS, (_row(replay, place) for replay in open_ones))
     if others.without:
         yield f"No scenario of the search costs {_listed(others.without)} a fifth of the goodput.\n"
     if others.missing:

@@ -68,7 +68,7 @@ def replayed(file: Path, store: Store, runs: int) -> Replayed:
     table = read_toml(file)
     algorithm = table["algorithm"]
     sides = [algorithm, *(name for name in AGAINST if name != algorithm)]
-    asked = on_scenario.campaign(
+    campaign = on_scenario.campaign(
         sides,
         file,
         duration=None,
@@ -77,13 +77,13 @@ def replayed(file: Path, store: Store, runs: int) -> Replayed:
         store=store,
         engine=engines.named(EngineName.SIMULATOR),
     )
-    outcome, _ = asked.run()
-    outcome.raise_for_failed(asked.places)
+    outcome, _ = campaign.run()
+    outcome.raise_for_failed(campaign.places)
     window: dict[str, Any] = {"main": Window.model_validate({"settle": SETTLING})}
-    planned = [replace(run, windows={**run.windows, **window}) for run in asked.planned]
+    planned = [replace(run, windows={**run.windows, **window}) for run in campaign.planned]
     values: dict[str, list[float]] = {side: [] for side in sides}
-    for run, found in taking.of_runs(planned, [_GOODPUT], store):
-        values[run.axes["algorithm"]].append(found[_GOODPUT] or 0.0)
+    for run, quantities in taking.of_runs(planned, [_GOODPUT], store):
+        values[run.axes["algorithm"]].append(quantities[_GOODPUT] or 0.0)
     return _compared(algorithm, table["title"], file, values)
 
 

@@ -19,9 +19,9 @@ def main() -> int:
     """Write the policy, its C file, its page and its figure; return the exit code."""
     parser = argparse.ArgumentParser(prog="learner", description=__doc__)
     parser.add_argument("--evaluate", action="store_true", help="judge what is there already")
-    asked = parser.parse_args()
+    options = parser.parse_args()
     try:
-        if not asked.evaluate:
+        if not options.evaluate:
             training.write(FOLDER)
         _evaluate()
     except DumbbellError as error:
@@ -37,13 +37,13 @@ def _evaluate() -> None:
         name: float(np.mean(evaluation.shares(worths(name, "validation"))))
         for name in (evaluation.REFERENCE, *evaluation.OTHERS)
     }
-    found = evaluation.on_test_set(file)
+    test_set = evaluation.on_test_set(file)
     exported = evaluation.exported(Policy.load(FOLDER / "policy.json"), file)
     text = page.page(
-        curve, found, evaluation.beside(file.absolute()), evaluation.elsewhere(file), exported
+        curve, test_set, evaluation.beside(file.absolute()), evaluation.elsewhere(file), exported
     )
     PAGE.write_text(text, encoding="utf-8")
-    page.draw(curve, validation, found, FIGURE)
+    page.draw(curve, validation, test_set, FIGURE)
     print(f"{PAGE}, {FIGURE}")
 
 

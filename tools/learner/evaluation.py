@@ -63,14 +63,14 @@ def on_test_set(file: Path) -> dict[str, list[Worth]]:
     return {name: worths(name, "test") for name in (str(file), REFERENCE, *OTHERS)}
 
 
-def shares(found: Sequence[Worth]) -> Numbers:
+def shares(worths: Sequence[Worth]) -> Numbers:
     """Return rewards over the rates of the bottlenecks."""
-    return np.array([worth.share for worth in found])
+    return np.array([worth.share for worth in worths])
 
 
-def kinds(found: Sequence[Worth]) -> NDArray[np.bool_]:
+def kinds(worths: Sequence[Worth]) -> NDArray[np.bool_]:
     """Return True for each path without another TCP flow."""
-    return np.array([worth.others_mbit_per_s is None for worth in found])
+    return np.array([worth.others_mbit_per_s is None for worth in worths])
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def exported(policy: Policy, file: Path, count: int = _FEW) -> Exported:
         apart = np.abs(fixed.act(seen) - policy.act(seen))[:, 0] / 2
         differ += ((high / low) ** apart - 1).tolist()
         ratios.append((worth.goodput_mbit_per_s / rate, worth.rtt_stretch / stretch))
-    goodput, stretches = (Between.of(each) for each in np.array(ratios).T)
+    goodput, stretches = (Between.of(column) for column in np.array(ratios).T)
     return Exported(
         len(differ), float(np.median(differ)), float(np.max(differ)), goodput, stretches
     )

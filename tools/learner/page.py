@@ -34,7 +34,7 @@ link without a queue and without loss has almost 1. Nothing was chosen by the te
 
 def page(
     curve: Sequence[Mapping[str, str]],
-    found: Mapping[str, Sequence[Worth]],
+    test_set: Mapping[str, Sequence[Worth]],
     beside: Mapping[str, Beside],
     elsewhere: Mapping[str, tuple[Between, Between, Between]],
     exported: Exported,
@@ -51,7 +51,7 @@ def page(
         " RTTs. The validation set counts each path once.\n",
         "![Reward while it learns, and reward of each path of the test set](images/learner.svg)\n",
         "## The test set\n",
-        _test_set(found),
+        _test_set(test_set),
         "\n## Next to another flow\n",
         "The part of the goodput of both flows in 30 s, on 24 paths with a drop-tail queue of"
         " 0.2 to 5 BDP, a constant rate and no random loss. The other flow begins up to 10 s later,"
@@ -67,16 +67,16 @@ def page(
     return "\n".join(parts)
 
 
-def _test_set(found: Mapping[str, Sequence[Worth]]) -> str:
-    alone = kinds(found[REFERENCE])
+def _test_set(test_set: Mapping[str, Sequence[Worth]]) -> str:
+    alone = kinds(test_set[REFERENCE])
     heads = (
         "algorithm", "share", "minus CUBIC's", "alone", "next to a TCP flow",
         "better than CUBIC", "goodput, Mbit/s", "mean / smallest RTT", "sent again",
     )  # fmt: skip
-    reference = shares(found[REFERENCE])
+    reference = shares(test_set[REFERENCE])
     rows = []
-    for name, each in found.items():
-        mine = shares(each)
+    for name, worths in test_set.items():
+        mine = shares(worths)
         is_reference = name == REFERENCE
         better = f"{(mine > reference).sum()} of {len(mine)}"
         rows.append(
@@ -87,42 +87,42 @@ def _test_set(found: Mapping[str, Sequence[Worth]]) -> str:
                 shown(Between.of(mine[alone])),
                 shown(Between.of(mine[~alone])),
                 "" if is_reference else better,
-                *(_mean(each, of) for of in ("goodput_mbit_per_s", "rtt_stretch")),
-                f"{100 * sum(worth.loss_share for worth in each) / len(each):.1f} %",
+                *(_mean(worths, of) for of in ("goodput_mbit_per_s", "rtt_stretch")),
+                f"{100 * sum(worth.loss_share for worth in worths) / len(worths):.1f} %",
             )
         )
     counts = f"{alone.sum()} of the {len(alone)} paths have no other TCP flow.\n\n"
     return counts + markdown.table(heads, rows)
 
 
-def _beside(found: Mapping[str, Beside]) -> str:
+def _beside(others: Mapping[str, Beside]) -> str:
     heads = ("next to", "part of the policy", "starved", "part of CUBIC in its place", "starved")
     rows = [
-        (label, shown(each.mine), str(each.starved), shown(each.reference),
-         str(each.starved_reference))
-        for label, each in found.items()
+        (label, shown(other.mine), str(other.starved), shown(other.reference),
+         str(other.starved_reference))
+        for label, other in others.items()
     ]  # fmt: skip
     return markdown.table(heads, rows)
 
 
-def _elsewhere(found: Mapping[str, tuple[Between, Between, Between]]) -> str:
+def _elsewhere(paths: Mapping[str, tuple[Between, Between, Between]]) -> str:
     heads = ("paths", "share of the policy", "share of CUBIC", "difference")
     return markdown.table(
         heads,
         [
             (label, shown(mine), shown(cubic), shown(apart, sign=True))
-            for label, (mine, cubic, apart) in found.items()
+            for label, (mine, cubic, apart) in paths.items()
         ],
     )
 
 
-def _exported(found: Exported) -> str:
+def _exported(exported: Exported) -> str:
     rows = [
-        ("decisions that both made", f"{found.decisions:,}"),
-        ("difference of their factors, median", f"{found.median:.1e}"),
-        ("difference of their factors, at most", f"{found.most:.1e}"),
-        ("goodput of the C file over that in the environment", shown(found.goodput)),
-        ("mean RTT over the smallest, likewise", shown(found.stretch)),
+        ("decisions that both made", f"{exported.decisions:,}"),
+        ("difference of their factors, median", f"{exported.median:.1e}"),
+        ("difference of their factors, at most", f"{exported.most:.1e}"),
+        ("goodput of the C file over that in the environment", shown(exported.goodput)),
+        ("mean RTT over the smallest, likewise", shown(exported.stretch)),
     ]
     return markdown.table(("on the validation set", "measured"), rows)
 
@@ -133,8 +133,8 @@ def shown(between: Between, *, sign: bool = False) -> str:
     return f"{between.value:{form}} ({between.low:{form}} to {between.high:{form}})"
 
 
-def _mean(found: Sequence[Worth], name: str) -> str:
-    return f"{sum(getattr(worth, name) for worth in found) / len(found):.2f}"
+def _mean(worths: Sequence[Worth], name: str) -> str:
+    return f"{sum(getattr(worth, name) for worth in worths) / len(worths):.2f}"
 
 
 def _label(name: str) -> str:
@@ -150,12 +150,12 @@ def read_curve(file: Path) -> list[dict[str, str]]:
 def draw(
     curve: Sequence[Mapping[str, str]],
     validation: Mapping[str, float],
-    found: Mapping[str, Sequence[Worth]],
+    test_set: Mapping[str, Sequence[Worth]],
     file: Path,
 ) -> None:
     """Draw the curve, and each path of the test set."""
     alt.data_transformers.disable_max_rows()
-    chart: Any = alt.hconcat(_curve(curve, validation), _paths(found), spacing=40).resolve_scale(
+    chart: Any = alt.hconcat(_curve(curve, validation), _paths(test_set), spacing=40).resolve_scale(
         color="independent", shape="independent"
     )
     drawing.save(chart.configure(**style.config()), file)
@@ -191,14 +191,14 @@ def _rounds(curve: Sequence[Mapping[str, str]]) -> Iterator[tuple[float, float, 
         yield float(row["processor_s"]), float(row["reward"]), validation
 
 
-def _paths(found: Mapping[str, Sequence[Worth]]) -> Any:
-    mine = next(each for name, each in found.items() if name not in _LABELS)
+def _paths(test_set: Mapping[str, Sequence[Worth]]) -> Any:
+    mine = next(worths for name, worths in test_set.items() if name not in _LABELS)
     alone = kinds(mine)
     frame = pl.DataFrame(
         {
-            "cubic": shares(found[REFERENCE]),
+            "cubic": shares(test_set[REFERENCE]),
             "learnt": shares(mine),
-            "path": ["alone" if each else "next to a TCP flow" for each in alone],
+            "path": ["alone" if is_alone else "next to a TCP flow" for is_alone in alone],
         }
     )
     domain = alt.Scale(domain=[_LEAST, 1])

@@ -29,7 +29,8 @@ def write(folder: Path, terms: Terms = Terms()) -> Policy:  # noqa: B008 - it ca
         validation = f"{_share(policy):.4f}" if point.round % EVERY == 0 or is_last else ""
         rows.append(
             [
-                *(str(each) for each in (point.round, point.steps)),
+                str(point.round),
+                str(point.steps),
                 f"{point.processor_s:.1f}",
                 f"{point.reward:.4f}",
                 f"{point.deviation:.3f}",

@@ -94,11 +94,11 @@ def digest(algorithm: Algorithm) -> str:
 
     Comments of the file do not count, except the one that defines how figures show it.
     """
-    own = hashlib.sha256(" ".join(_COMMENT.sub(" ", algorithm.code).split()).encode())
+    sha256 = hashlib.sha256(" ".join(_COMMENT.sub(" ", algorithm.code).split()).encode())
     for scenario in (alone(algorithm), two(algorithm)):
-        own.update(scenario.json.encode())
-    own.update(Path(__file__).read_bytes())
-    return own.hexdigest()
+        sha256.update(scenario.json.encode())
+    sha256.update(Path(__file__).read_bytes())
+    return sha256.hexdigest()
 
 
 _COMMENT: Final = re.compile(r"/\*(?! In figures: ).*?\*/", re.DOTALL)
@@ -107,8 +107,8 @@ _DIGEST: Final = re.compile(r"<!-- made of ([0-9a-f]{64}) -->")
 
 def digest_of(svg: str) -> str | None:
     """Return the digest that a figure carries."""
-    found = _DIGEST.search(svg)
-    return found[1] if found else None
+    carried = _DIGEST.search(svg)
+    return carried[1] if carried else None
 
 
 def alone(algorithm: Algorithm) -> ResolvedScenario:
@@ -193,4 +193,4 @@ def _compact(svg: str) -> str:
     """
     svg = _PATH.sub(lambda path: _DECIMALS.sub(r"\1", path[0]), _LABELS.sub("", svg))
     numbers = {number: str(at) for at, number in enumerate(dict.fromkeys(_CLIP.findall(svg)))}
-    return _CLIP.sub(lambda found: f"clip{numbers[found[1]]}", svg)
+    return _CLIP.sub(lambda clip: f"clip{numbers[clip[1]]}", svg)

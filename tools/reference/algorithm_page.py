@@ -62,7 +62,7 @@ def write(folder: Path) -> None:
     """Write all pages and the index below `folder`, and remove those of what is gone."""
     pages = folder / FOLDER
     pages.mkdir(exist_ok=True)
-    wanted = {f"{name}.md": page(each) for name, each in catalogue.algorithms().items()}
+    wanted = {f"{name}.md": page(algorithm) for name, algorithm in catalogue.algorithms().items()}
     wanted["README.md"] = index()
     for path in pages.glob("*.md"):
         if path.name not in wanted:
@@ -137,16 +137,16 @@ def _text(text: str, algorithm: Algorithm) -> str:
     names = [parameter.name for parameter in algorithm.parameters if len(parameter.name) > 2]
     known = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b") if names else None
     words = {name for name in names if _NAME.fullmatch(name) or any(map(str.isdigit, name))}
-    found = []
+    pieces = []
     for part, is_code in markdown.parts(text):
         if is_code:
-            found.append(part)
+            pieces.append(part)
             continue
         spans = sorted({match.span() for match in _NAME.finditer(part)})
         if known is not None:
-            spans += [each.span() for each in known.finditer(part) if each[0] in words]
-        found.append(_marked(part, sorted(set(spans))))
-    return "".join(found)
+            spans += [match.span() for match in known.finditer(part) if match[0] in words]
+        pieces.append(_marked(part, sorted(set(spans))))
+    return "".join(pieces)
 
 
 def _marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -162,14 +162,14 @@ def _parameters(algorithm: Algorithm) -> str:
         return "## Parameters\n\nNone.\n"
     rows = [
         (
-            f"`{each.name}`",
-            each.unit,
-            _range(each),
-            str(each.initial),
-            _text(each.what, algorithm),
-            _text(each.source, algorithm),
+            f"`{parameter.name}`",
+            parameter.unit,
+            _range(parameter),
+            str(parameter.initial),
+            _text(parameter.what, algorithm),
+            _text(parameter.source, algorithm),
         )
-        for each in algorithm.parameters
+        for parameter in algorithm.parameters
     ]
     table = markdown.table(["parameter", "unit", "range", "default", "what", "source"], rows)
     example = (
@@ -254,18 +254,20 @@ def index() -> str:
     """Return the index of the pages, in Markdown."""
     known = list(catalogue.algorithms().values())
     order = list(_FAMILIES)
-    found = sorted(known, key=lambda each: (order.index(each.family), each.year, each.name))
+    ordered = sorted(
+        known, key=lambda algorithm: (order.index(algorithm.family), algorithm.year, algorithm.name)
+    )
     rows = [
         (
-            f"[{each.title}]({each.name}.md)",
-            f"`{each.name}`",
-            each.family,
-            str(each.year),
-            _text(each.summary, each),
-            _text(each.source, each),
-            ", ".join(each.engines),
+            f"[{algorithm.title}]({algorithm.name}.md)",
+            f"`{algorithm.name}`",
+            algorithm.family,
+            str(algorithm.year),
+            _text(algorithm.summary, algorithm),
+            _text(algorithm.source, algorithm),
+            ", ".join(algorithm.engines),
         )
-        for each in found
+        for algorithm in ordered
     ]
     heads = ["algorithm", "name", "family", "year", "what it does", "source", "runs in"]
     figures = f"## Figures\n\n{algorithm_figure.RULE}\n"
@@ -277,12 +279,16 @@ _STUDY: Final = re.compile(r"[a-z]+(?:19|20)\d\d")
 
 
 def _studies(known: Sequence[Algorithm]) -> str:
-    presets = {name for each in known for name in each.preset_names if _STUDY.fullmatch(name)}
+    presets = {
+        name for algorithm in known for name in algorithm.preset_names if _STUDY.fullmatch(name)
+    }
     rows = [
         (
             f"`{study}`",
             ", ".join(
-                f"[{each.name}]({each.name}.md)" for each in known if study in each.preset_names
+                f"[{algorithm.name}]({algorithm.name}.md)"
+                for algorithm in known
+                if study in algorithm.preset_names
             ),
         )
         for study in sorted(presets)

@@ -34,12 +34,12 @@ def page() -> str:
 def _parts() -> Iterator[str]:
     yield "## All quantities\n"
     yield _SHARES
-    for module, found in _by_module().items():
+    for module, quantities in _by_module().items():
         subject, about = _described(module)
         yield f"### {subject}\n"
         if about:
             yield f"{about}\n"
-        yield markdown.table(("quantity", "unit", "what", "of a", "better"), map(_row, found))
+        yield markdown.table(("quantity", "unit", "what", "of a", "better"), map(_row, quantities))
     yield "## Settings\n"
     yield "Settings of a study for quantities, as `[settings.NAME]`.\n"
     for name, kind in sorted(settings.KNOWN.items()):
@@ -59,17 +59,17 @@ def _parts() -> Iterator[str]:
     yield markdown.table(
         ("curve", "what", "columns that it needs"),
         (
-            (f"`{curve.name}`", curve.what, ", ".join(f"`{each}`" for each in curve.columns))
+            (f"`{curve.name}`", curve.what, ", ".join(f"`{column}`" for column in curve.columns))
             for curve in curves.CURVES.values()
         ),
     )
 
 
 def _by_module() -> Mapping[str, list[Quantity]]:
-    found: dict[str, list[Quantity]] = {}
+    by_module: dict[str, list[Quantity]] = {}
     for quantity in registry.quantities().values():
-        found.setdefault(quantity.compute.__module__, []).append(quantity)
-    return found
+        by_module.setdefault(quantity.compute.__module__, []).append(quantity)
+    return by_module
 
 
 def _described(module: str) -> tuple[str, str]:
@@ -100,8 +100,8 @@ def _keys(kind: type[BaseModel]) -> Iterator[tuple[str, ...]]:
 
 
 def _series() -> Iterator[tuple[str, ...]]:
-    for name, found in series.SERIES.items():
-        yield f"`{name}`", found.unit, found.title
+    for name, kind in series.SERIES.items():
+        yield f"`{name}`", kind.unit, kind.title
     yield f"`{series.STATE}:alpha`", "", "any variable that an algorithm exports"
 
 

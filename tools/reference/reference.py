@@ -166,8 +166,9 @@ def _form(described: Mapping[str, Any], defs: Mapping[str, Any]) -> str:
     if "$ref" in described:
         return _table_form(defs[described["$ref"].rpartition("/")[2]], defs)
     if "oneOf" in described:
-        forms = [_form(choice, defs).split(" or ") for choice in described["oneOf"]]
-        return " or ".join(dict.fromkeys(form for found in forms for form in found))
+        choices = described["oneOf"]
+        forms = (form for choice in choices for form in _form(choice, defs).split(" or "))
+        return " or ".join(dict.fromkeys(forms))
     if "format" in described:
         return str(described["format"])
     if described.get("type") == "array":
@@ -240,7 +241,7 @@ def _stacks() -> str:
         (
             f"`{name}`",
             what,
-            *(_code(catalogue.switch_in_files(each.switches[name])) for each in profiles),
+            *(_code(catalogue.switch_in_files(profile.switches[name])) for profile in profiles),
         )
         for name, what in stacks.switches.items()
     )
@@ -263,7 +264,7 @@ are then the names in it.
 
 def _arguments(form: Callable[..., float]) -> str:
     parameters = inspect.signature(form).parameters.values()
-    return ", ".join(f"`{each.name}{_default(each)}`" for each in parameters)
+    return ", ".join(f"`{parameter.name}{_default(parameter)}`" for parameter in parameters)
 
 
 def _default(parameter: inspect.Parameter) -> str:

@@ -59,8 +59,8 @@ def _parts() -> Iterator[str]:
         comment = itertools.takewhile(lambda line: line.startswith("#"), lines)
         about = " ".join(line.lstrip("# ") for line in comment)
         yield f"## `{entry['name']}`\n\n{entry['title']}. {about}\n"
-        if found := outcomes.of(entry["name"]):
-            yield "\n".join((*_HEAD, *map(_row, found))) + "\n"
+        if rows := outcomes.of(entry["name"]):
+            yield "\n".join((*_HEAD, *map(_row, rows))) + "\n"
         else:
             yield _NONE
 

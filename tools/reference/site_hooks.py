@@ -79,10 +79,10 @@ def _lines(markdown: str, moved: Callable[[re.Match[str]], str]) -> Iterator[str
     """Yield the lines of a page: links outside of code moved, words after a fence taken away."""
     fence = ""
     for line in markdown.split("\n"):
-        found = _FENCE.match(line)
-        if found and not fence:
-            fence = found[1]
-            yield _FILE.sub(r'\1 title="\2"', line) if _FILE.match(line) else fence + found[2]
+        opening = _FENCE.match(line)
+        if opening and not fence:
+            fence = opening[1]
+            yield _FILE.sub(r'\1 title="\2"', line) if _FILE.match(line) else fence + opening[2]
         elif fence:
             yield line
             fence = "" if line.strip() == fence else fence
@@ -92,14 +92,14 @@ def _lines(markdown: str, moved: Callable[[re.Match[str]], str]) -> Iterator[str
 
 def _outside(markdown: str, origin: str) -> Iterator[str]:
     """Yield the files and folders outside of docs/ that a page links to."""
-    found: list[str] = []
+    links: list[str] = []
 
     def noted(link: re.Match[str]) -> str:
-        found.append(link[1])
+        links.append(link[1])
         return link[1]
 
     list(_lines(markdown, noted))
-    for link in found:
+    for link in links:
         target = _target(link, origin)
         if target is not None and not _is_in_docs(target):
             yield target

@@ -93,13 +93,15 @@ class Case(ABC):
         """
         table = {**self.table(hold_ns), "seed": repetition}
         if switches is not None:
-            own = switches(self._resolved(table).json)
-            table["stack"] = {"profile": STACK, "switches": dict(own)}
+            host_switches = switches(self._resolved(table).json)
+            table["stack"] = {"profile": STACK, "switches": dict(host_switches)}
         return self._resolved(table)
 
     def _resolved(self, table: Mapping[str, Any]) -> ResolvedScenario:
-        own = {each.name: each for each in self.algorithms if each.is_own}
-        return Scenario.parse(table, self.name, own).resolve()
+        own_algorithms = {
+            algorithm.name: algorithm for algorithm in self.algorithms if algorithm.is_own
+        }
+        return Scenario.parse(table, self.name, own_algorithms).resolve()
 
 
 def edge_jitter(rate_mbit: float, hold_ns: int) -> str:
@@ -113,7 +115,7 @@ def edge_jitter(rate_mbit: float, hold_ns: int) -> str:
 
 def between(times_s: Sequence[float]) -> dict[str, str]:
     """Return the table of a time drawn between two."""
-    return dict(zip(("from", "to"), (f"{each:g}s" for each in times_s), strict=True))
+    return dict(zip(("from", "to"), (f"{time_s:g}s" for time_s in times_s), strict=True))
 
 
 def _switches(algorithm: Algorithm) -> dict[str, Any]:

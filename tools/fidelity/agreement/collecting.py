@@ -66,11 +66,11 @@ class Collected:
 
     def replaced(self, later: Collected) -> Collected:
         """Return these runs with later ones in place of those of the same scenarios."""
-        kept = [each for each in self.unusable if each.scenario not in later.runs]
+        kept = [unusable for unusable in self.unusable if unusable.scenario not in later.runs]
         return Collected({**self.runs, **later.runs}, kept + later.unusable)
 
     @property
-    def told(self) -> list[TestbedSummary]:
+    def testbeds(self) -> list[TestbedSummary]:
         """The testbed's summary of each run, which names its kernel."""
         runs = [run for repetitions in self.runs.values() for run in repetitions.values()]
         return [run.summary.testbed for run in runs if run.summary.testbed is not None]

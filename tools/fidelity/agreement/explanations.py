@@ -68,8 +68,10 @@ EXPLANATIONS: Final = _read(Path(__file__).with_suffix(".toml"))
 
 def reason_for(scenario: str, measure: str, known: Sequence[Explanation]) -> str | None:
     """Return the reason of a difference, if there is one."""
-    found = (each.reason for each in known if each.explains(scenario, measure))
-    return next(found, None)
+    reasons = (
+        explanation.reason for explanation in known if explanation.explains(scenario, measure)
+    )
+    return next(reasons, None)
 
 
 def stale(
@@ -81,9 +83,9 @@ def stale(
     """
     ran, left = list(scenarios), list(differing)
     return [
-        each
-        for each in known
-        if each.always
-        and any(each.names(name) for name in ran)
-        and not any(each.explains(name, measure) for name, measure in left)
+        explanation
+        for explanation in known
+        if explanation.always
+        and any(explanation.names(name) for name in ran)
+        and not any(explanation.explains(name, measure) for name, measure in left)
     ]

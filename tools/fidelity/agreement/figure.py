@@ -41,8 +41,8 @@ _SHAPES: Final = {
 def draw(agreement: Agreement) -> alt.VConcatChart:
     """Draw a panel for each measure, and the windows of some scenarios."""
     measures = [*(measure for measure in MEASURES if measure.name in _SHOWN), DISTANCE]
-    found = [_panel(agreement, measure) for measure in measures]
-    panels = [panel for panel in found if panel is not None]
+    drawn = (_panel(agreement, measure) for measure in measures)
+    panels = [panel for panel in drawn if panel is not None]
     rows = [alt.concat(*panels, columns=3, spacing=26)] if panels else []
     traced = _traced(agreement.judged)
     lines = [_windows(judged, agreement.names) for judged in traced]
@@ -65,9 +65,11 @@ def draw(agreement: Agreement) -> alt.VConcatChart:
 
 def _panel(agreement: Agreement, measure: Measure) -> alt.LayerChart | alt.FacetChart | None:
     compared = ((judged, judged.of(measure.name)) for judged in agreement.judged)
-    found = [_mark(judged, each) for judged, each in compared if each is not None]
+    all_marks = [
+        _mark(judged, comparison) for judged, comparison in compared if comparison is not None
+    ]
     relative = measure.name in _RELATIVE
-    marks = pl.DataFrame([mark for mark in found if mark["x"] or not relative])
+    marks = pl.DataFrame([mark for mark in all_marks if mark["x"] or not relative])
     if marks.is_empty():
         return None
     draw_panel = _relative if relative else _against
@@ -187,9 +189,9 @@ def _tooltip(titles: tuple[str, str]) -> list[alt.Tooltip]:
 def _traced(judged: Sequence[Judged]) -> list[Judged]:
     """Return the scenarios whose windows are drawn: of each algorithm alone the first."""
     first: dict[str, Judged] = {}
-    for each in judged:
-        if each.windows.height and len(each.case.algorithms) == 1:
-            first.setdefault(each.case.flows, each)
+    for scenario in judged:
+        if scenario.windows.height and len(scenario.case.algorithms) == 1:
+            first.setdefault(scenario.case.flows, scenario)
     return list(first.values())[:_TRACES]
 
 

@@ -63,9 +63,9 @@ def look(cases: Sequence[Case], kernel: Runs, simulator: Runs) -> Hosts | None:
     added, held = [], []
     for case in cases:
         pairs = _pairs(case, kernel[case.name], simulator[case.name])
-        told = [_added_us(*pair) for pair in pairs]
-        if told:
-            added.append(statistics.mean(told))
+        added_us = [_added_us(*pair) for pair in pairs]
+        if added_us:
+            added.append(statistics.mean(added_us))
             held += [_held(run) for run, _ in pairs]
     return Hosts(statistics.median(added), statistics.mean(held), len(added)) if added else None
 
@@ -77,7 +77,7 @@ def _pairs(
     if not case.loses_alike or len(case.algorithms) > 1:
         return []
     both = sorted(set(kernel) & set(simulator))
-    pairs = [(kernel[each], simulator[each]) for each in both]
+    pairs = [(kernel[seed], simulator[seed]) for seed in both]
     return [pair for pair in pairs if all(map(_is_nearly_empty, pair))]
 
 

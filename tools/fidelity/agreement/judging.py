@@ -70,35 +70,39 @@ class Judged:
 
     def of(self, name: str) -> Compared | None:
         """Return a measure, if it has a value."""
-        return next((each for each in self.compared if each.measure.name == name), None)
+        return next(
+            (comparison for comparison in self.compared if comparison.measure.name == name), None
+        )
 
     @property
     def goals(self) -> list[Compared]:
         """The measures that the headline counts."""
-        return [each for each in self.compared if each.measure.goal]
+        return [comparison for comparison in self.compared if comparison.measure.goal]
 
     @property
     def within(self) -> bool:
         """True if all of these are within their bands."""
-        return bool(self.goals) and all(each.within for each in self.goals)
+        return bool(self.goals) and all(comparison.within for comparison in self.goals)
 
     @property
     def differing(self) -> list[Compared]:
         """The measures that differ, goals first."""
-        return [each for each in self.compared if each.verdict is Verdict.DIFFERS]
+        return [comparison for comparison in self.compared if comparison.verdict is Verdict.DIFFERS]
 
     @property
     def outside(self) -> list[Compared]:
         """The goals outside their bands that the runs do not decide."""
-        undecided = [each for each in self.goals if each.verdict is not Verdict.DIFFERS]
-        return [each for each in undecided if not each.within]
+        undecided = [
+            comparison for comparison in self.goals if comparison.verdict is not Verdict.DIFFERS
+        ]
+        return [comparison for comparison in undecided if not comparison.within]
 
     @property
     def verdict(self) -> Verdict:
         """The verdict of the runs on goodput and mean RTT."""
-        found = {each.verdict for each in self.goals}
+        verdicts = {comparison.verdict for comparison in self.goals}
         for worst in (Verdict.DIFFERS, Verdict.UNDECIDABLE, Verdict.AGREES):
-            if worst in found:
+            if worst in verdicts:
                 return worst
         return Verdict.NOT_MEASURED
 
@@ -109,7 +113,9 @@ class Judged:
             "verdict": self.verdict.value,
             "within": self.within,
             "runs": list(self.runs),
-            "measures": {each.measure.name: each.as_dict() for each in self.compared},
+            "measures": {
+                comparison.measure.name: comparison.as_dict() for comparison in self.compared
+            },
         }
 
 
@@ -152,7 +158,7 @@ class Score:
             "wanted": self.measure.wanted,
             "scenarios": self.scenarios,
             "within": self.within,
-            "verdicts": {each.value: count for each, count in self.verdicts.items()},
+            "verdicts": {verdict.value: count for verdict, count in self.verdicts.items()},
             "outcome": self.outcome,
         }
 
@@ -176,7 +182,7 @@ class Agreement:
     @property
     def within(self) -> int:
         """In how many scenarios goodput and mean RTT are within their bands."""
-        return sum(each.within for each in self.judged)
+        return sum(judged.within for judged in self.judged)
 
     @property
     def unexplained(self) -> list[tuple[Judged, Compared]]:
@@ -194,9 +200,13 @@ class Agreement:
         return [self._score(measure) for measure in self.measures if measure.wanted]
 
     def _score(self, measure: Measure) -> Score:
-        found = [each for judged in self.judged if (each := judged.of(measure.name)) is not None]
-        verdicts = Counter(each.verdict for each in found)
-        return Score(measure, verdicts, sum(each.within for each in found))
+        compared = [
+            comparison
+            for judged in self.judged
+            if (comparison := judged.of(measure.name)) is not None
+        ]
+        verdicts = Counter(comparison.verdict for comparison in compared)
+        return Score(measure, verdicts, sum(comparison.within for comparison in compared))
 
     @property
     def passed(self) -> bool:
@@ -204,10 +214,10 @@ class Agreement:
 
         Of measures with scores, whether none of these is missed.
         """
-        failed = any(each.failed for each in self.unusable)
-        unmeasured = any(each.verdict is Verdict.NOT_MEASURED for each in self.judged)
+        failed = any(run.failed for run in self.unusable)
+        unmeasured = any(judged.verdict is Verdict.NOT_MEASURED for judged in self.judged)
         scores = self.scores
-        wrong = any(each.outcome == "missed" for each in scores) if scores else self.unexplained
+        wrong = any(score.outcome == "missed" for score in scores) if scores else self.unexplained
         return not (failed or unmeasured or wrong)
 
     def as_dict(self) -> dict[str, Any]:
@@ -218,10 +228,10 @@ class Agreement:
             "scenarios": len(self.judged),
             "within": self.within,
             "wanted_share": WANTED_SHARE,
-            "scores": {each.measure.name: each.as_dict() for each in self.scores},
-            "judged": [each.as_dict() for each in self.judged],
-            "unusable": [vars(each) for each in self.unusable],
-            "stale": [vars(each) for each in self.stale],
+            "scores": {score.measure.name: score.as_dict() for score in self.scores},
+            "judged": [judged.as_dict() for judged in self.judged],
+            "unusable": [vars(run) for run in self.unusable],
+            "stale": [vars(explanation) for explanation in self.stale],
             "hosts": self.hosts.as_dict() if self.hosts else None,
         }
 
@@ -246,17 +256,19 @@ def measure(
 
     theirs = (other.name, collected(cases, other))
     ours = collected(cases, reference)
-    found = compare(cases, (reference.name, ours), theirs, measures=measures)
-    again = _to_be_repeated(found, reference)
+    agreement = compare(cases, (reference.name, ours), theirs, measures=measures)
+    again = _to_be_repeated(agreement, reference)
     if not again:
-        return found
+        return agreement
     more = collected(again, replace(reference, repetitions=reference.repetitions_undecided))
     return compare(cases, (reference.name, ours.replaced(more)), theirs, measures=measures)
 
 
-def _to_be_repeated(found: Agreement, side: Side) -> list[Case]:
+def _to_be_repeated(agreement: Agreement, side: Side) -> list[Case]:
     """Return what more runs may decide, as far as the time for it goes."""
-    undecided = [each.case for each in found.judged if each.verdict is Verdict.UNDECIDABLE]
+    undecided = [
+        judged.case for judged in agreement.judged if judged.verdict is Verdict.UNDECIDABLE
+    ]
     extra = max(0, side.repetitions_undecided - side.repetitions)
     return scenarios.affordable(undecided, extra, scenarios.REAL_TIME_UNDECIDED_S) if extra else []
 
@@ -281,24 +293,25 @@ def compare(
         for case in cases
     )
     differing = [
-        (each.case.name, part.measure.name)
-        for each in judged
-        for part in (*each.differing, *each.outside)
+        (scenario.case.name, part.measure.name)
+        for scenario in judged
+        for part in (*scenario.differing, *scenario.outside)
     ]
+    testbeds = reference[1].testbeds
     return Agreement(
         names,
         judged,
         measures,
         (*reference[1].unusable, *other[1].unusable),
-        tuple(sorted({told.kernel for told in reference[1].told})),
-        tuple(sorted({each for told in reference[1].told for each in told.not_offered})),
+        tuple(sorted({testbed.kernel for testbed in testbeds})),
+        tuple(sorted({feature for testbed in testbeds for feature in testbed.not_offered})),
         tuple(stale(explanations, [case.name for case in cases], differing)),
         _hosts(cases, reference[1], other[1]),
     )
 
 
 def _hosts(cases: Sequence[Case], reference: Collected, other: Collected) -> Hosts | None:
-    is_kernel, is_simulated = reference.told, not other.told
+    is_kernel, is_simulated = reference.testbeds, not other.testbeds
     return hosts.look(cases, reference.runs, other.runs) if is_kernel and is_simulated else None
 
 
@@ -311,40 +324,42 @@ def _judge(
 ) -> Judged:
     reference, other = runs
     compared = [
-        found
+        comparison
         for measure in measures
-        if (found := _compared(measure, case, reference, other)) is not None
+        if (comparison := _compared(measure, case, reference, other)) is not None
     ]
     compared += _distances(reference, other)
     return Judged(
         case,
-        tuple(_explained(each, case, explanations) for each in compared),
+        tuple(_explained(comparison, case, explanations) for comparison in compared),
         (len(reference), len(other)),
         pl.concat(_windows(names, reference, other)),
     )
 
 
-def _explained(found: Compared, case: Case, explanations: Sequence[Explanation]) -> Compared:
-    if found.verdict is not Verdict.DIFFERS and (found.within or not found.measure.goal):
-        return found
-    reason = reason_for(case.name, found.measure.name, explanations)
-    return Compared(**{**vars(found), "reason": reason})
+def _explained(comparison: Compared, case: Case, explanations: Sequence[Explanation]) -> Compared:
+    if comparison.verdict is not Verdict.DIFFERS and (
+        comparison.within or not comparison.measure.goal
+    ):
+        return comparison
+    reason = reason_for(case.name, comparison.measure.name, explanations)
+    return Compared(**{**vars(comparison), "reason": reason})
 
 
 def _compared(measure: Measure, case: Case, reference: Runs, other: Runs) -> Compared | None:
     """Compare a measure; where chance loses packets run by run, as equal seeds lose equal ones."""
-    found = comparing.compared(measure, reference, other, CONFIDENCE, pairs=case.loses_alike)
-    return None if found is None else Compared(**vars(found))
+    comparison = comparing.compared(measure, reference, other, CONFIDENCE, pairs=case.loses_alike)
+    return None if comparison is None else Compared(**vars(comparison))
 
 
 def _distances(reference: Runs, other: Runs) -> Iterator[Compared]:
     one, two = ([distance.traces(run) for run in runs.values()] for runs in (reference, other))
-    found = distance.compare(one, two)
-    if found is not None:
-        yardstick = statistics.mean([sum(found.within) / 2], CONFIDENCE)
-        across = statistics.mean([found.across], CONFIDENCE)
+    distances = distance.compare(one, two)
+    if distances is not None:
+        yardstick = statistics.mean([sum(distances.within) / 2], CONFIDENCE)
+        across = statistics.mean([distances.across], CONFIDENCE)
         # Runs of different engines may well be closer than runs with different seeds.
-        yield Compared(DISTANCE, yardstick, across, found.excess, -math.inf, DISTANCE.least)
+        yield Compared(DISTANCE, yardstick, across, distances.excess, -math.inf, DISTANCE.least)
 
 
 _NO_WINDOWS: Final = {"engine": pl.String, "time_s": pl.Float64, "value": pl.Float64}

@@ -26,7 +26,7 @@ from fidelity.agreement.judging import (
 )
 from fidelity.agreement.measures import DISTANCE
 from fidelity.agreement.parity import CALLBACKS_WANTED, Parity
-from fidelity.agreement.running import Found
+from fidelity.agreement.running import Validation
 
 _SHOWN: Final = ("goodput", "rtt", "retransmitted", "share", "queue", "windows")
 """Columns of the table; the goodput of each flow of a pair is only in the JSON."""
@@ -81,7 +81,9 @@ def _verdict(judged: Judged) -> str:
     word = judged.verdict.value
     if judged.verdict is Verdict.UNDECIDABLE:
         word += ", within" if judged.within else ", outside"
-    others = [each.measure.title for each in judged.differing if not each.measure.goal]
+    others = [
+        comparison.measure.title for comparison in judged.differing if not comparison.measure.goal
+    ]
     return word + (f"; differs in {', '.join(others)}" if others else "")
 
 
@@ -100,8 +102,10 @@ def headline(agreement: Agreement) -> str:
         return "no scenario"
     if agreement.scores:
         return "Engines agree in " + "; ".join(map(_scored, agreement.scores))
-    verdicts = Counter(each.verdict for each in agreement.judged)
-    shown = ", ".join(f"{verdicts[each]} {_PLURAL[each]}" for each in Verdict if verdicts[each])
+    verdicts = Counter(judged.verdict for judged in agreement.judged)
+    shown = ", ".join(
+        f"{verdicts[verdict]} {_PLURAL[verdict]}" for verdict in Verdict if verdicts[verdict]
+    )
     return (
         f"Goodput within {_BY_NAME['goodput'].band} and mean RTT within {_BY_NAME['rtt'].band} in "
         f"{agreement.within} of {count} scenarios ({100 * agreement.within / count:.0f} %; "
@@ -136,7 +140,7 @@ def score_cells(score: Score) -> tuple[str, ...]:
         score.measure.title,
         score.measure.band,
         f"{100 * score.measure.wanted:.0f} %",
-        *(str(score.verdicts.get(each, 0)) for each in kinds),
+        *(str(score.verdicts.get(verdict, 0)) for verdict in kinds),
         f"{score.within} of {score.scenarios}",
         score.outcome,
     )
@@ -177,15 +181,15 @@ def remarks(agreement: Agreement) -> Iterator[Remark]:
 
 def _reasons(agreement: Agreement) -> Iterator[Remark]:
     """Yield each reason once, with all that it explains."""
-    found: dict[str, dict[str, list[str]]] = {}
+    explained: dict[str, dict[str, list[str]]] = {}
     for judged in agreement.judged:
-        for each in judged.differing:
-            places = found.setdefault(each.reason or _UNEXPLAINED, {})
-            places.setdefault(judged.case.name, []).append(f"{each.measure.title} differs")
-        for each in judged.outside:
-            places = found.setdefault(each.reason or _CHANCE, {})
-            places.setdefault(judged.case.name, []).append(f"{each.measure.title} is outside")
-    for reason, places in found.items():
+        for comparison in judged.differing:
+            places = explained.setdefault(comparison.reason or _UNEXPLAINED, {})
+            places.setdefault(judged.case.name, []).append(f"{comparison.measure.title} differs")
+        for comparison in judged.outside:
+            places = explained.setdefault(comparison.reason or _CHANCE, {})
+            places.setdefault(judged.case.name, []).append(f"{comparison.measure.title} is outside")
+    for reason, places in explained.items():
         yield Remark(reason, tuple(f"{name}: {', '.join(of)}" for name, of in places.items()))
 
 
@@ -224,9 +228,9 @@ has no such hold. All else is the same in both.
 """
 
 
-def page(found: Found) -> str:
+def page(validation: Validation) -> str:
     """Return the page."""
-    agreement = found.first
+    agreement = validation.first
     parts = [
         _HEADING.format(
             by_chance=_either(
@@ -238,17 +242,17 @@ def page(found: Found) -> str:
         ),
         _hosts(agreement),
         _identity(agreement),
-        *((_bands(), *_results(agreement)) if found.agreement.judged else ()),
-        *(_drawn(found.drawn, found.draw_seed) if found.drawn else ()),
-        *(_modules(found.modules) if found.modules else ()),
-        *(_parity(found.parity) if found.parity else ()),
+        *((_bands(), *_results(agreement)) if validation.agreement.judged else ()),
+        *(_drawn(validation.drawn, validation.draw_seed) if validation.drawn else ()),
+        *(_modules(validation.modules) if validation.modules else ()),
+        *(_parity(validation.parity) if validation.parity else ()),
     ]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
 def _results(agreement: Agreement) -> Iterator[str]:
     yield f"**{headline(agreement)}.**"
-    yield markdown.table(COLUMNS, [cells(each) for each in agreement.judged])
+    yield markdown.table(COLUMNS, [cells(judged) for judged in agreement.judged])
     yield _list(remarks(agreement))
 
 
@@ -269,8 +273,8 @@ def _drawn(drawn: Agreement, seed: int) -> Iterator[str]:
         "in the queue. Bands are narrower here. The goal is the share of scenarios in which the "
         "engines agree, by the intervals."
     )
-    yield markdown.table(SCORE_COLUMNS, [score_cells(each) for each in drawn.scores])
-    yield markdown.table(COLUMNS, [cells(each) for each in drawn.judged])
+    yield markdown.table(SCORE_COLUMNS, [score_cells(score) for score in drawn.scores])
+    yield markdown.table(COLUMNS, [cells(judged) for judged in drawn.judged])
     yield _list(remarks(drawn))
 
 
@@ -290,7 +294,7 @@ def _parity(parity: Sequence[Parity]) -> Iterator[str]:
         "the same file. Results and state must be equal byte for byte, in at least "
         f"{CALLBACKS_WANTED:,} callbacks of each algorithm."
     )
-    yield markdown.table(PARITY_COLUMNS, [parity_cells(each) for each in parity])
+    yield markdown.table(PARITY_COLUMNS, [parity_cells(replayed) for replayed in parity])
 
 
 def _identity(agreement: Agreement) -> str:
@@ -331,12 +335,14 @@ def _bands() -> str:
     def row(measure: Measure) -> tuple[str, ...]:
         return measure.title, measure.band, measure.why
 
-    return markdown.table(("measure", "band", "why"), [row(each) for each in (*MEASURES, DISTANCE)])
+    return markdown.table(
+        ("measure", "band", "why"), [row(measure) for measure in (*MEASURES, DISTANCE)]
+    )
 
 
-def _list(found: Iterator[Remark]) -> str:
+def _list(remarks: Iterator[Remark]) -> str:
     lines = []
-    for remark in found:
+    for remark in remarks:
         lines.append(f"- {markdown.one_line(remark.text)}")
         lines += [f"  - {markdown.one_line(place)}" for place in remark.places]
     return "\n".join(lines)

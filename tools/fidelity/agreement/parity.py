@@ -75,12 +75,12 @@ def check(
     on_algorithm: Callable[[str], None] | None = None,
 ) -> list[Parity]:
     """Replay algorithm by algorithm, with new seeds until there are enough callbacks."""
-    found = []
+    parities = []
     for algorithm in algorithms:
         if on_algorithm is not None:
             on_algorithm(algorithm.name)
-        found.append(_of(algorithm, replay))
-    return found
+        parities.append(_of(algorithm, replay))
+    return parities
 
 
 def _of(algorithm: Algorithm, replay: Replay) -> Parity:
@@ -92,12 +92,12 @@ def _of(algorithm: Algorithm, replay: Replay) -> Parity:
         flows = FLOWS_FIRST if seed == 1 else FLOWS_LATER
         case = ChosenCase((algorithm,) * flows, PATH, True, SECONDS)
         try:
-            told = replay(case.resolve(seed).json)
+            reports = replay(case.resolve(seed).json)
         except Exception as error:  # the other algorithms go on, whatever went wrong here
             return Parity(algorithm.name, callbacks, lost, error=str(error) or type(error).__name__)
-        for each in told:
-            callbacks += sum(each["callbacks"].values())
-            lost += each["lost_records"]
-            differing += each["differing"]
-            first = first or "".join(each["mismatches"][:1])
+        for report in reports:
+            callbacks += sum(report["callbacks"].values())
+            lost += report["lost_records"]
+            differing += report["differing"]
+            first = first or "".join(report["mismatches"][:1])
     return Parity(algorithm.name, callbacks, lost, differing, first)

@@ -29,7 +29,7 @@ MODULE = "kernel's module"
 
 
 @dataclass(frozen=True)
-class Found:
+class Validation:
     """The result of validation on the testbed.
 
     Attributes
@@ -62,7 +62,7 @@ class Found:
             self.agreement.passed
             and (self.modules is None or self.modules.passed)
             and (self.drawn is None or self.drawn.passed)
-            and all(each.passed for each in self.parity)
+            and all(replayed.passed for replayed in self.parity)
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -70,7 +70,7 @@ class Found:
         return {
             "agreement": self.agreement.as_dict(),
             "modules": self.modules.as_dict() if self.modules else None,
-            "parity": [each.as_dict() for each in self.parity],
+            "parity": [replayed.as_dict() for replayed in self.parity],
             "drawn": {"seed": self.draw_seed, **self.drawn.as_dict()} if self.drawn else None,
         }
 
@@ -85,7 +85,7 @@ def validate(
     modules: bool = True,
     drawn: Draw | None = None,
     on_algorithm: Callable[[str], None] | None = None,
-) -> Found:
+) -> Validation:
     """Compare on the testbed whatever the scenarios concern; finished runs are used again.
 
     Without `modules` the kernel's own are left out. Scenarios drawn at random are compared with
@@ -102,8 +102,8 @@ def validate(
     kernel = Side(
         KERNEL, bed.engine(False), REPETITIONS, repetitions_undecided=REPETITIONS_UNDECIDED
     )
-    algorithms = {each.name: each for case in cases for each in case.algorithms}
-    return Found(
+    algorithms = {algorithm.name: algorithm for case in cases for algorithm in case.algorithms}
+    return Validation(
         judging.measure(cases, kernel, simulator, store, on_progress),
         _modules(cases, bed, store, on_progress) if modules else None,
         tuple(parity.check(algorithms.values(), bed.replay, on_algorithm)),
@@ -119,9 +119,9 @@ def _modules(
 ) -> Agreement:
     """Compare the two builds of what the kernel has itself."""
     both = _built_twice(cases, bed)
-    own = Side(OWN_BUILD, bed.engine(False), REPETITIONS)
+    own_build = Side(OWN_BUILD, bed.engine(False), REPETITIONS)
     module = Side(MODULE, bed.engine(True), REPETITIONS)
-    return judging.measure(both, module, own, store, on_progress)
+    return judging.measure(both, module, own_build, store, on_progress)
 
 
 def _built_twice(cases: Sequence[Case], bed: Bed) -> list[Case]:
@@ -135,7 +135,7 @@ def real_time_s(
 ) -> float:
     """Return how long all of it takes at most, about, if nothing is there yet."""
     twice = _built_twice(cases, bed) if modules else []
-    algorithms = {each.name for case in cases for each in case.algorithms}
+    algorithms = {algorithm.name for case in cases for algorithm in case.algorithms}
     return (
         scenarios.real_time_s([*cases, *twice, *drawn])
         + _undecided_s(cases)

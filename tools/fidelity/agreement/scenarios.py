@@ -143,17 +143,17 @@ def all_cases(algorithms: Iterable[Algorithm] | None = None) -> tuple[ChosenCase
     known = list(catalogue.algorithms().values() if algorithms is None else algorithms)
     seconds = _run_seconds(len(known))
     most = int(REAL_TIME_S / (seconds + SETUP_S) / REPETITIONS)
-    found: dict[str, ChosenCase] = {}
-    for number, each in enumerate(_ROUNDS):
+    cases: dict[str, ChosenCase] = {}
+    for number, dealing in enumerate(_ROUNDS):
         for algorithm in known:
-            if number < ROUNDS_ALWAYS or len(found) < most:
-                case = each.deal(algorithm, known, seconds)
-                found.setdefault(case.name, case)
-    return (*found.values(), *_troubled(known, seconds))
+            if number < ROUNDS_ALWAYS or len(cases) < most:
+                case = dealing.deal(algorithm, known, seconds)
+                cases.setdefault(case.name, case)
+    return (*cases.values(), *_troubled(known, seconds))
 
 
 def _troubled(known: Sequence[Algorithm], seconds: int) -> Iterator[ChosenCase]:
-    algorithms = {each.name: each for each in known}
+    algorithms = {algorithm.name: algorithm for algorithm in known}
     for trouble in troubles.TROUBLES:
         if trouble.algorithm in algorithms:
             flows = (algorithms[trouble.algorithm],)
@@ -209,7 +209,7 @@ class _Round:
         fitting = [
             path
             for path in PATHS
-            if all(_fits(each, path, self.loss, seconds, len(flows)) for each in flows)
+            if all(_fits(flow, path, self.loss, seconds, len(flows)) for flow in flows)
         ] or [PATHS[0]]
         if self.place is not None:
             fitting.sort(key=lambda path: _lot(path, flows, self.loss))
@@ -219,7 +219,7 @@ class _Round:
     def _partners(self, algorithm: Algorithm, known: Sequence[Algorithm]) -> tuple[Algorithm, ...]:
         if self.partner is None:
             return ()
-        return (next((each for each in known if each.name == self.partner), algorithm),)
+        return (next((other for other in known if other.name == self.partner), algorithm),)
 
 
 _ITSELF: Final = ""

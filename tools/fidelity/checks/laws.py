@@ -160,12 +160,12 @@ def _prague() -> Iterator[Check]:
 
 def _nv() -> Iterator[Check]:
     path = {"rate": "1gbit", "rtt": "1ms", "queue": "500p"}
-    told = flow("nv", parameters={"base_rtt": 1012})
+    informed = flow("nv", parameters={"base_rtt": 1012})
     yield Check(
         name="queue of one TCP-NV flow that knows the path's RTT",
         oracle="the pad of 10 segments beyond what the path holds (Linux nv_pad), and the packet "
         "being sent",
-        scenarios=(scenario("10s", path, told, interval="1ms"),),
+        scenarios=(scenario("10s", path, informed, interval="1ms"),),
         expected=11,
         measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(3),

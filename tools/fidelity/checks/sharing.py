@@ -52,9 +52,9 @@ def _convergence() -> Iterator[Check]:
 
 
 def _synchronised(algorithm: str) -> float:
-    found = formulas.synchronised_ratio(algorithm, 100, 42, 0.2)
-    assert found is not None
-    return found
+    ratio = formulas.synchronised_ratio(algorithm, 100, 42, 0.2)
+    assert ratio is not None
+    return ratio
 
 
 def _unequal() -> Iterator[Check]:

@@ -44,18 +44,18 @@ def main() -> int:
         emulated = list(_judged(cases.real(), testbed))
         parts.append(("Transfers of the kernel", _EMULATED, emulated))
         with tempfile.TemporaryDirectory(prefix="dumbbell-import-") as folder:
-            shaped = [_told(each) for each in kernel.judged(Path(folder))]
+            shaped = [_printed(transfer) for transfer in kernel.judged(Path(folder))]
         parts.append(("Transfers of iperf3", _SHAPED, shaped))
     wanted.markdown.write_text(page(parts))
-    return int(any(each.outside for _, _, judged in parts for each in judged))
+    return int(any(transfer.outside for _, _, judged in parts for transfer in judged))
 
 
 def _judged(transfers: Iterable[Case], engine: Engine) -> Iterator[Judged]:
     for case in transfers:
-        yield _told(judge(case, run(case, engine)))
+        yield _printed(judge(case, run(case, engine)))
 
 
-def _told(judged: Judged) -> Judged:
+def _printed(judged: Judged) -> Judged:
     """Print how a transfer ended, and return it."""
     print(f"{judged.name}: {', '.join(judged.outside) or 'within'}", file=sys.stderr, flush=True)
     return judged

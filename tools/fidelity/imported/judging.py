@@ -56,7 +56,7 @@ class Judged:
     @property
     def outside(self) -> list[str]:
         """The values that are shown but outside their bands, and an unrecognised limit."""
-        wrong = [each.name for each in self.values if each.is_shown and not each.is_within]
+        wrong = [value.name for value in self.values if value.is_shown and not value.is_within]
         return wrong + ([] if self.is_right else ["limit"])
 
 
@@ -88,11 +88,11 @@ def judged_file(file: Path, name: str, truth: Truth, limit: str, algorithm: str)
     values = list(_values(path, truth))
     if limit != "path":
         values.append(_goodput(measured, path, algorithm))
-    (found,) = path.limits
+    (flow_limit,) = path.limits
     # Which of the ends it was, numbers alone cannot always say; nor whether a short buffer lost.
-    same = {found.kind, limit} in ({"window", "application"}, {"losses", "path"})
-    is_right = found.kind == limit or same
-    return Judged(name, found, is_right, tuple(values))
+    same = {flow_limit.kind, limit} in ({"window", "application"}, {"losses", "path"})
+    is_right = flow_limit.kind == limit or same
+    return Judged(name, flow_limit, is_right, tuple(values))
 
 
 def _values(path: FittedPath, truth: Truth) -> Iterator[Value]:
@@ -108,9 +108,9 @@ def _values(path: FittedPath, truth: Truth) -> Iterator[Value]:
         yield _value("buffer", truth.buffer_packets, packets, path.queue, BUFFER)
 
 
-def _value(name: str, true: float, fitted: float, said: Fitted, band: Band) -> Value:
+def _value(name: str, true: float, fitted: float, fit: Fitted, band: Band) -> Value:
     close = name == "buffer" and abs(fitted - true) <= _PACKETS
-    return Value(name, true, fitted, said.is_shown, close or band.holds(fitted, true), said.why)
+    return Value(name, true, fitted, fit.is_shown, close or band.holds(fitted, true), fit.why)
 
 
 def _goodput(measured: Measurement, path: FittedPath, algorithm: str) -> Value:

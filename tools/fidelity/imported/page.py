@@ -50,11 +50,11 @@ only few blocks of 128 kB, its rates are off by a part of a block.
 def page(parts: Sequence[tuple[str, str, Sequence[Judged]]]) -> str:
     """Return the page: parts with a title, a text, and judged transfers."""
     sections = [HEADING, f"Engine `{catalogue.ENGINE_VERSION}`.", "", WHY]
-    for title, told, judged in parts:
-        outside = sum(bool(each.outside) for each in judged)
+    for title, text, judged in parts:
+        outside = sum(bool(transfer.outside) for transfer in judged)
         counted = f"{len(judged)} transfers, {outside} with something outside."
         table = markdown.table(_COLUMNS, map(_row, judged))
-        sections += [f"## {title}", "", f"{told} {counted}", "", table, ""]
+        sections += [f"## {title}", "", f"{text} {counted}", "", table, ""]
     return "\n".join(sections)
 
 
