@@ -29,6 +29,7 @@ from typing import IO, Any, Final, NamedTuple, Protocol
 from dumbbell import _core
 from dumbbell.algorithms.patience import Patience
 from dumbbell.base.errors import Cancelled, EngineError
+from dumbbell.base.units import NS_PER_S
 
 _SCRIPT: Final = Path(__file__).with_name("apart_child.py")
 
@@ -39,6 +40,12 @@ _SIGNAL_LATENCY_S: Final = 0.1
 
 _CANCELLED: Final = "Cancelled"
 """Error of a call that was going on when the child's input ended."""
+
+_STALLED: Final = "Stalled"
+"""Answer of a child whose run comes no further."""
+
+STALLED_S: Final = 10.0
+"""Processor time that a run may take without progress, in seconds; good ones take milliseconds."""
 
 _GRACE_S: Final = 5.0
 """Time after which a child is killed that has not ended on request, in seconds."""
@@ -110,6 +117,16 @@ class TooLong(Exception):  # noqa: N818 - what happened, not what to do
         super().__init__(f"has not ended after {patience_s:g} s")
 
 
+class Stalled(Exception):  # noqa: N818 - what happened, not what to do
+    """A run took processor time and came no further: a callback never returns."""
+
+    def __init__(self, reached_ns: int, cpu_s: float) -> None:
+        super().__init__(
+            f"took {cpu_s:g} s of processor time after {reached_ns / NS_PER_S:.3g} s of its run "
+            "and came no further, as if a loop in a callback had no end"
+        )
+
+
 class Cancelling(Protocol):
     """Cancellation of a call; see `engines.cancelling`."""
 
@@ -153,12 +170,12 @@ class Child:
         self._printed += text
 
     def call(self, function: str, *arguments: Any) -> Any:
-        """Return what a function of the core does; raises as that does, and Died."""
+        """Return what a function of the core does; raises as that does, Died and Stalled."""
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            pickle.dump((function, arguments), process.stdin)
+            pickle.dump((function, arguments, self._stalled_s(function)), process.stdin)
             process.stdin.flush()
             _await(process.stdout)
             error, answer = pickle.load(process.stdout)
@@ -171,7 +188,17 @@ class Child:
             # The answer of a child that is being killed, if it finds the time for one.
             self.close()
             raise Died(self._process.wait(), self._printed)
+        if error == _STALLED:
+            self.close()
+            raise Stalled(*answer)
         raise _error(error, answer)
+
+    def _stalled_s(self, function: str) -> float | None:
+        """Return the limit of a call without progress: only runs report any.
+
+        With limits the whole call has one.
+        """
+        return STALLED_S if function == "simulate" and not self._is_limited else None
 
     def simulate(self, scenario_json: str) -> RawOutput:
         """Run a resolved scenario; raises as `call`."""
@@ -334,7 +361,7 @@ def ask(
 ) -> Any:
     """Return what a function of the core does in another process.
 
-    Raises as the function; Died if it brings the process down, TooLong and Cancelled.
+    Raises as the function; Died if it brings the process down, Stalled, TooLong and Cancelled.
     """
     idle = _chosen.get()
     child = idle.take()

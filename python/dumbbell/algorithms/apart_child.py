@@ -19,11 +19,15 @@ import signal
 import sys
 import threading
 import time
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any
 
-Question = tuple[str, tuple[Any, ...], Any]
+Call = tuple[str, tuple[Any, ...], Any]
 """The name of a function, its arguments, and what cancels it."""
+Question = tuple[Call, float | None]
+"""A call, and the processor time that it may take without progress, in s."""
+Outcome = tuple[str, Any]
+"""An empty text and what a call returned, or the type of an error and its arguments."""
 
 LEAVE_S = {"testbed_run": 3.0, "testbed_parity": 3.0}
 AT_ONCE_S = 0.1
@@ -35,6 +39,8 @@ NO_MEMORY_LIMIT = ("fuzz_algorithm",)
 FILE_BYTES_MAX = 256 << 20
 TOO_MANY = 97
 """Exit code of a process that has started too many; as `apart.TOO_MANY`."""
+STALLED = "Stalled"
+"""Name of the answer for a call without progress; as `apart.Stalled`."""
 LOOK_S = 0.02
 _SIGNALLED = 128
 _NEW_USER, _NEW_PROCESSES = 0x10000000, 0x20000000
@@ -55,18 +61,35 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # an algorithm may print
+    die_first()
     core = loaded(sys.argv[1])
     questions: SimpleQueue[Question] = SimpleQueue()
+    calls: SimpleQueue[Call] = SimpleQueue()
+    outcomes: SimpleQueue[Outcome] = SimpleQueue()
     idle = threading.Event()
     idle.set()
     threading.Thread(target=listen, args=(core, questions, idle), daemon=True).start()
+    threading.Thread(target=work, args=(core, calls, outcomes), daemon=True).start()
     while True:
-        question = questions.get()
+        call, stalled_s = questions.get()
         if limits:
-            limit(question[0], *limits[:2])
-        pickle.dump(answer(core, *question), answers)
+            limit(call[0], *limits[:2])
+        calls.put(call)
+        error, outcome = awaited(outcomes, call[2], stalled_s)
+        if not error and isinstance(outcome, core.RunOutput):
+            outcome = (outcome.summary, outcome.tables, outcome.captures)
+        pickle.dump((error, outcome), answers)
+        del outcome  # it may be large, and the next question late
         idle.set()
         answers.flush()
+        if error == STALLED:
+            os._exit(0)
+
+
+def die_first() -> None:
+    """Have Linux end this process before others, such as a notebook, if memory runs out."""
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123 - pathlib takes long
+        file.write("1000")
 
 
 def confine(processes: int) -> None:
@@ -187,25 +210,42 @@ def listen(core: Any, questions: SimpleQueue[Question], idle: threading.Event) -
     name, token = "", core.CancelToken()
     try:
         while True:
-            name, arguments = pickle.load(sys.stdin.buffer)
+            name, arguments, stalled_s = pickle.load(sys.stdin.buffer)
             token = core.CancelToken()
             idle.clear()
-            questions.put((name, arguments, token))
+            questions.put(((name, arguments, token), stalled_s))
     except (EOFError, OSError):
         token.cancel()
         idle.wait(LEAVE_S.get(name, AT_ONCE_S))
         os._exit(0)
 
 
-def answer(core: Any, name: str, arguments: tuple[Any, ...], token: Any) -> tuple[str, Any]:
-    """Return "" and what a call returned, or the type of an error and its arguments."""
-    try:
-        result = getattr(core, name)(*arguments, cancel=token)
-    except BaseException as error:
-        return type(error).__name__, error.args
-    if isinstance(result, core.RunOutput):
-        return "", (result.summary, result.tables, result.captures)
-    return "", result
+def work(core: Any, calls: SimpleQueue[Call], outcomes: SimpleQueue[Outcome]) -> None:
+    """Make calls: in a thread of its own, as one of them may never return."""
+    while True:
+        name, arguments, token = calls.get()
+        try:
+            outcomes.put(("", getattr(core, name)(*arguments, cancel=token)))
+        except BaseException as error:
+            outcomes.put((type(error).__name__, error.args))
+
+
+def awaited(outcomes: SimpleQueue[Outcome], token: Any, stalled_s: float | None) -> Outcome:
+    """Return the outcome of a call; also if it takes processor time without progress.
+
+    Time by the clock does not count, so that a busy machine stops nothing. Compilers are processes
+    of their own, so their time does not count either.
+    """
+    reached_ns, since_s = -1, 0.0
+    while True:
+        try:
+            return outcomes.get(timeout=None if stalled_s is None else LOOK_S)
+        except Empty:
+            used_s = time.process_time()
+        if token.reached_ns != reached_ns:
+            reached_ns, since_s = token.reached_ns, used_s
+        elif stalled_s is not None and used_s - since_s >= stalled_s:
+            return STALLED, (reached_ns, stalled_s)
 
 
 main()

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from dumbbell import _core
-from dumbbell.algorithms.apart import Child, Died, RawOutput
+from dumbbell.algorithms.apart import Child, Died, RawOutput, Stalled
 from dumbbell.algorithms.patience import Patience
 from dumbbell.base.errors import BroughtDown, EngineError
 from dumbbell.contract.reading import read_summary
@@ -40,10 +40,10 @@ def outcomes(scenarios: Sequence[ResolvedScenario]) -> list[Outcome]:
     try:
         with patience:
             return [_outcome(child.simulate(scenario.json)) for scenario in scenarios]
-    except Died as died:
+    except (Died, Stalled) as ended:
         if patience.is_over:
             raise BroughtDown(f"a simulation has not ended after {PATIENCE_S} s") from None
-        raise BroughtDown(f"the process {died}") from None
+        raise BroughtDown(f"the process {ended}") from None
     except (EngineError, _core.ScenarioError) as error:
         raise BroughtDown(str(error)) from None
     finally:

@@ -105,12 +105,12 @@ def brought_down(scenario: ResolvedScenario) -> Iterator[None]:
     """Turn the end of the process that ran a scenario's own algorithms into BroughtDown."""
     try:
         yield
-    except apart.Died as died:
+    except (apart.Died, apart.Stalled) as ended:
         sources = scenario.scenario.sources
         names = " or ".join(sources)
         files = [catalogue.file_of(name, code) for name, code in sources.items()]
         raise BroughtDown(
-            f"the process that ran {names} {died}; to find where: "
+            f"the process that ran {names} {ended}; to find where: "
             + ", ".join(f"dumbbell check {quoted(file)}" for file in files)
         ) from None
 

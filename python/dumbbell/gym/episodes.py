@@ -66,6 +66,7 @@ class Episodes:
         drawn = int(random.integers(len(self.source))), int(random.integers(_SEEDS))
         number = drawn[0] if number is None else number
         resolved = self.source.resolved(number)
+        self.source.rehearse(number)
         if self._core is None:
             self._core = self._made()
         with core_errors("simulator"):

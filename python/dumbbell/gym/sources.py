@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell import _core
 from dumbbell.base.arguments import wrong
 from dumbbell.base.errors import InputError, listed, placed, unknown
-from dumbbell.engines.engine import core_errors
+from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.model_record import Record
 from dumbbell.scenario.path_sets import SIZES, STANDARD, PathSet
@@ -78,16 +76,20 @@ class Source:
         TCP flows count, in the mean of the whole run.
         """
         if number not in self._baselines:
-            with core_errors("simulator"):
-                output = _core.simulate(self.resolved(number).json)
-            summary = json.loads(output.summary)
+            summary = SimulatorEngine().run(self.resolved(number)).summary
             acked = sum(
-                flow["acked_bytes"]
-                for flow in summary["flows"]
-                if flow["flow"] not in self.learners
+                flow.acked_bytes for flow in summary.flows if flow.flow not in self.learners
             )
-            self._baselines[number] = acked * 8e3 / summary["duration_ns"]
+            self._baselines[number] = acked * 8e3 / summary.duration_ns
         return self._baselines[number]
+
+    def rehearse(self, number: int) -> None:
+        """Run a path with user-defined algorithms once in another process, as `simulate` does.
+
+        An episode runs them in this process. BroughtDown if one of them ends that or never returns.
+        """
+        if self.resolved(number).scenario.sources:
+            self.baseline_mbit_per_s(number)
 
     def _scenario(self, number: int) -> Scenario:
         if isinstance(self._paths, PathSet):
