@@ -38,7 +38,7 @@ pub struct ParityReport {
 /// machine's speed.
 ///
 /// # Errors
-/// As [`crate::run`].
+/// As [`crate::run()`].
 pub fn parity(
     scenario: &Scenario,
     algorithms: &Algorithms,

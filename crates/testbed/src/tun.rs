@@ -28,7 +28,7 @@ pub struct Tun {
 
 impl Tun {
     /// A new device, still down, in the namespace of the calling thread. With `chunks`, each packet
-    /// read or written has a [`crate::chunk::Header`] before it.
+    /// read or written has a header ([`crate::chunk`]) before it.
     ///
     /// # Errors
     /// If the system refuses it.
