@@ -306,6 +306,17 @@ def test_trend(algorithm: str, keys: dict[str, Any], verdict: Verdict) -> None:
     assert measured(THREE, type="trend", axis="rtt", where=where, **keys).verdict == verdict
 
 
+def test_a_trend_names_the_step_that_goes_the_other_way() -> None:
+    where = {"algorithm": "htcp"}
+    result = measured(THREE, type="trend", axis="rtt", where=where, direction="rising")
+    assert result.brief == snapshot(
+        "from 0.95 at 16 ms to 0.96 at 162 ms, but from 0.95 at 16 ms to 0.94 at 42 ms"
+    )
+    assert result.detail == snapshot(
+        "from 0.95 at 16 ms to 0.96 at 162 ms, but from 0.95 at 16 ms to 0.94 at 42 ms; at the ends up by 0.01 (0.00773 to 0.0123, 3 runs)"
+    )
+
+
 def test_a_trend_within_the_interval_is_undecided() -> None:
     for direction in ("rising", "falling"):
         where = {"algorithm": "reno"}

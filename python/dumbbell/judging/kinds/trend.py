@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from dumbbell.algorithms.labels import label_of
+from dumbbell.inference.estimates import Estimate
 from dumbbell.judging import words
 from dumbbell.judging.evidence import Finding
 from dumbbell.judging.runs import Points, Sample, Source
@@ -65,10 +66,12 @@ class Trend(Measured):
         upwards = samples if is_rising else samples[::-1]
         smallest, largest = upwards[0], upwards[-1]
         ratio, more = largest.over(smallest), largest.more_than(smallest)
-        ends = [
-            f"{named.value(end.mean)} at {label_of(end.axes[self.axis])}"
-            for end in (samples[0], samples[-1])
-        ]
+        steps = tuple(above.more_than(below) for below, above in itertools.pairwise(upwards))
+        between = self._between(source, samples[0], samples[-1])
+        against = _worst_against(steps)
+        if against is not None:
+            step = (upwards[against], upwards[against + 1])
+            between += f", but {self._between(source, *(step if is_rising else step[::-1]))}"
         if self.factor == 1:
             change = f"{'up' if is_rising else 'down'} by {named.apart.estimate(more)}"
         else:
@@ -76,14 +79,28 @@ class Trend(Measured):
         others = {name: value for name, value in samples[0].axes.items() if name != self.axis}
         return points.finding(
             more if self.factor == 1 else ratio,
-            f"from {ends[0]} to {ends[1]}, {change}",
+            f"{between}, {change}" if against is None else f"{between}; at the ends {change}",
             *samples,
-            brief=f"from {ends[0]} to {ends[1]}",
+            brief=between,
             low=0.0 if self.factor == 1 else self.factor,
             is_strict=self.factor == 1,
             ratios=tuple(sample.over(samples[0]) for sample in samples[1:]),
             resolution=self.resolution,
-            steps=tuple(above.more_than(below) for below, above in itertools.pairwise(upwards)),
+            steps=steps,
             where=points.where(others),
             margin=ratio.value,
         )
+
+    def _between(self, source: Source, first: Sample, second: Sample) -> str:
+        """Say from which value to which the quantity goes between two points."""
+        first_value, second_value = (
+            f"{self.named(source).value(point.mean)} at {label_of(point.axes[self.axis])}"
+            for point in (first, second)
+        )
+        return f"from {first_value} to {second_value}"
+
+
+def _worst_against(steps: Sequence[Estimate]) -> int | None:
+    """Return the place of the step that goes furthest the other way; None: none surely does."""
+    places = [place for place, step in enumerate(steps) if step.interval[1] < 0]
+    return min(places, key=lambda place: steps[place].value, default=None)
