@@ -139,7 +139,7 @@ def test_an_environment_names_it_before_it_loads_it(scratch: Path) -> None:
 @pytest.mark.usefixtures("loop")
 def test_a_check_names_it() -> None:
     (row,) = behaviour.rows(catalogue.read("./loop.c"))
-    assert f"took {LIMIT_S} s of processor" in row.told
+    assert f"took {LIMIT_S} s of processor" in row.message
 
 
 def run() -> Output:
