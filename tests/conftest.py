@@ -11,6 +11,7 @@ import pytest
 import reference  # noqa: F401 - the first that imports the models, with docstrings
 from hypothesis import settings
 
+import browser
 import held_up
 import small_study
 from command_line import Command, caller
@@ -34,6 +35,12 @@ def dumbbell(
     """Run the command in an empty folder, which is `tmp_path`."""
     monkeypatch.chdir(tmp_path)
     return caller(monkeypatch, capsys)
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
+    with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.failures import failures
 from dumbbell.store.store import Store
+from killable_processes import is_running
 from sample_runs import plain
 
 GROWS = "conn->cwnd_segs / params->increase"
@@ -292,10 +293,3 @@ def wait_for_child(pid: int) -> int:
                     return int(child)
         time.sleep(0.05)
     raise AssertionError("no child")
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False

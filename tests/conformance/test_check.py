@@ -18,8 +18,8 @@ from dumbbell.algorithms import catalogue
 from dumbbell.cli import commands
 from dumbbell.conformance import kernel, starting
 from dumbbell.conformance.verdicts import Verdict
-from dumbbell.engines.machine import Fact, Machine
 from held_up import judge_unless_held_up
+from machines import user_machine
 
 HAS_TESTBED = sys.platform == "linux" and os.geteuid() == 0 and _core.TESTBED
 
@@ -132,14 +132,9 @@ def test_built_in_names_work_and_unknown_ones_do_not(
     )
 
 
-def _machine(ready: bool) -> Machine:
-    fact = Fact(name="user", found="nobody", ok=ready, required=True, needed_for="", remedy="root")
-    return Machine(kernel="6.18", ready=ready, facts=(fact,))
-
-
 @pytest.mark.skipif(not _core.TESTBED, reason="needs a build with the testbed")
 def test_where_the_testbed_cannot_run_the_rows_say_why() -> None:
-    rows = list(kernel.rows(catalogue.algorithm("reno"), lambda: _machine(False)))
+    rows = list(kernel.rows(catalogue.algorithm("reno"), lambda: user_machine(False)))
     assert [row.verdict for row in rows[1:]] == [Verdict.NOT_CHECKED] * 2
     assert "user (nobody): root" in rows[1].message
 
@@ -147,7 +142,9 @@ def test_where_the_testbed_cannot_run_the_rows_say_why() -> None:
 @pytest.mark.skipif(not _core.TESTBED, reason="needs a build with the testbed")
 def test_callbacks_that_differ_fail_parity() -> None:
     replay = [{"callbacks": {"init": 5}, "differing": 1, "mismatches": ["call 3: ..."]}]
-    *_, parity = kernel.rows(catalogue.algorithm("reno"), lambda: _machine(True), lambda _: replay)
+    *_, parity = kernel.rows(
+        catalogue.algorithm("reno"), lambda: user_machine(True), lambda _: replay
+    )
     assert parity.verdict is Verdict.FAILED
     assert parity.message.startswith("1 of 5 callbacks")
     assert parity.details == "call 3: ..."

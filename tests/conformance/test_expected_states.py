@@ -24,7 +24,7 @@ from dumbbell.conformance.expected import playing, reading, rows
 from dumbbell.conformance.expected.calls import Calls
 from dumbbell.conformance.expected.script import SUFFIX
 from dumbbell.conformance.verdicts import Row, Verdict
-from dumbbell.engines.machine import Fact, Machine
+from machines import user_machine
 
 HAS_TESTBED = sys.platform == "linux" and os.geteuid() == 0 and _core.TESTBED
 NAMES = sorted(catalogue.algorithms())
@@ -45,14 +45,9 @@ def refused(text: str, name: str = "reno") -> str:
     return str(caught.value)
 
 
-def _machine(ready: bool) -> Machine:
-    fact = Fact(name="user", found="nobody", ok=ready, required=True, needed_for="", remedy="root")
-    return Machine(kernel="6.18", ready=ready, facts=(fact,))
-
-
 def checked(algorithm: catalogue.Algorithm, **more: Any) -> list[Row]:
     """Check a script without the kernel, unless `more` has one."""
-    return list(rows.rows(algorithm, **{"look": lambda: _machine(False), **more}))
+    return list(rows.rows(algorithm, **{"look": lambda: user_machine(False), **more}))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -403,7 +398,7 @@ def test_other_bytes_in_the_kernel_fail_with_line_and_field(tmp_path: Path) -> N
         return outcomes
 
     algorithm = _my_cc(tmp_path, "case a\n ack 1\n expect cwnd 11\n")
-    _, kernel = checked(algorithm, look=lambda: _machine(True), in_kernel=other)
+    _, kernel = checked(algorithm, look=lambda: user_machine(True), in_kernel=other)
     assert kernel.verdict is Verdict.FAILED
     assert kernel.message.rpartition("/")[2] == snapshot(
         "my_cc.expect:2: cong_avoid ends in other bytes in the kernel"

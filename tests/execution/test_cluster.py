@@ -30,6 +30,7 @@ from dumbbell.execution.task import Brought, OtherBuild, Task, bring
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store import failures
 from dumbbell.store.store import Store
+from folder_contents import files_of
 from sample_runs import resolved
 
 SOON_S = 60
@@ -66,10 +67,6 @@ def runs(count: int, duration: str = "2s") -> list[ResolvedScenario]:
     return [resolved({"duration": duration, "seed": seed}) for seed in range(count)]
 
 
-def contents(root: Path) -> dict[Path, bytes]:
-    return {path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-
-
 def test_a_lost_worker_costs_nothing_but_time(tmp_path: Path) -> None:
     wanted = runs(30)
     execute(wanted, Store(tmp_path / "here"), SimulatorEngine(), 2)
@@ -93,7 +90,7 @@ def test_a_lost_worker_costs_nothing_but_time(tmp_path: Path) -> None:
             time.sleep(0.1)
         assert pids[0] not in client.run(os.getpid).values()
     assert (len(outcome.done), outcome.failed) == (30, [])
-    assert contents(tmp_path / "here") == contents(tmp_path / "there")
+    assert files_of(tmp_path / "here") == files_of(tmp_path / "there")
 
 
 def test_a_lost_scheduler_ends_it_and_another_goes_on(tmp_path: Path) -> None:
@@ -230,7 +227,7 @@ def test_the_command_takes_a_cluster(dumbbell: Command, tmp_path: Path) -> None:
     command = ("run", "small", "--quick")
     assert dumbbell(*command, "--results", "here").code == 0
     assert dumbbell(*command, "--results", "there", "--dask", "local:2").code == 0
-    here, there = (contents(tmp_path / name / "runs") for name in ("here", "there"))
+    here, there = (files_of(tmp_path / name / "runs") for name in ("here", "there"))
     assert here == there
     assert "4 run" not in dumbbell(*command, "--results", "there", "--dask", "local:1").err
     output = dumbbell(*command, "--dask", "local:1", "--jobs", "3")

@@ -24,11 +24,8 @@ from dumbbell.execution.pools import ExecutorPool, ThreadPool
 from dumbbell.execution.task import OtherBuild, Task, bring
 from dumbbell.store import failures
 from dumbbell.store.store import Store
+from folder_contents import files_of
 from sample_runs import QuickEngine, resolved, seeds
-
-
-def contents(root: Path) -> dict[Path, bytes]:
-    return {path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +42,7 @@ def test_processes_bring_the_same_bytes(tmp_path: Path, processes: ProcessPoolEx
     pool = ExecutorPool(processes, 2)
     outcome = execute(runs, Store(tmp_path / "there"), SimulatorEngine(), pool)
     assert len(outcome.done) == len(runs)
-    assert contents(tmp_path / "here") == contents(tmp_path / "there")
+    assert files_of(tmp_path / "here") == files_of(tmp_path / "there")
     assert pool.running() == []
     again = execute(runs, Store(tmp_path / "there"), SimulatorEngine(), pool)
     assert len(again.reused) == len(runs)

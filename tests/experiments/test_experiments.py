@@ -11,15 +11,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
 from inline_snapshot import snapshot
 
-import browser
 import small_study
+from browser import Browser
 from command_line import Command, assert_refused
 from dumbbell import api
 from dumbbell.cli import commands
@@ -341,17 +340,11 @@ def test_every_link_leads_somewhere(pages: Path) -> None:
             assert (page.parent / address).is_file(), address
 
 
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
-    with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
-
-
 TOP = "document.querySelector('.chart').getBoundingClientRect()"
 
 
 @pytest.mark.parametrize("name", ["simulated", "compared"])
-def test_the_first_screen_shows_the_figure(pages: Path, tab: browser.Browser, name: str) -> None:
+def test_the_first_screen_shows_the_figure(pages: Path, tab: Browser, name: str) -> None:
     tab.open(pages / name / "index.html", width=1400)
     assert tab.evaluate(f"{TOP}.top") < 200
     tab.wait("document.querySelector('.chart svg') !== null")
@@ -362,9 +355,7 @@ def test_the_first_screen_shows_the_figure(pages: Path, tab: browser.Browser, na
 
 
 @pytest.mark.parametrize("name", ["simulated", "compared"])
-def test_a_phone_shows_figures_that_can_be_read(
-    pages: Path, tab: browser.Browser, name: str
-) -> None:
+def test_a_phone_shows_figures_that_can_be_read(pages: Path, tab: Browser, name: str) -> None:
     tab.open(pages / name / "index.html", width=390)
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
     tab.wait("document.querySelector('.chart svg') !== null")
@@ -376,7 +367,7 @@ def test_a_phone_shows_figures_that_can_be_read(
     assert tab.complaints == []
 
 
-def test_from_a_page_to_a_run(pages: Path, tab: browser.Browser) -> None:
+def test_from_a_page_to_a_run(pages: Path, tab: Browser) -> None:
     tab.open(pages / "compared/index.html")
     tab.evaluate("document.querySelector('.files a[href^=runs]').click()")
     tab.wait("location.pathname.endsWith('runs/compare.html')")

@@ -54,12 +54,13 @@ class Scenario:
         return [f"{key}={value}" for key, value in asdict(self).items()]
 
 
+def _one_in(dice: random.Random, count: int) -> bool:
+    return dice.randrange(count) == 0
+
+
 def drawn(seed: int, *, exact_marks: bool) -> Scenario:
     """Draw a run; an algorithm that lives by exact marks always has them."""
     dice = random.Random(f"linux-modules {seed}")
-
-    def one_in(count: int) -> bool:
-        return dice.randrange(count) == 0
 
     window = _log_uniform(dice, *WINDOWS)
     queue_share = dice.choice((0.05, 0.2, 0.5, 1, 2))
@@ -68,8 +69,8 @@ def drawn(seed: int, *, exact_marks: bool) -> Scenario:
     rtt_us = round(_log_uniform(dice, *RTTS_US))
     service_ns = max(1, round(rtt_us * 1000 / bdp))
     duration_us = min(SEGMENTS * service_ns // 1000, LONGEST_US)
-    marks = one_in(4) or exact_marks
-    pauses = one_in(4)
+    marks = _one_in(dice, 4) or exact_marks
+    pauses = _one_in(dice, 4)
     return Scenario(
         seed=seed,
         duration_us=max(duration_us, ROUNDS_LEAST * rtt_us),
@@ -79,17 +80,17 @@ def drawn(seed: int, *, exact_marks: bool) -> Scenario:
         start_us=dice.choice(CLOCKS_US),
         start_seq=dice.choice(SEQUENCES),
         stamp_offset=dice.choice((0, dice.randrange(2**32))),
-        start_cwnd=round(window) if one_in(4) else 0,
+        start_cwnd=round(window) if _one_in(dice, 4) else 0,
         mark_packets=max(1, queue // 4) if marks else 0,
         loss_ppm=dice.choice((0, 0, 10, 100, 1_000, 10_000)),
         ack_every=dice.choice((1, 2, 2, 8)),
-        cross=3 if one_in(4) else 1,
-        jitter_us=rtt_us // 20 if one_in(4) else 0,
-        outage_us=1_000_000 if one_in(4) else 0,
+        cross=3 if _one_in(dice, 4) else 1,
+        jitter_us=rtt_us // 20 if _one_in(dice, 4) else 0,
+        outage_us=1_000_000 if _one_in(dice, 4) else 0,
         outage_drops=dice.randrange(2),
         burst_segs=round(window * dice.uniform(0.2, 10)) if pauses else 0,
         pause_us=3_000_000 if pauses else 0,
-        spurious=50 if one_in(3) else 0,
+        spurious=50 if _one_in(dice, 3) else 0,
         exact_marks=int(exact_marks),
     )
 
@@ -134,16 +135,13 @@ def short(seed: int, *, exact_marks: bool) -> Scenario:
     """Draw a run of few calls: where windows are large, few ACKs acknowledge many segments."""
     dice = random.Random(f"linux-modules short {seed}")
 
-    def one_in(count: int) -> bool:
-        return dice.randrange(count) == 0
-
     window = _log_uniform(dice, 4, 6_000)
     queue = max(2, round(window * dice.choice((0.2, 0.5))))
     bdp = max(2.0, window - queue)
     rounds = dice.randrange(6, 60)
     rtt_us = dice.choice((2_000, 12_000, 50_000, 150_000, 300_000))
-    marks = one_in(4) or exact_marks
-    pauses = one_in(3)
+    marks = _one_in(dice, 4) or exact_marks
+    pauses = _one_in(dice, 3)
     losses = dice.choice((0, 1, 4))
     return Scenario(
         seed=seed,
@@ -152,14 +150,14 @@ def short(seed: int, *, exact_marks: bool) -> Scenario:
         service_ns=max(1, round(rtt_us * 1000 / bdp)),
         queue_packets=queue,
         start_us=1_000_000,
-        start_cwnd=round(window * dice.uniform(0.7, 1)) if one_in(2) else 0,
+        start_cwnd=round(window * dice.uniform(0.7, 1)) if _one_in(dice, 2) else 0,
         mark_packets=max(1, queue // 2) if marks else 0,
         loss_ppm=round(losses * 1_000_000 / (window * rounds)),
         ack_every=max(1, round(window / dice.choice((2, 3, 4, 6)))),
-        jitter_us=rtt_us // 5 if one_in(3) else 0,
+        jitter_us=rtt_us // 5 if _one_in(dice, 3) else 0,
         burst_segs=round(window * dice.uniform(0.5, 5)) if pauses else 0,
         pause_us=rtt_us * 8 if pauses else 0,
-        spurious=50 if one_in(3) else 0,
+        spurious=50 if _one_in(dice, 3) else 0,
         exact_marks=int(exact_marks),
     )
 

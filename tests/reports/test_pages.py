@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import browser
 import small_study
 from browser import Browser
 from dumbbell.reports import cross_links, site
@@ -66,36 +64,30 @@ def test_claims_come_by_question_and_figures_with_the_claims_about_them(small_re
 # --- In a browser --------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
-
-
-def scheme(window: Browser, name: str) -> None:
+def scheme(tab: Browser, name: str) -> None:
     """Emulate that readers want light or dark pages."""
     features = [{"name": "prefers-color-scheme", "value": name}]
-    window.send("Emulation.setEmulatedMedia", features=features)
+    tab.send("Emulation.setEmulatedMedia", features=features)
 
 
 DRAWN = "document.querySelector('#fig1 .vega-embed svg') !== null"
 WIDTH = "document.querySelector('#fig1 .vega-embed svg').getBoundingClientRect().width"
 
 
-def test_figures_are_laid_out_for_a_phone(page: Path, window: Browser) -> None:
-    window.open(page, "#fig1", 390)
-    window.wait(DRAWN)
-    assert window.evaluate(WIDTH) <= 390 - 32
+def test_figures_are_laid_out_for_a_phone(page: Path, tab: Browser) -> None:
+    tab.open(page, "#fig1", 390)
+    tab.wait(DRAWN)
+    assert tab.evaluate(WIDTH) <= 390 - 32
     # Letters keep their size: nothing is scaled.
-    assert window.evaluate(
+    assert tab.evaluate(
         "[...document.querySelectorAll('#fig1 svg text')].every((text) =>"
         " parseFloat(getComputedStyle(text).fontSize) >= 11)"
     )
-    assert window.evaluate(
+    assert tab.evaluate(
         "document.querySelector('#fig1 svg').viewBox.baseVal.width"
-    ) == window.evaluate(WIDTH)
+    ) == tab.evaluate(WIDTH)
     # Two plots stand below each other, with one legend.
-    tops = window.evaluate(
+    tops = tab.evaluate(
         "[...document.querySelectorAll('#fig1 svg .mark-text.role-title-text')].length > 1 &&"
         " [...document.querySelectorAll('#fig1 svg text')].filter((text) =>"
         " text.textContent === '5 Mbit/s' || text.textContent === '10 Mbit/s')"
@@ -103,35 +95,33 @@ def test_figures_are_laid_out_for_a_phone(page: Path, window: Browser) -> None:
     )
     assert len(tops) == 2
     assert tops[1] - tops[0] > 200
-    assert window.complaints == []
+    assert tab.complaints == []
 
 
-def test_a_figure_is_laid_out_anew_for_another_width(page: Path, window: Browser) -> None:
-    window.open(page, "#fig1", 390)
-    window.wait(DRAWN)
-    narrow = window.evaluate(WIDTH)
+def test_a_figure_is_laid_out_anew_for_another_width(page: Path, tab: Browser) -> None:
+    tab.open(page, "#fig1", 390)
+    tab.wait(DRAWN)
+    narrow = tab.evaluate(WIDTH)
     metrics = {"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    window.send("Emulation.setDeviceMetricsOverride", **metrics)
-    window.wait(f"{WIDTH} > 2 * {narrow}")
-    assert window.complaints == []
+    tab.send("Emulation.setDeviceMetricsOverride", **metrics)
+    tab.wait(f"{WIDTH} > 2 * {narrow}")
+    assert tab.complaints == []
 
 
-def test_contents_stay_in_sight(checks: Path, window: Browser) -> None:
+def test_contents_stay_in_sight(checks: Path, tab: Browser) -> None:
     top = "document.querySelector('.contents').getBoundingClientRect().top"
     opened = "document.querySelector('.contents details').open"
     for width, is_open in ((1400, True), (390, False)):
-        window.open(checks, "#claims", width)
+        tab.open(checks, "#claims", width)
         # The mark follows the scrolling to the place, so it may name another section first.
-        window.wait(
-            "document.querySelector('.contents [aria-current]')?.textContent === 'All claims'"
-        )
-        assert 0 <= window.evaluate(top) <= 20
-        assert window.evaluate(opened) == is_open
-    assert "Contents: All claims" in window.text()
-    window.evaluate("document.querySelector('.contents summary').click()")
-    assert window.evaluate(opened)
-    window.evaluate("document.querySelector('.contents a[href=\"#cost\"]').click()")
-    window.wait(f"!{opened} && location.hash === '#cost'")
+        tab.wait("document.querySelector('.contents [aria-current]')?.textContent === 'All claims'")
+        assert 0 <= tab.evaluate(top) <= 20
+        assert tab.evaluate(opened) == is_open
+    assert "Contents: All claims" in tab.text()
+    tab.evaluate("document.querySelector('.contents summary').click()")
+    assert tab.evaluate(opened)
+    tab.evaluate("document.querySelector('.contents a[href=\"#cost\"]').click()")
+    tab.wait(f"!{opened} && location.hash === '#cost'")
 
 
 LUMINANCE = """(() => {
@@ -140,29 +130,29 @@ LUMINANCE = """(() => {
 })()"""
 
 
-def test_pages_are_dark_where_readers_want_it(page: Path, window: Browser) -> None:
+def test_pages_are_dark_where_readers_want_it(page: Path, tab: Browser) -> None:
     for name, is_dark in (("dark", True), ("light", False)):
-        scheme(window, name)
-        window.open(page, "#fig1")
-        window.wait(DRAWN)
-        paper = window.evaluate(LUMINANCE % ("document.body", "backgroundColor"))
-        ink = window.evaluate(LUMINANCE % ("document.body", "color"))
+        scheme(tab, name)
+        tab.open(page, "#fig1")
+        tab.wait(DRAWN)
+        paper = tab.evaluate(LUMINANCE % ("document.body", "backgroundColor"))
+        ink = tab.evaluate(LUMINANCE % ("document.body", "color"))
         assert (paper < 0.2, ink > 0.8) == (is_dark, is_dark)
-        filtered = window.evaluate("getComputedStyle(document.querySelector('.chart > *')).filter")
+        filtered = tab.evaluate("getComputedStyle(document.querySelector('.chart > *')).filter")
         assert (filtered != "none") == is_dark
 
 
-def test_wide_tables_say_that_they_scroll(checks: Path, window: Browser) -> None:
+def test_wide_tables_say_that_they_scroll(checks: Path, tab: Browser) -> None:
     box = "document.querySelector('#cost .scroll')"
     hint = f"getComputedStyle({box}, '::before').content"
-    window.open(checks, "", 390)
-    window.wait(f"{box}.dataset.more === 'right'")
-    assert "scroll sideways" in window.evaluate(hint)
-    window.evaluate(f"{box}.scrollLeft = 1e6")
-    window.wait(f"{box}.dataset.more === 'left'")
-    window.open(checks, "", 1400)
-    window.wait(f"{box}.dataset.more === ''")
-    assert window.evaluate(hint) == "none"
+    tab.open(checks, "", 390)
+    tab.wait(f"{box}.dataset.more === 'right'")
+    assert "scroll sideways" in tab.evaluate(hint)
+    tab.evaluate(f"{box}.scrollLeft = 1e6")
+    tab.wait(f"{box}.dataset.more === 'left'")
+    tab.open(checks, "", 1400)
+    tab.wait(f"{box}.dataset.more === ''")
+    assert tab.evaluate(hint) == "none"
 
 
 @pytest.fixture

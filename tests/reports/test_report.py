@@ -7,7 +7,6 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -26,29 +25,7 @@ from dumbbell.quantities import tables
 from dumbbell.reports import single, site, study_page
 from dumbbell.results.results import Results
 from dumbbell.store.store import Store
-
-
-class Page(HTMLParser):
-    """Collects what a page refers to, its anchors and its text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.references: list[str] = []
-        self.anchors: set[str] = set()
-        self.images: list[dict[str, str | None]] = []
-        self.text = ""
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        attributes = dict(attrs)
-        self.references += [value for key in ("href", "src") if (value := attributes.get(key))]
-        if (anchor := attributes.get("id")) is not None:
-            self.anchors.add(anchor)
-        if tag == "img":
-            self.images.append(attributes)
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
+from page_contents import Page
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,7 @@ import io
 import os
 import re
 import shutil
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -16,7 +14,6 @@ import polars as pl
 import pytest
 from inline_snapshot import snapshot
 
-import browser
 import small_study
 from browser import Browser
 from command_line import line, sentence
@@ -36,31 +33,7 @@ from dumbbell.store import campaigns
 from dumbbell.store.campaigns import Command
 from dumbbell.store.store import Store
 from dumbbell.study.model import Study
-
-
-class Page(HTMLParser):
-    """Collects what a page refers to, and what can be referred to."""
-
-    def __init__(self, file: Path) -> None:
-        super().__init__()
-        self.references: list[str] = []
-        self.anchors: set[str] = set()
-        self.facets: set[str] = set()
-        self.text = ""
-        self.feed(file.read_text())
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        del tag
-        attributes = dict(attrs)
-        self.references += [value for key in ("href", "src") if (value := attributes.get(key))]
-        if anchor := attributes.get("id"):
-            assert anchor not in self.anchors, f"twice: {anchor}"
-            self.anchors.add(anchor)
-        if facet := attributes.get("data-facet"):
-            self.facets.add(facet)
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
+from page_contents import Page
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +52,7 @@ def folder(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pages(folder: Path) -> dict[Path, Page]:
-    return {file: Page(file) for file in sorted(folder.rglob("*.html"))}
+    return {file: Page(file.read_text()) for file in sorted(folder.rglob("*.html"))}
 
 
 def test_every_kind_of_page_is_there(folder: Path, pages: dict[Path, Page]) -> None:
@@ -424,12 +397,6 @@ def test_a_site_without_studies_or_runs_says_so(tmp_path: Path) -> None:
 # --- In a browser --------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
-
-
 def a_run(folder: Path) -> str:
     """Return the fragment that names a finished run."""
     return "#fairness/" + sorted((folder / "studies/small/series").glob("??/*.js"))[0].stem
@@ -461,70 +428,68 @@ KINDS_OF_PAGES = {
 @pytest.mark.parametrize("width", [1280, 400])
 @pytest.mark.parametrize("address", KINDS_OF_PAGES)
 def test_pages_open_from_disk_without_a_script_error(
-    folder: Path, window: Browser, address: str, width: int
+    folder: Path, tab: Browser, address: str, width: int
 ) -> None:
     name, _, fragment = address.partition("#")
-    window.open(folder / name, f"#{fragment}" * bool(fragment), width)
-    assert KINDS_OF_PAGES[address] in window.text()
-    assert window.complaints == []
+    tab.open(folder / name, f"#{fragment}" * bool(fragment), width)
+    assert KINDS_OF_PAGES[address] in tab.text()
+    assert tab.complaints == []
     # What is wider than the page scrolls inside it.
-    assert window.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("width", [1280, 400])
-def test_a_run_is_drawn_from_disk(folder: Path, window: Browser, width: int) -> None:
-    window.open(folder / "studies/small/run.html", a_run(folder), width)
-    window.wait("document.querySelectorAll('.panel canvas').length === 6")
-    text = window.text()
+def test_a_run_is_drawn_from_disk(folder: Path, tab: Browser, width: int) -> None:
+    tab.open(folder / "studies/small/run.html", a_run(folder), width)
+    tab.wait("document.querySelectorAll('.panel canvas').length === 6")
+    text = tab.text()
     assert sentence(text, "120 samples").rpartition("time ")[2] == snapshot(
         "Each line has all of its 120 samples."
     )
     assert "flow 2" in text
     assert re.search(r"dumbbell run \S*study --where test=fairness --where algorithm=", text)
-    assert window.evaluate("document.title") == snapshot(
+    assert tab.evaluate("document.title") == snapshot(
         "HS-TCP, 5 Mbit/s, 40 ms, repetition 1, fairness – a run of small"
     )
-    assert window.evaluate("document.documentElement.scrollWidth") <= width
-    window.evaluate("[...document.querySelectorAll('.steps a')].pop().click()")
-    window.wait(f"location.hash !== '{a_run(folder)}'")
-    window.wait("document.querySelectorAll('.panel canvas').length === 6")
-    assert window.complaints == []
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.evaluate("[...document.querySelectorAll('.steps a')].pop().click()")
+    tab.wait(f"location.hash !== '{a_run(folder)}'")
+    tab.wait("document.querySelectorAll('.panel canvas').length === 6")
+    assert tab.complaints == []
 
 
-def test_figures_become_interactive(folder: Path, window: Browser) -> None:
-    window.open(folder / "studies/small/figures.html", "#fig3")
-    window.wait("document.querySelector('#fig3 .vega-embed svg') !== null")
-    assert window.complaints == []
+def test_figures_become_interactive(folder: Path, tab: Browser) -> None:
+    tab.open(folder / "studies/small/figures.html", "#fig3")
+    tab.wait("document.querySelector('#fig3 .vega-embed svg') !== null")
+    assert tab.complaints == []
 
 
 @pytest.mark.parametrize("page", ["algorithms.html", "algorithms/reno.html"])
-def test_algorithms_are_charted(folder: Path, window: Browser, page: str) -> None:
-    window.open(folder / page, "", 390)
-    window.evaluate("document.querySelector('.chart').scrollIntoView()")
-    window.wait("document.querySelector('.chart .vega-embed svg') !== null")
-    assert (
-        window.evaluate("document.querySelector('.chart svg').getBoundingClientRect().width") <= 358
-    )
-    assert window.complaints == []
+def test_algorithms_are_charted(folder: Path, tab: Browser, page: str) -> None:
+    tab.open(folder / page, "", 390)
+    tab.evaluate("document.querySelector('.chart').scrollIntoView()")
+    tab.wait("document.querySelector('.chart .vega-embed svg') !== null")
+    assert tab.evaluate("document.querySelector('.chart svg').getBoundingClientRect().width") <= 358
+    assert tab.complaints == []
 
 
-def test_a_choice_stands_in_the_address(folder: Path, window: Browser) -> None:
-    window.open(folder / "studies/small/runs/fairness.html")
-    window.evaluate("document.querySelector('[data-value=\"40ms\"]').click()")
-    assert window.evaluate("location.hash") == "#rtt=40ms"
-    assert "8 of 16 runs shown." in window.text()
-    window.evaluate("document.querySelector('.runs thead th:last-child button').click()")
-    assert window.evaluate("document.querySelector('[aria-sort]').ariaSort") == "ascending"
-    assert window.evaluate("document.querySelectorAll('.runs tbody tr').length") == 8
-    window.evaluate("document.querySelector('[type=reset]').click()")
-    assert "16 runs shown." in window.text()
-    assert window.complaints == []
+def test_a_choice_stands_in_the_address(folder: Path, tab: Browser) -> None:
+    tab.open(folder / "studies/small/runs/fairness.html")
+    tab.evaluate("document.querySelector('[data-value=\"40ms\"]').click()")
+    assert tab.evaluate("location.hash") == "#rtt=40ms"
+    assert "8 of 16 runs shown." in tab.text()
+    tab.evaluate("document.querySelector('.runs thead th:last-child button').click()")
+    assert tab.evaluate("document.querySelector('[aria-sort]').ariaSort") == "ascending"
+    assert tab.evaluate("document.querySelectorAll('.runs tbody tr').length") == 8
+    tab.evaluate("document.querySelector('[type=reset]').click()")
+    assert "16 runs shown." in tab.text()
+    assert tab.complaints == []
 
 
-def test_a_script_error_would_be_seen(window: Browser, tmp_path: Path) -> None:
+def test_a_script_error_would_be_seen(tab: Browser, tmp_path: Path) -> None:
     (tmp_path / "broken.html").write_text(
         "<script>nowhere();</script><script src='no.js'></script>"
     )
-    window.open(tmp_path / "broken.html")
-    assert "nowhere is not defined" in str(window.complaints)
-    assert "no.js" in str(window.complaints)
+    tab.open(tmp_path / "broken.html")
+    assert "nowhere is not defined" in str(tab.complaints)
+    assert "no.js" in str(tab.complaints)

@@ -25,7 +25,6 @@ from inline_snapshot import snapshot
 from polars.exceptions import ComputeError
 from starlette.testclient import TestClient
 
-import browser
 from browser import Browser
 from command_line import line
 from dumbbell.algorithms import apart
@@ -556,12 +555,6 @@ def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
 def address(folder: Path) -> Iterator[str]:
     with started(folder) as process:
         yield first_line(process)
-
-
-@pytest.fixture(scope="module")
-def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
 
 
 def test_from_the_overview_to_two_runs(address: str, tab: Browser) -> None:

@@ -24,17 +24,10 @@ from dumbbell.engines.engine import empty_frame
 from dumbbell.scenario.resolve import canonical_json
 from dumbbell.store import staging
 from dumbbell.store.store import FORMAT, Store
+from folder_contents import files_of
 from sample_runs import output, resolved, seeds
 
 LONG_AGO_S = 1_000_000_000
-
-
-def files_of(root: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(root)): path.read_bytes()
-        for path in sorted(root.rglob("*"))
-        if path.is_file()
-    }
 
 
 def filled(root: Path) -> tuple[Store, str]:

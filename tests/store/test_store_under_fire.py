@@ -27,6 +27,7 @@ from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store import staging
 from dumbbell.store.run_folder import RunFile
 from dumbbell.store.store import FORMAT, Store
+from folder_contents import files_of
 from killable_processes import Nursery
 from sample_runs import QuickEngine, output, resolved, seeds
 
@@ -54,15 +55,6 @@ def undisturbed(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> d
     files = files_of(root)
     assert sum(name.endswith("run.json") for name in files) == RUNS
     return files
-
-
-def files_of(root: Path) -> dict[str, bytes]:
-    """Return the content of all files of a folder, drafts included."""
-    return {
-        str(path.relative_to(root)): path.read_bytes()
-        for path in sorted(root.rglob("*"))
-        if path.is_file()
-    }
 
 
 def drafts(root: Path) -> list[Path]:

@@ -34,6 +34,7 @@ from dumbbell.store.store import Store
 from dumbbell.study import experiment_names, files
 from dumbbell.study.model import Study
 from hostile_folders import forged_tables, put, put_table
+from killable_processes import is_running
 
 MARK = "ran"
 BOOM = """extern int system(const char *command);
@@ -497,10 +498,3 @@ def compiles(pid: int) -> bool:
     except OSError:
         return False
     return any(word.endswith(b"/zero.c") for word in words) and b"check" not in words
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
