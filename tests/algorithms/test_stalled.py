@@ -79,13 +79,13 @@ def assert_nothing_is_left(scratch: Path) -> None:
 
 
 def environments() -> list[tuple[str, bytes]]:
-    found = []
+    processes = []
     for file in Path("/proc").glob("[0-9]*/environ"):
         try:
-            found.append((file.parent.name, file.read_bytes()))
+            processes.append((file.parent.name, file.read_bytes()))
         except OSError:  # it has ended, or is another user's
             continue
-    return found
+    return processes
 
 
 @pytest.mark.usefixtures("loop")
