@@ -1,4 +1,4 @@
-"""What a folder holds, to compare it with another or with what it held before."""
+"""The contents of a folder, to compare it with another or with its earlier self."""
 
 from __future__ import annotations
 

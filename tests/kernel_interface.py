@@ -21,7 +21,7 @@ _PACKET_BYTES: Final = 1500
 
 @dataclass
 class Refusals:
-    """What the interfaces refused so far, in packets."""
+    """Packets that the interfaces refused so far."""
 
     packets: int = 0
 

@@ -1,4 +1,4 @@
-"""What a page in HTML has: references, anchors, pictures and text."""
+"""A page in HTML: references, anchors, pictures and text."""
 
 from __future__ import annotations
 

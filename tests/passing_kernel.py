@@ -19,7 +19,7 @@ from dumbbell.scenario.resolve import ResolvedScenario
 from sample_runs import blank
 
 LATE = "the emulator was late"
-"""Why its invalid runs are invalid."""
+"""The reason of its invalid runs."""
 
 
 class Kernel:

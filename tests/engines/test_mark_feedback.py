@@ -1,4 +1,4 @@
-"""What senders know of congestion marks, by what both ends agree on."""
+"""Congestion marks that senders know, by the agreement of both ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What figures draw over time: bands of equal flows, capacity, steps, delays of datagrams."""
+"""Figures over time: bands of equal flows, capacity, steps, delays of datagrams."""
 
 from __future__ import annotations
 
