@@ -50,38 +50,38 @@ enum cc_event {
 };
 
 /*
- * What kind of ACK in_ack_event is told of (Linux's CA_ACK_*). What it delivered is
- * counted already; pkts_acked comes before it, or after it on older kernels.
+ * Kind of an ACK, for in_ack_event (Linux's CA_ACK_*). The ACK's deliveries are already
+ * counted. pkts_acked comes before in_ack_event, or after it on older kernels.
  */
 enum cc_ack_flag {
 	CC_ACK_SLOWPATH = 1,   /* it carries SACK blocks or ECE, or advances nothing */
-	CC_ACK_WIN_UPDATE = 2, /* it advances and says nothing else */
+	CC_ACK_WIN_UPDATE = 2, /* it advances, without SACK blocks or ECE */
 	/*
-	 * It carries ECN-Echo and the connection negotiated ECN; what it delivered is
-	 * in conn->delivered_ce_segs already.
+	 * It carries ECN-Echo, and the connection negotiated ECN. Its deliveries are
+	 * already in conn->delivered_ce_segs.
 	 */
 	CC_ACK_ECE = 4,
 };
 
-/* How the stack at hand differs from today's Linux (bits of cc_conn.stack). */
+/* Differences of the stack from today's Linux (bits of cc_conn.stack). */
 enum cc_stack {
 	/* Slow start while cwnd <= ssthresh (until 3.18), not cwnd < ssthresh. */
 	CC_STACK_SLOW_START_INCLUSIVE = 1,
 	/* Growth counts ACKs, not acknowledged segments (until 3.18). */
 	CC_STACK_COUNT_ACKS = 2,
-	/* The stack has a slow start of its own (cc_start.h): HyStart gives way. */
+	/* The stack's own slow start (cc_start.h) replaces HyStart. */
 	CC_STACK_ENDS_SLOW_START = 4,
 };
 
 /*
- * What an algorithm may only read. Whoever fills it in, such as the kernel's adapters,
- * defines this as nothing before.
+ * Fields that an algorithm may only read. Code that fills them in, such as the kernel's
+ * adapters, defines CC_VIEW as nothing first.
  */
 #ifndef CC_VIEW
 #define CC_VIEW const
 #endif
 
-/* The connection. The first block is the algorithm's to write. */
+/* The connection. An algorithm may write the first block. */
 struct cc_conn {
 	u32 cwnd_segs;
 	u32 cwnd_cnt; /* acknowledged segments not yet turned into growth */
@@ -89,16 +89,16 @@ struct cc_conn {
 	u32 cwnd_clamp_segs;
 	u64 pacing_rate_bytes_per_s; /* 0: not paced; the stack may pace instead */
 	/*
-	 * Segments sent until more than so many are delivered (modulo 2^32) have rate
-	 * samples that say that the application was the limit. 0: it is not.
+	 * Until more segments than this are delivered (modulo 2^32), rate samples of new
+	 * segments count as limited by the application; 0: none do.
 	 */
 	u32 app_limited_segs;
 
 	CC_VIEW u32 prior_cwnd_segs; /* cwnd before the current or last reduction */
 	CC_VIEW u64 now_us;
 	CC_VIEW u64 delivered_segs;    /* acknowledged or SACKed since it began */
-	CC_VIEW u64 delivered_ce_segs; /* those whose ACK carried ECN-Echo */
-	CC_VIEW u64 lost_segs;	       /* times that a segment was taken for lost */
+	CC_VIEW u64 delivered_ce_segs; /* segments whose ACK carried ECN-Echo */
+	CC_VIEW u64 lost_segs;	       /* segments marked lost, each as often as it was */
 	CC_VIEW u32 resent_segs;       /* retransmissions */
 	CC_VIEW u32 in_flight_segs;
 	CC_VIEW u32 srtt_us;	/* CC_NO_RTT until the first sample */
@@ -106,12 +106,13 @@ struct cc_conn {
 	CC_VIEW u32 mss_bytes;	/* payload of a full segment */
 	CC_VIEW u32 snd_una;	/* sequence numbers, bytes modulo 2^32 */
 	CC_VIEW u32 snd_nxt;
-	CC_VIEW u32 random; /* fresh and uniform for each call, where CC_NEEDS_RANDOM */
-	CC_VIEW u8 state;   /* enum cc_ca_state */
-	CC_VIEW u8 cwnd_limited; /* the window, not the application, held sending back */
+	CC_VIEW u32 random;	 /* uniform and new for each call, if CC_NEEDS_RANDOM */
+	CC_VIEW u8 state;	 /* enum cc_ca_state */
+	CC_VIEW u8 cwnd_limited; /* the window, not the application, limits sending */
 	CC_VIEW u8 stack;	 /* enum cc_stack */
 	CC_VIEW u8 is_marked;	 /* in ssthresh: congestion marks are the only sign */
-	CC_VIEW u32 base_rtt_us; /* RTT of the empty path, TCP-BPF; 0: not told */
+	CC_VIEW u32
+		base_rtt_us; /* RTT of the empty path, as TCP-BPF set it; 0: not set */
 	CC_VIEW u32 pacing_wait_us; /* until pacing lets the next segment leave */
 	/*
 	 * The timestamp of the latest ACK and the one that it echoes (RFC 7323), in
@@ -119,22 +120,22 @@ struct cc_conn {
 	 */
 	CC_VIEW u32 stamp_ms;
 	CC_VIEW u32 echo_ms;
-	/* With CC_EVENT_TX_START: when data was last sent before, modulo 2^32. */
+	/* With CC_EVENT_TX_START: time when data was last sent before, modulo 2^32. */
 	CC_VIEW u32 last_sent_ms;
 };
 
-/* What one ACK told (pkts_acked). */
+/* Measurements of one ACK (pkts_acked). */
 struct cc_ack_sample {
 	u32 pkts_acked; /* segments acknowledged cumulatively, SACKed before or not */
 	/*
-	 * Of the latest sent, never retransmitted one that it newly acknowledges or
-	 * SACKs; where all were retransmitted what timestamps tell, in whole
-	 * milliseconds; -1: nothing.
+	 * RTT of the segment sent last, of those that it newly acknowledges or SACKs and
+	 * that were never retransmitted. If all were retransmitted, the RTT of
+	 * timestamps, in whole milliseconds; -1: none.
 	 */
 	s32 rtt_us;
 	/*
-	 * Delivered while that segment was in flight: exact with cong_control or
-	 * CC_NEEDS_RATES, otherwise what is in flight after this ACK.
+	 * Bytes delivered while that segment was in flight: exact with cong_control or
+	 * CC_NEEDS_RATES. Otherwise bytes in flight after this ACK.
 	 */
 	u32 in_flight_bytes;
 };
@@ -154,9 +155,9 @@ struct cc_rate_sample {
 };
 
 /*
- * What an algorithm reports about itself, named numbers: the first four in each sample,
- * all of them whenever its mode changes. The mode is the one that is called "mode"; its
- * values have names (cc_algorithm.mode_names).
+ * Numbers that an algorithm reports, with names. Each sample has the first four, and each
+ * change of its mode has all of them. The mode is the number called "mode", whose values
+ * have names (cc_algorithm.mode_names).
  */
 #define CC_INFO_MAX 16
 #define CC_MODES_MAX 16
@@ -165,9 +166,7 @@ struct cc_info {
 	u32 values[CC_INFO_MAX];
 };
 
-/*
- * Arithmetic and the primitives that every algorithm shares.
- */
+/* Arithmetic, and the primitives that algorithms share. */
 
 /* Not every algorithm needs every argument of the hooks' common signatures. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -194,8 +193,8 @@ static inline u32 cc_clamp(u32 value, u32 low, u32 high)
 }
 
 /*
- * An index into a table of `count` entries, the last instead of one beyond. BPF's
- * verifier must see that it is, hence 64 bits and one register.
+ * An index into a table of `count` entries; the last one replaces all beyond. BPF's
+ * verifier must see the bound, hence 64 bits and one register.
  */
 static inline u64 cc_index(u64 index, u32 count)
 {
@@ -206,8 +205,8 @@ static inline u64 cc_index(u64 index, u32 count)
 }
 
 /*
- * Keeps what a pointer leads to where it is. Copies of a large table in registers would
- * not fit on BPF's stack.
+ * Keep the memory behind a pointer in its place. BPF's stack has no space for copies of a
+ * large table in registers.
  */
 #ifdef __bpf__
 #define CC_IN_MEMORY(pointer) asm volatile("" : "+r"(pointer))
@@ -253,7 +252,7 @@ static inline u32 cc_us_to_jiffies(u32 us)
 }
 
 /*
- * A function that BPF's verifier judges by itself: its callers need not be gone through
+ * A function that BPF's verifier checks separately. Then it need not follow the callers
  * for each of its results.
  */
 #ifdef __bpf__
@@ -276,7 +275,7 @@ CC_APART u32 cc_cube_root(u64 value)
 	return (u32)root;
 }
 
-/* Growth is earned only while the window is what limits sending. */
+/* Growth is earned only while the window limits sending. */
 static inline u8 cc_may_grow(const struct cc_conn *conn)
 {
 	return conn->cwnd_limited;
@@ -297,13 +296,13 @@ static inline u8 cc_in_slow_start(const struct cc_conn *conn)
 	return conn->cwnd_segs < conn->ssthresh_segs;
 }
 
-/* Whether the stack, not HyStart, says when slow start ends. */
+/* Return true if the stack, not HyStart, ends slow start. */
 static inline u8 cc_stack_ends_slow_start(const struct cc_conn *conn)
 {
 	return conn->stack & CC_STACK_ENDS_SLOW_START ? 1 : 0;
 }
 
-/* Slow start as a mode: while a stack repairs losses the window is its own. */
+/* Slow start as a mode. During loss recovery the stack sets the window. */
 static inline u8 cc_shows_slow_start(const struct cc_conn *conn)
 {
 	return cc_in_slow_start(conn) && conn->state != CC_CWR &&
@@ -311,9 +310,9 @@ static inline u8 cc_shows_slow_start(const struct cc_conn *conn)
 }
 
 /*
- * Slow start for one ACK: a segment for each one acknowledged (RFC 3465), or
- * for each ACK where the stack counts those (RFC 5681), up to ssthresh.
- * Returns the acknowledged segments that are left for congestion avoidance.
+ * Slow start for one ACK: one segment for each acknowledged one (RFC 3465), or for each
+ * ACK if the stack counts ACKs (RFC 5681), up to ssthresh. Return the acknowledged
+ * segments that are left for congestion avoidance.
  */
 static inline u32 cc_slow_start(struct cc_conn *conn, u32 acked)
 {
@@ -330,8 +329,8 @@ static inline u32 cc_slow_start(struct cc_conn *conn, u32 acked)
 }
 
 /*
- * Additive increase: one segment for every `per` acknowledged ones, the rest
- * carried over in cwnd_cnt.
+ * Additive increase: one segment for every `per` acknowledged ones. cwnd_cnt keeps the
+ * rest.
  */
 static inline void cc_additive_increase(struct cc_conn *conn, u32 per, u32 acked)
 {
@@ -359,8 +358,8 @@ static inline void cc_additive_increase(struct cc_conn *conn, u32 per, u32 acked
 }
 
 /*
- * How an ACK begins that may raise the window: nothing unless growth is earned, then
- * slow start. Returns whether congestion avoidance follows, with what is left of *acked.
+ * Begin with an ACK that may raise the window: do nothing unless growth is earned, then
+ * slow start. Return true if congestion avoidance follows, with the rest of *acked.
  */
 static inline u8 cc_reaches_avoidance(struct cc_conn *conn, u32 *acked)
 {
@@ -379,7 +378,7 @@ static inline void cc_standard_growth(struct cc_conn *conn, u32 acked)
 		cc_additive_increase(conn, conn->cwnd_segs, acked);
 }
 
-/* What a window gave up is not regained in slow start. */
+/* End slow start, which must not regain the part of the window that was given up. */
 static inline void cc_leave_slow_start(struct cc_conn *conn)
 {
 	u32 inclusive = conn->stack & CC_STACK_SLOW_START_INCLUSIVE ? 1 : 0;
@@ -387,7 +386,7 @@ static inline void cc_leave_slow_start(struct cc_conn *conn)
 	conn->ssthresh_segs = cc_min(conn->ssthresh_segs, conn->cwnd_segs - inclusive);
 }
 
-/* A window that does not depend on the last one, within the clamp. */
+/* Set a window that does not depend on the last one, within the clamp. */
 static inline void cc_set_window(struct cc_conn *conn, u32 segs)
 {
 	conn->cwnd_segs = cc_max(cc_min(segs, conn->cwnd_clamp_segs), 1);
@@ -395,9 +394,9 @@ static inline void cc_set_window(struct cc_conn *conn, u32 segs)
 }
 
 /*
- * Which ACKs look delayed: those for one segment where others are for more (Hayes 2010).
- * Those for more are counted, up to CC_DELAYED_MAX; one that looks delayed takes one off.
- * Returns the count after an ACK: it looked delayed if that is smaller than before.
+ * Count ACKs for more than one segment, up to CC_DELAYED_MAX. An ACK for one segment
+ * looks delayed if others are for more (Hayes 2010), and reduces the count. Return the
+ * new count: the ACK looked delayed if it is smaller than before.
  */
 #define CC_DELAYED_MAX 5
 
@@ -415,17 +414,15 @@ static inline u32 cc_half_window(const struct cc_conn *conn)
 }
 
 /*
- * The fraction of the window to keep: `ecn` where congestion marks are the only sign, if
- * it is set (ABE, RFC 8511), else `loss`.
+ * Fraction of the window to keep: `ecn`, if it is set and congestion marks are the only
+ * sign (ABE, RFC 8511), else `loss`.
  */
 static inline u32 cc_kept(const struct cc_conn *conn, u32 loss, u32 ecn)
 {
 	return conn->is_marked && ecn ? ecn : loss;
 }
 
-/*
- * What an algorithm is and can be told.
- */
+/* Description of an algorithm and its hooks. */
 
 enum cc_family {
 	CC_FAMILY_LOSS,
@@ -435,7 +432,7 @@ enum cc_family {
 	CC_FAMILY_ECN
 };
 
-/* What an algorithm needs of the stack (bits of cc_algorithm.flags). */
+/* Features of the stack that an algorithm needs (bits of cc_algorithm.flags). */
 enum cc_flag {
 	CC_NEEDS_PACING = 1,
 	CC_NEEDS_RANDOM = 2,
@@ -445,8 +442,9 @@ enum cc_flag {
 	/* cc_conn.is_marked */
 	CC_NEEDS_MARKED = 64,
 	/*
-	 * No need, but history: Linux 2.6.13 to 3.1 let its window fall to half of
-	 * ssthresh while losses were repaired, as Reno's, and not to ssthresh (min_cwnd).
+	 * Not a need, but history: in Linux 2.6.13 to 3.1, its window could fall to half
+	 * of ssthresh during loss recovery, as Reno's, and not only to ssthresh
+	 * (min_cwnd).
 	 */
 	CC_RENOS_BOUND = 32,
 };
@@ -492,7 +490,7 @@ struct cc_algorithm {
 	const char *info_names[CC_INFO_MAX];
 	const char *mode_names[CC_MODES_MAX];
 
-	/* Every hook but ssthresh may be absent; one of cong_* must be there. */
+	/* Every hook except ssthresh may be absent. One of cong_* must be present. */
 	void (*init)(const void *params, void *state, struct cc_conn *conn);
 	u32 (*ssthresh)(const void *params, void *state, const struct cc_conn *conn);
 	void (*cong_avoid)(const void *params, void *state, struct cc_conn *conn,
@@ -536,8 +534,8 @@ struct cc_algorithm {
 #define CC_PARAMS_FIELD(field, ...) u32 field;
 
 /*
- * One entry function per hook: it turns the untyped memory of a connection into the
- * algorithm's types. The kernel's adapters have their own (CC_HOOK_PLAIN, CC_HOOK_TOLD,
+ * One entry function for each hook. It converts the untyped memory of a connection to the
+ * algorithm's types. The kernel's adapters define others (CC_HOOK_PLAIN, CC_HOOK_TOLD,
  * CC_HOOK_init).
  */
 #ifndef CC_HOOK_PLAIN
@@ -588,9 +586,9 @@ struct cc_algorithm {
 		       #NAME ": more parameters than CC_PARAMETERS_MAX")
 
 /*
- * The table that describes the algorithm. The simulator finds it by its name; in BPF
- * nothing but its hooks remains of it, which the kernel's adapters call: they come from
- * crates/testbed/bpf/adapter.h, to be included first (clang -include).
+ * The table that describes the algorithm. The simulator finds it by its name. In BPF only
+ * its hooks remain, for the kernel's adapters of crates/testbed/bpf/adapter.h, which must
+ * be included first (clang -include).
  */
 #ifdef __bpf__
 #define CC_TABLE(NAME) static const struct cc_algorithm cc_this

@@ -51,7 +51,10 @@ static inline const struct cc_highspeed_row *cc_highspeed_rows(u32 low_window)
 	return low_window == 31 ? cc_highspeed_rows_31 : cc_highspeed_rows_38;
 }
 
-/* The first row that holds the window, or the last, found from the one before. */
+/*
+ * The first row that contains the window, or the last row. The search begins at the row
+ * before.
+ */
 static inline u32 cc_highspeed_find(u32 low_window, u32 before, u32 cwnd)
 {
 	const struct cc_highspeed_row *rows = cc_highspeed_rows(low_window);
@@ -65,7 +68,7 @@ static inline u32 cc_highspeed_find(u32 low_window, u32 before, u32 cwnd)
 	return (u32)row;
 }
 
-/* What a row's cut takes of a window. */
+/* Part of a window that a row's cut takes. */
 static inline u32 cc_highspeed_cut(u32 low_window, u32 row, u32 cwnd)
 {
 	const struct cc_highspeed_row *rows = cc_highspeed_rows(low_window);
@@ -74,7 +77,7 @@ static inline u32 cc_highspeed_cut(u32 low_window, u32 row, u32 cwnd)
 	return cc_scale(cwnd, cut, CC_HIGHSPEED_CUT_ONE);
 }
 
-/* A row's growth for one ACK, counting ACKs or what they acknowledge. */
+/* Growth of a row for one ACK, counting ACKs or acknowledged segments. */
 static inline void cc_highspeed_grow(struct cc_conn *conn, u32 row, u8 count_acks,
 				     u32 acked)
 {

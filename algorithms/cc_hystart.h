@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * cc_hystart.h - HyStart (Ha and Rhee 2011) as in Linux: it leaves slow start when a
- * train of ACKs lasts as long as the path is, or when the RTT has risen. For CUBIC, and
- * for any algorithm by the stack's slow start (cc_start.h).
+ * cc_hystart.h - HyStart (Ha and Rhee 2011) as in Linux. It ends slow start when a train
+ * of ACKs is as long as the path, or when the RTT has risen. CUBIC uses it, and so does
+ * the stack's slow start for any algorithm (cc_start.h).
  */
 #ifndef DUMBBELL_CC_HYSTART_H
 #define DUMBBELL_CC_HYSTART_H
@@ -16,14 +16,14 @@ enum cc_hystart_version {
 	CC_HYSTART_MS_SIXTEENTH, /* the same at 1/16 of the RTT (3.16) */
 };
 
-/* What HyStart looks at. */
+/* Signals of HyStart. */
 #define CC_HYSTART_TRAIN 1u
 #define CC_HYSTART_DELAY 2u
 
 /* Linux's values. */
 #define CC_HYSTART_LOW_WINDOW 16u
 #define CC_HYSTART_ACK_DELTA_US 2000u
-/* Samples of the RTT that a round needs before its delay is judged. */
+/* RTT samples that a round needs before its delay is judged. */
 #define CC_HYSTART_SAMPLES 8
 #define CC_HYSTART_DELAY_LOW_US 4000u
 #define CC_HYSTART_DELAY_HIGH_US 16000u
@@ -46,7 +46,7 @@ struct cc_hystart {
 	u8 found; /* what ended slow start, bits of detect */
 };
 
-/* Time as this version of HyStart sees it, modulo 2^32. */
+/* Time of this version of HyStart, modulo 2^32. */
 static inline u32 cc_hystart_clock(const struct cc_hystart_options *options,
 				   const struct cc_conn *conn)
 {
@@ -88,7 +88,7 @@ static inline u32 cc_hystart_train_max(const struct cc_hystart_options *options,
 	return conn->pacing_rate_bytes_per_s ? slack : slack / 2;
 }
 
-/* A longer and longer ACK train has reached the length of the path. */
+/* Detect an ACK train that has reached the length of the path. */
 static inline u8 cc_hystart_train(const struct cc_hystart_options *options,
 				  struct cc_hystart *hystart, const struct cc_conn *conn,
 				  u32 rtt_min_us)
@@ -102,7 +102,7 @@ static inline u8 cc_hystart_train(const struct cc_hystart_options *options,
 	       cc_hystart_train_max(options, conn, rtt_min_us);
 }
 
-/* The smallest RTT of this round has left that of the path behind. */
+/* Detect a smallest RTT of this round that is well above the path's. */
 static inline u8 cc_hystart_delay(const struct cc_hystart_options *options,
 				  struct cc_hystart *hystart, u32 rtt_min_us, u32 rtt_us)
 {
@@ -122,12 +122,12 @@ static inline u8 cc_hystart_delay(const struct cc_hystart_options *options,
 	return hystart->round_rtt_us > cc_saturate((u64)rtt_min_us + rise);
 }
 
-/* A sample of the RTT in slow start; `rtt_min_us` is the smallest so far. */
+/* Take an RTT sample in slow start; `rtt_min_us` is the smallest so far. */
 static inline void cc_hystart_sample(const struct cc_hystart_options *options,
 				     struct cc_hystart *hystart, struct cc_conn *conn,
 				     u32 rtt_min_us, u32 rtt_us)
 {
-	/* Since 5.16 rounds also begin while the window is too small to be judged. */
+	/* Since 5.16, rounds also begin while the window is too small for a decision. */
 	if (options->version == CC_HYSTART_US &&
 	    cc_seq_after(conn->snd_una, hystart->round_end_seq))
 		cc_hystart_new_round(options, hystart, conn);

@@ -10,8 +10,8 @@
 
 enum cc_path_estimator {
 	/*
-	 * Packet trains (CapProbe: Kapoor et al. 2004): of segments that waited for one
-	 * another, how far apart their ACKs come, where their delays are smallest.
+	 * Packet trains (CapProbe: Kapoor et al. 2004): the distance of the ACKs of
+	 * segments that waited for one another, where their delays are smallest.
 	 */
 	CC_PATH_TRAINS,
 	CC_PATH_RATE, /* the largest rate of ACKs */
@@ -21,18 +21,18 @@ enum cc_path_estimator {
 #define CC_PATH_RTT_MAX_US (1u << 24)
 /* Bits after the point of numbers of segments. */
 #define CC_PATH_SHIFT 10
-/* What two readings of a clock of microseconds may be off. */
+/* Largest error of the difference of two readings of a microsecond clock. */
 #define CC_PATH_CLOCK_US 2u
 
 struct cc_path_options {
 	u32 estimator;
 	u32 train_segs;	 /* segments that a train or a rate is measured over */
-	u32 window_rtts; /* after so many an estimate gives way to a newer one; 0: never
+	u32 window_rtts; /* after so many, a newer estimate replaces the old one; 0: never
 			  */
 	u32 segs_per_s;	 /* the capacity, if it is known; 0: it is estimated */
 };
 
-/* A train: so many segments arrived in that time. */
+/* A train: so many segments in that time. */
 struct cc_path_train {
 	u32 segs; /* 0: none */
 	u32 us;
@@ -73,13 +73,15 @@ static inline u8 cc_path_is_better(const struct cc_path_options *options,
 	return (u64)train->segs * than->us > (u64)than->segs * train->us;
 }
 
-/* Whether a segment was sent while the one before still waited at the bottleneck. */
+/*
+ * Return true if a segment was sent while the one before still waited at the bottleneck.
+ */
 static inline u8 cc_path_waited(const struct cc_path *path, u32 rtt_us, u32 ack_gap_us)
 {
 	u64 queueing_us =
 		path->rtt_us > path->rtt_min_us ? path->rtt_us - path->rtt_min_us : 0;
 
-	/* It was sent later by the distance of the ACKs less what the RTT grew by. */
+	/* It was sent later by the distance of the ACKs minus the growth of the RTT. */
 	return (u64)ack_gap_us + path->rtt_us <= queueing_us + CC_PATH_CLOCK_US + rtt_us;
 }
 
@@ -97,7 +99,7 @@ static inline void cc_path_end_train(struct cc_path *path,
 		path->best = train;
 }
 
-/* Counts round trips; at a window's end its best replaces an older one. */
+/* Count round trips. At a window's end, its best train replaces an older one. */
 static inline void cc_path_turn(struct cc_path *path,
 				const struct cc_path_options *options,
 				const struct cc_conn *conn)
@@ -133,8 +135,9 @@ static inline void cc_path_measure(struct cc_path *path,
 }
 
 /*
- * Whether an ACK waited for the receiver's timer: it is for one segment, where others are
- * for two. It came late, and its RTT with it, as if the segment had waited for others.
+ * Return true if an ACK waited for the receiver's timer: it is for one segment, and
+ * others are for two. The ACK and its RTT are late, as if the segment had waited for
+ * others.
  */
 static inline u8 cc_path_was_delayed(struct cc_path *path, u32 acked_segs)
 {
@@ -144,7 +147,7 @@ static inline u8 cc_path_was_delayed(struct cc_path *path, u32 acked_segs)
 	return is_alone;
 }
 
-/* Takes what an ACK tells. */
+/* Take the sample of an ACK. */
 static inline void cc_path_sample(struct cc_path *path,
 				  const struct cc_path_options *options,
 				  const struct cc_conn *conn,
@@ -165,13 +168,13 @@ static inline void cc_path_sample(struct cc_path *path,
 	path->train_segs = cc_saturate((u64)path->train_segs + sample->pkts_acked);
 	if (!options->segs_per_s)
 		cc_path_measure(path, options, conn, rtt_us);
-	/* One long sample alone is an ACK that was delayed. */
+	/* A single long sample is a delayed ACK. */
 	path->rtt_max_us = cc_max(path->rtt_max_us, cc_min(rtt_us, path->rtt_us));
 	path->rtt_us = rtt_us;
 	path->sample_us = (u32)conn->now_us;
 }
 
-/* Segments, << CC_PATH_SHIFT, that the latest RTT says wait at the bottleneck. */
+/* Segments, << CC_PATH_SHIFT, in the bottleneck's queue by the latest RTT. */
 static inline u64 cc_path_backlog(const struct cc_path *path)
 {
 	u32 rtt_us = cc_max(path->rtt_us, path->rtt_min_us);
@@ -181,8 +184,7 @@ static inline u64 cc_path_backlog(const struct cc_path *path)
 	return segs < most ? segs : most;
 }
 
-/* One step of a mean over about a round trip: by the part of the window that was acked.
- */
+/* One step of a mean over about a round trip, by the acknowledged part of the window. */
 static inline u64 cc_path_smoothed(u64 mean, u64 now, u32 acked, u32 in_flight)
 {
 	/* in 1/2^20: backlogs have 41 bits */

@@ -11,16 +11,16 @@
 
 #define CC_BW_SHIFT 24
 #define CC_GAIN_ONE 256u
-/* Largest gain that the arithmetic below is good for. */
+/* Largest gain for which the arithmetic below is exact. */
 #define CC_GAIN_MAX 2047u
 
-/* The rate of some segments in some time, which is not 0. */
+/* Rate of some segments in a time above 0. */
 static inline u32 cc_bw_of(u32 segs, u64 us)
 {
 	return cc_saturate(((u64)segs << CC_BW_SHIFT) / us);
 }
 
-/* What a rate brings in some time, segments, rounded down. */
+/* Segments that a rate delivers in a time, rounded down. */
 static inline u32 cc_bw_segs(u32 bw, u32 us)
 {
 	return cc_saturate((u64)bw * us >> CC_BW_SHIFT);
@@ -31,7 +31,7 @@ static inline u32 cc_bw_product(u32 bw, u32 rtt_us, u32 gain)
 {
 	u64 product = (u64)bw * rtt_us;
 
-	/* 2^52 times a gain is what 64 bits hold. */
+	/* 64 bits hold 2^52 times a gain. */
 	if (product >> 52)
 		return cc_saturate((product >> CC_BW_SHIFT) * gain / CC_GAIN_ONE + 1);
 	product = product * gain / CC_GAIN_ONE;
@@ -45,34 +45,34 @@ static inline u64 cc_bw_bytes_per_s(const struct cc_conn *conn, u32 bw, u32 gain
 	u64 rate = (u64)bw * cc_min(conn->mss_bytes, 0xffff) * gain / CC_GAIN_ONE;
 	u64 second = CC_USEC_PER_SEC / 100 * percent;
 
-	/* 2^43 times the 2^20 of a second is what 64 bits hold. */
+	/* 64 bits hold 2^43 times the 2^20 of a second. */
 	if (rate >> 43)
 		return (rate >> CC_BW_SHIFT) * second;
 	return rate * second >> CC_BW_SHIFT;
 }
 
-/* The same as a rate is reported. */
+/* The rate as it is reported. */
 static inline u32 cc_bw_kbit_per_s(const struct cc_conn *conn, u32 bw)
 {
 	return cc_saturate(cc_bw_bytes_per_s(conn, bw, CC_GAIN_ONE, 100) / 125);
 }
 
-/* Whether a rate sample says something. */
+/* Return true if a rate sample is valid. */
 static inline u8 cc_rate_is_valid(const struct cc_rate_sample *rate)
 {
 	return rate->delivered_segs >= 0 && rate->interval_us > 0;
 }
 
-/* Whether the sampled segment was sent when so many had been delivered, or later. */
+/* Return true if the sampled segment was sent when so many were delivered, or later. */
 static inline u8 cc_rate_has_reached(const struct cc_rate_sample *rate, u32 delivered)
 {
 	return (s32)((u32)rate->prior_delivered_segs - delivered) >= 0;
 }
 
-/* RTT that a new connection is taken to have. */
+/* Assumed RTT of a new connection. */
 #define CC_RATE_UNKNOWN_RTT_US 1000u
 
-/* The pacing rate before any was measured: a window per RTT, times a gain. */
+/* Pace before any rate is measured: a window per RTT, times a gain. */
 static inline void cc_pace_blindly(struct cc_conn *conn, u32 gain, u32 percent)
 {
 	u32 rtt_us = conn->srtt_us == CC_NO_RTT ? CC_RATE_UNKNOWN_RTT_US
@@ -82,7 +82,7 @@ static inline void cc_pace_blindly(struct cc_conn *conn, u32 gain, u32 percent)
 		cc_bw_bytes_per_s(conn, cc_bw_of(conn->cwnd_segs, rtt_us), gain, percent);
 }
 
-/* Until the pipe was full once, pacing only becomes faster. */
+/* Set the pacing rate. Until the pipe was full once, it only rises. */
 static inline void cc_pace_at(struct cc_conn *conn, u64 rate, u8 may_slow)
 {
 	if (may_slow || rate > conn->pacing_rate_bytes_per_s)
@@ -90,8 +90,8 @@ static inline void cc_pace_at(struct cc_conn *conn, u64 rate, u8 may_slow)
 }
 
 /*
- * What will be in flight of some segments when pacing lets the next chunk leave, which
- * counts where more is sent than is delivered.
+ * Segments of `segs` in flight when pacing releases the next chunk. This matters when
+ * more is sent than delivered.
  */
 static inline u32 cc_flight_then(const struct cc_conn *conn, u32 segs, u32 bw,
 				 u32 chunk_segs)
@@ -102,14 +102,14 @@ static inline u32 cc_flight_then(const struct cc_conn *conn, u32 segs, u32 bw,
 	return segs > gone ? segs - gone : 0;
 }
 
-/* What is measured of the segments in flight must not count as the path's rate. */
+/* Rate samples of the segments in flight must not count for the path. */
 static inline void cc_distrust_rates(struct cc_conn *conn)
 {
 	conn->app_limited_segs =
 		cc_max((u32)conn->delivered_segs + conn->in_flight_segs, 1);
 }
 
-/* The window to return to after a recovery or a search for the RTT. */
+/* Window to restore after a recovery or ProbeRTT. */
 static inline u32 cc_window_to_keep(const struct cc_conn *conn, u32 kept, u8 undisturbed)
 {
 	return undisturbed ? conn->cwnd_segs : cc_max(kept, conn->cwnd_segs);
@@ -121,15 +121,15 @@ static inline u8 cc_is_past(u32 now_ms, u32 then_ms)
 }
 
 /*
- * Aggregation: how many more segments ACKs brought at a time than a rate says, counted
- * in epochs. One ends when they brought no more, or CC_EPOCH_SEGS_MAX.
+ * Aggregation: segments that ACKs bring beyond a rate, counted in epochs. An epoch ends
+ * when ACKs brought no more than the rate, or CC_EPOCH_SEGS_MAX.
  */
 #define CC_EPOCH_SEGS_MAX (1u << 20)
 
 struct cc_epoch {
 	u32 start_us;
 	u32 segs;
-	u32 extra; /* beyond what the rate says */
+	u32 extra; /* beyond the rate */
 };
 
 static inline struct cc_epoch

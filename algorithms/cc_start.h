@@ -11,8 +11,8 @@
  *   search    draft-chung-ccwg-search-09
  *   resume    Careful Resume, RFC 9959
  *
- * All but the limited one are of the initial slow start only, which a loss or a mark ends
- * at the latest. After a timeout slow start is the standard one.
+ * All except the limited one apply to the initial slow start only, which ends at the
+ * first loss or mark. After a timeout, slow start is standard.
  */
 #ifndef DUMBBELL_CC_START_H
 #define DUMBBELL_CC_START_H
@@ -98,11 +98,11 @@ struct cc_start {
 	};
 };
 
-/* Room that stacks keep for it. */
+/* Memory that stacks reserve for it. */
 #define CC_START_BYTES 184
 _Static_assert(sizeof(struct cc_start) <= CC_START_BYTES, "not what stacks keep");
 
-/* One of `divisor` acknowledged segments, the rest carried to the next ACK. */
+/* One of `divisor` acknowledged segments. The next ACK gets the rest. */
 static inline u32 cc_start_part(struct cc_start *start, u32 acked, u32 divisor)
 {
 	u32 segs = cc_saturate((u64)start->carry + acked);
@@ -161,7 +161,7 @@ static inline u32 cc_hystart_pp_part(struct cc_start *start, const struct cc_con
 	return cc_start_part(start, acked, CC_HYSTART_PP_GROWTH_DIVISOR);
 }
 
-/* Begins a round; whether conservative slow start has lasted long enough. */
+/* Begin a round; return true if conservative slow start has lasted long enough. */
 static inline u8 cc_hystart_pp_end_round(struct cc_hystart_pp *pp,
 					 const struct cc_conn *conn)
 {
@@ -176,7 +176,7 @@ static inline u8 cc_hystart_pp_end_round(struct cc_hystart_pp *pp,
 	return pp->rounds >= CC_HYSTART_PP_ROUNDS;
 }
 
-/* Slows down if the RTT has risen, and no more if it falls again. */
+/* Slow down if the RTT has risen. Stop that if it falls again. */
 static inline void cc_hystart_pp_judge(struct cc_start *start)
 {
 	struct cc_hystart_pp *pp = &start->pp;
@@ -217,9 +217,9 @@ static inline void cc_hystart_pp_ack(struct cc_start *start, struct cc_conn *con
 }
 
 /*
- * SEARCH. A window of WINDOW_SIZE_FACTOR = 3.5 initial RTTs has W = 10 bins; slow start
- * ends when at least THRESH = 26 % of what was sent in the window one RTT ago have not
- * been delivered in the present window.
+ * SEARCH. A window of WINDOW_SIZE_FACTOR = 3.5 initial RTTs has W = 10 bins. THRESH is 26
+ * % of the data sent in the window one RTT ago. Slow start ends when at least that much
+ * is not delivered in the current window.
  */
 #define CC_SEARCH_BIN_RTT_PERCENT 35u
 #define CC_SEARCH_THRESHOLD_PERCENT 26u
@@ -254,7 +254,7 @@ static inline void cc_search_begin(struct cc_search *search, const struct cc_con
 	cc_search_note(search, 0, acked, acked + conn->in_flight_segs);
 }
 
-/* Ends the bins that are over; none remain valid after a pause longer than a window. */
+/* End the bins that are over. After a pause longer than a window, none remains valid. */
 static inline u8 cc_search_end_bins(struct cc_search *search, const struct cc_conn *conn)
 {
 	u64 passed = (conn->now_us - search->bin_end_us) / search->bin_us + 1;
@@ -278,7 +278,7 @@ static inline u8 cc_search_end_bins(struct cc_search *search, const struct cc_co
 	return 1;
 }
 
-/* Sent in the window that ended an RTT ago, in bins; between two bins both count. */
+/* Segments sent in the window that ended an RTT ago. Between two bins both count. */
 static inline u64 cc_search_sent(const struct cc_search *search, u32 end, u32 fraction_us)
 {
 	u32 begin = end - CC_SEARCH_WINDOW_BINS;
@@ -324,7 +324,7 @@ static inline void cc_search_ack(struct cc_start *start, struct cc_conn *conn, u
 
 /*
  * Careful Resume. The jump is to half of the saved window. An RTT of at most half of the
- * saved one, or beyond ten times that, is another path.
+ * saved one, or above ten times that, belongs to another path.
  */
 #define CC_RESUME_JUMP_DIVISOR 2u
 #define CC_RESUME_RTT_DIVISOR 2u
@@ -349,7 +349,7 @@ static inline u8 cc_resume_is_other_path(const struct cc_start_params *params,
 	       conn->srtt_us > (u64)params->saved_rtt_us * CC_RESUME_RTT_FACTOR;
 }
 
-/* All that the first round trip sent is acknowledged: jumps, or never will. */
+/* Once the first round trip's data is acknowledged, jump now or never. */
 static inline void cc_resume_jump(const struct cc_start_params *params,
 				  struct cc_start *start, struct cc_conn *conn)
 {
@@ -368,7 +368,7 @@ static inline void cc_resume_jump(const struct cc_start_params *params,
 	resume->rate_before = conn->pacing_rate_bytes_per_s;
 }
 
-/* What is sent now is paced: the window in one RTT (RFC 9959, section 3.3). */
+/* Pace new data: the window in one RTT (RFC 9959, section 3.3). */
 static inline void cc_resume_pace(struct cc_conn *conn)
 {
 	conn->pacing_rate_bytes_per_s = (u64)conn->cwnd_segs * conn->mss_bytes *
@@ -429,7 +429,7 @@ static inline u32 cc_resume_part(const struct cc_start_params *params,
 	}
 }
 
-/* Safe Retreat: the window falls to half of what the path has proved to carry. */
+/* Safe Retreat: cut the window to half of the capacity that the path has shown. */
 static inline u32 cc_resume_cut(struct cc_start *start, const struct cc_conn *conn,
 				u32 ssthresh)
 {
@@ -447,7 +447,7 @@ static inline u32 cc_resume_cut(struct cc_start *start, const struct cc_conn *co
 	return cc_max(cc_min(ssthresh, half), CC_CWND_MIN);
 }
 
-/* The first ACK; all was zero before. */
+/* The first ACK. All memory was zero before. */
 static inline void cc_start_begin(const struct cc_start_params *params,
 				  struct cc_start *start, const struct cc_conn *conn)
 {
@@ -471,11 +471,9 @@ static inline void cc_start_begin(const struct cc_start_params *params,
 	}
 }
 
-/*
- * What the stack calls. The memory of a new connection is zero.
- */
+/* Functions for the stack. The memory of a new connection is zero. */
 
-/* Whether it sets the window by itself, as after a jump. */
+/* Return true if it sets the window, as after a jump. */
 static inline u8 cc_start_holds(const struct cc_start_params *params,
 				const struct cc_start *start)
 {
@@ -483,7 +481,7 @@ static inline u8 cc_start_holds(const struct cc_start_params *params,
 	       start->resume.phase == CC_RESUME_UNVALIDATED;
 }
 
-/* Whether an ACK that may raise the window is its matter. */
+/* Return true if it must see an ACK that may raise the window. */
 static inline u8 cc_start_rules(const struct cc_start_params *params,
 				const struct cc_start *start, const struct cc_conn *conn)
 {
@@ -494,9 +492,8 @@ static inline u8 cc_start_rules(const struct cc_start_params *params,
 }
 
 /*
- * An ACK that may raise the window: how many of the acknowledged segments the algorithm
- * is told of; if none, it is not told of the ACK. `rtt_us` is CC_NO_RTT if it has no
- * sample.
+ * Take an ACK that may raise the window. Return the number of acknowledged segments to
+ * pass to the algorithm; 0: do not pass the ACK. `rtt_us` is CC_NO_RTT without a sample.
  */
 static inline u32 cc_start_part_of(const struct cc_start_params *params,
 				   struct cc_start *start, struct cc_conn *conn,
@@ -522,7 +519,7 @@ static inline u32 cc_start_part_of(const struct cc_start_params *params,
 	}
 }
 
-/* The window has grown with the same ACK. */
+/* Note the growth of the window after the same ACK. */
 static inline void cc_start_grown(const struct cc_start_params *params,
 				  struct cc_start *start, struct cc_conn *conn,
 				  u32 rtt_us)
@@ -531,7 +528,7 @@ static inline void cc_start_grown(const struct cc_start_params *params,
 		cc_hystart_pp_ack(start, conn, rtt_us);
 }
 
-/* Congestion: the window to fall to, where the algorithm says `ssthresh`. */
+/* Return the slow-start threshold after congestion; `ssthresh` is the algorithm's. */
 static inline u32 cc_start_cut(const struct cc_start_params *params,
 			       struct cc_start *start, const struct cc_conn *conn,
 			       u32 ssthresh)
@@ -543,7 +540,10 @@ static inline u32 cc_start_cut(const struct cc_start_params *params,
 	return start->is_over ? ssthresh : cc_resume_cut(start, conn, ssthresh);
 }
 
-/* A reduction is complete; after a retreat, slow start leads on to what was delivered. */
+/*
+ * Note that a reduction is complete. After a retreat, slow start continues to the amount
+ * that was delivered.
+ */
 static inline void cc_start_repaired(const struct cc_start_params *params,
 				     struct cc_start *start, struct cc_conn *conn)
 {

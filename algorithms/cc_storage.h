@@ -11,8 +11,8 @@
 #include "cc_path.h"
 
 enum cc_storage_evaluation {
-	CC_STORAGE_AT_TRANSMISSION, /* the law is asked before each segment */
-	CC_STORAGE_AT_ACK,	    /* once for each ACK, to the letter */
+	CC_STORAGE_AT_TRANSMISSION, /* the law is computed before each segment */
+	CC_STORAGE_AT_ACK,	    /* once for each ACK, as written */
 	CC_STORAGE_AT_ROUND,	    /* once for each round trip */
 };
 
@@ -63,7 +63,7 @@ enum cc_storage_extent {
 	P(window_min, "segments", 2, CC_RANGE(2, 1000000), "the smallest window",       \
 	  "interpretation; RFC 5681")
 
-/* Those of them that are needed after the path was sampled. */
+/* Options of both that are needed after the path was sampled. */
 struct cc_storage_options {
 	u32 evaluation;
 	u32 beyond_flight;
@@ -130,8 +130,9 @@ static inline u64 cc_storage_free(const struct cc_storage *storage,
 }
 
 /*
- * The window at a loss: frozen where the law rules; slow start's is more than path and
- * queue store. `rest_segs` is where the law comes to rest with the B and x at hand.
+ * Window after a loss. It is frozen while the law rules. The window of slow start is
+ * larger than path and queue can store. `rest_segs` is the law's equilibrium with the
+ * current B and x.
  */
 static inline u32 cc_storage_after_loss(const struct cc_storage *storage,
 					const struct cc_storage_options *options,
@@ -147,7 +148,7 @@ static inline u32 cc_storage_after_loss(const struct cc_storage *storage,
 			window);
 }
 
-/* Whether it is time for the law: at the first ACK of each round trip, or at any. */
+/* Return true if the law is due: at the first ACK of each round trip, or at any. */
 static inline u8 cc_storage_is_due(struct cc_storage *storage,
 				   const struct cc_storage_options *options,
 				   const struct cc_conn *conn)
@@ -161,7 +162,9 @@ static inline u8 cc_storage_is_due(struct cc_storage *storage,
 	return 1;
 }
 
-/* Whether the law sets the window at this ACK; until it can, standard TCP's growth. */
+/*
+ * Return true if the law sets the window at this ACK. Until it can, use standard growth.
+ */
 static inline u8 cc_storage_rules(struct cc_storage *storage,
 				  const struct cc_storage_options *options,
 				  struct cc_conn *conn, u32 acked)
@@ -180,8 +183,8 @@ static inline u8 cc_storage_rules(struct cc_storage *storage,
 }
 
 /*
- * A window, cut so that this ACK lets no more than `burst` segments go, or twice those
- * that it acknowledges.
+ * Cut a window so that this ACK releases at most `burst` segments, or twice those that it
+ * acknowledges.
  */
 static inline u32 cc_storage_without_burst(const struct cc_conn *conn, u32 window,
 					   u32 burst, u32 acked)

@@ -9,7 +9,7 @@
 
 #include "cc.h"
 
-/* A round trip tells something with so many samples: the receiver may delay two ACKs. */
+/* Samples that a round trip needs: the receiver may delay two ACKs. */
 #define CC_WATCH_SAMPLES 3u
 
 struct cc_watch {
@@ -17,7 +17,7 @@ struct cc_watch {
 	u32 round_us; /* smallest of this round trip; CC_NO_RTT: none */
 	u32 round_end_seq;
 	u32 samples; /* of this round trip, up to CC_WATCH_SAMPLES */
-	u32 is_on;   /* what is sampled outside of state Open tells nothing */
+	u32 is_on;   /* false outside of state Open, whose samples do not count */
 };
 
 static inline void cc_watch_round(struct cc_watch *watch, const struct cc_conn *conn)
@@ -43,7 +43,7 @@ static inline void cc_watch_state(struct cc_watch *watch, const struct cc_conn *
 		cc_watch_round(watch, conn);
 }
 
-/* For cwnd_event: after idle the path may be another. */
+/* For cwnd_event: after idle time the path may have changed. */
 static inline void cc_watch_event(struct cc_watch *watch, const struct cc_conn *conn,
 				  u32 event)
 {
@@ -81,7 +81,7 @@ static inline u32 cc_watch_base_us(const struct cc_watch *watch)
 	return watch->base_us == CC_NO_RTT ? 0 : watch->base_us;
 }
 
-/* Those segments of a window that wait in queues if an RTT is that long. */
+/* Segments of a window that wait in queues at an RTT. */
 static inline u32 cc_backlog(u32 segs, u32 base_us, u32 rtt_us)
 {
 	return rtt_us > base_us ? cc_scale(segs, rtt_us - base_us, rtt_us) : 0;
