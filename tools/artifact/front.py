@@ -35,7 +35,7 @@ from dumbbell.store.store import Store
 from dumbbell.study.model import Study
 
 CAUSES: Final = 4
-DECISIONS: Final = 4
+DECISIONS: Final = 3
 _STUDIES: Final = "../../studies"
 """The studies as data, seen from the front page."""
 DRAWS: Final = 20
