@@ -142,8 +142,8 @@ def test_a_race_against_another_drops_what_is_worse_and_keeps_what_is_equal() ->
     ("edit", "code", "line", "message"),
     [
         ((REDUCES, "	state->reductions +;"), Code.COMPILE, 60, "expected"),
-        (("CC_ALGORITHM(my_cc", "CC_ALGORITHM(other"), Code.COMPILE, 102, "registers 'other'"),
-        (("u32 min_rtt_us;", "u32 many[40], min_rtt_us;"), Code.COMPILE, 102, "kernel grants"),
+        (("CC_ALGORITHM(my_cc", "CC_ALGORITHM(other"), Code.COMPILE, 105, "registers 'other'"),
+        (("u32 min_rtt_us;", "u32 many[40], min_rtt_us;"), Code.COMPILE, 105, "kernel grants"),
         ((REDUCES, "	state->reductions += 1.5;"), Code.INTEGERS, 60, "1.5"),
         ((REDUCES, "	extern int fork(void); fork();"), Code.CALLS, 60, "fork"),
         ((REDUCES, "	extern void *malloc(unsigned long); state->reductions += !malloc(1UL << 40);"),
