@@ -10,8 +10,9 @@ from pydantic import Field
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.inference.estimates import Estimate
+from dumbbell.inference.statistics import at_least
 from dumbbell.judging import words
-from dumbbell.judging.evidence import Finding
+from dumbbell.judging.evidence import TAIL, Finding
 from dumbbell.judging.runs import Points, Sample, Source
 from dumbbell.judging.spec import Measured, Resolution
 from dumbbell.quantities.names import AxisName
@@ -101,6 +102,8 @@ class Trend(Measured):
 
 
 def _worst_against(steps: Sequence[Estimate]) -> int | None:
-    """Return the place of the step that goes furthest the other way; None: none surely does."""
-    places = [place for place, step in enumerate(steps) if step.interval[1] < 0]
-    return min(places, key=lambda place: steps[place].value, default=None)
+    """Return the place of the step that most surely goes the other way; None: none clearly does."""
+    back = [step.below(0) for step in steps]
+    if not back or at_least(1, back) > TAIL:
+        return None
+    return min(range(len(back)), key=lambda place: (back[place], steps[place].value))
