@@ -40,7 +40,7 @@ FILE_BYTES_MAX = 256 << 20
 TOO_MANY = 97
 """Exit code of a process that has started too many; as `apart.TOO_MANY`."""
 STALLED = "Stalled"
-"""Name of the answer for a call without progress; as `apart.Stalled`."""
+"""Name of the answer for a call without progress; as `apart._STALLED`."""
 LOOK_S = 0.02
 _SIGNALLED = 128
 _NEW_USER, _NEW_PROCESSES = 0x10000000, 0x20000000

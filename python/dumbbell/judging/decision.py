@@ -143,7 +143,7 @@ class Decided:
     @property
     def has_not_run(self) -> bool:
         """True if its axis has other values, and no claim is decided at any of them."""
-        _, *others = self.values.values() if self.values else [{}]
+        others = [*self.values.values()][1:]
         verdicts = [verdict for value in others for verdict in value.values()]
         return bool(others) and all(verdict is Verdict.UNDECIDED for verdict in verdicts)
 

@@ -97,6 +97,17 @@ class Lack(Exception):  # noqa: N818 - what the runs lack, not what went wrong
         self.is_quick = is_quick
 
 
+def step_back(steps: Sequence[Estimate]) -> int | None:
+    """Return the place of the step of a trend that clearly goes below 0; None: none does.
+
+    Steps are many, so their p-values are corrected.
+    """
+    back = [step.below(0) for step in steps]
+    if not back or at_least(1, back) > TAIL:
+        return None
+    return min(range(len(back)), key=lambda place: (back[place], steps[place].value))
+
+
 @dataclass(frozen=True)
 class Finding:
     """A result at one grid point, pair of points or series.
@@ -171,8 +182,7 @@ class Finding:
     def p_agrees(self) -> float:
         """The p-value of agreeing."""
         # One step that clearly goes back contradicts a trend, however far apart its ends are.
-        back = [step.below(0) for step in self.steps]
-        if back and at_least(1, back) <= TAIL:
+        if step_back(self.steps) is not None:
             return 1.0
         # Within both bounds, so the weaker of both tests counts (Berger 1982).
         return max(self.inside)

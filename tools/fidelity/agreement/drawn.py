@@ -119,12 +119,8 @@ class DrawnCase(Case):
         return f"{flows}, {path}, {queue}{loss}{counted}{handshake}"
 
     def _flow_name(self, number: int) -> str:
-        name, size, reader = (
-            self.algorithms[number].name,
-            self.requests[number],
-            self.readers[number],
-        )
-        if size:
+        name, reader = self.algorithms[number].name, self.readers[number]
+        if size := self.requests[number]:
             return f"{name} ({size // 1000} kB requests)"
         if reader is None:
             return name

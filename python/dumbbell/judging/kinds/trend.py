@@ -9,10 +9,8 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from dumbbell.algorithms.labels import label_of
-from dumbbell.inference.estimates import Estimate
-from dumbbell.inference.statistics import at_least
 from dumbbell.judging import words
-from dumbbell.judging.evidence import TAIL, Finding
+from dumbbell.judging.evidence import Finding, step_back
 from dumbbell.judging.runs import Points, Sample, Source
 from dumbbell.judging.spec import Measured, Resolution
 from dumbbell.quantities.names import AxisName
@@ -69,7 +67,7 @@ class Trend(Measured):
         ratio, more = largest.over(smallest), largest.more_than(smallest)
         steps = tuple(above.more_than(below) for below, above in itertools.pairwise(upwards))
         between = self._between(source, samples[0], samples[-1])
-        against = _worst_against(steps)
+        against = step_back(steps)
         if against is not None:
             step = (upwards[against], upwards[against + 1])
             between += f", but {self._between(source, *(step if is_rising else step[::-1]))}"
@@ -99,11 +97,3 @@ class Trend(Measured):
             for point in (first, second)
         )
         return f"from {first_value} to {second_value}"
-
-
-def _worst_against(steps: Sequence[Estimate]) -> int | None:
-    """Return the place of the step that most surely goes the other way; None: none clearly does."""
-    back = [step.below(0) for step in steps]
-    if not back or at_least(1, back) > TAIL:
-        return None
-    return min(range(len(back)), key=lambda place: (back[place], steps[place].value))
