@@ -31,14 +31,6 @@ STEPS: Final = frozenset(
 """Audit events of what may change a results folder."""
 
 
-def is_running(pid: int) -> bool:
-    """Return whether a process is there and has not ended, even if nobody has waited for it."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 class Nursery:
     """Starts processes; `prefix` is a command that the first of them is to be started by."""
 

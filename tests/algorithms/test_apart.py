@@ -28,7 +28,7 @@ from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.failures import failures
 from dumbbell.store.store import Store
-from killable_processes import is_running
+from process_table import is_running
 from sample_runs import plain
 
 GROWS = "conn->cwnd_segs / params->increase"

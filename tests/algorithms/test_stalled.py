@@ -14,6 +14,7 @@ import pytest
 
 import dumbbell
 import dumbbell.gym
+import process_table
 import short_checklist
 from command_line import Command
 from dumbbell.algorithms import apart, catalogue
@@ -74,18 +75,7 @@ def assert_nothing_is_left(scratch: Path) -> None:
     assert [file for file in scratch.rglob("*") if not file.is_dir()] == []
     assert list(scratch.rglob("work-*")) == []
     if sys.platform == "linux":
-        mark = f"TMPDIR={scratch}".encode()
-        assert not [pid for pid, environment in environments() if mark in environment]
-
-
-def environments() -> list[tuple[str, bytes]]:
-    processes = []
-    for file in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            processes.append((file.parent.name, file.read_bytes()))
-        except OSError:  # it has ended, or is another user's
-            continue
-    return processes
+        assert not process_table.with_temporary_folder(scratch)
 
 
 @pytest.mark.usefixtures("loop")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import process_table
 from command_line import Command
 from dumbbell import InputError, score
 from dumbbell.algorithms import apart
@@ -236,15 +237,7 @@ def assert_nothing_is_left(folder: Path) -> None:
     """Look for files, and for processes that know of the temporary folder."""
     assert not list((folder / "scratch").iterdir())
     assert not list((folder / "cache").rglob("algorithms/*"))
-    mark = f"TMPDIR={folder / 'scratch'}".encode()
-    left = []
-    for place in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if mark in place.read_bytes():
-                left.append(place.parent.name)
-        except OSError:
-            continue
-    assert not left
+    assert not process_table.with_temporary_folder(folder / "scratch")
 
 
 def test_a_preset_file_is_a_candidate(place: Path) -> None:

@@ -34,7 +34,7 @@ from dumbbell.store.store import Store
 from dumbbell.study import experiment_names, files
 from dumbbell.study.model import Study
 from hostile_folders import forged_tables, put, put_table
-from killable_processes import is_running
+from process_table import is_running
 
 MARK = "ran"
 BOOM = """extern int system(const char *command);
