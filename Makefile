@@ -61,7 +61,7 @@ help:
 	@echo 'make validate   compare the engine with theory: docs/validation.md'
 	@echo 'make validate-import   compare paths that dumbbell import fits with the true ones: docs/import-fidelity.md'
 	@echo 'make agreement  compare simulator and kernel, in 70 minutes: docs/agreement.md'
-	@echo 'make agreement-drawn   the same in scenarios drawn at random, in 50 minutes: docs/agreement-drawn.md (SEED=n)'
+	@echo 'make agreement-drawn   the same in scenarios drawn at random, in 80 minutes: docs/agreement-drawn.md (SEED=n)'
 	@echo 'make linux-modules   compare our algorithms with the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
 	@echo 'make checklist   every algorithm by the clauses of RFC 9743, and BBR by the cases of its draft, in some minutes: docs'
 	@echo 'make hunt    the worst scenario of each algorithm, in 15 minutes of processor time: docs/hunt.md'
@@ -376,7 +376,7 @@ agreement: build
 	  --markdown docs/agreement.md --figure docs/images/agreement.svg
 
 agreement-drawn: build
-	PYTHONPATH=tools $(BIN)/python -m fidelity --engine testbed --results results-agreement --drawn 60 \
+	PYTHONPATH=tools $(BIN)/python -m fidelity --engine testbed --results results-agreement --drawn 60 --further 40 \
 	  --draw-seed $(or $(SEED),$(shell date +%s)) --markdown docs/agreement-drawn.md
 
 # Installs the package by apt, or says why it cannot; nothing of Linux leaves target/linux-modules.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from fidelity.__main__ import app
-from fidelity.agreement import judging, page
+from fidelity.agreement import deciding, judging, page
 from fidelity.agreement.collecting import Side
 from fidelity.agreement.drawn import DISCIPLINES, DrawnCase, draw
 from fidelity.agreement.judging import Agreement, Compared
@@ -86,7 +86,7 @@ def test_equal_engines_miss_no_goal(tmp_path: Path) -> None:
     cases = [dataclasses.replace(case, seconds=3) for case in MANY[:4]]
     store = Store(tmp_path)
     kernel, simulator = (Side(name, SimulatorEngine(), 2) for name in ("kernel", "simulator"))
-    whole = judging.measure(cases, kernel, simulator, store, measures=DRAWN_MEASURES)
+    whole = deciding.measure(cases, kernel, simulator, store, measures=DRAWN_MEASURES)
     assert "missed" not in {score.outcome for score in whole.scores}
     assert whole.passed
     text = page.page(Validation(whole, None, (), whole, 1))
@@ -94,7 +94,7 @@ def test_equal_engines_miss_no_goal(tmp_path: Path) -> None:
     assert drawn == snapshot(
         "4 scenarios drawn by the seed 1, another one each time: rates of 2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their product (of 8 packets at least). Queues are FIFO, RED, CoDel, FQ-CoDel, PIE, FQ-PIE or DualPI2, and losses up to 0.5 %. One to three flows have any algorithms. Some send requests, and some have receiving applications that read at a rate. In half of the scenarios of several flows the handshakes of later flows wait in the queue. Bands are narrower here. The goal is the share of scenarios in which the engines agree, by the intervals."
     )
-    none = judging.measure([], kernel, simulator, store)
+    none = deciding.measure([], kernel, simulator, store)
     alone = page.page(Validation(none, None, (), whole, 1))
     assert drawn in alone
     assert "no scenario" not in alone

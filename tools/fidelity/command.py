@@ -13,6 +13,7 @@ from dumbbell.cli.output import print_json
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson
 from dumbbell.figures import drawing
 from fidelity import steps
+from fidelity.agreement import scenarios
 from fidelity.running import Verdict
 from fidelity.steps import Part
 
@@ -52,6 +53,14 @@ def validate(
             metavar="SEED", help="Seed that draws them; by default another one each time."
         ),
     ] = None,
+    further: Annotated[
+        float,
+        typer.Option(
+            metavar="MINUTES",
+            min=0,
+            help="On the testbed the longest time of more runs for undecided scenarios.",
+        ),
+    ] = scenarios.REAL_TIME_UNDECIDED_S / 60,
     results: Annotated[
         Path, typer.Option("--results", help="Results folder of the testbed's scenarios.")
     ] = DEFAULT_RESULTS,
@@ -86,7 +95,11 @@ def validate(
     checks, cases = steps.selected(engine, only, quick, at_random)
     ready = steps.ready(at_random.cases if at_random else cases, engine)
     judged = steps.against_theory(checks, jobs) if checks else []
-    validation = steps.agreement(cases, results, jobs, quick, at_random) if ready else None
+    validation = (
+        steps.agreement(cases, results, jobs, quick=quick, drawn=at_random, further_s=60 * further)
+        if ready
+        else None
+    )
     steps.write(judged, validation, markdown, figure)
     if as_json:
         print_json(

@@ -111,14 +111,16 @@ def agreement(
     cases: Sequence[Case],
     results: Path,
     jobs: int | None,
+    *,
     quick: bool,
-    drawn: Draw | None = None,
+    drawn: Draw | None,
+    further_s: float,
 ) -> Validation:
-    """Compare simulator and kernel."""
+    """Compare simulator and kernel, undecided scenarios for `further_s` seconds more at most."""
     bed = testbed.real()
     at_random = drawn.cases if drawn else ()
     modules = not quick and not drawn
-    whole_s = running.real_time_s(cases, bed, modules=modules, drawn=at_random)
+    whole_s = running.real_time_s(cases, bed, modules=modules, drawn=at_random, further_s=further_s)
     say.print(
         f"{len(cases) + len(at_random)} scenarios on the kernel, "
         f"in real time: up to {duration(whole_s)}"
@@ -139,6 +141,7 @@ def agreement(
             modules=modules,
             drawn=drawn,
             on_algorithm=lambda name: step(f"parity: {name}"),
+            further_s=further_s,
         )
 
 

@@ -28,7 +28,7 @@ class Side:
     repetitions
         Runs of each scenario, with the seeds 1, 2 and so on.
     repetitions_undecided
-        Those of a scenario that fewer do not decide; 0: no more of it.
+        Larger and larger numbers of runs of a scenario that fewer do not decide.
     hold_ns
         How long packets are held in senders at most, for the time that they spend in hosts where
         the engine has none.
@@ -40,7 +40,7 @@ class Side:
     engine: Engine
     repetitions: int
     jobs: int = 1
-    repetitions_undecided: int = 0
+    repetitions_undecided: tuple[int, ...] = ()
     hold_ns: int = 0
     switches: HostSwitches | None = None
 

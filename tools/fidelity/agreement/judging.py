@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import polars as pl
 
-from dumbbell.execution.executor import Progress
 from dumbbell.experiments.validate import comparing
 from dumbbell.experiments.validate.comparing import Runs
 from dumbbell.experiments.validate.measures import MEASURES, Measure
 from dumbbell.inference import statistics
 from dumbbell.inference.equivalence import Verdict
 from dumbbell.quantities import series
-from dumbbell.store.store import Store
-from fidelity.agreement import distance, hosts, scenarios
+from fidelity.agreement import distance, hosts
 from fidelity.agreement.case import Case
-from fidelity.agreement.collecting import Collected, Side, Unusable, collect
+from fidelity.agreement.collecting import Collected, Unusable
 from fidelity.agreement.explanations import EXPLANATIONS, Explanation, reason_for, stale
 from fidelity.agreement.hosts import Hosts
 from fidelity.agreement.measures import CONFIDENCE, DISTANCE
-
-OnProgress = Callable[[Side, Progress], None]
-"""Hears of each run that has come to its end, and on which engine."""
 
 WANTED_SHARE: Final = 0.9
 """Of the scenarios, goodput and mean RTT are to be within their bands."""
@@ -234,43 +228,6 @@ class Agreement:
             "stale": [vars(explanation) for explanation in self.stale],
             "hosts": self.hosts.as_dict() if self.hosts else None,
         }
-
-
-def measure(
-    cases: Sequence[Case],
-    reference: Side,
-    other: Side,
-    store: Store,
-    on_progress: OnProgress | None = None,
-    *,
-    measures: tuple[Measure, ...] = MEASURES,
-) -> Agreement:
-    """Run the scenarios on both engines, the reference last, and compare.
-
-    The reference runs more often what its runs do not decide, if it may.
-    """
-
-    def collected(cases: Sequence[Case], side: Side) -> Collected:
-        follow = None if on_progress is None else partial(on_progress, side)
-        return collect(cases, side, store, follow)
-
-    theirs = (other.name, collected(cases, other))
-    ours = collected(cases, reference)
-    agreement = compare(cases, (reference.name, ours), theirs, measures=measures)
-    again = _to_be_repeated(agreement, reference)
-    if not again:
-        return agreement
-    more = collected(again, replace(reference, repetitions=reference.repetitions_undecided))
-    return compare(cases, (reference.name, ours.replaced(more)), theirs, measures=measures)
-
-
-def _to_be_repeated(agreement: Agreement, side: Side) -> list[Case]:
-    """Return what more runs may decide, as far as the time for it goes."""
-    undecided = [
-        judged.case for judged in agreement.judged if judged.verdict is Verdict.UNDECIDABLE
-    ]
-    extra = max(0, side.repetitions_undecided - side.repetitions)
-    return scenarios.affordable(undecided, extra, scenarios.REAL_TIME_UNDECIDED_S) if extra else []
 
 
 def compare(

@@ -300,14 +300,16 @@ def _parity(parity: Sequence[Parity]) -> Iterator[str]:
 def _identity(agreement: Agreement) -> str:
     one, two = (_span([judged.runs[side] for judged in agreement.judged]) for side in (0, 1))
     kernels = ", ".join(agreement.kernels) or "unknown"
+    *fewer, most = scenarios.REPETITIONS_UNDECIDED
+    further = ", ".join(map(str, fewer))
     return (
         f"Kernel {kernels}, {catalogue.ENGINE_VERSION}; "
         f"of each scenario {one} runs on the {agreement.names[0]} and {two} on the "
         f"{agreement.names[1]}. "
         f"A scenario that {scenarios.REPETITIONS} runs on the {agreement.names[0]} do not decide "
-        f"has {scenarios.REPETITIONS_UNDECIDED} runs, within a budget of "
-        f"{scenarios.REAL_TIME_UNDECIDED_S // 60} minutes. After such a second look a verdict "
-        "is wrong a little more often than the once in twenty times of the others."
+        f"has {further} or {most} runs, as far as the time goes. After "
+        "such further looks a verdict is wrong a little more often than the once in twenty times "
+        "of the others."
     )
 
 

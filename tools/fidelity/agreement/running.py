@@ -8,11 +8,12 @@ from typing import Any
 
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.store.store import Store
-from fidelity.agreement import hosts, judging, parity, scenarios
+from fidelity.agreement import deciding, hosts, parity, scenarios
 from fidelity.agreement.case import Case
 from fidelity.agreement.collecting import Side
+from fidelity.agreement.deciding import OnProgress
 from fidelity.agreement.drawn import Draw
-from fidelity.agreement.judging import Agreement, OnProgress
+from fidelity.agreement.judging import Agreement
 from fidelity.agreement.measures import DRAWN_MEASURES
 from fidelity.agreement.parity import Parity
 from fidelity.agreement.scenarios import (
@@ -85,8 +86,11 @@ def validate(
     modules: bool = True,
     drawn: Draw | None = None,
     on_algorithm: Callable[[str], None] | None = None,
+    further_s: float = scenarios.REAL_TIME_UNDECIDED_S,
 ) -> Validation:
     """Compare on the testbed whatever the scenarios concern; finished runs are used again.
+
+    Undecided scenarios run again for at most `further_s` seconds of real time.
 
     Without `modules` the kernel's own are left out. Scenarios drawn at random are compared with
     separate bands.
@@ -104,10 +108,18 @@ def validate(
     )
     algorithms = {algorithm.name: algorithm for case in cases for algorithm in case.algorithms}
     return Validation(
-        judging.measure(cases, kernel, simulator, store, on_progress),
+        deciding.measure(cases, kernel, simulator, store, on_progress, further_s=further_s),
         _modules(cases, bed, store, on_progress) if modules else None,
         tuple(parity.check(algorithms.values(), bed.replay, on_algorithm)),
-        judging.measure(drawn.cases, kernel, simulator, store, on_progress, measures=DRAWN_MEASURES)
+        deciding.measure(
+            drawn.cases,
+            kernel,
+            simulator,
+            store,
+            on_progress,
+            measures=DRAWN_MEASURES,
+            further_s=further_s,
+        )
         if drawn
         else None,
         drawn.seed if drawn else 0,
@@ -121,7 +133,7 @@ def _modules(
     both = _built_twice(cases, bed)
     own_build = Side(OWN_BUILD, bed.engine(False), REPETITIONS)
     module = Side(MODULE, bed.engine(True), REPETITIONS)
-    return judging.measure(both, module, own_build, store, on_progress)
+    return deciding.measure(both, module, own_build, store, on_progress)
 
 
 def _built_twice(cases: Sequence[Case], bed: Bed) -> list[Case]:
@@ -131,19 +143,23 @@ def _built_twice(cases: Sequence[Case], bed: Bed) -> list[Case]:
 
 
 def real_time_s(
-    cases: Sequence[Case], bed: Bed, *, modules: bool = True, drawn: Sequence[Case] = ()
+    cases: Sequence[Case],
+    bed: Bed,
+    *,
+    modules: bool = True,
+    drawn: Sequence[Case] = (),
+    further_s: float = scenarios.REAL_TIME_UNDECIDED_S,
 ) -> float:
     """Return how long all of it takes at most, about, if nothing is there yet."""
     twice = _built_twice(cases, bed) if modules else []
     algorithms = {algorithm.name for case in cases for algorithm in case.algorithms}
     return (
         scenarios.real_time_s([*cases, *twice, *drawn])
-        + _undecided_s(cases)
-        + _undecided_s(drawn)
+        + _undecided_s(cases, further_s)
+        + _undecided_s(drawn, further_s)
         + len(algorithms) * parity.RUN_S
     )
 
 
-def _undecided_s(cases: Sequence[Case]) -> float:
-    further_s = scenarios.real_time_s(cases, REPETITIONS_UNDECIDED - REPETITIONS)
-    return min(further_s, scenarios.REAL_TIME_UNDECIDED_S)
+def _undecided_s(cases: Sequence[Case], further_s: float) -> float:
+    return min(scenarios.real_time_s(cases, REPETITIONS_UNDECIDED[-1] - REPETITIONS), further_s)

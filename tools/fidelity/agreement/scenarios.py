@@ -24,8 +24,8 @@ from fidelity.agreement.troubles import Trouble
 REPETITIONS: Final = 3
 """On the real kernel, which runs in real time and one at a time."""
 
-REPETITIONS_UNDECIDED: Final = 6
-"""On the real kernel, of a scenario that fewer do not decide."""
+REPETITIONS_UNDECIDED: Final = (6, 12, 24)
+"""On the real kernel, of a scenario that fewer do not decide, one after the other."""
 
 REPETITIONS_SIMULATED: Final = 10
 
@@ -170,12 +170,6 @@ def _run_seconds(algorithms: int) -> int:
 def real_time_s(cases: Sequence[Case], repetitions: int = REPETITIONS) -> float:
     """Return about how long some scenarios take on the real kernel."""
     return repetitions * sum(case.seconds + SETUP_S for case in cases)
-
-
-def affordable(cases: Sequence[Case], repetitions: int, seconds: float) -> list[Case]:
-    """Return the first of some scenarios, as many as fit into a time on the real kernel."""
-    most = range(len(cases) + 1)
-    return list(cases[: max(n for n in most if real_time_s(cases[:n], repetitions) <= seconds)])
 
 
 _QUICK: Final = (("reno", False), ("cubic", True), ("reno + cubic", False))

@@ -1,0 +1,96 @@
+"""Running scenarios on both engines, more often where few runs do not decide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from dumbbell.execution.executor import Progress
+from dumbbell.experiments.validate.measures import MEASURES, Measure
+from dumbbell.inference.equivalence import Verdict
+from dumbbell.store.store import Store
+from fidelity.agreement import scenarios
+from fidelity.agreement.case import Case
+from fidelity.agreement.collecting import Collected, Side, collect
+from fidelity.agreement.judging import Agreement, Compared, Judged, compare
+
+OnProgress = Callable[[Side, Progress], None]
+"""Hears of each run that has come to its end, and on which engine."""
+
+SIMULATED_PER_REAL: Final = 4
+"""Simulated runs for each real one where few did not decide, so that they add little variance."""
+
+
+def measure(
+    cases: Sequence[Case],
+    reference: Side,
+    other: Side,
+    store: Store,
+    on_progress: OnProgress | None = None,
+    *,
+    measures: tuple[Measure, ...] = MEASURES,
+    further_s: float = scenarios.REAL_TIME_UNDECIDED_S,
+) -> Agreement:
+    """Run the scenarios on both engines, the reference last, and compare.
+
+    Scenarios that the runs do not decide run more often, in the steps of the reference and for
+    at most `further_s` seconds of its time. Those that need the fewest further runs come first.
+    """
+
+    def collected(cases: Sequence[Case], side: Side) -> Collected:
+        follow = None if on_progress is None else partial(on_progress, side)
+        return collect(cases, side, store, follow)
+
+    def compared() -> Agreement:
+        return compare(cases, (reference.name, ours), (other.name, theirs), measures=measures)
+
+    theirs, ours = collected(cases, other), collected(cases, reference)
+    agreement = compared()
+    fewer = {case.name: reference.repetitions for case in cases}
+    for repetitions in reference.repetitions_undecided:
+        again = _affordable(_undecided(agreement), fewer, repetitions, further_s)
+        further_s -= sum(_further_s(case, fewer, repetitions) for case in again)
+        fewer.update((case.name, repetitions) for case in again)
+        simulated = max(other.repetitions, SIMULATED_PER_REAL * repetitions)
+        theirs = theirs.replaced(collected(again, replace(other, repetitions=simulated)))
+        ours = ours.replaced(collected(again, replace(reference, repetitions=repetitions)))
+        agreement = compared()
+    return agreement
+
+
+def _undecided(agreement: Agreement) -> list[Case]:
+    """Return the undecided scenarios, the one first that the fewest runs may decide."""
+    undecided = [judged for judged in agreement.judged if judged.verdict is Verdict.UNDECIDABLE]
+    return [judged.case for judged in sorted(undecided, key=_runs_needed)]
+
+
+def _runs_needed(judged: Judged) -> float:
+    """Return how many runs may decide a scenario, if their means and variances stay."""
+    open_goals = [goal for goal in judged.goals if goal.verdict is Verdict.UNDECIDABLE]
+    return judged.runs[0] * max((_shrinking(goal) for goal in open_goals), default=1.0)
+
+
+def _shrinking(goal: Compared) -> float:
+    """Return the square of the factor by which an interval is too wide."""
+    low, high = goal.difference.interval
+    distance = min(abs(goal.difference.value - goal.low), abs(goal.difference.value - goal.high))
+    return ((high - low) / 2 / distance) ** 2 if distance else float("inf")
+
+
+def _affordable(
+    cases: Sequence[Case], fewer: dict[str, int], repetitions: int, seconds: float
+) -> list[Case]:
+    """Return those whose further runs fit one after the other into a time on the reference."""
+    chosen = []
+    for case in cases:
+        seconds -= _further_s(case, fewer, repetitions)
+        if seconds < 0:
+            break
+        chosen.append(case)
+    return chosen
+
+
+def _further_s(case: Case, fewer: dict[str, int], repetitions: int) -> float:
+    return scenarios.real_time_s([case], repetitions - fewer[case.name])
