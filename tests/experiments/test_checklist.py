@@ -19,6 +19,7 @@ from dumbbell.experiments.checklist.content import content
 from dumbbell.experiments.checklist.roles import roles
 from dumbbell.experiments.checklist.suite import Suite
 from dumbbell.experiments.suites.verdicts import FAILS, PASSES
+from dumbbell.judging.kinds.reference import Reference
 from dumbbell.reports import checklist_markdown, suite_pages
 from dumbbell.scenario import facts
 from dumbbell.store.store import Store
@@ -86,6 +87,23 @@ def test_the_whole_suite_is_a_study_of_any_algorithm_and_references() -> None:
         assert placeholder not in text
 
 
+def test_each_clause_alone_is_a_study_with_its_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suite, "load", lambda: WHOLE)
+    for number, clause in enumerate(WHOLE.clauses):
+        store, engine = Store(tmp_path / str(number)), engines.named("simulator")
+        planned = checking.campaign(
+            ["bbr"], ["reno"], [clause.name], quick=True, seed=0, store=store, engine=engine
+        )
+        study = planned.own_results().study
+        assert [claim.id for claim in study.claims] == [clause.id]
+        (claim,) = study.claims
+        tests = {check.test for check in claim.checks if isinstance(check, Reference)}
+        assert tests == {test.name for test in study.tests}
+        assert planned.ordered
+
+
 @pytest.mark.parametrize(
     ("algorithm", "clause"),
     [
@@ -113,7 +131,7 @@ def test_a_must_that_fails_decides(checklists: dict[str, Checklist]) -> None:
     assert words.conclusion(checklists["cubic"]) == snapshot(
         [
             "CUBIC passes all 2 MUST clauses.",
-            "It passes the 2 others, too.",
+            "It passes 2 clauses without a MUST, too.",
         ]
     )
     assert words.conclusion(checklists["scalable"])[0].endswith("MUST clauses: 5.2 harm.")

@@ -64,6 +64,7 @@ def checklist(
     algorithm: str | Path,
     *,
     against: str | Sequence[str] = checking.AGAINST,
+    clauses: str | Sequence[str] = (),
     quick: bool = False,
     at_most: int | None = None,
     seed: int = 0,
@@ -82,6 +83,8 @@ def checklist(
         Its C file, or its name.
     against
         References: what is not much worse than one of them passes.
+    clauses
+        Names or sections of the clauses that are judged, such as ``"harm"``; by default all.
     quick
         True to run a part of each test, in a few minutes.
     at_most
@@ -116,6 +119,7 @@ def checklist(
     (judged,) = checking.checklist(
         [str(algorithm)],
         against=names(against, "against", "reno"),
+        clauses=names(clauses, "clauses", "harm") if clauses else (),
         quick=quick,
         at_most=None if at_most is None else number(at_most, "at_most", 2),
         seed=number(seed, "seed", 0),

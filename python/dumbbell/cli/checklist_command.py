@@ -77,6 +77,13 @@ def checklist(
             help="References. A value that is not much worse than theirs passes.",
         ),
     ] = _AGAINST,
+    clauses: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLAUSE,...",
+            help="Only these clauses, by name or section: harm,6.1. By default all.",
+        ),
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A part of each test, in a few minutes.")
     ] = False,
@@ -135,6 +142,7 @@ def checklist(
     if suite is Suites.BBR_DRAFT:
         of_clauses = {
             "--against": against != _AGAINST,
+            "--clauses": clauses is not None,
             "--quick": quick,
             "--engine": engine is not Engines.SIMULATOR,
             "--at-most": at_most is not None,
@@ -161,7 +169,12 @@ def checklist(
             judgements, tables = _by_cases(request)
         else:
             judgements, tables = _by_clauses(
-                request, parts(against), chosen, quick=quick, at_most=at_most
+                request,
+                parts(against),
+                _clauses(clauses),
+                chosen,
+                quick=quick,
+                at_most=at_most,
             )
     if as_json:
         whole = [judgement.as_dict() for judgement in judgements]
@@ -174,6 +187,8 @@ def checklist(
     if save_baseline is not None:
         with refusing("write it", save_baseline):
             baselines.write(verdicts, save_baseline)
+    if clauses is not None:
+        before = {claim: verdict for claim, verdict in before.items() if claim in verdicts}
     worse = baselines.regressions(verdicts, before)
     for regression in worse:
         say.print(f"worse: {regression}", markup=False, soft_wrap=True)
@@ -197,6 +212,14 @@ def _check(
     for name, file in baselines.items():
         if file is not None and (len(chosen) > 1 or len(algorithms) > 1):
             raise InputError("is of one algorithm on one engine", key=name, valid="without others")
+
+
+def _clauses(text: str | None) -> tuple[str, ...]:
+    """Return the names of `--clauses`; none: all clauses."""
+    names = () if text is None else parts(text)
+    if text is not None and not names:
+        raise InputError("names no clause", key="--clauses", value=text, valid="harm,6.1")
+    return names
 
 
 def _check_absent(suite: Suites, options: Mapping[str, bool]) -> None:
@@ -229,6 +252,7 @@ def _by_cases(request: _Request) -> tuple[list[Cases], list[VerdictTable]]:
 def _by_clauses(
     request: _Request,
     against: Sequence[str],
+    clauses: Sequence[str],
     engines: Sequence[EngineName],
     *,
     quick: bool,
@@ -238,7 +262,8 @@ def _by_clauses(
     from dumbbell.experiments.checklist import words
 
     of_engines = [
-        _on_engine(request, against, engine, quick=quick, at_most=at_most) for engine in engines
+        _on_engine(request, against, clauses, engine, quick=quick, at_most=at_most)
+        for engine in engines
     ]
     checklists = [checklist for of_engine in of_engines for checklist in of_engine]
     return checklists, [*map(words.table, of_engines)]
@@ -247,6 +272,7 @@ def _by_clauses(
 def _on_engine(
     request: _Request,
     against: Sequence[str],
+    clauses: Sequence[str],
     engine: EngineName,
     *,
     quick: bool,
@@ -259,6 +285,7 @@ def _on_engine(
     first = checking.campaign(
         request.algorithms,
         against,
+        clauses,
         quick=quick,
         seed=request.seed,
         store=request.store,

@@ -29,7 +29,7 @@ def page(checklists: Sequence[Checklist], command: str) -> str:
             f"- Engine: `{first.engine.identity}`\n"
             f"- Written by {tree.identity()}\n"
             f"- References: {against}\n"
-            f"- {words.OUR_BOUNDS}\n"
+            f"- {' '.join((words.OUR_BOUNDS, *words.left_out(first)))}\n"
             "- Section 6 demands that the criteria of section 5 are met on the Internet. Special "
             "cases (section 7) may fail.\n",
             "## Algorithms\n",

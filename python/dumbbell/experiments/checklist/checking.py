@@ -32,6 +32,7 @@ def checklist(
     algorithms: Sequence[str],
     *,
     against: Sequence[str] = AGAINST,
+    clauses: Sequence[str] = (),
     quick: bool = False,
     at_most: int | None = None,
     seed: int = 0,
@@ -50,6 +51,8 @@ def checklist(
         The algorithms.
     against
         References: what is not much worse than any of them passes.
+    clauses
+        Names or sections of the clauses that are judged; none: all.
     quick
         True to run a part of each test, in some minutes.
     at_most
@@ -59,7 +62,13 @@ def checklist(
     """
     store = Store.of(results)
     planned = campaign(
-        algorithms, against, quick=quick, seed=seed, store=store, engine=engines.named(engine)
+        algorithms,
+        against,
+        clauses,
+        quick=quick,
+        seed=seed,
+        store=store,
+        engine=engines.named(engine),
     )
     run = partial(
         Campaign.complete, large=large, jobs=jobs, retries=retries, on_progress=on_progress
@@ -76,6 +85,7 @@ def most(*, quick: bool, at_most: int | None) -> int:
 def campaign(
     algorithms: Sequence[str],
     against: Sequence[str],
+    clauses: Sequence[str] = (),
     *,
     quick: bool,
     seed: int,
@@ -85,9 +95,9 @@ def campaign(
     """Keep a checklist in a results folder and return what is to be run; see `checklist`."""
     roles_of_checklist = roles(algorithms, against)
     flags = ["--against", ",".join(reference.typed for reference in roles_of_checklist.references)]
-    study = content(
-        suite.load(), roles_of_checklist, flags=[*flags, *(["--quick"] if quick else [])]
-    )
+    flags += ["--clauses", ",".join(clauses)] if clauses else []
+    flags += ["--quick"] if quick else []
+    study = content(suite.load().part(clauses), roles_of_checklist, flags=flags)
     store.create()
     return Campaign.of_experiment(study, store, engine, Plan.requested(quick=quick, seed=seed))
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final
 
 from pydantic import Field
 
+from dumbbell.base.errors import unknown
 from dumbbell.experiments.suites import suite as suites
 from dumbbell.scenario.tables import Table
 
@@ -97,6 +99,41 @@ class Suite(suites.Suite):
 
     tests: list[dict[str, Any]] = Field(alias="test")
     """Tests."""
+
+    def part(self, wanted: Sequence[str]) -> Suite:
+        """Return the suite with some clauses and their tests alone, or whole if none is named.
+
+        A name is that of a clause, such as `harm`, or a section, which may have several. Any other
+        name is an InputError.
+        """
+        if not wanted:
+            return self
+        chosen = {clause.id for name in wanted for clause in self._named(name)}
+        clauses = tuple(clause for clause in self.clauses if clause.id in chosen)
+        checks = [check for clause in clauses for check in clause.checks]
+        used = {
+            "clauses": clauses,
+            "quantities": _named_by("quantity", checks, self.quantities),
+            "tests": _named_by("test", checks, self.tests),
+        }
+        return self.model_copy(update=used)
+
+    def _named(self, name: str) -> Iterator[Clause]:
+        having = [
+            clause for clause in self.clauses if name in {clause.name, clause.section, clause.title}
+        ]
+        if not having:
+            names = (clause.name for clause in self.clauses)
+            raise unknown("clause", name, names, "docs/checklist.md").at(key="clauses")
+        yield from having
+
+
+def _named_by(
+    key: str, checks: Sequence[dict[str, Any]], tables: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the tables whose name is the value of a key of some check."""
+    names = {check[key] for check in checks}
+    return [table for table in tables if table["name"] in names]
 
 
 @cache

@@ -40,7 +40,8 @@ def table(checklists: Sequence[Checklist]) -> VerdictTable:
     """Return the verdicts of an algorithm, or which clauses each of several fails."""
     if len(checklists) > 1:
         rows = tuple(map(overview, checklists))
-        return VerdictTable(OVERVIEW, rows, whole=OVERVIEW[:1], below=(OUR_BOUNDS,))
+        below = (OUR_BOUNDS, *left_out(checklists[0]))
+        return VerdictTable(OVERVIEW, rows, whole=OVERVIEW[:1], below=below)
     (first,) = checklists
     quick = "; quick runs: fewer paths and repetitions" if first.is_quick else ""
     columns = heads(first)
@@ -195,12 +196,13 @@ def conclusion(checklist: Checklist) -> list[str]:
     lines = []
     failed = [judged for judged in must if judged.outcome == FAILS]
     unknown = [judged for judged in must if judged.outcome == UNDECIDED]
+    clauses = count(len(must), "MUST clause")
     if failed:
-        lines.append(f"{name} fails {len(failed)} of {len(must)} MUST clauses: {_names(failed)}.")
-    elif not unknown:
-        lines.append(f"{name} passes all {len(must)} MUST clauses.")
-    else:
-        lines.append(f"{name} fails none of {len(must)} MUST clauses.")
+        lines.append(f"{name} fails {len(failed)} of {clauses}: {_names(failed)}.")
+    elif unknown:
+        lines.append(f"{name} fails none of {clauses}.")
+    elif must:
+        lines.append(f"{name} passes {'all ' if len(must) > 1 else ''}{clauses}.")
     if unknown:
         lines.append(f"The runs do not decide MUST clauses: {_names(unknown)}.")
     rest = [judged for judged in checklist.clauses if not judged.demands]
@@ -208,9 +210,19 @@ def conclusion(checklist: Checklist) -> list[str]:
         having = [judged for judged in rest if judged.outcome == outcome]
         if having:
             lines.append(f"Of the others it {verb} {len(having)} of {len(rest)}: {_names(having)}.")
-    if len(lines) == 1 and not failed:
-        lines.append(f"It passes the {len(rest)} others, too.")
-    return lines
+    if rest and not failed and len(lines) <= bool(must):
+        passed = count(len(rest), "clause")
+        lines.append(
+            f"It passes {passed} without a MUST, too." if must else f"{name} passes {passed}."
+        )
+    return [*lines, *left_out(checklist)]
+
+
+def left_out(checklist: Checklist) -> Iterator[str]:
+    """Say how many clauses of the suite were not asked for, if any."""
+    every = len(checklist.suite.clauses)
+    if left := every - len(checklist.clauses):
+        yield f"Only a part was judged: {left} of {every} clauses were left out."
 
 
 def _names(judged: list[Judged], separator: str = "") -> str:
