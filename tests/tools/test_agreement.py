@@ -341,8 +341,9 @@ def test_invalid_runs_are_left_out_and_named(tmp_path: Path) -> None:
     assert [judged.runs for judged in whole.judged] == [(2, 4), (2, 4)]
     assert [(run.repetition, run.failed) for run in whole.unusable] == [(2, False)] * 2
     assert whole.passed
-    reason = "invalid, left out: the emulator was late"
-    assert any(reason in remark.text for remark in page.remarks(whole))
+    (remark,) = (remark for remark in page.remarks(whole) if "Invalid" in remark.text)
+    assert remark.text == snapshot("Invalid runs on the kernel, left out.")
+    assert remark.places == tuple(f"{case.name}: run 2, the emulator was late" for case in CASES)
     nothing = agreement(tmp_path / "none", Kernel(invalid=[1, 2, 3]))
     assert {judged.verdict for judged in nothing.judged} == {Verdict.NOT_MEASURED}
     assert not nothing.passed

@@ -15,6 +15,7 @@ from dumbbell.experiments.validate.measures import MEASURES, Measure
 from dumbbell.inference.equivalence import Verdict, reach
 from dumbbell.inference.statistics import Estimate
 from fidelity.agreement import scenarios
+from fidelity.agreement.collecting import Unusable
 from fidelity.agreement.drawn import DISCIPLINES
 from fidelity.agreement.hosts import HOLD_NS
 from fidelity.agreement.judging import (
@@ -171,12 +172,21 @@ def remarks(agreement: Agreement) -> Iterator[Remark]:
     yield from _reasons(agreement)
     for absent in agreement.not_offered:
         yield Remark(f"not offered by the {agreement.names[0]}: {absent}")
-    for run in agreement.unusable:
-        what = "failed" if run.failed else "invalid, left out"
-        where = f"{run.scenario}: run {run.repetition} on the {run.side}"
-        yield Remark(f"{where}: {what}: {run.reason}")
+    yield from _unusable(agreement.unusable)
     for entry in agreement.stale:
         yield Remark(f"explains nothing any more: {'; '.join(entry.scenarios)}: {entry.reason}")
+
+
+def _unusable(runs: Iterable[Unusable]) -> Iterator[Remark]:
+    """Yield the runs that failed or are invalid, by engine, each with its reason."""
+    places: dict[str, list[str]] = {}
+    for run in runs:
+        what = "Failed runs" if run.failed else "Invalid runs"
+        reason = run.reason.partition(";")[0]
+        place = f"{run.scenario}: run {run.repetition}, {reason}"
+        places.setdefault(f"{what} on the {run.side}, left out.", []).append(place)
+    for text, of_text in places.items():
+        yield Remark(text, tuple(of_text))
 
 
 def _reasons(agreement: Agreement) -> Iterator[Remark]:
