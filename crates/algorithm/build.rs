@@ -12,15 +12,19 @@ fn main() {
     let files = files_of(&folder, "c");
 
     println!("cargo::rerun-if-changed={}", folder.display());
+    println!("cargo::rerun-if-changed=src/guarded.c");
     println!("cargo::rerun-if-changed=src/layout.c");
     println!("cargo::rerun-if-changed=src/learner.c");
     println!("cargo::rerun-if-changed=src/slow_start.c");
+    // Its timers are those of Linux.
+    let is_linux = env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux");
     cc::Build::new()
         .include(&folder)
         .files(&files)
         .file("src/layout.c")
         .file("src/learner.c")
         .file("src/slow_start.c")
+        .files(is_linux.then_some("src/guarded.c"))
         .std("gnu11")
         .opt_level(3)
         .extra_warnings(true)

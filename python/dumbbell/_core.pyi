@@ -19,6 +19,9 @@ class AlgorithmError(ValueError):
 class ActionError(ValueError):
     """A number that no action has; args are (place, learner, which of its numbers, value)."""
 
+class Stalled(Exception):  # noqa: N818 - what happened, not what to do
+    """A hook of a user's algorithm never returns; args are (place, algorithm, hook)."""
+
 class Cancelled(Exception):  # noqa: N818 - a state, not a failure
     """The run was stopped through its token."""
 
@@ -52,7 +55,7 @@ class RunOutput:
 class Environments:
     """Paths that learners steer, step by step; arrays are read or filled."""
 
-    def __new__(cls, terms_json: str, paths: int) -> Environments: ...
+    def __new__(cls, terms_json: str, paths: int, stalled_s: float) -> Environments: ...
     def put(self, place: int, scenario_json: str) -> None: ...
     def reset(
         self,
@@ -84,6 +87,7 @@ __all__ = [
     "GivenUp",
     "RunOutput",
     "ScenarioError",
+    "Stalled",
     "TestbedError",
     "algorithms",
     "behaviour",

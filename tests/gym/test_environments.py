@@ -247,11 +247,13 @@ def test_the_guide_has_every_name() -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ({"paths": "trian"}, "paths"),
+        ({"paths": "trian"}, 'did you mean "train"?'),
         ({"paths": []}, "no paths"),
         ({"paths": 3}, "paths"),
         ({"paths": {"duration": "1s"}}, "network"),
         ({"paths": [SHORT, {**SHORT, "flow": [{"transport": "udp", "rate": "1mbit"}]}]}, "paths"),
+        ({"learner": 3}, "learner = 3: not a label"),
+        ({"normalise": "yes"}, 'normalise = "yes": neither True nor False'),
         ({"learner": "nobody"}, 'learner = "nobody": unknown flow'),
         ({"step": "0ms"}, "step"),
         ({"step": "manyrtt"}, "step"),
@@ -295,6 +297,7 @@ def test_wrong_arguments_are_refused_with_a_way_out(
         (0.1, "shape"),
         (["up"], "action"),
         (None, "action"),
+        ([[0.1], [0.1, 0.1]], "shape"),
     ],
 )
 def test_a_wrong_action_changes_nothing(action: Any, problem: str) -> None:
@@ -316,6 +319,37 @@ def test_a_wrong_action_of_one_path_holds_all() -> None:
         many.step(np.array([[0.5], [2.0]]))
     right = np.array([[0.5], [0.5]])
     assert np.array_equal(many.step(right)[0], others.step(right)[0])
+
+
+@pytest.mark.parametrize(
+    ("learners", "problem"),
+    [
+        (0, "learners = 0: not such a number; valid: labels of flows, each once, or how many"),
+        (1.5, "learners = 1.5"),
+        (True, "learners = true"),
+        (None, "learners"),
+        ([], "nobody"),
+        (["mine", "mine"], "twice"),
+        (["mine", 3], "learners = 3: not a name"),
+        (9, "learners = 9: more than the path has TCP flows"),
+    ],
+)
+def test_learners_are_labels_or_a_number(learners: Any, problem: str) -> None:
+    with pytest.raises(InputError) as refused:
+        SharedPathEnv(SHORT, learners=learners)
+    assert problem in str(refused.value)
+
+
+@pytest.mark.parametrize("actions", [None, 3, [[0.1], [0.1]], {"mine": [0.1]}])
+def test_actions_of_learners_are_named(actions: Any) -> None:
+    shared = SharedPathEnv(SHORT, learners=["mine", "rival"])
+    shared.reset(seed=1)
+    with pytest.raises(InputError, match=r"actions.*valid: .*mine, rival"):
+        shared.step(actions)
+    many = PathVectorEnv(2, SHORT)
+    many.reset(seed=1)
+    with pytest.raises(InputError, match=r"action\.shape"):
+        many.step([[0.1], [0.1, 0.1]])
 
 
 def test_which_number_of_whom_is_wrong() -> None:
@@ -382,6 +416,13 @@ def test_a_reward_that_is_no_number_is_refused(worth: Any) -> None:
     with pytest.raises(InputError, match=r"^reward = ") as caught:
         env.step(np.zeros(1))
     assert caught.value.valid == snapshot("a function that returns a number")
+
+
+@pytest.mark.parametrize("options", [3, "path", [("path", 0)]])
+def test_options_are_a_dictionary(options: Any) -> None:
+    for env in (PathEnv(SHORT), PathVectorEnv(1, SHORT), SharedPathEnv(SHORT)):
+        with pytest.raises(InputError, match=r"options.*not options by names"):
+            env.reset(options=options)
 
 
 def test_wrong_options_and_rewards_are_refused() -> None:

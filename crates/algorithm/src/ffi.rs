@@ -1,12 +1,13 @@
 //! The C side: its tables, its hooks, and the only unsafe code.
 //!
-//! Four facts make all calls safe:
+//! Five facts make all calls safe:
 //!
 //! - `cc.h` gives every hook pointer its type.
 //! - The layouts agree; [`algorithms`] compares them once.
 //! - A hook touches only memory behind its arguments.
 //! - `CC_ALGORITHM` asserts at compile time that parameters and state fit into [`Params`] and
 //!   [`State`].
+//! - A guarded hook that is left (guarded.c) leaves frames of C alone: the algorithm's own.
 //!
 //! A hook writes only the first block of [`Conn`], as the rest is `const` in `cc.h`. A hook that
 //! casts that away breaks its own results, but nothing here, as any bytes are values of these
@@ -34,8 +35,10 @@ const RENOS_BOUND: u32 = 32;
 /// `CC_FAMILY_ECN`
 const FAMILY_MAX: u32 = 4;
 
-/// Memory of an algorithm's parameters, in the order of their rows.
-pub(crate) type Params = [u32; PARAMETERS_MAX];
+/// Memory of an algorithm's parameters, in the order of their rows. A guarded instance has a pointer
+/// to its algorithm behind them.
+pub(crate) type Params = [u32; PARAMETERS_MAX + POINTER_WORDS];
+const POINTER_WORDS: usize = size_of::<*const c_void>() / size_of::<u32>();
 /// Memory of an algorithm's state, `CC_STATE_BYTES`, zero at first.
 pub(crate) type State = [u64; 13];
 pub(crate) const STATE_BYTES: usize = size_of::<State>();
@@ -106,6 +109,13 @@ unsafe extern "C" {
     static dumbbell_algorithm_learner: CcAlgorithm;
     static dumbbell_layout: [u32; LAYOUT.len()];
     static dumbbell_layout_numbers: u32;
+}
+
+#[cfg(target_os = "linux")]
+unsafe extern "C" {
+    static dumbbell_guarded_hooks: CcAlgorithm;
+    fn dumbbell_guarded_limit(limit_us: u64);
+    fn dumbbell_guarded_stalled(algorithm: *mut *const c_char) -> *const c_char;
 }
 
 /// Size of a mirror, then size and offset of each of its fields. If a field is missing here, the
@@ -235,6 +245,60 @@ fn opened(object: &Path) -> Result<Library, String> {
              temporary folder (TMPDIR)"
         )
     })
+}
+
+/// The table of an algorithm with the hooks of guarded.c, for parameters that [`guarded`] returns.
+#[cfg(target_os = "linux")]
+pub(crate) fn guarded_table(algorithm: &'static CcAlgorithm) -> CcAlgorithm {
+    // SAFETY: a constant of guarded.c.
+    let all = unsafe { &dumbbell_guarded_hooks };
+    CcAlgorithm {
+        init: algorithm.init.and(all.init),
+        ssthresh: algorithm.ssthresh.and(all.ssthresh),
+        cong_avoid: algorithm.cong_avoid.and(all.cong_avoid),
+        pkts_acked: algorithm.pkts_acked.and(all.pkts_acked),
+        cwnd_event: algorithm.cwnd_event.and(all.cwnd_event),
+        set_state: algorithm.set_state.and(all.set_state),
+        in_ack_event: algorithm.in_ack_event.and(all.in_ack_event),
+        undo_cwnd: algorithm.undo_cwnd.and(all.undo_cwnd),
+        cong_control: algorithm.cong_control.and(all.cong_control),
+        info: algorithm.info.and(all.info),
+        ..*algorithm
+    }
+}
+
+/// Parameters with the algorithm to which guarded hooks pass a call.
+#[cfg(target_os = "linux")]
+pub(crate) fn guarded(mut params: Params, algorithm: &'static CcAlgorithm) -> Params {
+    let bytes = std::ptr::from_ref(algorithm).expose_provenance().to_ne_bytes();
+    for (word, bytes) in params[PARAMETERS_MAX..].iter_mut().zip(bytes.chunks_exact(4)) {
+        *word = u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
+    }
+    params
+}
+
+/// Set the processor time of a guarded call.
+pub(crate) fn limit_guarded(limit_us: u64) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: it stores a number.
+    unsafe {
+        dumbbell_guarded_limit(limit_us);
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = limit_us;
+}
+
+/// Algorithm and hook of the guarded call that was left in this thread, once.
+pub(crate) fn stalled() -> Option<(&'static str, &'static str)> {
+    #[cfg(target_os = "linux")]
+    {
+        let mut algorithm = std::ptr::null();
+        // SAFETY: it writes one pointer, and returns a literal or null.
+        let hook = unsafe { dumbbell_guarded_stalled(&raw mut algorithm) };
+        (!hook.is_null()).then(|| (text(algorithm), text(hook)))
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
 }
 
 /// The text of a C string literal.

@@ -82,11 +82,25 @@ impl Instance {
         values: &[u32],
         state: ffi::State,
     ) -> Self {
-        let mut params: ffi::Params = [0; ffi::PARAMETERS_MAX];
+        let mut params = ffi::Params::default();
         for (slot, value) in params.iter_mut().zip(values) {
             *slot = *value;
         }
         Self { hooks: algorithm.hooks, state, params, algorithm }
+    }
+
+    /// Leave a hook that never returns, from now on (see [`crate::guarded`]); systems other than
+    /// Linux cannot.
+    #[must_use]
+    pub fn guarded(self) -> Self {
+        #[cfg(target_os = "linux")]
+        return Self {
+            hooks: self.algorithm.guarded(),
+            params: ffi::guarded(self.params, self.algorithm.hooks.0),
+            ..self
+        };
+        #[cfg(not(target_os = "linux"))]
+        self
     }
 
     /// The bytes of its state.

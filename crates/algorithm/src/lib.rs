@@ -26,6 +26,7 @@ mod conn;
 mod error;
 #[allow(unsafe_code)]
 mod ffi;
+pub mod guarded;
 mod instance;
 mod learner;
 pub mod own;

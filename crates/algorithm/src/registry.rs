@@ -112,6 +112,9 @@ pub struct Algorithm {
     pub(crate) mode: Option<usize>,
     #[serde(skip)]
     pub(crate) hooks: Hooks,
+    #[cfg(target_os = "linux")]
+    #[serde(skip)]
+    guarded: OnceLock<Hooks>,
 }
 
 /// The C side of an algorithm. Its tables are constant, so threads may share it.
@@ -148,7 +151,15 @@ impl Algorithm {
             code,
             mode: c.mode(),
             hooks: Hooks(c),
+            #[cfg(target_os = "linux")]
+            guarded: OnceLock::new(),
         }
+    }
+
+    /// Its hooks with a way out, for [`crate::Instance::guarded`].
+    #[cfg(target_os = "linux")]
+    pub(crate) fn guarded(&self) -> Hooks {
+        *self.guarded.get_or_init(|| Hooks(Box::leak(Box::new(ffi::guarded_table(self.hooks.0)))))
     }
 
     /// Return true if it controls window and rate in all states, recovery included.

@@ -1,12 +1,15 @@
 //! Paths that learners steer, step by step. Numbers come and go in buffers, such as NumPy's arrays.
 
-use dumbbell_simulator::{Batch, Buffers, Environment, FIELDS, StepError, Terms};
+use std::time::Duration;
+
+use dumbbell_algorithm::guarded;
+use dumbbell_simulator::{Batch, Buffers, Environment, Error, FIELDS, StepError, Terms};
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::errors::{ActionError, ScenarioError, not_run};
+use crate::errors::{ActionError, ScenarioError, Stalled, not_run};
 use crate::runs::{RunOutput, control, prepared};
 
 /// Many paths that take their steps together.
@@ -20,13 +23,15 @@ pub struct Environments {
 
 #[pymethods]
 impl Environments {
-    /// Make `paths` empty places with terms given as JSON; `put` fills them.
+    /// Make `paths` empty places with terms given as JSON; `put` fills them. A call of a user's
+    /// algorithm may take `stalled_s` of processor time.
     #[new]
-    fn new(terms_json: &str, paths: usize) -> PyResult<Self> {
+    fn new(terms_json: &str, paths: usize, stalled_s: f64) -> PyResult<Self> {
         let wrong = |key: &str, problem: String| ScenarioError::new_err((key.to_owned(), problem));
         let terms: Terms =
             serde_json::from_str(terms_json).map_err(|error| wrong("terms", error.to_string()))?;
         let batch = Batch::new(terms, paths).map_err(|(key, problem)| wrong(key, problem))?;
+        guarded::limit(Duration::from_secs_f64(stalled_s));
         let [_, observed, measured] = batch.sizes();
         let observations = vec![0.0; paths * observed];
         Ok(Self {
@@ -138,6 +143,9 @@ fn failed(place: usize, error: StepError) -> PyErr {
         }
         StepError::IsOver => {
             PyRuntimeError::new_err(format!("no episode goes on in place {place}"))
+        }
+        StepError::Run(Error::Stalled(guarded::Stalled { algorithm, hook })) => {
+            Stalled::new_err((place, algorithm, hook))
         }
         StepError::Run(error) => not_run(error),
     }

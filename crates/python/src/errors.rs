@@ -4,7 +4,7 @@ use dumbbell_algorithm::complaint::Complaint;
 use dumbbell_algorithm::own::OwnError;
 use dumbbell_simulator::Error;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -25,6 +25,12 @@ create_exception!(
     PyValueError,
     "A number that no action has: (place, learner, which of its numbers, value)."
 );
+create_exception!(
+    _core,
+    Stalled,
+    PyException,
+    "A hook of a user's algorithm that never returns: (place, algorithm, hook)."
+);
 create_exception!(_core, Cancelled, PyException, "The run was cancelled.");
 create_exception!(_core, GivenUp, PyException, "A run that nothing can make valid: why.");
 create_exception!(_core, TestbedError, PyException, "The testbed cannot do it here: what to do.");
@@ -34,6 +40,8 @@ pub(crate) fn not_run(error: Error) -> PyErr {
     match error {
         Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
         Error::Cancelled => Cancelled::new_err(()),
+        // Only in environments, whose errors have a place.
+        Error::Stalled(_) => PyRuntimeError::new_err(error.to_string()),
     }
 }
 

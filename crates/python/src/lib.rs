@@ -65,7 +65,7 @@ mod _core {
     use super::environments::Environments;
     #[pymodule_export]
     use super::errors::{
-        ActionError, AlgorithmError, Cancelled, GivenUp, ScenarioError, TestbedError,
+        ActionError, AlgorithmError, Cancelled, GivenUp, ScenarioError, Stalled, TestbedError,
     };
     #[pymodule_export]
     use super::runs::{CancelToken, RunOutput, simulate};

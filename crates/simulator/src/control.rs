@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use dumbbell_algorithm::guarded::Stalled;
 use dumbbell_record::{Full, RowLimits};
 use dumbbell_workload::Invalid;
 
@@ -38,6 +39,9 @@ pub enum Error {
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
+    /// A guarded hook never returned.
+    #[error("{} of {} never returns", .0.hook, .0.algorithm)]
+    Stalled(Stalled),
 }
 
 impl From<Full> for Error {

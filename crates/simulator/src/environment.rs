@@ -10,7 +10,7 @@ mod observing;
 mod terms;
 mod view;
 
-use dumbbell_algorithm::Algorithms;
+use dumbbell_algorithm::{Algorithms, guarded};
 use dumbbell_network::{Span, Time};
 use dumbbell_record::Output;
 use dumbbell_workload::{Scenario, Transport};
@@ -89,7 +89,14 @@ impl Environment {
             let problem = format!("are {flows}, so that a learner cannot steer number {none}");
             return Err(Error::Invalid { key: "flows".into(), problem });
         }
-        let choices = choices(&scenario, algorithms, &learners, &control)?;
+        let mut choices = choices(&scenario, algorithms, &learners, &control)?;
+        for (flow, choice) in choices.iter_mut().enumerate() {
+            if let Some(choice) = choice.as_mut().filter(|_| !learners.contains(&flow))
+                && choice.algorithm.algorithm().is_own()
+            {
+                choice.algorithm = choice.algorithm.clone().guarded();
+            }
+        }
         for &learner in &learners {
             if let Transport::Tcp(tcp) = &mut scenario.flows[learner].transport {
                 (tcp.algorithm, tcp.preset) = ("learner".into(), None);
@@ -163,8 +170,12 @@ impl Environment {
         run.steer_all(&self.learners);
         let lasts = self.step_length(terms);
         let run = self.run.as_mut().expect("it was there");
-        run.take_step(lasts, &self.learners).map_err(StepError::Run)?;
-        Ok(run.progress)
+        let (taken, progress) = (run.take_step(lasts, &self.learners), run.progress);
+        if let Err(error) = taken {
+            self.run = None;
+            return Err(StepError::Run(error));
+        }
+        Ok(progress)
     }
 
     /// A learner's observation as [`Terms`] define it, and all measurements of the last step.
@@ -201,7 +212,11 @@ impl Run {
     /// Run until `at`; return true if the scenario continues then.
     fn go_to(&mut self, at: Time) -> Result<bool, Error> {
         self.engine.set_alarm(at);
-        if self.engine.run()? == Reached::End {
+        let reached = self.engine.run();
+        if let Some(stalled) = guarded::stalled() {
+            return Err(Error::Stalled(stalled));
+        }
+        if reached? == Reached::End {
             self.progress = Progress::TimeIsOver;
         }
         Ok(self.progress == Progress::GoesOn)

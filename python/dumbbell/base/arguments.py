@@ -31,6 +31,13 @@ def names(value: object, key: str, example: str) -> list[str]:
     return given
 
 
+def switch(value: object, key: str) -> bool:
+    """Return True or False; anything else is an InputError."""
+    if isinstance(value, bool):
+        return value
+    raise wrong(key, value, "neither True nor False", "True or False")
+
+
 def number(value: object, key: str, least: int) -> int:
     """Return a whole number that is at least `least`."""
     if isinstance(value, int) and not isinstance(value, bool) and value >= least:

@@ -106,13 +106,26 @@ def brought_down(scenario: ResolvedScenario) -> Iterator[None]:
     try:
         yield
     except (apart.Died, apart.Stalled) as ended:
-        sources = scenario.scenario.sources
-        names = " or ".join(sources)
-        files = [catalogue.file_of(name, code) for name, code in sources.items()]
+        names = " or ".join(scenario.scenario.sources)
         raise BroughtDown(
-            f"the process that ran {names} {ended}; to find where: "
-            + ", ".join(f"dumbbell check {quoted(file)}" for file in files)
+            f"the process that ran {names} {ended}; to find where: {_checks(scenario)}"
         ) from None
+
+
+def _checks(scenario: ResolvedScenario) -> str:
+    """Return the commands that check a scenario's own algorithms."""
+    sources = scenario.scenario.sources.items()
+    files = [catalogue.file_of(name, code) for name, code in sources]
+    return ", ".join(f"dumbbell check {quoted(file)}" for file in files)
+
+
+def never_returns(scenario: ResolvedScenario, algorithm: str, hook: str) -> BroughtDown:
+    """Return the error of a hook that was left in this process, as it did not return."""
+    file = catalogue.file_of(algorithm, scenario.scenario.sources[algorithm])
+    return BroughtDown(
+        f"{file}: {hook} took {apart.STALLED_S:g} s of processor time in one call, as if a loop in "
+        f"it had no end; the episode is over. To look at the file: dumbbell check {quoted(file)}"
+    )
 
 
 @contextmanager

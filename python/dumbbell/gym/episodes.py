@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from dumbbell import _core
+from dumbbell.algorithms import apart
+from dumbbell.base.arguments import wrong
 from dumbbell.base.errors import InputError
-from dumbbell.engines.engine import core_errors
+from dumbbell.engines.engine import core_errors, never_returns
 from dumbbell.gym.measured import FIELDS, Measured
 from dumbbell.gym.settings import Settings
 from dumbbell.gym.sources import Source
@@ -17,6 +20,9 @@ from dumbbell.scenario.resolve import ResolvedScenario
 TIME_IS_OVER: Final = 1
 ALL_IS_SENT: Final = 2
 OVER: Final = "there is no episode, or it is over"
+NO_ARRAY: Final = np.array(None)
+"""What stands for lists of different lengths, which no array has."""
+
 _SEEDS: Final = 2**63
 
 
@@ -56,7 +62,7 @@ class Episodes:
     def _made(self) -> _core.Environments:
         with core_errors("simulator"):
             terms = self.settings.terms(self.source.learners)
-            return _core.Environments(terms, len(self._numbers))
+            return _core.Environments(terms, len(self._numbers), apart.STALLED_S)
 
     def begin(
         self, place: int, random: np.random.Generator, options: dict[str, Any] | None
@@ -74,7 +80,10 @@ class Episodes:
                 self._numbers[place] = -1
                 self._core.put(place, resolved.json)
                 self._numbers[place] = number
-            self._core.reset(place, drawn[1], self.observations[place], self.measured[place])
+            try:
+                self._core.reset(place, drawn[1], self.observations[place], self.measured[place])
+            except _core.Stalled as stalled:
+                raise never_returns(resolved, *stalled.args[1:]) from None
         self.progress[place] = 0
         return {"path": self.source.name(number)}
 
@@ -96,6 +105,9 @@ class Episodes:
         except _core.ActionError as error:
             place, learner, dial, value = error.args
             raise self._wrong(place, learner, dial, value) from None
+        except _core.Stalled as stalled:
+            place, algorithm, hook = stalled.args
+            raise never_returns(self.scenarios[place], algorithm, hook) from None
         except BaseException:
             # Not around the call: a context costs as much as a step.
             with core_errors("simulator"):
@@ -155,10 +167,11 @@ class Episodes:
         return np.repeat(np.array(by_place)[:, np.newaxis], self.measured.shape[1], axis=1)
 
     def _path(self, options: dict[str, Any] | None) -> int | None:
-        for name in options or {}:
+        given = checked(options)
+        for name in given:
             if name != "path":
                 raise InputError("no such option", key="options", value=name, valid='"path"')
-        number = (options or {}).get("path")
+        number = given.get("path")
         if number is None:
             return None
         if not isinstance(number, int | np.integer) or not 0 <= number < len(self.source):
@@ -179,6 +192,15 @@ class Episodes:
         if self._actions.shape[1] > 1:
             who += f"[{self.source.labels()[learner]}]"
         return self.settings.dials.refused(dial, float(value / self._units[dial]), who)
+
+
+def checked(options: object) -> Mapping[str, Any]:
+    """Return the options of a reset; InputError if they are no dictionary."""
+    if options is None:
+        return {}
+    if isinstance(options, Mapping):
+        return options
+    raise wrong("options", options, "not options by names", 'a dictionary such as {"path": 3}')
 
 
 def _numbers(worth: Any) -> Any:

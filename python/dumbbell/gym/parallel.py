@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,9 +11,10 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 
 from dumbbell.base import extras
-from dumbbell.base.errors import InputError
+from dumbbell.base.arguments import wrong
+from dumbbell.base.errors import BroughtDown, InputError
 from dumbbell.gym.actions import Actions
-from dumbbell.gym.episodes import ALL_IS_SENT, OVER, TIME_IS_OVER, Episodes
+from dumbbell.gym.episodes import ALL_IS_SENT, OVER, TIME_IS_OVER, Episodes, checked
 from dumbbell.gym.measured import Measured
 from dumbbell.gym.rewards import Reward
 from dumbbell.gym.settings import Settings
@@ -102,7 +103,8 @@ class SharedPathEnv(ParallelEnv[str, _Numbers, _Numbers]):  # type: ignore[misc]
             self._random, _ = seeding.np_random(seed)
         self.agents = []
         # PettingZoo's own test names options that no environment has.
-        known = {name: value for name, value in (options or {}).items() if name == "path"}
+        given = checked(options).items()
+        known = {name: value for name, value in given if name == "path"}
         info = self._episodes.begin(0, self._random, known)
         self.agents = list(self.possible_agents)
         return self._observations(), {agent: dict(info) for agent in self.agents}
@@ -120,6 +122,9 @@ class SharedPathEnv(ParallelEnv[str, _Numbers, _Numbers]):  # type: ignore[misc]
         agents = self.agents
         if not agents:
             raise InputError(OVER, key="step", valid="reset() first")
+        if not isinstance(actions, Mapping):
+            valid = f"a dictionary: an action for each of {', '.join(agents)}"
+            raise wrong("actions", actions, "not actions by agents", valid)
         if set(actions) != set(agents):
             valid = ", ".join(agents)
             raise InputError("not an action each", key="actions", value=list(actions), valid=valid)
@@ -132,7 +137,11 @@ class SharedPathEnv(ParallelEnv[str, _Numbers, _Numbers]):  # type: ignore[misc]
                     valid=f"an array of shape {shape}",
                 )  # fmt: skip
         episodes = self._episodes
-        episodes.step(np.stack(given)[np.newaxis])
+        try:
+            episodes.step(np.stack(given)[np.newaxis])
+        except BroughtDown:
+            self.agents = []
+            raise
         worth = episodes.rewards()[0]
         progress = episodes.progress[0]
         observations = self._observations()

@@ -11,7 +11,7 @@ import numpy as np
 from gymnasium.spaces import Box, Space
 
 from dumbbell.base.arguments import names as names_of
-from dumbbell.base.arguments import number
+from dumbbell.base.arguments import number, switch
 from dumbbell.base.errors import InputError, unknown
 from dumbbell.base.units import parse_time
 from dumbbell.gym import rewards
@@ -67,6 +67,7 @@ class Settings:
         number(history, "history", 1)
         if history > _HISTORY_MAX:
             raise InputError("too long", key="history", value=history, valid=f"1 to {_HISTORY_MAX}")
+        switch(normalise, "normalise")
         observed = OBSERVED if observe is None else names_of(observe, "observe", "rtt_ms")
         for name in observed:
             if name not in names():
@@ -78,7 +79,7 @@ class Settings:
             dials=dials(actions, normalise),
             observe=tuple(observed),
             history=history,
-            normalise=bool(normalise),
+            normalise=normalise,
             reward=rewards.reward(reward),
         )
 

@@ -9,15 +9,15 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from dumbbell.base.errors import InputError
+from dumbbell.base.errors import BroughtDown, InputError
 from dumbbell.contract.reading import read_summary
 from dumbbell.contract.summary import Summary
 from dumbbell.gym.actions import Actions
-from dumbbell.gym.episodes import ALL_IS_SENT, OVER, TIME_IS_OVER, Episodes
+from dumbbell.gym.episodes import ALL_IS_SENT, NO_ARRAY, OVER, TIME_IS_OVER, Episodes
 from dumbbell.gym.measured import Measured
 from dumbbell.gym.rewards import Reward
 from dumbbell.gym.settings import Settings
-from dumbbell.gym.sources import Paths, Source
+from dumbbell.gym.sources import Paths, Source, label_or_first
 
 
 class PathEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
@@ -54,6 +54,8 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
     ------
     InputError
         For an argument or an action that is not valid, and for steps after the end.
+    BroughtDown
+        If a hook of a user-defined algorithm crashes or never returns. The episode is then over.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}  # type: ignore[misc]
@@ -81,7 +83,7 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
             normalise=normalise,
             reward=reward,
         )
-        source = Source(paths, 1 if learner is None else learner)
+        source = Source(paths, label_or_first(learner))
         self._episodes = Episodes(source, settings, 1)
         self._goes_on = False
         self.action_space = settings.dials.space
@@ -105,13 +107,20 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         if not self._goes_on:
             raise InputError(OVER, key="step", valid="reset() first")
         episodes = self._episodes
-        given = np.asarray(action)
+        try:
+            given = np.asarray(action)
+        except ValueError:  # lists of different lengths
+            given = NO_ARRAY
         if given.shape != self.action_space.shape:
             raise InputError(
                 "not an action", key="action.shape", value=list(given.shape),
                 valid=f"an array of shape {self.action_space.shape}",
             )  # fmt: skip
-        episodes.step(given[np.newaxis, np.newaxis])
+        try:
+            episodes.step(given[np.newaxis, np.newaxis])
+        except BroughtDown:
+            self._goes_on = False
+            raise
         progress = episodes.progress[0]
         self._goes_on = progress == 0
         observation = episodes.observations[0, 0].copy()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.base.arguments import wrong
-from dumbbell.base.errors import InputError, listed, placed, unknown
+from dumbbell.base.arguments import names, wrong
+from dumbbell.base.arguments import number as whole
+from dumbbell.base.errors import InputError, listed, near, placed, unknown
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.model_record import Record
@@ -35,10 +37,8 @@ class Source:
 
     def __init__(self, choice: Paths, learners: int | Sequence[str]) -> None:
         self._paths: PathSet | list[Scenario] = _paths(choice)
-        if not isinstance(learners, str) and isinstance(learners, Sequence) and not learners:
-            raise wrong("learners", list(learners), "nobody", "labels of flows, or how many")
         self._key = "learner" if isinstance(learners, str) else "learners"
-        self._wanted = [learners] if isinstance(learners, str) else learners
+        self._wanted: Final = _learners(learners)
         self._resolved: dict[int, ResolvedScenario] = {}
         self._baselines: dict[int, float] = {}
         self.learners: Final = self._flows(0)
@@ -112,7 +112,7 @@ class Source:
         flows = self._resolved[number].scenario.flows
         if isinstance(self._wanted, int):
             connections = [place for place, flow in enumerate(flows) if flow.transport.tcp]
-            if not 1 <= self._wanted <= len(connections):
+            if self._wanted > len(connections):
                 raise InputError(
                     "more than the path has TCP flows",
                     key="learners",
@@ -129,6 +129,31 @@ class Source:
                     "sends datagrams, which a learner cannot steer", key=self._key, value=label
                 )
         return tuple(by_label[label] for label in self._wanted)
+
+
+def label_or_first(learner: object) -> str | int:
+    """Return the label of the only learner's flow; for None 1, which is the first TCP flow."""
+    if learner is None or isinstance(learner, str):
+        return 1 if learner is None else learner
+    raise wrong("learner", learner, "not a label", "the label of a flow")
+
+
+def _learners(given: object) -> int | list[str]:
+    """Return the labels of learners' flows, each once, or their number."""
+    valid = "labels of flows, each once, or how many"
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, Sequence):
+        if not given:
+            raise wrong("learners", [], "nobody", valid)
+        labels = names(given, "learners", "cubic 1")
+        if len(set(labels)) < len(labels):
+            raise wrong("learners", labels, "twice", valid)
+        return labels
+    try:
+        return whole(given, "learners", 1)
+    except InputError as error:
+        raise replace(error, valid=valid) from None
 
 
 def _paths(choice: Paths) -> PathSet | list[Scenario]:
@@ -155,6 +180,13 @@ def _scenario(value: object) -> Scenario:
         case Mapping():
             return Scenario.parse(value)
         case str() | Path():
-            return Scenario.load(value)
+            try:
+                return Scenario.load(value)
+            except InputError as error:
+                set_name = near(str(value), SIZES)
+                if error.near is None and set_name is not None:
+                    valid = f"{listed(SIZES)}, {error.valid}"
+                    raise replace(error, near=set_name, valid=valid) from None
+                raise
     valid = f"{listed(SIZES)}, a scenario, the path of its file, or a list of scenarios"
     raise InputError("no path", value=type(value).__name__, valid=valid)

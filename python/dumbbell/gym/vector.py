@@ -12,13 +12,13 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from dumbbell.base.arguments import number
-from dumbbell.base.errors import InputError
+from dumbbell.base.errors import BroughtDown, InputError
 from dumbbell.gym.actions import Actions
-from dumbbell.gym.episodes import ALL_IS_SENT, TIME_IS_OVER, Episodes
+from dumbbell.gym.episodes import ALL_IS_SENT, NO_ARRAY, TIME_IS_OVER, Episodes
 from dumbbell.gym.measured import Measured
 from dumbbell.gym.rewards import Reward
 from dumbbell.gym.settings import Settings
-from dumbbell.gym.sources import Paths, Source
+from dumbbell.gym.sources import Paths, Source, label_or_first
 from dumbbell.scenario.resolve import ResolvedScenario
 
 _Numbers = NDArray[np.float32]
@@ -69,7 +69,7 @@ class PathVectorEnv(VectorEnv[_Numbers, _Numbers, NDArray[Any]]):
             normalise=normalise,
             reward=reward,
         )
-        source = Source(paths, 1 if learner is None else learner)
+        source = Source(paths, label_or_first(learner))
         self.num_envs = number(num_envs, "num_envs", 1)
         self._episodes = Episodes(source, settings, num_envs, number(cores, "cores", 1))
         self._random: list[np.random.Generator] = []
@@ -109,7 +109,10 @@ class PathVectorEnv(VectorEnv[_Numbers, _Numbers, NDArray[Any]]):
         if not self._random:
             raise InputError("there is no episode", key="step", valid="reset() first")
         episodes = self._episodes
-        given = np.asarray(actions)
+        try:
+            given = np.asarray(actions)
+        except ValueError:  # lists of different lengths
+            given = NO_ARRAY
         if given.shape != self.action_space.shape:
             raise InputError(
                 "not the actions of all", key="action.shape", value=list(given.shape),
@@ -118,7 +121,11 @@ class PathVectorEnv(VectorEnv[_Numbers, _Numbers, NDArray[Any]]):
         np.not_equal(episodes.progress, 0, out=episodes.skip, casting="unsafe")
         info: dict[str, Any] = {}
         over = np.flatnonzero(episodes.skip)
-        episodes.step(given[:, np.newaxis])
+        try:
+            episodes.step(given[:, np.newaxis])
+        except BroughtDown:
+            self._random = []
+            raise
         rewards = episodes.rewards()[:, 0].astype(np.float64)
         if len(over):
             info = {"path": np.full(self.num_envs, None, object), "_path": episodes.skip != 0}

@@ -1,5 +1,7 @@
 //! A user's own files: which are loaded, which are refused, and the messages.
 
+#[cfg(target_os = "linux")]
+use dumbbell_algorithm::guarded::{self, Stalled};
 use dumbbell_algorithm::own::{Fuzzer, OwnError, Part, examine, load, load_unless};
 use dumbbell_algorithm::programs::NEVER;
 use dumbbell_algorithm::{Algorithms, Conn, Instance, find};
@@ -246,4 +248,30 @@ fn a_macro_bomb_ends_at_the_limit_of_memory() {
     let code = bomb + &file("own_bomb", GROW, "u32 count;");
     let message = refused("own_bomb", &code);
     assert!(message.contains("./own_bomb.c: the compiler took more than 2 GB"), "{message}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_guarded_call_without_end_is_left_and_reported_once() {
+    let code =
+        file("own_g", "volatile u32 n = 0; while (acked > 1) n++; cc_grow(conn, n + 3);", "");
+    let instance = || {
+        let loaded = load("own_g", &code, "own_g.c").unwrap();
+        Instance::of(loaded, None, &BTreeMap::new()).unwrap().guarded()
+    };
+    guarded::limit(Duration::from_millis(100));
+    let (mut looping, mut conn) = (instance(), Conn::default());
+    assert_eq!((window_after(instance()), looping.ssthresh(&conn)), (13, 5));
+    looping.cong_avoid(&mut conn, 2);
+    // Nobody knows of it yet, so further calls do nothing.
+    looping.cong_avoid(&mut conn, 1);
+    assert_eq!(conn.cwnd_segs, 10);
+    let left = Stalled { algorithm: "own_g".into(), hook: "cong_avoid".into() };
+    assert_eq!((guarded::stalled(), guarded::stalled()), (Some(left.clone()), None));
+    assert_eq!(window_after(instance()), 13);
+    let elsewhere = std::thread::spawn(move || {
+        looping.cong_avoid(&mut Conn::default(), 2);
+        guarded::stalled()
+    });
+    assert_eq!((elsewhere.join().unwrap(), guarded::stalled()), (Some(left), None));
 }
