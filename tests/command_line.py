@@ -50,9 +50,9 @@ def caller(
 
 
 def assert_refused(output: Output) -> None:
-    """Check that bad input ended in one line and exit code 2."""
+    """Check that bad input ended in one line and exit code 2, with --json also in an object."""
     assert output.code == 2, output.err
-    assert output.out == ""
+    assert not output.out or set(output.json) == {"error"}
     assert output.err.startswith("error: ")
     assert output.err.count("\n") == 1
     assert "Traceback" not in output.err

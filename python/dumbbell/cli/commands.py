@@ -35,6 +35,7 @@ from dumbbell.cli.list_command import list_things
 from dumbbell.cli.merge_command import merge
 from dumbbell.cli.new_command import new
 from dumbbell.cli.open_command import open_page
+from dumbbell.cli.output import begin_output, print_error
 from dumbbell.cli.report_command import report
 from dumbbell.cli.run_command import run
 from dumbbell.cli.score_command import score
@@ -111,6 +112,7 @@ built = functools.cache(typer.main.get_command)
 def main(app: typer.Typer = app) -> None:
     """Run a command and exit with its code."""
     command = built(app)
+    begin_output()
     try:
         _check_arguments()
         code = command(prog_name=app.info.name, standalone_mode=False)
@@ -157,4 +159,6 @@ def _check_arguments() -> None:
 def _complain(error: DumbbellError) -> None:
     """Say what went wrong; stopping is the user's own wish, not an error."""
     prefix = "" if error.exit_code == STOPPED else "error: "
+    if "--json" in sys.argv[1:] and error.exit_code != STOPPED:
+        print_error(error)
     print(prefix + (str(error) or type(error).__name__), file=sys.stderr)

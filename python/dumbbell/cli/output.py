@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dumbbell.base.errors import InputError, printable
+from dumbbell.base.errors import DumbbellError, InputError, printable
 from dumbbell.base.shell import joined
 
 if TYPE_CHECKING:
@@ -76,9 +76,33 @@ def print_csv(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         writer.writerow([printable(cell) if isinstance(cell, str) else cell for cell in row])
 
 
+class _Documents:
+    """The documents on standard output, of which JSON has one."""
+
+    count = 0
+
+
+def begin_output() -> None:
+    """Begin the output of a command."""
+    _Documents.count = 0
+
+
 def print_json(data: Any) -> None:
     """Print data for scripts."""
+    _Documents.count += 1
     print(json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def print_error(error: DumbbellError) -> None:
+    """Print an error for scripts as JSON; not after data, so that there is one document."""
+    if _Documents.count:
+        return
+    content: dict[str, Any] = {"message": str(error) or type(error).__name__}
+    content["exit_code"] = error.exit_code
+    if isinstance(error, InputError):
+        places = {"source": error.source, "key": error.key, "line": error.line}
+        content |= places | {"problem": error.problem, "valid": error.valid, "near": error.near}
+    print_json({"error": content})
 
 
 def print_words(text: str) -> None:
