@@ -7,10 +7,12 @@ time of a busy machine means nothing.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import resource
 import time
 from collections.abc import Callable
+from multiprocessing.connection import Connection
 from typing import Any
 
 import gymnasium
@@ -74,6 +76,36 @@ def resets(count: int) -> float:
     return (time.process_time() - began) / count * 1e6
 
 
+def _answer(pipe: Connection) -> None:
+    while (numbers := pipe.recv_bytes()) != b"":
+        pipe.send_bytes(numbers)
+    pipe.close()
+
+
+def messages(count: int) -> float:
+    """Return exchanges per second of processor time with a process that answers at once.
+
+    The simulation of ns3-gym is another process, so each of its steps has an exchange.
+    """
+    ours, theirs = multiprocessing.Pipe()
+    other = multiprocessing.get_context("fork").Process(target=_answer, args=(theirs,))
+    before_s = used_s()
+    other.start()
+    numbers = np.zeros(10).tobytes()
+    for _ in range(count):
+        ours.send_bytes(numbers)
+        ours.recv_bytes()
+    ours.send_bytes(b"")
+    other.join()
+    return count / (used_s() - before_s)
+
+
+def used_s() -> float:
+    """Return the processor time of this process and of those that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -91,6 +123,8 @@ def main() -> None:
     print("steps per second of processor time")
     for name, rate in rows.items():
         print(f"{name:40}{rate:12,.0f}")
+    rate = best(runs, messages, steps // 4)
+    print(f"{'exchanges with another process':40}{rate:12,.0f}")
     print("\nsteps per second of real time, 256 paths: only on an idle machine")
     for cores in range(1, (os.cpu_count() or 1) + 1):
         rate = best(runs, vector, steps, 256, cores, time.perf_counter)
