@@ -38,6 +38,8 @@ fn a_queue_of_many_centuries_is_no_queue_of_few() {
 #[test]
 fn the_longest_run_over_the_longest_way_ends() {
     let one = with(flow("reno", None, 2 * MILLISECOND), "/demand", json!({"transfer": 3_000}));
+    // With the usual two minutes between retransmissions there would be ten million of them.
+    let one = with(one, "/switches", json!({"rto_max_ns": 86_400 * SECOND}));
     let short = scenario(1_000_000, 10, 1, vec![one]);
     let whole = with(resolve(&short), "/duration_ns", json!(LONGEST));
     let output = run_resolved(&whole);

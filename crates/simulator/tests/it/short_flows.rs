@@ -56,7 +56,7 @@ proptest! {
             "duplicate": [duplicate, duplicate],
             "reorder": [{"probability": 0.05, "delay_ns": late_ms * MILLISECOND}, null],
         });
-        let mut short = short_flows(3_000, gap_us * 1_000, &sizes, &network);
+        let mut short = short_flows(1_000, gap_us * 1_000, &sizes, &network);
         short["seed"] = json!(seed);
         for flow in short["flows"].as_array_mut().unwrap() {
             flow["switches"]["handshake"] = json!(handshake);
