@@ -14,6 +14,7 @@ import pytest
 
 from command_line import Command, Output, caller
 from dumbbell import _core
+from dumbbell.experiments.hunt import search
 from held_up import judge_unless_held_up
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
@@ -36,10 +37,14 @@ class Reader:
         Folder of its work.
     command
         Function that runs `dumbbell` there.
+    is_apart
+        True if the session is another process. Otherwise it is this one, which has imported
+        everything once and works in that folder.
     """
 
-    def __init__(self, folder: Path, command: Command) -> None:
+    def __init__(self, folder: Path, command: Command, *, is_apart: bool = False) -> None:
         self.folder = folder
+        self._is_apart = is_apart
         self.kinds: set[tuple[str, str]] = set()
         self._call = command
         self._replaced = ""
@@ -71,12 +76,21 @@ class Reader:
                     self._session += text
                 case other:
                     assert other in SHOWN, other
-        if self._session:
+        if self._session and self._is_apart:
             self._python("-c", self._session)
+        elif self._session:
+            self._run_session(page.name)
 
     def _python(self, *arguments: str) -> None:
         run = _process(self.folder, *arguments)
         assert run.code == 0, run.err
+
+    def _run_session(self, page: str) -> None:
+        """Run the blocks of a page here."""
+        try:
+            exec(compile(self._session, page, "exec"), {"__name__": "__main__"})
+        except (Exception, SystemExit) as error:
+            raise AssertionError(f"the Python of {page}: {error!r}") from error
 
     def _command(self, command: str, role: str) -> None:
         words = shlex.split(command)
@@ -111,6 +125,7 @@ def reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Reader:
     """Return who runs commands in this process, which has imported everything once."""
+    monkeypatch.setattr(search, "_MAP", 2)  # four scenarios instead of 36
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", WIDE)
     return Reader(tmp_path, caller(monkeypatch, capsys))
@@ -119,7 +134,9 @@ def reader(
 @pytest.mark.testbed
 def test_the_tutorial_can_be_followed(tmp_path: Path) -> None:
     reader = Reader(
-        tmp_path, lambda *words: _process(tmp_path, "-m", "dumbbell.cli", *map(str, words))
+        tmp_path,
+        lambda *words: _process(tmp_path, "-m", "dumbbell.cli", *map(str, words)),
+        is_apart=True,
     )
     reader.follow(DOCS / "tutorial.md")
     assert len(reader.kinds) == 8
