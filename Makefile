@@ -64,7 +64,8 @@ help:
 	@echo 'make agreement-drawn   the same in scenarios drawn at random, in 80 minutes: docs/agreement-drawn.md (SEED=n)'
 	@echo 'make linux-modules   compare our algorithms with the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
 	@echo 'make checklist   every algorithm by the clauses of RFC 9743, and BBR by the cases of its draft, in some minutes: docs'
-	@echo 'make hunt    the worst scenario of each algorithm, in 15 minutes of processor time: docs/hunt.md'
+	@echo 'make hunt    the worst scenario of each algorithm, alone and next to CUBIC, in 30 minutes of processor time:'
+	@echo '             docs/hunt.md, docs/hunt-share.md, docs/hunt-harm.md'
 	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
 	@echo 'make front   how the statements of all studies stand: docs/studies/README.md (RESULTS=FOLDERS)'
 	@echo 'make commands   the command and the expected time of each figure: docs/studies/commands.md'
@@ -390,13 +391,22 @@ checklist: build
 	$(BIN)/dumbbell checklist bbr bbr3 bbr3@draft --suite bbr-draft --markdown docs/bbr-cases.md || test $$? = 1
 
 HUNT = --points 40 --duration 12s --where rate=1mbit..100mbit --runs 6
+HUNT_BESIDE = --points 32 --duration 12s --where rate=1mbit..20mbit --runs 6
 
-# Finished runs are kept, the same command goes on. What is found is replayed from its file.
-hunt: build
-	rm -f hunted/*/*.toml
+# $(call hunted,GOAL,OPTIONS,PAGE): all algorithms. What is found is replayed from its file.
+define hunted
+	rm -f hunted/$(1)/*/*.toml
 	for name in $$($(BIN)/dumbbell list algorithms --csv | tail -n +2 | cut -d, -f1); do \
-	  $(BIN)/dumbbell hunt $$name $(HUNT) --output hunted/$$name || exit 1; done
-	PYTHONPATH=tools $(BIN)/python -m hunts --hunted hunted --hunt '$(HUNT)' --markdown docs/hunt.md
+	  $(BIN)/dumbbell hunt $$name --goal $(1) $(2) --output hunted/$(1)/$$name || exit 1; done
+	PYTHONPATH=tools $(BIN)/python -m hunts --goal $(1) --hunted hunted/$(1) --hunt '$(2)' --markdown docs/$(3).md
+
+endef
+
+# Finished runs are kept, the same command goes on.
+hunt: build
+	$(call hunted,goodput,$(HUNT),hunt)
+	$(call hunted,share,$(HUNT_BESIDE),hunt-share)
+	$(call hunted,harm,$(HUNT_BESIDE),hunt-harm)
 
 # Finished runs are kept, the same command goes on.
 studies: build

@@ -8,8 +8,9 @@ from typing import Final
 
 import pytest
 from hunts import __main__, page
-from hunts.page import Others
+from hunts.page import How, Others
 from hunts.replaying import Replayed, replayed
+from hunts.subjects import SUBJECTS
 from inline_snapshot import snapshot
 
 from command_line import line
@@ -60,7 +61,7 @@ def test_the_page_has_what_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     kept = (tmp_path / "hunt/vegas.toml").read_text()
     assert kept.splitlines()[:3] == [*SCENARIO.splitlines()[:2], SCENARIO.splitlines()[4]]
     assert not (tmp_path / "hunt/reno.toml").exists()
-    again = replayed(tmp_path / "hunt/vegas.toml", Store(results), 3)
+    again = replayed(tmp_path / "hunt/vegas.toml", SUBJECTS["goodput"].reference, Store(results), 3)
     regret, low, high = again.regret
     assert 0.2 < low < regret < high < 1
     assert again.sides == ["vegas", "cubic", "reno"]
@@ -77,13 +78,56 @@ def test_what_a_replay_leaves_open_is_apart() -> None:
     sure = made_up("vegas", [1, 1.1, 0.9], [4, 4.1, 3.9])
     worse = made_up("nv", [0.5, 0.51, 0.49], [4, 4.1, 3.9])
     unsure = made_up("bbr", [1, 4, 2], [4, 3, 5])
-    text = page.page([unsure, sure, worse], Others([], []), "--points 40", 3, "hunt")
+    text = page.page(
+        SUBJECTS["goodput"], [unsure, sure, worse], Others([], []), How("--points 40", 3, "hunt")
+    )
     places = [text.index(f"where {replay.algorithm} is bad") for replay in (worse, sure, unsure)]
     assert places == sorted(places)
     assert places[1] < text.index(line(text, "replay leaves")) < places[2]
 
 
-FILES: Final = sorted((Path(__file__).parents[2] / "docs/hunt").glob("*.toml"))
+def test_a_page_says_which_findings_are_known() -> None:
+    found = [made_up(name, [1, 1.1, 0.9], [4, 4.1, 3.9]) for name in ("vegas", "veno")]
+    text = page.page(SUBJECTS["share"], found, Others([], []), How("--points 9", 3, "hunt-share"))
+    assert "dumbbell hunt ALGORITHM --goal share --points 9`" in text
+    again, missed = text.index("finds these again,"), text.index("finds no scenario")
+    assert again < text.index("- Vegas: loss-based") < missed < text.index("- TCP-NV: it was")
+    assert line(text, "new to us") == snapshot(
+        "The others are new to us: Veno. Some may be published where we have not looked."
+    )
+
+
+NEIGHBOURED: Final = """algorithm = "{algorithm}"
+duration = "6s"
+flow = [
+    {{ label = "hunted", group = "hunted" }},
+    {{ algorithm = "cubic", label = "beside", group = "beside" }},
+]
+
+[network]
+rate = "10mbit"
+rtt = "40ms"
+queue = "{queue}"
+"""
+
+
+@pytest.mark.parametrize(("goal", "algorithm"), [("share", "vegas"), ("harm", "scalable")])
+def test_a_replay_next_to_cubic_measures_what_its_goal_does(
+    goal: str, algorithm: str, tmp_path: Path
+) -> None:
+    file = tmp_path / f"{algorithm}.toml"
+    title = 'title = "somewhere"\n'
+    file.write_text(title + NEIGHBOURED.format(algorithm=algorithm, queue="1bdp"))
+    again = replayed(file, SUBJECTS[goal].reference, Store(tmp_path / "results"), 3)
+    regret, low, high = again.regret
+    assert 0.1 < low <= regret <= high < 1
+    # The two goals measure different flows of the same run.
+    other = {"share": "harm", "harm": "share"}[goal]
+    across = replayed(file, SUBJECTS[other].reference, Store(tmp_path / "results"), 3)
+    assert across.regret[0] < 0 < regret
+
+
+FILES: Final = sorted((Path(__file__).parents[2] / "docs").glob("hunt*/*.toml"))
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)

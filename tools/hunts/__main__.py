@@ -7,19 +7,22 @@ from pathlib import Path
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import DumbbellError
 from dumbbell.store.store import Store
-from hunts.page import Others, page
+from hunts.page import How, Others, page
 from hunts.replaying import replayed
+from hunts.subjects import SUBJECTS
 
 
 def main() -> int:
     """Write the page and the scenario files, and return the exit code."""
     parser = argparse.ArgumentParser(prog="hunts", description=__doc__)
     parser.add_argument("--hunted", type=Path, required=True, help="a folder of each hunt in it")
+    parser.add_argument("--goal", choices=list(SUBJECTS), default="goodput")
     parser.add_argument("--hunt", required=True, metavar="OPTIONS", help="options of each hunt")
     parser.add_argument("--runs", type=int, default=6, help="runs of each side in a replay")
     parser.add_argument("--markdown", type=Path, required=True, metavar="FILE.md")
     parser.add_argument("--results", type=Path, default=Path("results"))
     options = parser.parse_args()
+    subject = SUBJECTS[options.goal]
     place = options.markdown.with_suffix("")
     try:
         replays, without, missing = [], [], []
@@ -27,13 +30,15 @@ def main() -> int:
         place.mkdir(exist_ok=True)
         for name in catalogue.algorithms():
             file = place / f"{name}.toml"
-            if _copied(options.hunted / name / f"{name}-goodput.toml", file):
-                replays.append(replayed(file, store, options.runs))
+            if _copied(options.hunted / name / f"{name}-{subject.goal}.toml", file):
+                replays.append(replayed(file, subject.reference, store, options.runs))
             elif (options.hunted / name / "index.html").is_file():
                 without.append(name)
             else:
                 missing.append(name)
-        text = page(replays, Others(without, missing), options.hunt, options.runs, place.name)
+        others = Others(without, missing)
+        how = How(options.hunt, options.runs, place.name)
+        text = page(subject, replays, others, how)
         options.markdown.write_text(text, encoding="utf-8")
     except DumbbellError as error:
         print(f"error: {error}", file=sys.stderr)

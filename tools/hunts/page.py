@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base import markdown, tree
@@ -13,15 +12,7 @@ from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
 from dumbbell.experiments.hunt.search import WEAK
 from hunts.replaying import Replayed
-
-_HEADS: Final = (
-    "algorithm",
-    "worst scenario",
-    "goodput (Mbit/s)",
-    "of the best reference",
-    "regret",
-    "replay it with `--on`",
-)
+from hunts.subjects import Subject
 
 
 @dataclass(frozen=True)
@@ -32,15 +23,12 @@ class Others:
     missing: Sequence[str]
 
 
-def page(replays: Sequence[Replayed], others: Others, hunt: str, runs: int, place: str) -> str:
-    """Return the page.
+@dataclass(frozen=True)
+class How:
+    """How scenarios were found and replayed.
 
-    Parameters
+    Attributes
     ----------
-    replays
-        The replayed scenarios.
-    others
-        The other algorithms.
     hunt
         The options of each hunt.
     runs
@@ -48,31 +36,56 @@ def page(replays: Sequence[Replayed], others: Others, hunt: str, runs: int, plac
     place
         The folder of the scenario files, seen from the page.
     """
+
+    hunt: str
+    runs: int
+    place: str
+
+
+def page(
+    subject: Subject,
+    replays: Sequence[Replayed],
+    others: Others,
+    how: How,
+) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    subject
+        What was searched for.
+    replays
+        The replayed scenarios.
+    others
+        The other algorithms.
+    how
+        How they were found and replayed.
+    """
+    runs, place = how.runs, how.place
     confirmed = sorted(
         (replay for replay in replays if replay.regret[1] >= WEAK),
         key=lambda replay: -replay.regret[0],
     )
     open_ones = [replay for replay in replays if replay.regret[1] < WEAK]
+    goal = "" if subject.goal == "goodput" else f"--goal {subject.goal} "
     return "\n".join(
         (
-            "# The worst scenario of each algorithm\n",
-            "For each algorithm, `make hunt` searches the scenario in which a lone flow loses most "
-            "goodput compared with the better of CUBIC and Standard TCP. "
+            f"# {subject.title}\n",
+            f"For each algorithm, `make hunt` searches the scenario in which {subject.searched}. "
             "[The guide](guides/hunt.md) explains the search.\n",
-            f"- Each hunt: `dumbbell hunt ALGORITHM {hunt}`\n"
+            f"- Each hunt: `dumbbell hunt ALGORITHM {goal}{how.hunt}`\n"
             f"- Engine: `{engines.named(EngineName.SIMULATOR).identity}`\n"
             f"- Written by {tree.identity()}\n"
-            f"- Regret: 1 less its goodput over the better reference's, with the 95 % interval of "
-            f"{runs} runs each. It is measured by a replay of the scenario file, with seeds that "
-            "the search has not seen.\n"
-            "- Goodput leaves out the first fifth of a run, as in the hunt. `dumbbell compare` "
-            "prints that of the whole run, with the slow start.\n"
-            f"- A regret of {WEAK:g} or more is a weakness. The table has those whose whole "
+            f"- Regret: 1 less {subject.ratio}, with the 95 % interval of {runs} runs each. It is "
+            "measured by a replay of the scenario file, with seeds that the search has not seen.\n"
+            + (f"- {subject.note}\n" if subject.note else "")
+            + f"- A regret of {WEAK:g} or more is a weakness. The table has those whose whole "
             "interval is above that.\n",
             "The search is small, and one scenario shows nothing about others. Read a row as a "
             "question about the algorithm: replay it, look at the runs and change the file.\n",
-            markdown.table(_HEADS, (_row(replay, place) for replay in confirmed)),
-            *_rest(open_ones, others, place),
+            markdown.table(_heads(subject), (_row(replay, place) for replay in confirmed)),
+            *_rest(subject, open_ones, others, place),
+            *_known(subject, confirmed, others),
             "## Replay one\n",
             "```sh\n"
             f"dumbbell compare {' '.join(confirmed[0].sides if confirmed else ('reno', 'cubic'))} "
@@ -80,6 +93,17 @@ def page(replays: Sequence[Replayed], others: Others, hunt: str, runs: int, plac
             "```\n",
             "The file has the hunt's command and its claim as comments.\n",
         )
+    )
+
+
+def _heads(subject: Subject) -> tuple[str, ...]:
+    return (
+        "algorithm",
+        "worst scenario",
+        subject.value,
+        "of the best reference",
+        "regret",
+        "replay it with `--on`",
     )
 
 
@@ -100,15 +124,39 @@ def _mean(replay: Replayed, side: str) -> str:
     return with_interval(mean.value, mean.low, mean.high)
 
 
-def _rest(open_ones: Sequence[Replayed], others: Others, place: str) -> Iterator[str]:
+def _rest(
+    subject: Subject, open_ones: Sequence[Replayed], others: Others, place: str
+) -> Iterator[str]:
     """Yield what is not in the table."""
     if open_ones:
         yield f"The replay leaves it open whether these regrets are {WEAK:g} or more:\n"
-        yield markdown.table(_HEADS, (_row(replay, place) for replay in open_ones))
+        yield markdown.table(_heads(subject), (_row(replay, place) for replay in open_ones))
     if others.without:
-        yield f"No scenario of the search costs {_listed(others.without)} a fifth of the goodput.\n"
+        yield f"{subject.none.format(_listed(others.without))}\n"
     if others.missing:
         yield f"Not hunted yet: {_listed(others.missing)}.\n"
+
+
+def _known(subject: Subject, confirmed: Sequence[Replayed], others: Others) -> Iterator[str]:
+    """Yield which of the findings are known, and which are new to us."""
+    if not subject.known:
+        return
+    found = [replay.algorithm for replay in confirmed]
+    again = [name for name in found if name in subject.known]
+    missed = [name for name in subject.known if name not in [*found, *others.missing]]
+    new = [name for name in found if name not in subject.known]
+    yield "## Known and new\n"
+    if again:
+        yield "The search finds these again, which are published or intended:\n"
+        yield "\n".join(f"- {label_of(name)}: {subject.known[name]}" for name in again) + "\n"
+    if missed:
+        yield "Of these it finds no scenario, or the replay leaves it open:\n"
+        yield "\n".join(f"- {label_of(name)}: {subject.known[name]}" for name in missed) + "\n"
+    if new:
+        yield (
+            f"The others are new to us: {_listed(new)}. Some may be published where we have not "
+            "looked.\n"
+        )
 
 
 def _listed(names: Sequence[str]) -> str:

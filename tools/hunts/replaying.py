@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from dumbbell.base.documents import read_toml
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
 from dumbbell.experiments import on_scenario
-from dumbbell.experiments.hunt.goals import HUNTED
 from dumbbell.experiments.hunt.hunting import AGAINST
 from dumbbell.experiments.hunt.space import SETTLING
 from dumbbell.inference import statistics
@@ -19,8 +18,6 @@ from dumbbell.inference.estimates import Estimate
 from dumbbell.plan.windows import Window
 from dumbbell.quantities import taking
 from dumbbell.store.store import Store
-
-_GOODPUT: Final = f"goodput_mbit_per_s[{HUNTED}]"
 
 
 @dataclass(frozen=True)
@@ -34,11 +31,11 @@ class Replayed:
     file
         Name of the scenario file.
     means
-        Goodput of each side in Mbit/s, the algorithm's first.
+        The goodput that counts with each side, in Mbit/s, the algorithm's first.
     best
         The reference with the largest mean.
     kept
-        The algorithm's goodput over the best reference's.
+        The algorithm's value over the best reference's.
     """
 
     algorithm: str
@@ -59,8 +56,10 @@ class Replayed:
         return list(self.means)
 
 
-def replayed(file: Path, store: Store, runs: int) -> Replayed:
-    """Run a scenario file with its algorithm and the references, and compare their goodputs.
+def replayed(file: Path, quantity: str, store: Store, runs: int) -> Replayed:
+    """Run a scenario file with its algorithm and the references, and compare a goodput.
+
+    `quantity` is its name with whose it is.
 
     The runs are those of ``dumbbell compare ALGORITHM cubic reno --on FILE``; a goodput is without
     the first fifth of a run, as in a hunt.
@@ -82,8 +81,8 @@ def replayed(file: Path, store: Store, runs: int) -> Replayed:
     window: dict[str, Any] = {"main": Window.model_validate({"settle": SETTLING})}
     planned = [replace(run, windows={**run.windows, **window}) for run in campaign.planned]
     values: dict[str, list[float]] = {side: [] for side in sides}
-    for run, quantities in taking.of_runs(planned, [_GOODPUT], store):
-        values[run.axes["algorithm"]].append(quantities[_GOODPUT] or 0.0)
+    for run, quantities in taking.of_runs(planned, [quantity], store):
+        values[run.axes["algorithm"]].append(quantities[quantity] or 0.0)
     return _compared(algorithm, table["title"], file, values)
 
 

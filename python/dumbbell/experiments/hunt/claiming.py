@@ -67,19 +67,22 @@ class Statement:
         The goal, and the gap that was found.
     level
         The bound, one of `LEVELS`.
+    beside
+        The algorithm of the flow next to the hunted one; empty: there is none.
     """
 
     goal: Goal
     gap: Gap
     level: float
+    beside: str = ""
 
     @classmethod
-    def of(cls, goal: Goal, gap: Gap) -> Statement:
+    def of(cls, goal: Goal, gap: Gap, beside: str = "") -> Statement:
         """Return the strongest claim that the search leaves a margin for."""
         less, more = gap.less
         share = gap.values[less] / gap.values[more] if gap.values[more] else 0.0
         bounds = [level for level in LEVELS if share <= _MARGIN * level]
-        return cls(goal, gap, min(bounds, default=max(LEVELS)))
+        return cls(goal, gap, min(bounds, default=max(LEVELS)), beside)
 
     @property
     def text(self) -> str:
@@ -91,7 +94,8 @@ class Statement:
                 "the cross traffic as without it."
             )
         measure = next(m for m in self.goal.measures if m.reference == self.gap.measure)
-        what = measure.what or self.goal.what
+        beside = label_of(self.beside) if self.beside else ""
+        what = measure.what or self.goal.what.format(beside)
         return (
             f"With {label_of(less)} the {what} is less than {part} of that with {label_of(more)}."
         )

@@ -76,7 +76,7 @@ class Goal:
     Attributes
     ----------
     name, what
-        Its name, and it in words.
+        Its name, and it in words, with a place for the algorithm of the flow beside.
     measures
         Its quantities; the one with the largest gap counts.
     traffic
@@ -133,13 +133,13 @@ GOALS: Final[Mapping[str, Goal]] = {
         ),
         Goal(
             "share",
-            "goodput next to a flow of the first reference",
+            "goodput next to a flow of {}",
             (Measure(_GOODPUT),),
             Traffic.BESIDE,
         ),
         Goal(
             "harm",
-            "goodput that a flow of the first reference has next to it",
+            "goodput that a flow of {} has next to it",
             (Measure(f"goodput_mbit_per_s[{BESIDE}]"),),
             Traffic.BESIDE,
         ),

@@ -331,7 +331,7 @@ def _finished(
     done = Hunted(request, hunted.search, hunted.typed, hunted.proposer)
     if minimal is None or minimal.gap is None:
         return done
-    statement = Statement.of(hunted.goal, minimal.gap)
+    statement = Statement.of(hunted.goal, minimal.gap, hunted.space.beside)
     study = claiming.content(statement, hunted.space, minimal.point, hunted.typed, request.command)
     on_step("confirming with other seeds")
     simulator = engines.named(EngineName.SIMULATOR)
