@@ -92,8 +92,8 @@ def test_a_page_says_which_findings_are_known() -> None:
     assert "dumbbell hunt ALGORITHM --goal share --points 9`" in text
     again, missed = text.index("finds these again,"), text.index("finds no scenario")
     assert again < text.index("- Vegas: loss-based") < missed < text.index("- TCP-NV: it was")
-    assert line(text, "new to us") == snapshot(
-        "The others are new to us: Veno. Some may be published where we have not looked."
+    assert line(text, "our list") == snapshot(
+        "The others are missing from our list of published failings: Veno. Nobody has searched the literature for them yet."
     )
 
 

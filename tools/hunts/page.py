@@ -138,14 +138,14 @@ def _rest(
 
 
 def _known(subject: Subject, confirmed: Sequence[Replayed], others: Others) -> Iterator[str]:
-    """Yield which of the findings are known, and which are new to us."""
+    """Yield which of the findings are in the list of published failings, and which are not."""
     if not subject.known:
         return
     found = [replay.algorithm for replay in confirmed]
     again = [name for name in found if name in subject.known]
     missed = [name for name in subject.known if name not in [*found, *others.missing]]
     new = [name for name in found if name not in subject.known]
-    yield "## Known and new\n"
+    yield "## Published failings\n"
     if again:
         yield "The search finds these again, which are published or intended:\n"
         yield "\n".join(f"- {label_of(name)}: {subject.known[name]}" for name in again) + "\n"
@@ -154,8 +154,8 @@ def _known(subject: Subject, confirmed: Sequence[Replayed], others: Others) -> I
         yield "\n".join(f"- {label_of(name)}: {subject.known[name]}" for name in missed) + "\n"
     if new:
         yield (
-            f"The others are new to us: {_listed(new)}. Some may be published where we have not "
-            "looked.\n"
+            f"The others are missing from our list of published failings: {_listed(new)}. Nobody has searched "
+            "the literature for them yet.\n"
         )
 
 
