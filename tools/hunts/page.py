@@ -154,8 +154,8 @@ def _known(subject: Subject, confirmed: Sequence[Replayed], others: Others) -> I
         yield "\n".join(f"- {label_of(name)}: {subject.known[name]}" for name in missed) + "\n"
     if new:
         yield (
-            f"The others are missing from our list of published failings: {_listed(new)}. Nobody has searched "
-            "the literature for them yet.\n"
+            f"The others are missing from our list of published failings: {_listed(new)}. Nobody "
+            "has searched the literature for them yet.\n"
         )
 
 
