@@ -54,58 +54,58 @@
  */
 #include "cc_rates.h"
 
-#define bbr_parameters(P)                                                               \
-	P(startup_gain, "1/256", 739, CC_RANGE(256, 2047),                              \
-	  "gain of rate and window in Startup", "Linux: 2 / ln 2")                      \
-	P(drain_gain, "1/256", 88, CC_RANGE(1, 256), "gain of the rate in Drain",       \
-	  "Linux: ln 2 / 2")                                                            \
-	P(cwnd_gain, "1/256", 512, CC_RANGE(256, 2047),                                 \
-	  "gain of the window while probing bandwidth", "Linux")                        \
-	P(up_gain, "1/256", 320, CC_RANGE(256, 1023),                                   \
-	  "gain of the rate in the phase above bw", "Linux")                            \
-	P(down_gain, "1/256", 192, CC_RANGE(1, 256),                                    \
-	  "gain of the rate in the phase below bw", "Linux")                            \
-	P(cycle_phases, "phases", 8, CC_RANGE(3, 64), "phases of a cycle", "Linux")     \
-	P(bw_window, "round trips", 10, CC_RANGE(1, 1000),                              \
-	  "how long a rate of delivery counts", "Linux")                                \
-	P(min_rtt_window, "ms", 10000, CC_RANGE(100, 600000),                           \
-	  "how long a smallest RTT counts", "Linux")                                    \
-	P(probe_rtt_time, "ms", 200, CC_RANGE(0, 10000),                                \
-	  "how long the window is small to see the path's RTT; 0: not at all", "Linux") \
-	P(min_cwnd, "segments", 4, CC_RANGE(1, 1000), "smallest window, and that one",  \
-	  "Linux")                                                                      \
-	P(full_bw_growth, "1/256", 320, CC_RANGE(257, 2047),                            \
-	  "growth of bw that shows that the pipe is not full", "Linux")                 \
-	P(full_bw_rounds, "round trips", 3, CC_RANGE(1, 100),                           \
-	  "round trips without it that end Startup", "Linux")                           \
-	P(pacing_margin, "%", 1, CC_RANGE(0, 99), "how far pacing stays below bw",      \
-	  "Linux")                                                                      \
-	P(lt_rounds, "round trips", 4, CC_RANGE(1, 63),                                 \
-	  "shortest interval of policer detection; four times as long is the longest",  \
-	  "Linux")                                                                      \
-	P(lt_loss, "1/256", 50, CC_RANGE(1, 256),                                       \
-	  "share lost of an interval that speaks for a policer", "Linux")               \
-	P(lt_ratio, "1/256", 32, CC_RANGE(0, 256),                                      \
-	  "how much the rates of two such intervals differ at most", "Linux")           \
-	P(lt_use_rounds, "round trips", 48, CC_RANGE(0, 127),                           \
-	  "how long a policer's rate is used; 0: no detection", "Linux")                \
-	P(extra_gain, "1/256", 256, CC_RANGE(0, 1023),                                  \
-	  "share of the ACKs' aggregation that the window makes room for; 0: none",     \
-	  "Linux 5.1")                                                                  \
-	P(extra_window, "round trips", 5, CC_RANGE(1, 31),                              \
-	  "half of how long an aggregation counts", "Linux 5.1")                        \
-	P(extra_max, "ms", 100, CC_RANGE(0, 1000), "most of it, in time at bw",         \
-	  "Linux 5.1")                                                                  \
-	P(edt_correction, "switch", 1, CC_SWITCH,                                       \
-	  "in flight is what will be at the next departure", "Linux 4.20")              \
-	P(up_room, "switch", 1, CC_SWITCH,                                              \
-	  "two segments of window more in the phase above bw", "Linux 4.20")            \
-	P(equal_rtt, "switch", 0, CC_SWITCH,                                            \
-	  "an RTT equal to the smallest one makes that one count longer",               \
-	  "Linux until 5.x")                                                            \
-	P(idle_care, "switch", 1, CC_SWITCH,                                            \
-	  "RTTs that waited for a delayed ACK do not replace an old one, and an idle "  \
-	  "time may end the search for the RTT",                                        \
+#define bbr_parameters(P)                                                                \
+	P(startup_gain, "1/256", 739, CC_RANGE(256, 2047),                               \
+	  "gain of rate and window in Startup", "Linux: 2 / ln 2")                       \
+	P(drain_gain, "1/256", 88, CC_RANGE(1, 256), "gain of the rate in Drain",        \
+	  "Linux: ln 2 / 2")                                                             \
+	P(cwnd_gain, "1/256", 512, CC_RANGE(256, 2047),                                  \
+	  "gain of the window while probing bandwidth", "Linux")                         \
+	P(up_gain, "1/256", 320, CC_RANGE(256, 1023),                                    \
+	  "gain of the rate in the phase above bw", "Linux")                             \
+	P(down_gain, "1/256", 192, CC_RANGE(1, 256),                                     \
+	  "gain of the rate in the phase below bw", "Linux")                             \
+	P(cycle_phases, "phases", 8, CC_RANGE(3, 64), "phases of a cycle", "Linux")      \
+	P(bw_window, "round trips", 10, CC_RANGE(1, 1000),                               \
+	  "time for which a delivery rate counts", "Linux")                              \
+	P(min_rtt_window, "ms", 10000, CC_RANGE(100, 600000),                            \
+	  "time for which a smallest RTT counts", "Linux")                               \
+	P(probe_rtt_time, "ms", 200, CC_RANGE(0, 10000),                                 \
+	  "time with a small window, to measure the path's RTT; 0: none", "Linux")       \
+	P(min_cwnd, "segments", 4, CC_RANGE(1, 1000),                                    \
+	  "smallest window, also that for the path's RTT", "Linux")                      \
+	P(full_bw_growth, "1/256", 320, CC_RANGE(257, 2047),                             \
+	  "growth of bw that proves that the pipe is not full", "Linux")                 \
+	P(full_bw_rounds, "round trips", 3, CC_RANGE(1, 100),                            \
+	  "round trips without that growth that end Startup", "Linux")                   \
+	P(pacing_margin, "%", 1, CC_RANGE(0, 99), "distance of pacing below bw",         \
+	  "Linux")                                                                       \
+	P(lt_rounds, "round trips", 4, CC_RANGE(1, 63),                                  \
+	  "shortest interval of policer detection; four times as long is the longest",   \
+	  "Linux")                                                                       \
+	P(lt_loss, "1/256", 50, CC_RANGE(1, 256),                                        \
+	  "share lost in an interval that indicates a policer", "Linux")                 \
+	P(lt_ratio, "1/256", 32, CC_RANGE(0, 256),                                       \
+	  "largest difference between the rates of two such intervals", "Linux")         \
+	P(lt_use_rounds, "round trips", 48, CC_RANGE(0, 127),                            \
+	  "time for which a policer's rate is used; 0: no detection", "Linux")           \
+	P(extra_gain, "1/256", 256, CC_RANGE(0, 1023),                                   \
+	  "share of the ACKs' aggregation that the window allows for; 0: none",          \
+	  "Linux 5.1")                                                                   \
+	P(extra_window, "round trips", 5, CC_RANGE(1, 31),                               \
+	  "half of the time for which an aggregation counts", "Linux 5.1")               \
+	P(extra_max, "ms", 100, CC_RANGE(0, 1000), "largest aggregation, in time at bw", \
+	  "Linux 5.1")                                                                   \
+	P(edt_correction, "switch", 1, CC_SWITCH,                                        \
+	  "in flight counts the segments at the next departure", "Linux 4.20")           \
+	P(up_room, "switch", 1, CC_SWITCH,                                               \
+	  "two segments of window more in the phase above bw", "Linux 4.20")             \
+	P(equal_rtt, "switch", 0, CC_SWITCH,                                             \
+	  "an RTT equal to the smallest one makes that one count longer",                \
+	  "Linux until 5.x")                                                             \
+	P(idle_care, "switch", 1, CC_SWITCH,                                             \
+	  "RTTs that waited for a delayed ACK do not replace an old one, and an idle "   \
+	  "time may end the search for the RTT",                                         \
 	  "Linux 4.17")
 
 /* Linux 4.14 did not have these features. */

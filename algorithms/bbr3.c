@@ -65,55 +65,57 @@
  */
 #include "cc_rates.h"
 
-#define bbr3_parameters(P)                                                              \
-	P(startup_gain, "1/256", 710, CC_RANGE(256, CC_GAIN_MAX),                       \
-	  "gain of the rate in Startup", "Google's kernel: 4 ln 2")                     \
-	P(startup_cwnd_gain, "1/256", 512, CC_RANGE(256, CC_GAIN_MAX),                  \
-	  "gain of the window in Startup and Drain", "Google's kernel")                 \
-	P(drain_gain, "1/256", 88, CC_RANGE(1, 256), "gain of the rate in Drain",       \
-	  "Google's kernel; draft: 0.5")                                                \
-	P(drain_rounds, "round trips", 0, CC_RANGE(0, 31),                              \
-	  "longest Drain; 0: until it is done", "draft: 3")                             \
-	P(cwnd_gain, "1/256", 512, CC_RANGE(256, CC_GAIN_MAX),                          \
-	  "gain of the window otherwise", "Google's kernel")                            \
-	P(up_gain, "1/256", 320, CC_RANGE(256, CC_GAIN_MAX), "gain of the rate in Up",  \
-	  "Google's kernel")                                                            \
-	P(up_cwnd_gain, "1/256", 576, CC_RANGE(256, CC_GAIN_MAX),                       \
-	  "gain of the window in Up", "Google's kernel")                                \
-	P(down_gain, "1/256", 232, CC_RANGE(1, 256), "gain of the rate in Down",        \
-	  "Google's kernel; draft: 0.90")                                               \
-	P(probe_rtt_gain, "1/256", 128, CC_RANGE(0, 256),                               \
-	  "gain of the window while the RTT is looked for", "Google's kernel")          \
-	P(probe_rtt_interval, "ms", 5000, CC_RANGE(100, 600000),                        \
-	  "time without a smaller RTT after which it is looked for", "Google's kernel") \
-	P(probe_rtt_time, "ms", 200, CC_RANGE(0, 10000), "how long; 0: never",          \
-	  "Google's kernel")                                                            \
-	P(min_rtt_window, "ms", 10000, CC_RANGE(100, 600000),                           \
-	  "how long a smallest RTT counts", "Google's kernel")                          \
-	P(keep, "1/256", 180, CC_RANGE(1, 256), "kept of the bounds on congestion",     \
-	  "Google's kernel: 1 - 0.3")                                                   \
-	P(loss_threshold, "1/256", 5, CC_RANGE(0, 256),                                 \
-	  "share of a flight that may be lost", "Google's kernel: 2 %")                 \
-	P(headroom, "1/256", 38, CC_RANGE(0, 255),                                      \
-	  "share of inflight_hi left to others while cruising", "Google's kernel")      \
-	P(full_loss_count, "ACKs", 6, CC_RANGE(1, 15),                                  \
-	  "ACKs with losses in a round trip that may end Startup", "Google's kernel")   \
-	P(probe_rounds, "round trips", 63, CC_RANGE(1, 255),                            \
-	  "most of them from one probe to the next", "Google's kernel")                 \
-	P(probe_wait, "ms", 2000, CC_RANGE(0, 600000),                                  \
-	  "shortest time from one probe to the next", "Google's kernel")                \
-	P(probe_wait_random, "ms", 1000, CC_RANGE(0, 600000),                           \
-	  "most that chance adds to it", "Google's kernel")                             \
-	P(pacing_margin, "%", 1, CC_RANGE(0, 99), "how far pacing stays below bw",      \
-	  "Google's kernel")                                                            \
-	P(full_bw_growth, "1/256", 320, CC_RANGE(257, CC_GAIN_MAX),                     \
-	  "growth of the rate that shows that the pipe is not full", "Google's kernel") \
-	P(full_bw_each_ack, "switch", 1, CC_SWITCH,                                     \
-	  "look for it with each ACK, not once per round trip",                         \
-	  "Google's kernel; draft: 0")                                                  \
-	P(extra_window, "round trips", 5, CC_RANGE(1, 31),                              \
-	  "half of how long an aggregation counts", "Google's kernel; draft: 10")       \
-	P(ecn, "switch", 0, CC_SWITCH, "heed ECN on paths of 5 ms and less",            \
+#define bbr3_parameters(P)                                                               \
+	P(startup_gain, "1/256", 710, CC_RANGE(256, CC_GAIN_MAX),                        \
+	  "gain of the rate in Startup", "Google's kernel: 4 ln 2")                      \
+	P(startup_cwnd_gain, "1/256", 512, CC_RANGE(256, CC_GAIN_MAX),                   \
+	  "gain of the window in Startup and Drain", "Google's kernel")                  \
+	P(drain_gain, "1/256", 88, CC_RANGE(1, 256), "gain of the rate in Drain",        \
+	  "Google's kernel; draft: 0.5")                                                 \
+	P(drain_rounds, "round trips", 0, CC_RANGE(0, 31),                               \
+	  "longest Drain; 0: until it is done", "draft: 3")                              \
+	P(cwnd_gain, "1/256", 512, CC_RANGE(256, CC_GAIN_MAX),                           \
+	  "gain of the window otherwise", "Google's kernel")                             \
+	P(up_gain, "1/256", 320, CC_RANGE(256, CC_GAIN_MAX), "gain of the rate in Up",   \
+	  "Google's kernel")                                                             \
+	P(up_cwnd_gain, "1/256", 576, CC_RANGE(256, CC_GAIN_MAX),                        \
+	  "gain of the window in Up", "Google's kernel")                                 \
+	P(down_gain, "1/256", 232, CC_RANGE(1, 256), "gain of the rate in Down",         \
+	  "Google's kernel; draft: 0.90")                                                \
+	P(probe_rtt_gain, "1/256", 128, CC_RANGE(0, 256),                                \
+	  "gain of the window during the search for the RTT", "Google's kernel")         \
+	P(probe_rtt_interval, "ms", 5000, CC_RANGE(100, 600000),                         \
+	  "time without a smaller RTT after which BBR searches for it",                  \
+	  "Google's kernel")                                                             \
+	P(probe_rtt_time, "ms", 200, CC_RANGE(0, 10000), "how long; 0: never",           \
+	  "Google's kernel")                                                             \
+	P(min_rtt_window, "ms", 10000, CC_RANGE(100, 600000),                            \
+	  "time for which a smallest RTT counts", "Google's kernel")                     \
+	P(keep, "1/256", 180, CC_RANGE(1, 256),                                          \
+	  "share of the bounds kept on congestion", "Google's kernel: 1 - 0.3")          \
+	P(loss_threshold, "1/256", 5, CC_RANGE(0, 256),                                  \
+	  "share of a flight that may be lost", "Google's kernel: 2 %")                  \
+	P(headroom, "1/256", 38, CC_RANGE(0, 255),                                       \
+	  "share of inflight_hi left to others while cruising", "Google's kernel")       \
+	P(full_loss_count, "ACKs", 6, CC_RANGE(1, 15),                                   \
+	  "ACKs with losses in a round trip that may end Startup", "Google's kernel")    \
+	P(probe_rounds, "round trips", 63, CC_RANGE(1, 255),                             \
+	  "most round trips from one probe to the next", "Google's kernel")              \
+	P(probe_wait, "ms", 2000, CC_RANGE(0, 600000),                                   \
+	  "shortest time from one probe to the next", "Google's kernel")                 \
+	P(probe_wait_random, "ms", 1000, CC_RANGE(0, 600000),                            \
+	  "largest random addition to that time", "Google's kernel")                     \
+	P(pacing_margin, "%", 1, CC_RANGE(0, 99), "distance of pacing below bw",         \
+	  "Google's kernel")                                                             \
+	P(full_bw_growth, "1/256", 320, CC_RANGE(257, CC_GAIN_MAX),                      \
+	  "growth of the rate that proves that the pipe is not full", "Google's kernel") \
+	P(full_bw_each_ack, "switch", 1, CC_SWITCH,                                      \
+	  "look for it with each ACK, not once per round trip",                          \
+	  "Google's kernel; draft: 0")                                                   \
+	P(extra_window, "round trips", 5, CC_RANGE(1, 31),                               \
+	  "half of the time for which an aggregation counts",                            \
+	  "Google's kernel; draft: 10")                                                  \
+	P(ecn, "switch", 0, CC_SWITCH, "heed ECN on paths of 5 ms and less",             \
 	  "Google's kernel, on routes set up for it")
 
 #define bbr3_presets(S)                                                          \

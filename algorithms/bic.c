@@ -40,13 +40,13 @@
 	P(b, "1", 4, CC_RANGE(2, 64),                                                   \
 	  "the search takes 1 / b of the distance to last_max per round trip", "Linux") \
 	P(smooth_part, "round trips", 20, CC_RANGE(1, 1000),                            \
-	  "how long the last b segments before last_max take: sigma", "Linux")          \
+	  "time for the last b segments before last_max: sigma", "Linux")               \
 	P(low_window, "segments", 14, CC_RANGE(0, 65535),                               \
 	  "window up to which it is standard TCP", "Linux; Xu et al. 2004")             \
 	P(kept, "1/1024", 819, CC_RANGE(512, 1023),                                     \
 	  "fraction of the window kept on congestion", "Linux; Xu et al. 2004: 0.8")    \
 	P(fast_convergence, "switch", 1, CC_SWITCH,                                     \
-	  "give way when cut below the previous maximum", "Xu et al. 2004")             \
+	  "yield when cut below the previous maximum", "Xu et al. 2004")                \
 	P(initial_ssthresh, "segments", 0, CC_RANGE(0, 0x7fffffff),                     \
 	  "slow-start threshold of a new connection; 0: none", "Linux")                 \
 	P(ack_ratio_correction, "switch", 1, CC_SWITCH,                                 \

@@ -535,8 +535,8 @@ struct cc_algorithm {
 
 /*
  * One entry function for each hook. It converts the untyped memory of a connection to the
- * algorithm's types. The kernel's adapters define others (CC_HOOK_PLAIN, CC_HOOK_TOLD,
- * CC_HOOK_init).
+ * algorithm's types. The kernel's adapters define others (CC_HOOK_PLAIN,
+ * CC_HOOK_WITH_ARGUMENT, CC_HOOK_init).
  */
 #ifndef CC_HOOK_PLAIN
 #define CC_HOOK_PLAIN(type, NAME, hook, constant)                             \
@@ -545,7 +545,7 @@ struct cc_algorithm {
 	{                                                                     \
 		return NAME##_##hook(params, state, conn);                    \
 	}
-#define CC_HOOK_TOLD(NAME, hook, argument_type)                               \
+#define CC_HOOK_WITH_ARGUMENT(NAME, hook, argument_type)                      \
 	static void dumbbell_##NAME##_##hook(const void *params, void *state, \
 					     struct cc_conn *conn,            \
 					     argument_type argument)          \
@@ -563,14 +563,14 @@ struct cc_algorithm {
 #define CC_HOOK(NAME, hook) CC_HOOK_##hook(NAME)
 #define CC_HOOK_ssthresh(NAME) CC_HOOK_PLAIN(u32, NAME, ssthresh, const)
 #define CC_HOOK_undo_cwnd(NAME) CC_HOOK_PLAIN(u32, NAME, undo_cwnd, const)
-#define CC_HOOK_cong_avoid(NAME) CC_HOOK_TOLD(NAME, cong_avoid, u32)
+#define CC_HOOK_cong_avoid(NAME) CC_HOOK_WITH_ARGUMENT(NAME, cong_avoid, u32)
 #define CC_HOOK_pkts_acked(NAME) \
-	CC_HOOK_TOLD(NAME, pkts_acked, const struct cc_ack_sample *)
-#define CC_HOOK_cwnd_event(NAME) CC_HOOK_TOLD(NAME, cwnd_event, u32)
-#define CC_HOOK_set_state(NAME) CC_HOOK_TOLD(NAME, set_state, u32)
-#define CC_HOOK_in_ack_event(NAME) CC_HOOK_TOLD(NAME, in_ack_event, u32)
+	CC_HOOK_WITH_ARGUMENT(NAME, pkts_acked, const struct cc_ack_sample *)
+#define CC_HOOK_cwnd_event(NAME) CC_HOOK_WITH_ARGUMENT(NAME, cwnd_event, u32)
+#define CC_HOOK_set_state(NAME) CC_HOOK_WITH_ARGUMENT(NAME, set_state, u32)
+#define CC_HOOK_in_ack_event(NAME) CC_HOOK_WITH_ARGUMENT(NAME, in_ack_event, u32)
 #define CC_HOOK_cong_control(NAME) \
-	CC_HOOK_TOLD(NAME, cong_control, const struct cc_rate_sample *)
+	CC_HOOK_WITH_ARGUMENT(NAME, cong_control, const struct cc_rate_sample *)
 #define CC_HOOK_info(NAME)                                                        \
 	static void dumbbell_##NAME##_info(const void *params, const void *state, \
 					   const struct cc_conn *conn,            \

@@ -43,7 +43,7 @@ struct cc_hystart {
 	u32 train_end_us; /* last ACK of the train */
 	u32 round_rtt_us; /* smallest of the round; 0: none */
 	u8 round_samples;
-	u8 found; /* what ended slow start, bits of detect */
+	u8 ended_by; /* what ended slow start, bits of detect */
 };
 
 /* Time of this version of HyStart, modulo 2^32. */
@@ -135,11 +135,11 @@ static inline void cc_hystart_sample(const struct cc_hystart_options *options,
 		return;
 	if (options->detect & CC_HYSTART_TRAIN &&
 	    cc_hystart_train(options, hystart, conn, rtt_min_us))
-		hystart->found |= CC_HYSTART_TRAIN;
+		hystart->ended_by |= CC_HYSTART_TRAIN;
 	if (options->detect & CC_HYSTART_DELAY &&
 	    cc_hystart_delay(options, hystart, rtt_min_us, rtt_us))
-		hystart->found |= CC_HYSTART_DELAY;
-	if (hystart->found)
+		hystart->ended_by |= CC_HYSTART_DELAY;
+	if (hystart->ended_by)
 		conn->ssthresh_segs = conn->cwnd_segs;
 }
 

@@ -40,12 +40,12 @@ struct cc_path_train {
 };
 
 struct cc_path {
-	struct cc_path_train best;  /* the estimate in use */
-	struct cc_path_train found; /* the best of this window */
-	u32 rtt_us;		    /* latest sample; 0: none */
-	u32 rtt_min_us;		    /* 0: none */
-	u32 rtt_max_us;		    /* that two samples in a row reached */
-	u32 sample_us;		    /* time of the latest sample */
+	struct cc_path_train best;	  /* the estimate in use */
+	struct cc_path_train window_best; /* the best of this window */
+	u32 rtt_us;			  /* latest sample; 0: none */
+	u32 rtt_min_us;			  /* 0: none */
+	u32 rtt_max_us;			  /* that two samples in a row reached */
+	u32 sample_us;			  /* time of the latest sample */
 	u32 train_start_us;
 	u32 train_start_rtt_us;
 	u32 train_segs;
@@ -93,8 +93,8 @@ static inline void cc_path_end_train(struct cc_path *path,
 	struct cc_path_train train = {path->train_segs, us,
 				      path->train_start_rtt_us + rtt_us};
 
-	if (cc_path_is_better(options, &train, &path->found))
-		path->found = train;
+	if (cc_path_is_better(options, &train, &path->window_best))
+		path->window_best = train;
 	if (cc_path_is_better(options, &train, &path->best))
 		path->best = train;
 }
@@ -111,9 +111,9 @@ static inline void cc_path_turn(struct cc_path *path,
 	if (!options->window_rtts || path->rounds < options->window_rtts)
 		return;
 	path->rounds = 0;
-	if (path->found.segs)
-		path->best = path->found;
-	path->found.segs = 0;
+	if (path->window_best.segs)
+		path->best = path->window_best;
+	path->window_best.segs = 0;
 }
 
 static inline void cc_path_measure(struct cc_path *path,

@@ -139,7 +139,7 @@ static inline void cc_start_hystart(struct cc_start *start, struct cc_conn *conn
 	hystart->rtt_min_us =
 		hystart->rtt_min_us ? cc_min(hystart->rtt_min_us, rtt_us) : rtt_us;
 	cc_hystart_sample(&options, &hystart->rounds, conn, hystart->rtt_min_us, rtt_us);
-	start->is_over = hystart->rounds.found != 0;
+	start->is_over = hystart->rounds.ended_by != 0;
 }
 
 /* Constants of RFC 9406, section 4.3; an ACK counts for L segments unless paced. */

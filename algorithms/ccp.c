@@ -131,7 +131,7 @@ static void ccp_init(const struct ccp_params *params, struct ccp_state *ccp,
 }
 
 /* Kp (B - x), segments. */
-static u64 ccp_wanted(const struct ccp_params *params, const struct ccp_state *ccp,
+static u64 ccp_target(const struct ccp_params *params, const struct ccp_state *ccp,
 		      const struct cc_storage_options *options)
 {
 	return params->kp * cc_storage_free(&ccp->storage, options) >> CC_PATH_SHIFT;
@@ -141,20 +141,20 @@ static u64 ccp_wanted(const struct ccp_params *params, const struct ccp_state *c
 static u64 ccp_rest(const struct ccp_params *params, const struct ccp_state *ccp,
 		    const struct cc_storage_options *options)
 {
-	return ccp_wanted(params, ccp, options) / (options->beyond_flight ? 1 : 3);
+	return ccp_target(params, ccp, options) / (options->beyond_flight ? 1 : 3);
 }
 
 /* Result of the law, segments. */
 static u64 ccp_law(const struct ccp_params *params, const struct ccp_state *ccp,
 		   const struct cc_storage_options *options, u32 in_flight_segs)
 {
-	u64 wanted = ccp_wanted(params, ccp, options);
+	u64 target = ccp_target(params, ccp, options);
 
 	if (cc_storage_at_transmission(options))
 		return ccp_rest(params, ccp, options);
 	if (options->beyond_flight)
-		return (wanted + in_flight_segs) / 2;
-	return wanted > in_flight_segs ? (wanted - in_flight_segs) / 2 : 0;
+		return (target + in_flight_segs) / 2;
+	return target > in_flight_segs ? (target - in_flight_segs) / 2 : 0;
 }
 
 static u32 ccp_ssthresh(const struct ccp_params *params, struct ccp_state *ccp,
@@ -206,6 +206,6 @@ CC_ALGORITHM(ccp, .title = "CCP", .family = CC_FAMILY_DELAY, .year = 2010,
 	     .source =
 		     "D. Cavendish, K. Kumazoe, M. Tsuru, Y. Oie, M. Gerla, Capacity and "
 		     "Congestion Probing, INTERNET 2010; Kumazoe et al. 2012, equation 5",
-	     .summary = "Sets the window in proportion to what is free of the path's "
+	     .summary = "Sets the window in proportion to the free part of the path's "
 			"storage, which it estimates.",
 	     .info_names = CC_STORAGE_INFO);

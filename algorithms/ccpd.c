@@ -71,17 +71,18 @@
  */
 #include "cc_storage.h"
 
-#define ccpd_parameters(P)                                                            \
-	P(kp, "gain", 4, CC_RANGE(0, 64), "Kp, the proportional gain",                \
-	  "Kumazoe et al. 2012, section IV: 1, 2 and 4")                              \
-	P(kd, "kd_unit", 4000, CC_RANGE(0, 100000), "Kd, the derivative gain",        \
-	  "Kumazoe et al. 2012, section IV: 1000, 2000 and 4000")                     \
-	P(kd_unit, "ns", 1000, CC_RANGE(1, 1000000000), "the time that Kd counts in", \
-	  "interpretation")                                                           \
-	P(kd_opposite, "switch", 0, CC_SWITCH,                                        \
-	  "the derivative term has the opposite sign", "interpretation")              \
-	P(d_limit, "%", 100, CC_RANGE(0, 10000),                                      \
-	  "of what is in flight: the largest derivative term", "interpretation")      \
+#define ccpd_parameters(P)                                                     \
+	P(kp, "gain", 4, CC_RANGE(0, 64), "Kp, the proportional gain",         \
+	  "Kumazoe et al. 2012, section IV: 1, 2 and 4")                       \
+	P(kd, "kd_unit", 4000, CC_RANGE(0, 100000), "Kd, the derivative gain", \
+	  "Kumazoe et al. 2012, section IV: 1000, 2000 and 4000")              \
+	P(kd_unit, "ns", 1000, CC_RANGE(1, 1000000000), "unit of time of Kd",  \
+	  "interpretation")                                                    \
+	P(kd_opposite, "switch", 0, CC_SWITCH,                                 \
+	  "the derivative term has the opposite sign", "interpretation")       \
+	P(d_limit, "%", 100, CC_RANGE(0, 10000),                               \
+	  "largest derivative term, relative to the segments in flight",       \
+	  "interpretation")                                                    \
 	cc_storage_parameters(P, "6", 0)
 
 #define ccpd_presets(S)                                                              \
@@ -247,5 +248,5 @@ CC_ALGORITHM(
 		"D. Cavendish, H. Kuwahara, K. Kumazoe, M. Tsuru, Y. Oie, TCP Congestion "
 		"Avoidance using Proportional plus Derivative Control, INTERNET 2011; "
 		"Kumazoe et al. 2012, equation 6",
-	.summary = "As CCP, and damps what it does by how fast the path's storage fills.",
+	.summary = "CCP, damped by the rate at which the path's storage fills.",
 	.info_names = CC_STORAGE_INFO);

@@ -57,10 +57,10 @@
 	  "fraction of the window kept for delay",                                    \
 	  "Linux backoff_beta: 0.7071; Hayes and Armitage 2011: 0.7")                 \
 	P(backoff_factor, "1/s", 42, CC_RANGE(1, 1000000),                            \
-	  "how fast the probability to back off grows with the gradient",             \
+	  "growth of the back-off probability with the gradient",                     \
 	  "Linux; Hayes and Armitage 2011: 1 / (G window) with G = 3 ms")             \
 	P(ineffective, "backoffs", 5, CC_RANGE(0, 254),                               \
-	  "how many in a row may leave the RTT as it is; 0: any number",              \
+	  "most in a row that may leave the RTT unchanged; 0: any number",            \
 	  "Linux use_ineff; Hayes and Armitage 2011")                                 \
 	P(shadow, "switch", 1, CC_SWITCH, "a loss cuts to half of the shadow window", \
 	  "Linux use_shadow; Hayes and Armitage 2011")                                \

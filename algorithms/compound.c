@@ -62,7 +62,7 @@
 	P(beta, "1/1024", 512, CC_RANGE(1, 512), "share of the window cut by loss",      \
 	  "Tan et al. 2006: 1/2")                                                        \
 	P(eta, "1/1024", 1024, CC_RANGE(0, 16384),                                       \
-	  "what dwnd loses for each segment of backlog", "Tan et al. 2006: 1")           \
+	  "reduction of dwnd for each segment of backlog", "Tan et al. 2006: 1")         \
 	P(gamma, "segments", 30, CC_RANGE(0, 1000000),                                   \
 	  "backlog from which dwnd yields; with gamma_tuning its first value",           \
 	  "Tan et al. 2006")                                                             \
@@ -79,7 +79,7 @@
 	  "share of the backlog of standard TCP that gamma aims at",                     \
 	  "draft-sridharan-tcpm-ctcp-02: 3/4")                                           \
 	P(gamma_gain, "1/1024", 256, CC_RANGE(0, 1024),                                  \
-	  "share of the way that gamma takes with each loss",                            \
+	  "share of the distance that gamma moves with each loss",                       \
 	  "interpretation; Andrew's Linux module 1.3: 1/4")                              \
 	P(spread_growth, "switch", 0, CC_SWITCH,                                         \
 	  "grow dwnd with the ACKs of a round trip, not at once",                        \

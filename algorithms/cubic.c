@@ -66,7 +66,7 @@
 	  "C, in segments per cubic second: how steep the cubic is",                    \
 	  "Linux bic_scale, about 0.4; RFC 9438 section 5.1")                           \
 	P(fast_convergence, "switch", 1, CC_SWITCH,                                     \
-	  "give way when cut below the previous maximum", "RFC 9438 section 4.7")       \
+	  "yield when cut below the previous maximum", "RFC 9438 section 4.7")          \
 	P(tcp_friendliness, "switch", 1, CC_SWITCH,                                     \
 	  "be at least as fast as standard TCP", "RFC 9438 section 4.3")                \
 	P(initial_ssthresh, "segments", 0, CC_RANGE(0, 0x7fffffff),                     \
@@ -341,7 +341,7 @@ static void cubic_pkts_acked(const struct cubic_params *params, struct cubic_sta
 		rtt_us = cc_max(rtt_us / 125, 1) * 125;
 	if (!cubic->rtt_min_us || rtt_us < cubic->rtt_min_us)
 		cubic->rtt_min_us = rtt_us;
-	if (params->hystart != CC_HYSTART_OFF && !cubic->hystart.found &&
+	if (params->hystart != CC_HYSTART_OFF && !cubic->hystart.ended_by &&
 	    cc_in_slow_start(conn) && !cc_stack_ends_slow_start(conn)) {
 		struct cc_hystart_options options = CUBIC_HYSTART(params);
 

@@ -48,37 +48,38 @@
  */
 #include "cc.h"
 
-#define fast_parameters(P)                                                           \
-	P(gamma, "%", 50, CC_RANGE(1, 100), "share of the way taken at each update", \
-	  "Li et al. 2007, Table II: 50; Jin et al. 2004: 0.5")                      \
-	P(m0a, "segments", 8, CC_RANGE(1, 1000000), "alpha at level 0",              \
-	  "Li et al. 2007, Table II")                                                \
-	P(m1a, "segments", 20, CC_RANGE(1, 1000000), "alpha at level 1",             \
-	  "Li et al. 2007, Table II")                                                \
-	P(m2a, "segments", 200, CC_RANGE(1, 1000000), "alpha at level 2",            \
-	  "Li et al. 2007, Table II")                                                \
-	P(m0u, "kB/s", 1500, CC_RANGE(0, 0xffffffff),                                \
-	  "throughput above which level 0 becomes 1", "Li et al. 2007, Table II")    \
-	P(m1l, "kB/s", 1250, CC_RANGE(0, 0xffffffff),                                \
-	  "throughput below which level 1 becomes 0", "Li et al. 2007, Table II")    \
-	P(m1u, "kB/s", 15000, CC_RANGE(0, 0xffffffff),                               \
-	  "throughput above which level 1 becomes 2", "Li et al. 2007, Table II")    \
-	P(m2l, "kB/s", 12500, CC_RANGE(0, 0xffffffff),                               \
-	  "throughput below which level 2 becomes 1", "Li et al. 2007, Table II")    \
-	P(update_rtts, "round trips", 2, CC_RANGE(1, 8),                             \
-	  "round trips from one update of the window to the next",                   \
-	  "Jin et al. 2004: every other one")                                        \
-	P(mi_threshold, "us", 750, CC_RANGE(0, 1000000),                             \
-	  "queueing delay below which alpha is a share of the window", "ns-2")       \
-	P(mi_gain, "%", 100, CC_RANGE(1, 100), "that share: a of alpha(w) = a w",    \
-	  "interpretation")                                                          \
-	P(slow_start_exit, "switch", 0, CC_SWITCH,                                   \
-	  "leave slow start when the queueing delay reaches mi_threshold",           \
-	  "interpretation")                                                          \
-	P(pacing, "%", 120, CC_RANGE(0, 400),                                        \
-	  "pacing rate relative to the window per smoothed RTT; 0: not paced",       \
-	  "interpretation; Linux's margin")                                          \
-	P(pacing_slow_start, "%", 0, CC_RANGE(0, 400), "the same in slow start",     \
+#define fast_parameters(P)                                                        \
+	P(gamma, "%", 50, CC_RANGE(1, 100),                                       \
+	  "share of the distance taken at each update",                           \
+	  "Li et al. 2007, Table II: 50; Jin et al. 2004: 0.5")                   \
+	P(m0a, "segments", 8, CC_RANGE(1, 1000000), "alpha at level 0",           \
+	  "Li et al. 2007, Table II")                                             \
+	P(m1a, "segments", 20, CC_RANGE(1, 1000000), "alpha at level 1",          \
+	  "Li et al. 2007, Table II")                                             \
+	P(m2a, "segments", 200, CC_RANGE(1, 1000000), "alpha at level 2",         \
+	  "Li et al. 2007, Table II")                                             \
+	P(m0u, "kB/s", 1500, CC_RANGE(0, 0xffffffff),                             \
+	  "throughput above which level 0 becomes 1", "Li et al. 2007, Table II") \
+	P(m1l, "kB/s", 1250, CC_RANGE(0, 0xffffffff),                             \
+	  "throughput below which level 1 becomes 0", "Li et al. 2007, Table II") \
+	P(m1u, "kB/s", 15000, CC_RANGE(0, 0xffffffff),                            \
+	  "throughput above which level 1 becomes 2", "Li et al. 2007, Table II") \
+	P(m2l, "kB/s", 12500, CC_RANGE(0, 0xffffffff),                            \
+	  "throughput below which level 2 becomes 1", "Li et al. 2007, Table II") \
+	P(update_rtts, "round trips", 2, CC_RANGE(1, 8),                          \
+	  "round trips from one update of the window to the next",                \
+	  "Jin et al. 2004: every other one")                                     \
+	P(mi_threshold, "us", 750, CC_RANGE(0, 1000000),                          \
+	  "queueing delay below which alpha is a share of the window", "ns-2")    \
+	P(mi_gain, "%", 100, CC_RANGE(1, 100),                                    \
+	  "share of the window: a of alpha(w) = a w", "interpretation")           \
+	P(slow_start_exit, "switch", 0, CC_SWITCH,                                \
+	  "leave slow start when the queueing delay reaches mi_threshold",        \
+	  "interpretation")                                                       \
+	P(pacing, "%", 120, CC_RANGE(0, 400),                                     \
+	  "pacing rate relative to the window per smoothed RTT; 0: not paced",    \
+	  "interpretation; Linux's margin")                                       \
+	P(pacing_slow_start, "%", 0, CC_RANGE(0, 400), "the same in slow start",  \
 	  "interpretation; Linux's margin would be 200")
 
 #define fast_presets(S)                                                             \
@@ -201,15 +202,15 @@ static void fast_update_window(const struct fast_params *params, struct fast_sta
 	u64 whole = (u64)conn->cwnd_segs << FAST_SHIFT;
 	u64 window = whole + fast->window_fraction;
 	u64 backlog = fast_backlog(fast, conn);
-	u64 wanted = (u64)fast_alpha(params, fast) << FAST_SHIFT;
+	u64 target = (u64)fast_alpha(params, fast) << FAST_SHIFT;
 	u64 limit = (u64)conn->cwnd_clamp_segs << FAST_SHIFT;
 
 	if (fast_queue_is_empty(params, fast))
-		wanted = whole * params->mi_gain / 100;
-	if (wanted > backlog)
-		window += (wanted - backlog) * params->gamma / 100;
+		target = whole * params->mi_gain / 100;
+	if (target > backlog)
+		window += (target - backlog) * params->gamma / 100;
 	else
-		window -= (backlog - wanted) * params->gamma / 100;
+		window -= (backlog - target) * params->gamma / 100;
 	if (limit > 2 * whole)
 		limit = 2 * whole;
 	if (window > limit)

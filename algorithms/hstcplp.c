@@ -267,7 +267,7 @@ CC_ALGORITHM(hstcplp, .title = "HSTCP-LP", .family = CC_FAMILY_HYBRID, .year = 2
 	     .source = "A. Kuzmanovic, E. Knightly, R. L. Cottrell, HSTCP-LP: A Protocol "
 		       "for Low-Priority Bulk Data Transfer in High-Speed High-RTT "
 		       "Networks, PFLDnet 2004",
-	     .summary = "HighSpeed TCP that takes what others leave: the window falls as "
-			"soon as one-way times show a queue.",
+	     .summary = "HighSpeed TCP that takes only the capacity that others leave: "
+			"the window falls as soon as one-way times show a queue.",
 	     .flags = CC_NEEDS_ONE_WAY,
 	     .info_names = {"delay_above_min_ticks", "threshold_ticks", "indications"});

@@ -212,7 +212,6 @@ CC_ALGORITHM(hybla, .title = "TCP Hybla", .family = CC_FAMILY_LOSS, .year = 2004
 	     .source = "C. Caini, R. Firrincieli, TCP Hybla: a TCP Enhancement for "
 		       "Heterogeneous Networks, International Journal of Satellite "
 		       "Communications and Networking 22(5), 2004",
-	     .summary =
-		     "Grows on long paths as standard TCP does on one of 25 ms, so that "
-		     "the RTT does not decide who gets what.",
+	     .summary = "Grows on long paths as standard TCP does on one of 25 ms, so "
+			"that shares do not depend on the RTT.",
 	     .info_names = {"rho_milli", "srtt_min_us"});

@@ -34,30 +34,30 @@
  */
 #include "cc.h"
 
-#define illinois_parameters(P)                                                       \
-	P(alpha_min, "1/128", 38, CC_RANGE(1, 128),                                  \
-	  "growth per round trip with a full queue", "Linux; Liu et al. 2006: 0.3")  \
-	P(alpha_max, "1/128", 1280, CC_RANGE(128, 12800),                            \
-	  "growth per round trip with an empty queue", "Linux; Liu et al. 2006: 10") \
-	P(beta_min, "1/64", 8, CC_RANGE(1, 32), "share cut with an empty queue",     \
-	  "Linux; Liu et al. 2006: 1/8")                                             \
-	P(beta_max, "1/64", 32, CC_RANGE(1, 32),                                     \
-	  "share cut with a full queue; beta_min if that is more",                   \
-	  "Linux; Liu et al. 2006: 1/2")                                             \
-	P(d1, "%", 1, CC_RANGE(0, 100),                                              \
-	  "share of the largest queueing delay up to which growth is alpha_max",     \
-	  "Linux; Liu et al. 2006")                                                  \
-	P(d2, "%", 10, CC_RANGE(0, 100), "that up to which the cut is beta_min",     \
-	  "Linux; Liu et al. 2006")                                                  \
-	P(d3, "%", 80, CC_RANGE(0, 100), "that from which the cut is beta_max",      \
-	  "Linux; Liu et al. 2006")                                                  \
-	P(theta, "round trips", 5, CC_RANGE(1, 1000),                                \
-	  "round trips below d1 after which growth is alpha_max again",              \
-	  "Linux; Liu et al. 2006")                                                  \
-	P(win_thresh, "segments", 15, CC_RANGE(0, 1000000),                          \
-	  "window below which it is standard TCP", "Linux; Liu et al. 2006")         \
-	P(rtt_limit, "us", 3355443, CC_RANGE(1, 0x7fffffff),                         \
-	  "longest RTT that is believed", "Linux")
+#define illinois_parameters(P)                                                          \
+	P(alpha_min, "1/128", 38, CC_RANGE(1, 128),                                     \
+	  "growth per round trip with a full queue", "Linux; Liu et al. 2006: 0.3")     \
+	P(alpha_max, "1/128", 1280, CC_RANGE(128, 12800),                               \
+	  "growth per round trip with an empty queue", "Linux; Liu et al. 2006: 10")    \
+	P(beta_min, "1/64", 8, CC_RANGE(1, 32), "share cut with an empty queue",        \
+	  "Linux; Liu et al. 2006: 1/8")                                                \
+	P(beta_max, "1/64", 32, CC_RANGE(1, 32),                                        \
+	  "share cut with a full queue; beta_min if that is more",                      \
+	  "Linux; Liu et al. 2006: 1/2")                                                \
+	P(d1, "%", 1, CC_RANGE(0, 100),                                                 \
+	  "share of the largest queueing delay up to which growth is alpha_max",        \
+	  "Linux; Liu et al. 2006")                                                     \
+	P(d2, "%", 10, CC_RANGE(0, 100), "share of it up to which the cut is beta_min", \
+	  "Linux; Liu et al. 2006")                                                     \
+	P(d3, "%", 80, CC_RANGE(0, 100), "share of it from which the cut is beta_max",  \
+	  "Linux; Liu et al. 2006")                                                     \
+	P(theta, "round trips", 5, CC_RANGE(1, 1000),                                   \
+	  "round trips below d1 after which growth is alpha_max again",                 \
+	  "Linux; Liu et al. 2006")                                                     \
+	P(win_thresh, "segments", 15, CC_RANGE(0, 1000000),                             \
+	  "window below which it is standard TCP", "Linux; Liu et al. 2006")            \
+	P(rtt_limit, "us", 3355443, CC_RANGE(1, 0x7fffffff), "longest RTT that counts", \
+	  "Linux")
 
 #define illinois_presets(S)                                                           \
 	S("mani2012", "Mani and Mbarek 2012 print the law with symbols only; values " \

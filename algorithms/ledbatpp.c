@@ -36,29 +36,31 @@
 #include "cc.h"
 
 #define ledbatpp_parameters(P)                                                     \
-	P(target, "ms", 60, CC_RANGE(1, 1000), "queueing delay that it rests at",  \
+	P(target, "ms", 60, CC_RANGE(1, 1000), "queueing delay at rest",           \
 	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
 	P(gain_part_max, "segments", 16, CC_RANGE(1, 1000),                        \
-	  "GAIN is one segment in so many at least",                               \
+	  "smallest divisor of GAIN, which is one segment in so many",             \
 	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
 	P(decrease, "%", 100, CC_RANGE(0, 1000),                                   \
-	  "C, how hard the window falls beyond the target",                        \
+	  "C, strength of the reduction beyond the target",                        \
 	  "draft-irtf-iccrg-ledbat-plus-plus: 1")                                  \
 	P(slow_start_exit, "%", 75, CC_RANGE(1, 1000),                             \
-	  "of the target: the delay that ends the first slow start",               \
+	  "delay that ends the first slow start, relative to the target",          \
 	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
-	P(slowdown, "switch", 1, CC_SWITCH, "fall to a small window now and then", \
+	P(slowdown, "switch", 1, CC_SWITCH,                                        \
+	  "reduce the window to a small one periodically",                         \
 	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
 	P(slowdown_window, "segments", 2, CC_RANGE(2, 1000000), "that window",     \
 	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
 	P(slowdown_rtts, "round trips", 2, CC_RANGE(1, 100),                       \
-	  "that it is held, and from the first slow start to the first slowdown",  \
+	  "length of a slowdown, and time from the first slow start to the first " \
+	  "slowdown",                                                              \
 	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
 	P(slowdown_interval, "slowdowns", 9, CC_RANGE(1, 1000),                    \
-	  "time to the next one, as a multiple of the last one's length",          \
+	  "time to the next slowdown, as a multiple of the last one's length",     \
 	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
 	P(base_minutes, "minutes", 10, CC_RANGE(1, 10),                            \
-	  "whose smallest RTT is taken for the path's",                            \
+	  "period whose smallest RTT counts as the path's",                        \
 	  "draft-irtf-iccrg-ledbat-plus-plus; RFC 6817")                           \
 	P(initial_window, "segments", 2, CC_RANGE(1, 1000),                        \
 	  "window to begin with, at most", "draft-irtf-iccrg-ledbat-plus-plus")

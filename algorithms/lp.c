@@ -199,8 +199,8 @@ CC_ALGORITHM(
 	lp, .title = "TCP-LP", .family = CC_FAMILY_DELAY, .year = 2003,
 	.source = "A. Kuzmanovic, E. Knightly, TCP-LP: A Distributed Algorithm for Low "
 		  "Priority Data Transfer, INFOCOM 2003",
-	.summary = "Takes what others leave: the window falls as soon as one-way times "
-		   "show a queue.",
+	.summary = "Takes only the capacity that others leave: the window falls as soon "
+		   "as one-way times show a queue.",
 	.flags = CC_NEEDS_ONE_WAY | CC_RENOS_BOUND,
 	.info_names = {"delay_above_min_ms", "threshold_ms", "indications",
 		       "remote_ticks_per_s"});

@@ -45,51 +45,54 @@
 	P(pad, "segments", 10, CC_RANGE(0, 1000000),                                   \
 	  "window beyond what the path holds that is no congestion", "Linux nv_pad")   \
 	P(pad_buffer, "segments", 2, CC_RANGE(0, 1000000),                             \
-	  "so far below that the window may grow again", "Linux nv_pad_buffer")        \
+	  "distance below that from which the window may grow again",                  \
+	  "Linux nv_pad_buffer")                                                       \
 	P(reset_period, "s", 5, CC_RANGE(1, 3600),                                     \
-	  "mean time after which the smallest RTT is measured anew",                   \
+	  "mean time after which the smallest RTT is measured again",                  \
 	  "Linux nv_reset_period")                                                     \
 	P(window_min, "segments", 2, CC_RANGE(2, 1000000),                             \
-	  "the window that congestion leaves at least", "Linux nv_min_cwnd")           \
+	  "smallest window after congestion", "Linux nv_min_cwnd")                     \
 	P(dec_share, "1/128", 38, CC_RANGE(0, 128),                                    \
-	  "part of the excess that the window falls by on congestion",                 \
+	  "part of the excess by which congestion reduces the window",                 \
 	  "Linux nv_cong_dec_mult: 30 %")                                              \
 	P(ssthresh_factor, "1/8", 8, CC_RANGE(1, 64),                                  \
-	  "ssthresh on congestion, of the most that is no congestion",                 \
+	  "ssthresh on congestion, relative to the largest window without congestion", \
 	  "Linux nv_ssthresh_factor")                                                  \
 	P(rtt_weight, "1/256", 128, CC_RANGE(1, 256), "weight of the latest RTT",      \
 	  "Linux nv_rtt_factor")                                                       \
 	P(kept, "1/1024", 819, CC_RANGE(512, 1024), "part of the window kept on loss", \
 	  "Linux nv_loss_dec_factor since 4.15: 0.8")                                  \
 	P(growth_losses, "round trips", 8, CC_RANGE(0, 255),                           \
-	  "without congestion, after which growth slowed by a timeout doubles; 0: "    \
-	  "timeouts do not slow it",                                                   \
+	  "round trips without congestion after which growth slowed by a timeout "     \
+	  "doubles; 0: timeouts do not slow it",                                       \
 	  "Linux nv_cwnd_growth_rate_neg")                                             \
 	P(growth_gains, "round trips", 0, CC_RANGE(0, 255),                            \
-	  "without congestion, after which growth doubles beyond standard TCP's; 0: "  \
-	  "never",                                                                     \
+	  "round trips without congestion after which growth exceeds standard TCP's "  \
+	  "and doubles; 0: never",                                                     \
 	  "Linux nv_cwnd_growth_rate_pos")                                             \
-	P(dec_samples, "samples", 60, CC_RANGE(1, 255), "needed to find congestion",   \
-	  "Linux nv_dec_eval_min_calls")                                               \
+	P(dec_samples, "samples", 60, CC_RANGE(1, 255),                                \
+	  "samples needed to find congestion", "Linux nv_dec_eval_min_calls")          \
 	P(inc_samples, "samples", 20, CC_RANGE(1, 255),                                \
-	  "needed to find that there is none", "Linux nv_inc_eval_min_calls")          \
+	  "samples needed to find that there is none", "Linux nv_inc_eval_min_calls")  \
 	P(ssthresh_samples, "samples", 30, CC_RANGE(1, 255),                           \
-	  "needed to end the first slow start", "Linux nv_ssthresh_eval_min_calls")    \
+	  "samples needed to end the first slow start",                                \
+	  "Linux nv_ssthresh_eval_min_calls")                                          \
 	P(stop_rounds, "round trips", 10, CC_RANGE(0, 255),                            \
-	  "above the most without enough samples, after which growth stops",           \
+	  "round trips above the largest such window, without enough samples, that "   \
+	  "stop growth",                                                               \
 	  "Linux nv_stop_rtt_cnt")                                                     \
-	P(dec_rounds, "round trips", 2, CC_RANGE(0, 255), "needed to find congestion", \
-	  "Linux nv_rtt_min_cnt")                                                      \
+	P(dec_rounds, "round trips", 2, CC_RANGE(0, 255),                              \
+	  "round trips needed to find congestion", "Linux nv_rtt_min_cnt")             \
 	P(base_rtt, "us", 0, CC_RANGE(0, 10000000),                                    \
 	  "RTT of the path that bounds the smallest one; 0: as TCP-BPF sets, if it "   \
 	  "does",                                                                      \
 	  "Brakmo 2017: 80 us; Linux since 4.15")
 
-#define nv_presets(S)                                                                \
-	S("linux-4.14", "Linux 4.8 to 4.14: loss halves", CC_SET(nv, kept, 512))     \
-	S("brakmo2017",                                                              \
-	  "Brakmo 2017: base RTT of 80 us by TCP-BPF, which came to Linux with the " \
-	  "kept 0.8",                                                                \
+#define nv_presets(S)                                                            \
+	S("linux-4.14", "Linux 4.8 to 4.14: loss halves", CC_SET(nv, kept, 512)) \
+	S("brakmo2017",                                                          \
+	  "Brakmo 2017: base RTT of 80 us by TCP-BPF, which Linux got with the " \
+	  "kept 0.8",                                                            \
 	  CC_SET(nv, base_rtt, 80), CC_SET(nv, kept, 819))
 
 #define nv_hooks(H)       \

@@ -54,10 +54,10 @@
 	P(alpha_initial, "1/1024", 1024, CC_RANGE(0, 1024), "alpha of a new connection", \
 	  "TCP Prague; as DCTCP")                                                        \
 	P(rtt_virtual, "us", 25000, CC_RANGE(0, 1000000),                                \
-	  "RTT whose growth flows of shorter RTTs have; 0: each its own",                \
+	  "RTT whose growth flows of shorter RTTs have; 0: each has its own",            \
 	  "TCP Prague: 25 ms")                                                           \
 	P(transition_rounds, "round trips", 500, CC_RANGE(0, 1000000),                   \
-	  "after so many that begins", "TCP Prague")                                     \
+	  "round trips after which that begins", "TCP Prague")                           \
 	P(pacing, "%", 100, CC_RANGE(50, 400),                                           \
 	  "pacing rate relative to the window per smoothed RTT", "TCP Prague")           \
 	P(pacing_slow_start, "%", 200, CC_RANGE(50, 400),                                \

@@ -44,14 +44,14 @@
  */
 #include "cc.h"
 
-#define relentless_parameters(P)                                                         \
-	P(mark_cost, "segments", 1, CC_RANGE(0, 1000),                                   \
-	  "what a reduction without a loss, thus for a congestion mark, takes away",     \
-	  "interpretation")                                                              \
-	P(grow_in_recovery, "switch", 0, CC_SWITCH,                                      \
-	  "what recovery delivers counts towards growth when it ends", "interpretation") \
-	P(raise_to_flight, "switch", 0, CC_SWITCH,                                       \
-	  "before growth the window is raised to what is in flight",                     \
+#define relentless_parameters(P)                                              \
+	P(mark_cost, "segments", 1, CC_RANGE(0, 1000),                        \
+	  "reduction of the window for a congestion mark", "interpretation")  \
+	P(grow_in_recovery, "switch", 0, CC_SWITCH,                           \
+	  "segments delivered in recovery count towards growth when it ends", \
+	  "interpretation")                                                   \
+	P(raise_to_flight, "switch", 0, CC_SWITCH,                            \
+	  "before growth the window is raised to what is in flight",          \
 	  "interpretation; Mathis's module does so")
 
 #define relentless_presets(S)

@@ -45,9 +45,10 @@
 	P(phy, "1", 8, CC_RANGE(1, 1000000),                                           \
 	  "queueing delay of fast mode: at most the path's RTT / phy", "Linux")        \
 	P(rho, "round trips", 16, CC_RANGE(0, 0xffffff),                               \
-	  "of slow mode, after which others are greedy and a loss halves", "Linux")    \
+	  "round trips of slow mode after which others are greedy and a loss halves",  \
+	  "Linux")                                                                     \
 	P(zeta, "round trips", 50, CC_RANGE(1, 1000000),                               \
-	  "of fast mode, after which reno_count is forgotten", "Linux")                \
+	  "round trips of fast mode after which reno_count is forgotten", "Linux")     \
 	P(one_per_ack, "switch", 0, CC_SWITCH,                                         \
 	  "an ACK earns at most a segment in fast mode, and counts once in slow mode", \
 	  "Linux until 5.6")

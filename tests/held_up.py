@@ -14,7 +14,7 @@ from dumbbell.engines import lateness
 NOT_JUDGED: Final = "not judged: held up for "
 MOST_ON_A_QUIET_MACHINE: Final = 2
 _QUIET: Final = ", on a quiet machine"
-_HELD_UP: Final = re.compile(r"was held up for ([\d.]+ (?:ms|%)) (?:at once|of the time)")
+_HELD_UP: Final = re.compile(r"was stalled for ([\d.]+ (?:ms|%)) (?:at once|of the time)")
 _SECONDS: Final = 1.0
 _LATE_S: Final = 0.001
 """On a quiet machine, 99 % of all sleepers are woken sooner than this."""

@@ -1,6 +1,7 @@
 """Variables, parameters, functions and classes are named after what they hold."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,11 @@ ROOT = Path(__file__).parents[1]
 SOURCES = ["python/dumbbell", "tools", "benches", "tests"]
 
 VAGUE = {"found", "told", "said", "each", "asked", "own"}
+
+NATIVE = ["algorithms/*.[ch]", "crates/*/src/*.c", "crates/*/bpf/*.[ch]", "tests/**/*.[ch]"]
+NATIVE += [f"crates/*/{folder}/**/*.rs" for folder in ("src", "tests", "benches")]
+_NO_CODE = re.compile(r'(?s)//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"')
+_NATIVE_VAGUE = re.compile(rf"\b_?({'|'.join(sorted(VAGUE))})\b")
 
 
 def _bound(node: ast.AST) -> str | None:
@@ -32,6 +38,28 @@ def _vague(source: str) -> Iterator[tuple[int, str]]:
         name = _bound(node)
         if name and name.strip("_").lower() in VAGUE:
             yield getattr(node, "lineno", 0), name
+
+
+def _vague_native(source: str) -> Iterator[tuple[int, str]]:
+    """Yield line and name of each vague name in C or Rust code, outside comments and strings."""
+    code = _NO_CODE.sub(lambda part: "\n" * part[0].count("\n"), source)
+    for name in _NATIVE_VAGUE.finditer(code):
+        yield 1 + code.count("\n", 0, name.start()), name[1]
+
+
+def test_names_of_c_and_rust_are_of_what_they_hold() -> None:
+    files = sorted(file for pattern in NATIVE for file in ROOT.glob(pattern))
+    vague = [
+        f"{file.relative_to(ROOT)}:{line}: {name} is vague; name it after what it holds"
+        for file in files
+        for line, name in _vague_native(file.read_text())
+    ]
+    assert not vague, "\n".join(vague)
+
+
+def test_a_vague_name_of_c_or_rust_is_seen_in_code_alone() -> None:
+    source = 'u32 found; /* told\n each */\nlet said = "own";\n// asked\nfor_each(found_at);'
+    assert list(_vague_native(source)) == [(1, "found"), (3, "said")]
 
 
 def test_names_are_of_what_they_hold() -> None:

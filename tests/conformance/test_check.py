@@ -58,7 +58,7 @@ def test_the_template_passes_all_that_can_be_checked_here(check: Check, tmp_path
     verdicts = {name: row["verdict"] for name, row in rows.items()}
     assert code == 0, rows
     assert set(verdicts.values()) <= {"passed", "not checked"}, rows
-    assert rows["state"]["told"] == "8 of 104 bytes"
+    assert rows["state"]["message"] == "8 of 104 bytes"
     assert verdicts["fills a link"] == verdicts["random loss"] == "passed"
     assert verdicts["states"] == "passed"
     if HAS_TESTBED:
@@ -88,7 +88,7 @@ def test_what_is_wrong_fails_its_row_with_a_reason_and_a_way_out(
     code, rows = check(old, new)
     assert code == 1
     assert rows[row]["verdict"] == "failed", rows
-    assert wanted in rows[row]["told"].replace("./", ""), rows[row]
+    assert wanted in rows[row]["message"].replace("./", ""), rows[row]
     assert rows[row]["remedy"] or row == "compiles"
 
 
@@ -103,7 +103,7 @@ def test_an_algorithm_that_stops_the_process_stops_only_its_row(
 ) -> None:
     code, rows = check("state->reductions++;", "__builtin_trap();", whole=True)
     assert code == 1
-    assert "the process ended by SIG" in rows["runs to its end"]["told"]
+    assert "the process ended by SIG" in rows["runs to its end"]["message"]
     assert rows["everything"]["verdict"] == "not checked"
 
 

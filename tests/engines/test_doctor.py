@@ -28,7 +28,7 @@ WITHOUT = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
 
 ABSENT = {
     "name": "this build",
-    "found": "without the testbed",
+    "state": "without the testbed",
     "ok": False,
     "required": True,
     "needed_for": "everything",

@@ -138,7 +138,7 @@ def _lines(
         at |= changed
         linux, ours = (_outcome(call, side, known) for side in ("linux", "ours"))
         at |= {name: value for name, value in linux.items() if name in at}
-        arguments = call["told"]
+        arguments = call["arguments"]
         if call["hook"] == "pkts_acked" and not asks_flight:
             arguments = arguments[:2]
         words = [call["hook"], *map(str, arguments), *_part("|", changed), *_part(">", linux)]

@@ -16,11 +16,11 @@ from dumbbell.engines import lateness
 pytest_plugins = ["pytester"]
 
 ALONE = (
-    "the emulator was held up for 41 ms at once (limit 10 ms); leave the machine alone",
+    "the emulator was stalled for 41 ms at once (limit 10 ms); leave the machine alone",
     "41 ms",
 )
 SHARE = (
-    "the applications' thread was held up for 4.2 % of the time (limit 1.0 %); leave the "
+    "the applications' thread was stalled for 4.2 % of the time (limit 1.0 %); leave the "
     "machine alone, or let fewer flows run at a time",
     "4.2 %",
 )

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::{AlgorithmError, nearest};
-use crate::own::{OwnError, load_unless};
 use crate::registry::{Algorithm, registry};
+use crate::user_defined::{LoadError, load_unless};
 
 /// Algorithms that a run can name; by default the built-in ones.
 #[derive(Clone, Debug, Default)]
 pub struct Algorithms {
-    own: Vec<&'static Algorithm>,
+    user_defined: Vec<&'static Algorithm>,
 }
 
 impl Algorithms {
@@ -21,12 +21,12 @@ impl Algorithms {
     pub fn load(
         sources: &BTreeMap<String, String>,
         cancel: &AtomicBool,
-    ) -> Result<Self, (String, OwnError)> {
+    ) -> Result<Self, (String, LoadError)> {
         let load = |(name, code): (&String, &String)| {
             load_unless(name, code, &format!("{name}.c"), cancel)
                 .map_err(|error| (name.clone(), error))
         };
-        Ok(Self { own: sources.iter().map(load).collect::<Result<_, _>>()? })
+        Ok(Self { user_defined: sources.iter().map(load).collect::<Result<_, _>>()? })
     }
 
     /// Find the algorithm of this name.
@@ -34,7 +34,7 @@ impl Algorithms {
     /// # Errors
     /// If there is none.
     pub fn find(&self, name: &str) -> Result<&'static Algorithm, AlgorithmError> {
-        let known = || registry().iter().chain(self.own.iter().copied());
+        let known = || registry().iter().chain(self.user_defined.iter().copied());
         known().find(|algorithm| algorithm.name == name).ok_or_else(|| {
             let known: Vec<_> = known().map(|algorithm| algorithm.name).collect();
             AlgorithmError::UnknownAlgorithm {

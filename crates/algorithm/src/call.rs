@@ -44,7 +44,7 @@ pub struct Memory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Call {
     /// The hook and its input.
-    pub told: HookInput,
+    pub input: HookInput,
     /// Memory before the call.
     pub before: Memory,
 }
@@ -66,7 +66,7 @@ impl Call {
         let mut instance = Instance::with_words(algorithm, values, self.before.state);
         let mut conn = self.before.conn;
         let mut answer = 0;
-        match &self.told {
+        match &self.input {
             HookInput::Init => instance.init(&mut conn),
             HookInput::Ssthresh => answer = instance.ssthresh(&conn),
             HookInput::CongAvoid(acked_segs) => instance.cong_avoid(&mut conn, *acked_segs),
@@ -97,10 +97,10 @@ mod tests {
     use crate::find;
     use std::collections::BTreeMap;
 
-    fn call(told: HookInput, conn: Conn) -> Option<Outcome> {
+    fn call(input: HookInput, conn: Conn) -> Option<Outcome> {
         let reno = find("reno").unwrap();
         let values = reno.values(None, &BTreeMap::new()).unwrap();
-        Call { told, before: Memory { conn, state: State::default() } }.make(reno, &values)
+        Call { input, before: Memory { conn, state: State::default() } }.make(reno, &values)
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_hook_is_told_is_no_call() {
+    fn input_of_no_hook_is_no_call() {
         assert!(call(HookInput::CwndEvent(5), Conn::default()).is_some());
         assert!(call(HookInput::CwndEvent(6), Conn::default()).is_none());
         assert!(call(HookInput::SetState(4), Conn::default()).is_some());
@@ -120,11 +120,11 @@ mod tests {
 
     #[test]
     fn calls_are_read_as_they_are_written() {
-        let told =
+        let input =
             HookInput::PktsAcked(AckSample { pkts_acked: 2, rtt_us: -1, in_flight_bytes: 3 });
         let before = Memory { conn: Conn::default(), state: State::default() };
-        let written = serde_json::to_string(&Call { told, before }).unwrap();
-        assert_eq!(serde_json::from_str::<Call>(&written).unwrap(), Call { told, before });
+        let written = serde_json::to_string(&Call { input, before }).unwrap();
+        assert_eq!(serde_json::from_str::<Call>(&written).unwrap(), Call { input, before });
         let other = written.replace("rtt_us", "rtt");
         assert!(serde_json::from_str::<Call>(&other).is_err(), "{other}");
     }

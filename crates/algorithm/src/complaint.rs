@@ -37,8 +37,8 @@ const NO_MEMORY: [&str; 4] =
 /// Describe the failure of a compiler on `source`, which messages call `shown`.
 #[must_use]
 pub fn of_compiler(shown: &str, source: &Path, command: &str, output: &Output) -> Complaint {
-    let said = &*String::from_utf8_lossy(&output.stderr);
-    if NO_MEMORY.iter().any(|sign| said.contains(sign)) {
+    let output_text = &*String::from_utf8_lossy(&output.stderr);
+    if NO_MEMORY.iter().any(|sign| output_text.contains(sign)) {
         let most = COMPILER_BYTES_MAX / 1_000_000_000;
         let cause = format!(
             "the compiler took more than {most} GB of memory; valid: macros and tables that end \
@@ -47,29 +47,31 @@ pub fn of_compiler(shown: &str, source: &Path, command: &str, output: &Output) -
         return Complaint { file: shown.to_owned(), line: None, cause };
     }
     let silent = silence(output.status);
-    let (line, cause) = first_error(source, said).unwrap_or((None, &silent));
+    let (line, cause) = first_error(source, output_text).unwrap_or((None, &silent));
     let hint =
         if wants_floats(cause) { " (floating point: the kernel has integers only)" } else { "" };
-    let rest = kept(shown, &format!("{command}\n\n{said}"));
+    let rest = kept(shown, &format!("{command}\n\n{output_text}"));
     Complaint { file: shown.to_owned(), line, cause: format!("{cause}{hint}; {rest}") }
 }
 
 fn silence(status: ExitStatus) -> String {
-    format!("the compiler ended without a word ({status})")
+    format!("the compiler failed without a message ({status})")
 }
 
 /// Find the first error in `source`, else the first in any file, such as in an included macro. If
 /// no message is an error, take the first message. Return its line, if known, and its text.
-fn first_error<'a>(source: &Path, said: &'a str) -> Option<(Option<u32>, &'a str)> {
-    if let Some((line, message)) = said.lines().find_map(|line| located(line, source, "error: ")) {
+fn first_error<'a>(source: &Path, output_text: &'a str) -> Option<(Option<u32>, &'a str)> {
+    if let Some((line, message)) =
+        output_text.lines().find_map(|line| located(line, source, "error: "))
+    {
         return Some((Some(line), message));
     }
-    let elsewhere = said.lines().position(|line| line.contains("error:"));
+    let elsewhere = output_text.lines().position(|line| line.contains("error:"));
     let Some(elsewhere) = elsewhere else {
-        let first = said.lines().find(|line| !line.trim().is_empty());
+        let first = output_text.lines().find(|line| !line.trim().is_empty());
         return first.map(|message| (None, message));
     };
-    let mut lines = said.lines().skip(elsewhere);
+    let mut lines = output_text.lines().skip(elsewhere);
     let message = lines.next().expect("the line of the error");
     let message = message.split_once("error: ").map_or(message, |(_, rest)| rest);
     let notes = lines.take_while(|line| !line.contains("error:"));
@@ -130,25 +132,28 @@ mod tests {
     }
 
     #[test]
-    fn an_error_in_a_macro_is_told_at_the_line_that_uses_it() {
-        let said = "/t/cc.h:9:2: error: static assertion failed: \"too large\"\n\
+    fn an_error_in_a_macro_is_reported_at_the_line_that_uses_it() {
+        let output_text = "/t/cc.h:9:2: error: static assertion failed: \"too large\"\n\
                     /t/odd.c:7:1: note: in expansion of macro 'CC_ALGORITHM'\n";
-        let found = first_error(Path::new("/t/odd.c"), said);
-        assert_eq!(found, Some((Some(7), "static assertion failed: \"too large\"")));
+        let first = first_error(Path::new("/t/odd.c"), output_text);
+        assert_eq!(first, Some((Some(7), "static assertion failed: \"too large\"")));
     }
 
     #[test]
     fn errors_of_the_file_itself_come_first() {
-        let said = "/t/cc.h:9:2: error: other\n/t/odd.c:12:3: error: 'x' undeclared\n";
-        assert_eq!(first_error(Path::new("/t/odd.c"), said), Some((Some(12), "'x' undeclared")));
+        let output_text = "/t/cc.h:9:2: error: other\n/t/odd.c:12:3: error: 'x' undeclared\n";
+        assert_eq!(
+            first_error(Path::new("/t/odd.c"), output_text),
+            Some((Some(12), "'x' undeclared"))
+        );
     }
 
     #[cfg(unix)]
     #[test]
-    fn of_a_compiler_that_was_killed_the_signal_is_told() {
+    fn the_signal_that_killed_a_compiler_is_reported() {
         let killed = std::os::unix::process::ExitStatusExt::from_raw(9);
         assert_eq!(first_error(Path::new("/t/odd.c"), ""), None);
-        assert_eq!(silence(killed), "the compiler ended without a word (signal: 9 (SIGKILL))");
+        assert_eq!(silence(killed), "the compiler failed without a message (signal: 9 (SIGKILL))");
     }
 
     #[test]

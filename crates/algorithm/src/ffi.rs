@@ -69,7 +69,7 @@ pub(crate) struct CcPreset {
 }
 
 type Plain = Option<unsafe extern "C" fn(*const c_void, *mut c_void, *mut Conn)>;
-type Asked = Option<unsafe extern "C" fn(*const c_void, *mut c_void, *const Conn) -> u32>;
+type Window = Option<unsafe extern "C" fn(*const c_void, *mut c_void, *const Conn) -> u32>;
 type Notified<T> = Option<unsafe extern "C" fn(*const c_void, *mut c_void, *mut Conn, T)>;
 type Info =
     Option<unsafe extern "C" fn(*const c_void, *const c_void, *const Conn, *mut [u32; INFO_MAX])>;
@@ -92,13 +92,13 @@ pub(crate) struct CcAlgorithm {
     info_names: [*const c_char; INFO_MAX],
     mode_names: [*const c_char; MODES_MAX],
     init: Plain,
-    ssthresh: Asked,
+    ssthresh: Window,
     cong_avoid: Notified<u32>,
     pkts_acked: Notified<*const AckSample>,
     cwnd_event: Notified<u32>,
     set_state: Notified<u32>,
     in_ack_event: Notified<u32>,
-    undo_cwnd: Asked,
+    undo_cwnd: Window,
     cong_control: Notified<*const RateSample>,
     info: Info,
 }
@@ -191,7 +191,11 @@ const LAYOUT: &[usize] = {
 pub(crate) fn algorithms() -> Vec<(&'static CcAlgorithm, &'static str, &'static str)> {
     // SAFETY: a constant of layout.c.
     let numbers = unsafe { dumbbell_layout_numbers };
-    assert_eq!(numbers as usize, LAYOUT.len(), "layout.c has other fields than the Rust mirrors");
+    assert_eq!(
+        numbers as usize,
+        LAYOUT.len(),
+        "the fields of layout.c are not those of the Rust mirrors"
+    );
     // SAFETY: a constant array of layout.c, as long as LAYOUT.
     let layout_of_c = unsafe { dumbbell_layout };
     let layout_here: Vec<u32> = LAYOUT.iter().map(|number| *number as u32).collect();
@@ -448,7 +452,7 @@ impl CcAlgorithm {
             ));
         }
         if self.has_modes() && self.info.is_none() {
-            return Err("names its modes but has no info, which says which one it is in".into());
+            return Err("names its modes but has no info, which reports the present one".into());
         }
         Ok(())
     }
@@ -456,7 +460,7 @@ impl CcAlgorithm {
     fn check_hooks(&self, name: &str) -> Result<(), String> {
         if self.ssthresh.is_none() {
             return Err(format!(
-                "has no ssthresh, which says how far a window falls; add H({name}, ssthresh) to \
+                "has no ssthresh, which returns the window after a loss; add H({name}, ssthresh) to \
                  {name}_hooks"
             ));
         }
@@ -499,7 +503,7 @@ impl CcPreset {
 }
 
 /// Define a hook that returns a window; `None`: the algorithm has no such hook.
-macro_rules! asked {
+macro_rules! window_hooks {
     ($($hook:ident),*) => {
         $(#[inline]
         pub(crate) fn $hook(&self, params: &Params, state: &mut State, conn: &Conn) -> Option<u32> {
@@ -511,7 +515,7 @@ macro_rules! asked {
 }
 
 /// Define a hook with an input. If the algorithm has no such hook, nothing happens.
-macro_rules! told {
+macro_rules! input_hooks {
     ($($hook:ident: $argument:ty),*) => {
         $(#[inline]
         pub(crate) fn $hook(
@@ -530,8 +534,8 @@ macro_rules! told {
 }
 
 impl CcAlgorithm {
-    asked!(ssthresh, undo_cwnd);
-    told!(
+    window_hooks!(ssthresh, undo_cwnd);
+    input_hooks!(
         cong_avoid: u32,
         pkts_acked: &AckSample,
         cwnd_event: u32,

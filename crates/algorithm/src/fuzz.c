@@ -69,7 +69,7 @@ struct world {
 };
 
 /* Results that outlive a child. */
-struct told {
+struct result {
 	u32 sequence;
 	u32 step;
 	u32 fault;
@@ -77,11 +77,11 @@ struct told {
 	char words[160];
 };
 
-static struct told *told;
+static struct result *result;
 static enum part part;
 static u8 verbose;
 /* Output for findings, apart from the output of algorithms. */
-static FILE *said;
+static FILE *report_file;
 
 /* xorshift64 */
 static u64 random_state;
@@ -156,12 +156,13 @@ static struct play *make_play(u32 sequence)
 	return &play;
 }
 
-static void found(enum fault fault, const char *format, const char *hook, u32 number)
+static void record_fault(enum fault fault, const char *format, const char *hook,
+			 u32 number)
 {
-	if (told->fault != NONE)
+	if (result->fault != NONE)
 		return;
-	told->fault = fault;
-	snprintf(told->words, sizeof(told->words), format, hook, number);
+	result->fault = fault;
+	snprintf(result->words, sizeof(result->words), format, hook, number);
 }
 
 /* Soil the stack: values that a hook finds there must not matter. */
@@ -184,23 +185,26 @@ static void judge(struct world *world, const struct cc_conn *before, const char 
 		return;
 	if (memcmp((const u8 *)conn + FOREIGN_AT, (const u8 *)before + FOREIGN_AT,
 		   sizeof(*conn) - FOREIGN_AT))
-		found(FOREIGN,
-		      "%s writes to a field of cc_conn that it may only read (those "
-		      "behind the first block)",
-		      hook, 0);
+		record_fault(
+			FOREIGN,
+			"%s writes to a field of cc_conn that it may only read (those "
+			"behind the first block)",
+			hook, 0);
 	if (!conn->cwnd_segs)
-		found(ZERO, "%s leaves a window of 0 segments", hook, 0);
+		record_fault(ZERO, "%s leaves a window of 0 segments", hook, 0);
 	if (conn->cwnd_segs > conn->cwnd_clamp_segs)
-		found(BEYOND, "%s leaves a window of %u segments, beyond cwnd_clamp_segs",
-		      hook, conn->cwnd_segs);
+		record_fault(BEYOND,
+			     "%s leaves a window of %u segments, beyond cwnd_clamp_segs",
+			     hook, conn->cwnd_segs);
 }
 
 /* Check a hook that returns a window: it must not write to the connection. */
-static void judge_asked(struct world *world, const struct cc_conn *before,
+static void judge_query(struct world *world, const struct cc_conn *before,
 			const char *hook)
 {
 	if (part == LIMITS && memcmp(&world->conn, before, sizeof(*before)))
-		found(FOREIGN, "%s writes to cc_conn, which it may only read", hook, 0);
+		record_fault(FOREIGN, "%s writes to cc_conn, which it may only read",
+			     hook, 0);
 }
 
 /* Call a hook once, if the algorithm has it. */
@@ -211,22 +215,22 @@ static void judge_asked(struct world *world, const struct cc_conn *before,
 			soil_stack((world)->pattern);                                \
 			(world)->play->algorithm->hook((world)->play->params,        \
 						       (world)->state, __VA_ARGS__); \
-			told->calls++;                                               \
+			result->calls++;                                             \
 			judge(world, &before, #hook);                                \
 		}                                                                    \
 	} while (0)
 
-#define SAY(...)                                       \
-	do {                                           \
-		if (verbose)                           \
-			fprintf(said, "" __VA_ARGS__); \
+#define TRACE(...)                                            \
+	do {                                                  \
+		if (verbose)                                  \
+			fprintf(report_file, "" __VA_ARGS__); \
 	} while (0)
 
 static u32 answered(u32 answer, const char *hook)
 {
-	told->calls++;
+	result->calls++;
 	if (part == LIMITS && (!answer || answer > CC_SSTHRESH_INFINITE))
-		found(ANSWER, "%s answers %u segments", hook, answer);
+		record_fault(ANSWER, "%s answers %u segments", hook, answer);
 	return answer;
 }
 
@@ -238,7 +242,7 @@ static u32 ask_ssthresh(struct world *world)
 
 	soil_stack(world->pattern);
 	answer = play->algorithm->ssthresh(play->params, world->state, &world->conn);
-	judge_asked(world, &before, "ssthresh");
+	judge_query(world, &before, "ssthresh");
 	return answered(answer, "ssthresh");
 }
 
@@ -254,7 +258,7 @@ static u32 ask_undo(struct world *world)
 		return cc_max(conn->cwnd_segs, conn->prior_cwnd_segs);
 	soil_stack(world->pattern);
 	answer = play->algorithm->undo_cwnd(play->params, world->state, conn);
-	judge_asked(world, &before, "undo_cwnd");
+	judge_query(world, &before, "undo_cwnd");
 	return answered(answer, "undo_cwnd");
 }
 
@@ -310,10 +314,10 @@ static void hostile_step(struct world *world)
 	}
 	sample = (struct cc_ack_sample){any_number(), (s32)any_number(), any_number()};
 	rate = any_rate();
-	SAY("now_us %llu, cwnd %u, cwnd_cnt %u, ssthresh %u, clamp %u, srtt_us %u, "
-	    "acked %u, rtt_us %d\n",
-	    conn->now_us, conn->cwnd_segs, conn->cwnd_cnt, conn->ssthresh_segs,
-	    conn->cwnd_clamp_segs, conn->srtt_us, acked, sample.rtt_us);
+	TRACE("now_us %llu, cwnd %u, cwnd_cnt %u, ssthresh %u, clamp %u, srtt_us %u, "
+	      "acked %u, rtt_us %d\n",
+	      conn->now_us, conn->cwnd_segs, conn->cwnd_cnt, conn->ssthresh_segs,
+	      conn->cwnd_clamp_segs, conn->srtt_us, acked, sample.rtt_us);
 	CALL(world, pkts_acked, conn, &sample);
 	CALL(world, cong_avoid, conn, acked);
 	CALL(world, cong_control, conn, &rate);
@@ -379,8 +383,8 @@ static void acked_step(struct world *world)
 	}
 	sample = (struct cc_ack_sample){acked, rtt_us,
 					conn->in_flight_segs * conn->mss_bytes};
-	SAY("ack: acked %u, rtt_us %d, now_us %llu, cwnd_limited %u", acked, rtt_us,
-	    conn->now_us, conn->cwnd_limited);
+	TRACE("ack: acked %u, rtt_us %d, now_us %llu, cwnd_limited %u", acked, rtt_us,
+	      conn->now_us, conn->cwnd_limited);
 	CALL(world, in_ack_event, conn, next_random() % 8);
 	CALL(world, pkts_acked, conn, &sample);
 	if (world->play->algorithm->cong_control)
@@ -395,7 +399,7 @@ static void congested_step(struct world *world)
 	struct cc_conn *conn = &world->conn;
 	u8 state = states[next_random() % sizeof(states)];
 
-	SAY("congestion: state %u (2 CWR, 3 Recovery, 4 Loss)", state);
+	TRACE("congestion: state %u (2 CWR, 3 Recovery, 4 Loss)", state);
 	conn->prior_cwnd_segs = conn->cwnd_segs;
 	conn->cwnd_cnt = 0;
 	conn->lost_segs += state != CC_CWR;
@@ -412,7 +416,7 @@ static void recovered_step(struct world *world)
 {
 	struct cc_conn *conn = &world->conn;
 
-	SAY("recovered");
+	TRACE("recovered");
 	if (!world->play->algorithm->cong_control && conn->state != CC_OPEN)
 		conn->cwnd_segs = cc_clamp(conn->ssthresh_segs, 1, conn->cwnd_clamp_segs);
 	CALL(world, cwnd_event, conn, CC_EVENT_COMPLETE_CWR);
@@ -428,30 +432,30 @@ static void odd_step(struct world *world)
 
 	switch (next_random() % 6) {
 	case 0:
-		SAY("undo");
+		TRACE("undo");
 		conn->cwnd_segs = cc_clamp(ask_undo(world), 1, conn->cwnd_clamp_segs);
 		break;
 	case 1:
-		SAY("sending again after %u us", number);
+		TRACE("sending again after %u us", number);
 		conn->now_us += number;
 		CALL(world, cwnd_event, conn, CC_EVENT_TX_START);
 		break;
 	case 2:
 		conn->cwnd_segs = cc_min(any_window(), conn->cwnd_clamp_segs);
 		conn->ssthresh_segs = cc_max(any_window(), CC_CWND_MIN);
-		SAY("window set: cwnd %u", conn->cwnd_segs);
+		TRACE("window set: cwnd %u", conn->cwnd_segs);
 		break;
 	case 3:
-		SAY("time goes back by %u us", number);
+		TRACE("time goes back by %u us", number);
 		conn->now_us -= conn->now_us < number ? conn->now_us : number;
 		break;
 	case 4:
-		SAY("mark");
+		TRACE("mark");
 		CALL(world, cwnd_event, conn,
 		     number % 2 ? CC_EVENT_ECN_IS_CE : CC_EVENT_ECN_NO_CE);
 		break;
 	default:
-		SAY("info");
+		TRACE("info");
 		CALL(world, info, conn, &info);
 	}
 }
@@ -469,8 +473,8 @@ static void plausible_step(struct world *world)
 		recovered_step(world);
 	else
 		odd_step(world);
-	SAY(" -> cwnd %u, ssthresh %u\n", world->conn.cwnd_segs,
-	    world->conn.ssthresh_segs);
+	TRACE(" -> cwnd %u, ssthresh %u\n", world->conn.cwnd_segs,
+	      world->conn.ssthresh_segs);
 }
 
 static void begin(struct world *world, const struct play *play, u8 pattern)
@@ -490,8 +494,8 @@ static void begin(struct world *world, const struct play *play, u8 pattern)
 	conn->min_rtt_us = CC_NO_RTT;
 	conn->cwnd_limited = 1;
 	conn->stack = (u8)play->stack;
-	SAY("begin: cwnd %u, ssthresh %u, clamp %u, mss %u\n", conn->cwnd_segs,
-	    conn->ssthresh_segs, conn->cwnd_clamp_segs, conn->mss_bytes);
+	TRACE("begin: cwnd %u, ssthresh %u, clamp %u, mss %u\n", conn->cwnd_segs,
+	      conn->ssthresh_segs, conn->cwnd_clamp_segs, conn->mss_bytes);
 	CALL(world, init, conn);
 }
 
@@ -512,21 +516,22 @@ static void play_steps(const struct play *play, u8 pattern, u64 *digests, u8 aga
 {
 	static struct world world;
 
-	told->step = 0;
+	result->step = 0;
 	begin(&world, play, pattern);
-	for (u32 i = 0; i < play->count && told->fault == NONE; i++) {
-		told->step = i;
-		SAY("%3u. ", i + 1);
+	for (u32 i = 0; i < play->count && result->fault == NONE; i++) {
+		result->step = i;
+		TRACE("%3u. ", i + 1);
 		seed_random(play->steps[i]);
 		if (part == RULES)
 			hostile_step(&world);
 		else
 			plausible_step(&world);
 		if (again && digests[i] != digest(&world))
-			found(DIFFERENT,
-			      "the same calls end in other bytes the second time: a "
-			      "static variable%s, or memory that was never set",
-			      "", 0);
+			record_fault(
+				DIFFERENT,
+				"the same calls end in other bytes the second time: a "
+				"static variable%s, or memory that was never set",
+				"", 0);
 		digests[i] = digest(&world);
 	}
 }
@@ -553,7 +558,7 @@ static enum fault in_child(void (*work)(const struct play *), const struct play 
 	int status = 0;
 	pid_t child;
 
-	told->fault = NONE;
+	result->fault = NONE;
 	fflush(NULL);
 	child = fork();
 	if (!child) {
@@ -561,29 +566,29 @@ static enum fault in_child(void (*work)(const struct play *), const struct play 
 			dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
 		work(given);
 		fflush(NULL);
-		_exit(told->fault != NONE);
+		_exit(result->fault != NONE);
 	}
 	if (child < 0 || waitpid(child, &status, 0) < 0) {
 		perror("fuzz");
 		exit(2);
 	}
-	if (told->fault == NONE && WIFSIGNALED(status)) {
-		snprintf(told->words, sizeof(told->words),
+	if (result->fault == NONE && WIFSIGNALED(status)) {
+		snprintf(result->words, sizeof(result->words),
 			 WTERMSIG(status) == SIGALRM ? "a hook does not end%s"
 						     : "a hook is stopped by: %s",
 			 WTERMSIG(status) == SIGALRM ? "" : strsignal(WTERMSIG(status)));
-		told->fault = CRASH;
-	} else if (told->fault == NONE && status) {
-		snprintf(told->words, sizeof(told->words), "a hook leaves C's rules");
-		told->fault = CRASH;
+		result->fault = CRASH;
+	} else if (result->fault == NONE && status) {
+		snprintf(result->words, sizeof(result->words), "a hook leaves C's rules");
+		result->fault = CRASH;
 	}
-	return told->fault;
+	return result->fault;
 }
 
 static void play_all(const struct play *none)
 {
-	for (u32 i = 0; i < SEQUENCES * COUNT && told->fault == NONE; i++) {
-		told->sequence = i;
+	for (u32 i = 0; i < SEQUENCES * COUNT && result->fault == NONE; i++) {
+		result->sequence = i;
 		play(make_play(i));
 	}
 }
@@ -594,7 +599,7 @@ static void shorten(struct play *best, enum fault fault)
 	static struct play candidate;
 	u32 attempts = 0;
 
-	best->count = told->step + 1;
+	best->count = result->step + 1;
 	for (u32 chunk = best->count / 2; chunk && attempts < ATTEMPTS_MAX;) {
 		u8 shorter = 0;
 
@@ -624,24 +629,24 @@ static void shorten(struct play *best, enum fault fault)
 static void report(struct play *play_found, enum fault fault)
 {
 	const struct cc_algorithm *algorithm = play_found->algorithm;
-	char words[sizeof(told->words)];
+	char words[sizeof(result->words)];
 
 	/* Do not shorten endless loops: each attempt takes the full time. */
-	memcpy(words, told->words, sizeof(words));
+	memcpy(words, result->words, sizeof(words));
 	if (strncmp(words, "a hook does not end", 19) != 0)
 		shorten(play_found, fault);
-	fprintf(said, "%s\n", words);
-	fprintf(said, "%s with", algorithm->name);
+	fprintf(report_file, "%s\n", words);
+	fprintf(report_file, "%s with", algorithm->name);
 	for (u32 i = 0; i < algorithm->parameter_count; i++)
-		fprintf(said, " %s=%u", algorithm->parameters[i].name,
+		fprintf(report_file, " %s=%u", algorithm->parameters[i].name,
 			play_found->params[i]);
-	fprintf(said, " stack=%u:\n", play_found->stack);
+	fprintf(report_file, " stack=%u:\n", play_found->stack);
 	verbose = play_found->count <= 40;
 	if (!verbose)
-		fprintf(said, "(%u steps)\n", play_found->count);
-	setvbuf(said, NULL, _IONBF, 0);
+		fprintf(report_file, "(%u steps)\n", play_found->count);
+	setvbuf(report_file, NULL, _IONBF, 0);
 	in_child(play, play_found, 0);
-	fprintf(said, "\n");
+	fprintf(report_file, "\n");
 }
 
 int main(int count, char **arguments)
@@ -654,17 +659,17 @@ int main(int count, char **arguments)
 	while (strcmp(names[part], arguments[1]) != 0)
 		if (++part > REPEAT)
 			return 2;
-	told = mmap(NULL, sizeof(*told), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	said = fdopen(dup(STDOUT_FILENO), "w");
-	if (told == MAP_FAILED || !said)
+	result = mmap(NULL, sizeof(*result), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	report_file = fdopen(dup(STDOUT_FILENO), "w");
+	if (result == MAP_FAILED || !report_file)
 		return 2;
 	dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
 	fault = in_child(play_all, NULL, 1);
 	if (fault != NONE) {
-		report(make_play(told->sequence), fault);
+		report(make_play(result->sequence), fault);
 		return 1;
 	}
-	fprintf(said, "%llu calls\n", told->calls);
+	fprintf(report_file, "%llu calls\n", result->calls);
 	return 0;
 }

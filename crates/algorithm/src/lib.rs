@@ -29,13 +29,13 @@ mod ffi;
 pub mod guarded;
 mod instance;
 mod learner;
-pub mod own;
 #[allow(clippy::disallowed_methods, reason = "compilers take real time")]
 pub mod programs;
 mod registry;
 pub mod scratch;
 #[allow(unsafe_code)]
 mod slow_start;
+pub mod user_defined;
 
 pub use algorithms::{Algorithms, find};
 pub use conn::{

@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(5);
 const COUNTED_MAX: Duration = LOOK.saturating_mul(4);
 
 /// Most bytes of output.
-const SAID_MAX: u64 = 16 << 20;
+const OUTPUT_MAX: u64 = 16 << 20;
 
 /// Address space of a compiler in bytes. A few lines of macros can need any amount of memory.
 pub(crate) const COMPILER_BYTES_MAX: u64 = 2_000_000_000;
@@ -29,10 +29,10 @@ pub enum Ended {
     #[error("cancelled")]
     Cancelled,
     /// It ran longer than this limit.
-    #[error("it was ended after {} s", .0.as_secs())]
+    #[error("it was stopped after {} s", .0.as_secs())]
     TooLong(Duration),
     /// Its output was too long.
-    #[error("it was ended after it had said {} MB", SAID_MAX >> 20)]
+    #[error("it was stopped after {} MB of output", OUTPUT_MAX >> 20)]
     TooMuch,
     /// It cannot run.
     #[error(transparent)]
@@ -58,12 +58,12 @@ pub fn output_of(
         if let Some(status) = child.try_wait()? {
             break status;
         }
-        let said = stdout.metadata()?.len().max(stderr.metadata()?.len());
+        let output_bytes = stdout.metadata()?.len().max(stderr.metadata()?.len());
         let problem = if cancel.load(Ordering::Relaxed) {
             Ended::Cancelled
         } else if patience.0.is_zero() {
             Ended::TooLong(limit)
-        } else if said > SAID_MAX {
+        } else if output_bytes > OUTPUT_MAX {
             Ended::TooMuch
         } else {
             patience.look(|| sleep(LOOK));
@@ -73,10 +73,10 @@ pub fn output_of(
         return Err(problem);
     };
     let [stdout, stderr] = [&mut stdout, &mut stderr].map(|file| {
-        let mut said = Vec::new();
+        let mut output_bytes = Vec::new();
         file.rewind()?;
-        file.take(SAID_MAX).read_to_end(&mut said)?;
-        Ok::<_, io::Error>(said)
+        file.take(OUTPUT_MAX).read_to_end(&mut output_bytes)?;
+        Ok::<_, io::Error>(output_bytes)
     });
     Ok(Output { status, stdout: stdout?, stderr: stderr? })
 }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_ends_tells_what_it_said_however_much_that_is() {
+    fn all_output_of_a_program_that_ends_is_returned() {
         let script = "yes complaint | head -c 200000 >&2; echo more; exit 3";
         let output = output_of(&mut shell(script), &NEVER, LONG).unwrap();
         assert_eq!((output.status.code(), output.stderr.len()), (Some(3), 200_000));
@@ -198,6 +198,6 @@ mod tests {
     #[test]
     fn a_flood_is_ended() {
         let ended = output_of(&mut shell("yes"), &NEVER, LONG).unwrap_err();
-        assert_eq!(ended.to_string(), "it was ended after it had said 16 MB");
+        assert_eq!(ended.to_string(), "it was stopped after 16 MB of output");
     }
 }

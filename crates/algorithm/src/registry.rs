@@ -168,7 +168,7 @@ impl Algorithm {
     }
 
     /// Return true if it is user-defined, not built in.
-    pub fn is_own(&self) -> bool {
+    pub fn is_user_defined(&self) -> bool {
         !registry().iter().any(|known| std::ptr::eq(known, self))
     }
 

@@ -67,7 +67,7 @@ pub fn home() -> io::Result<PathBuf> {
     if is_ours(&home)? {
         return Ok(home);
     }
-    let problem = "somebody else made it, or others may write there: remove it, or set TMPDIR";
+    let problem = "another user made it, or others may write to it: remove it, or set TMPDIR";
     Err(io::Error::other(format!("{}: {problem}", home.display())))
 }
 
@@ -95,9 +95,9 @@ fn make(home: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn is_ours(home: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
-    let found = fs::symlink_metadata(home)?;
-    let is_mine = found.uid() == rustix::process::geteuid().as_raw();
-    Ok(found.is_dir() && is_mine && found.mode() & 0o022 == 0)
+    let metadata = fs::symlink_metadata(home)?;
+    let is_mine = metadata.uid() == rustix::process::geteuid().as_raw();
+    Ok(metadata.is_dir() && is_mine && metadata.mode() & 0o022 == 0)
 }
 
 #[cfg(not(unix))]

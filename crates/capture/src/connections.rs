@@ -56,14 +56,14 @@ pub struct Capture {
 
 /// Options for reading a capture.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct Options {
     /// Length of a step, in ns. It doubles until there are few enough steps.
     pub step_ns: NonZeroU64,
     /// Directions with a smaller share of all data are left out; from 0 to 1.
     pub least_share: f64,
 }
 
-/// Read a pcap or pcapng file and follow its connections, as long as `goes_on` returns true.
+/// Read a pcap or pcapng file and follow its connections, as long as `may_continue` returns true.
 ///
 /// Memory does not grow with the length of the file, and is below half a gigabyte.
 ///
@@ -71,18 +71,18 @@ pub struct Wanted {
 /// If it is not a capture, is damaged, has too many connections, or was cancelled.
 pub fn connections(
     file: impl Read + Send,
-    wanted: Wanted,
-    goes_on: impl Fn() -> bool,
+    options: Options,
+    may_continue: impl Fn() -> bool,
 ) -> Result<Capture, ReadError> {
-    let mut followed = Followed::new(wanted.step_ns);
-    let is_cut = records::read(file, goes_on, &mut |frame| followed.frame(frame))?;
-    Ok(Capture { is_cut, ..followed.told(wanted.least_share) })
+    let mut followed = Followed::new(options.step_ns);
+    let is_cut = records::read(file, may_continue, &mut |frame| followed.frame(frame))?;
+    Ok(Capture { is_cut, ..followed.finish(options.least_share) })
 }
 
 type Ends = (SocketAddr, SocketAddr);
 
 struct Followed {
-    found: Capture,
+    capture: Capture,
     step_ns: NonZeroU64,
     clock: Clock,
     copies: Copies,
@@ -95,7 +95,7 @@ struct Followed {
 impl Followed {
     fn new(step_ns: NonZeroU64) -> Self {
         Self {
-            found: Capture::default(),
+            capture: Capture::default(),
             step_ns,
             clock: Clock::default(),
             copies: Copies::default(),
@@ -108,11 +108,11 @@ impl Followed {
     fn frame(&mut self, frame: &records::Frame) -> Result<(), ReadError> {
         match frames::content(frame) {
             Content::Tcp(packet) => self.packet(&packet)?,
-            Content::Cut => self.found.too_short += 1,
+            Content::Cut => self.capture.too_short += 1,
             Content::Unknown(link) => {
-                self.found.unknown += 1;
-                let least = self.found.unknown_link.map_or(link, |known| known.min(link));
-                self.found.unknown_link = Some(least);
+                self.capture.unknown += 1;
+                let least = self.capture.unknown_link.map_or(link, |known| known.min(link));
+                self.capture.unknown_link = Some(least);
             }
             Content::Other => {}
         }
@@ -121,9 +121,9 @@ impl Followed {
 
     fn packet(&mut self, packet: &Seen) -> Result<(), ReadError> {
         let time_ns = self.clock.time_ns(packet.time_ns);
-        self.found.packets += 1;
+        self.capture.packets += 1;
         if self.copies.is_one(packet) {
-            self.found.copies += 1;
+            self.capture.copies += 1;
             return Ok(());
         }
         let now = Moment { time_ns, number: time_ns / self.step_ns };
@@ -185,17 +185,17 @@ impl Followed {
         self.parts = self.directions.iter().map(Direction::parts).sum();
     }
 
-    fn told(mut self, least_share: f64) -> Capture {
-        let told = self.directions.iter().filter_map(|it| Some((it, it.told()?)));
-        let mut told: Vec<_> = told.collect();
-        let whole: u64 = told.iter().map(|(_, it)| it.delivered_bytes).sum();
-        let with_data = told.iter().filter(|(_, it)| it.delivered_bytes > 0).count();
+    fn finish(mut self, least_share: f64) -> Capture {
+        let carried = self.directions.iter().filter_map(|it| Some((it, it.connection()?)));
+        let mut carried: Vec<_> = carried.collect();
+        let whole: u64 = carried.iter().map(|(_, it)| it.delivered_bytes).sum();
+        let with_data = carried.iter().filter(|(_, it)| it.delivered_bytes > 0).count();
         let least = least_share * whole as f64;
-        told.retain(|(_, it)| it.delivered_bytes > 0 && it.delivered_bytes as f64 >= least);
-        self.found.left_out = (with_data - told.len()) as u64;
-        let mut connections: Vec<_> = told
+        carried.retain(|(_, it)| it.delivered_bytes > 0 && it.delivered_bytes as f64 >= least);
+        self.capture.left_out = (with_data - carried.len()) as u64;
+        let mut connections: Vec<_> = carried
             .into_iter()
-            .map(|(direction, told)| Connection { steps: direction.steps(), ..told })
+            .map(|(direction, connection)| Connection { steps: direction.steps(), ..connection })
             .collect();
         connections.sort_by_key(|it| (it.start_ns, it.sender, it.receiver));
         Capture {
@@ -203,7 +203,7 @@ impl Followed {
             duration_ns: self.clock.latest_ns.unwrap_or(0),
             clock_steps: self.clock.steps,
             step_ns: self.step_ns.get(),
-            ..self.found
+            ..self.capture
         }
     }
 }

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn accurate_ecn_is_asked_for_with_three_flags() {
+    fn accurate_ecn_is_requested_with_three_flags() {
         let counts = Conversation::new(Flow { accecn: Some(12), ..conversation(None).flow });
         let [syn, syn_ack, ack] = counts.handshake(0);
         let ace = |packet: TcpPacket| (packet.flags.ae, packet.flags.cwr, packet.flags.ece);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_its_sender_pushes_says_psh() {
+    fn pushed_segments_have_psh() {
         for pushed in [false, true] {
             let data = conversation(None).data(&Data { pushed, ..Data::default() });
             assert_eq!(data.flags.psh, pushed);

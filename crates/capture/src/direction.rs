@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use crate::connection::{Connection, Steps};
 use crate::frames::Seen;
 use crate::parts::{Part, Parts};
-use crate::place::{Found, Place, Shortest};
+use crate::place::{CapturePoint, Place, Shortest};
 
 /// Payload of a segment when no handshake shows it.
 const MAX_SEGMENT_BYTES: u32 = 1448;
@@ -28,8 +28,8 @@ const REORDERED_NS: u64 = 3_000_000;
 const DELAYED_NS: u64 = 35_000_000;
 
 /// Distance of a 32-bit number from another, as serial numbers count (RFC 1982).
-fn ahead(number: u32, other: u32) -> i64 {
-    i64::from(number.wrapping_sub(other) as i32)
+fn ahead(number: u32, answer: u32) -> i64 {
+    i64::from(number.wrapping_sub(answer) as i32)
 }
 
 /// Time of a packet since the capture's first one, and the step that it is in.
@@ -189,15 +189,15 @@ impl Direction {
     /// End the handshake at the client's first packet behind its SYN, which shows both parts of a
     /// round trip. `is_client` is true if the client sends this direction's data.
     fn shake(&mut self, is_client: bool, now: Moment) {
-        let (Some(own), Some(other)) = (self.opening, self.answered_opening) else { return };
-        if self.is_open || own.is_reply == is_client {
+        let (Some(opening), Some(answer)) = (self.opening, self.answered_opening) else { return };
+        if self.is_open || opening.is_reply == is_client {
             return;
         }
         self.is_open = true;
-        if own.is_repeated || other.is_repeated {
+        if opening.is_repeated || answer.is_repeated {
             return;
         }
-        let (syn, reply) = if is_client { (own, other) } else { (other, own) };
+        let (syn, reply) = if is_client { (opening, answer) } else { (answer, opening) };
         let of_server_ns = reply.seen_ns.saturating_sub(syn.seen_ns);
         let of_client_ns = now.time_ns.saturating_sub(reply.seen_ns);
         if is_client {
@@ -381,12 +381,12 @@ impl Direction {
 
     fn round_trip(&mut self, acknowledged: i64, now: Moment) {
         let arrived = self.outstanding.partition_point(|it| it.end <= acknowledged);
-        let (mut newest_ns, mut is_held_up) = (now.time_ns, false);
+        let (mut newest_ns, mut fills_hole) = (now.time_ns, false);
         for it in self.outstanding.drain(..arrived) {
             newest_ns = it.sent_ns;
-            is_held_up |= it.again; // data behind a hole arrived before the hole was filled
+            fills_hole |= it.again; // data behind a hole arrived before the hole was filled
         }
-        if arrived == 0 || is_held_up {
+        if arrived == 0 || fills_hole {
             return;
         }
         let part_ns = now.time_ns.saturating_sub(newest_ns);
@@ -416,16 +416,16 @@ impl Direction {
 
     /// Scale of the receiver's windows; none: the handshake is not in the capture.
     fn window_scale(&self) -> Option<u8> {
-        let (own, other) = (self.opening.as_ref()?, self.answered_opening.as_ref()?);
+        let (opening, answer) = (self.opening.as_ref()?, self.answered_opening.as_ref()?);
         // Both sides must offer it (RFC 7323, section 2.2). A scale above 14 counts as 14 (section
         // 2.3).
-        Some(own.window_scale.and(other.window_scale).unwrap_or(0).min(14))
+        Some(opening.window_scale.and(answer.window_scale).unwrap_or(0).min(14))
     }
 
     /// Return the connection; none if it carried no data.
-    pub fn told(&self) -> Option<Connection> {
+    pub fn connection(&self) -> Option<Connection> {
         let start_ns = self.start_ns?;
-        let found = self.found();
+        let capture_point = self.capture_point();
         let mss_bytes = self.mss_bytes();
         let segments = |bytes: u64| bytes.div_ceil(u64::from(mss_bytes));
         Some(Connection {
@@ -441,10 +441,10 @@ impl Direction {
             reordered: segments(self.reordered_bytes),
             delivered_bytes: self.delivered_bytes(),
             missed_bytes: self.missed_bytes,
-            place: found.place,
-            place_is_guess: found.is_guess,
-            rtt_min_ns: found.rtt_min_ns.ok(),
-            no_rtt: found.rtt_min_ns.err(),
+            place: capture_point.place,
+            place_is_guess: capture_point.is_guess,
+            rtt_min_ns: capture_point.rtt_min_ns.ok(),
+            no_rtt: capture_point.rtt_min_ns.err(),
             steps: Steps::default(),
         })
     }
@@ -452,7 +452,7 @@ impl Direction {
     /// Measurements over time.
     pub fn steps(&self) -> Steps {
         let mss_bytes = u64::from(self.mss_bytes());
-        let place = self.found().place;
+        let place = self.capture_point().place;
         let mut steps = Steps::default();
         for part in self.parts.iter() {
             steps.number.push(part.number);
@@ -470,14 +470,14 @@ impl Direction {
         steps
     }
 
-    fn found(&self) -> Found {
-        let mut found = self.shortest.found();
+    fn capture_point(&self) -> CapturePoint {
+        let mut capture_point = self.shortest.capture_point();
         if self.data_bytes == 0 {
-            found.rtt_min_ns = Err("its data is not in the capture");
+            capture_point.rtt_min_ns = Err("its data is not in the capture");
         } else if !self.is_answered {
-            found.rtt_min_ns = Err("its acknowledgements are not in the capture");
+            capture_point.rtt_min_ns = Err("its acknowledgements are not in the capture");
         }
-        found
+        capture_point
     }
 
     /// Bytes delivered. Without acknowledgements, these are the bytes captured.
@@ -513,9 +513,9 @@ impl Direction {
     fn mss_bytes(&self) -> u32 {
         let options_bytes = if self.latest.is_some() { TIMESTAMPS_BYTES } else { 0 };
         let most = self.answered_opening.as_ref().and_then(|it| it.max_segment_bytes);
-        let taken =
+        let segment_max =
             most.map_or(MAX_SEGMENT_BYTES, |most| u32::from(most).saturating_sub(options_bytes));
-        self.largest_bytes.min(taken).max(1)
+        self.largest_bytes.min(segment_max).max(1)
     }
 }
 

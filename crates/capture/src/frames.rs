@@ -207,7 +207,7 @@ impl<'a> Network<'a> {
 }
 
 fn seen(frame: &Frame, network: &Network, tcp: &TcpSlice, data_offset: u8) -> Seen {
-    let mut found = Seen {
+    let mut packet = Seen {
         time_ns: frame.time_ns,
         source: SocketAddr::new(network.source, tcp.source_port()),
         destination: SocketAddr::new(network.destination, tcp.destination_port()),
@@ -225,13 +225,13 @@ fn seen(frame: &Frame, network: &Network, tcp: &TcpSlice, data_offset: u8) -> Se
     for option in tcp.options_iterator().flatten() {
         match option {
             TcpOptionElement::Timestamp(value, echo) => {
-                found.timestamps = Some(Timestamps { value, echo });
+                packet.timestamps = Some(Timestamps { value, echo });
             }
-            TcpOptionElement::MaximumSegmentSize(bytes) => found.max_segment_bytes = Some(bytes),
-            TcpOptionElement::WindowScale(shift) => found.window_scale = Some(shift),
-            TcpOptionElement::SelectiveAcknowledgement(first, _) => found.sacked = Some(first),
+            TcpOptionElement::MaximumSegmentSize(bytes) => packet.max_segment_bytes = Some(bytes),
+            TcpOptionElement::WindowScale(shift) => packet.window_scale = Some(shift),
+            TcpOptionElement::SelectiveAcknowledgement(first, _) => packet.sacked = Some(first),
             _ => {}
         }
     }
-    found
+    packet
 }

@@ -98,7 +98,7 @@ mod records;
 mod writer;
 
 pub use connection::{Connection, Steps};
-pub use connections::{Capture, Wanted, connections};
+pub use connections::{Capture, Options, connections};
 pub use conversation::{Ack, Conversation, Data, FLOWS_MAX, Flow};
 pub use handshake::{CLOCK_AT_START_NS, Handshake};
 pub use packet::{AccEcn, Ecn, Endpoint, TcpFlags, TcpPacket, Timestamps, UdpPacket};

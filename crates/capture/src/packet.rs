@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn accurate_ecn_is_laid_out_as_rfc_9768_says() {
+    fn accurate_ecn_has_the_layout_of_rfc_9768() {
         let mut ack = TcpPacket { payload_bytes: 0, ..packet() };
         ack.flags.set_ace(0b110);
         let counted = AccEcn {
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "do not fit")]
-    fn four_blocks_beside_timestamps_are_refused() {
+    fn four_blocks_with_timestamps_are_refused() {
         headers(&TcpPacket { sack_blocks: [Some((1, 2)); 4], ..packet() });
     }
 
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_is_laid_out_as_rfc_768_says() {
+    fn a_datagram_has_the_layout_of_rfc_768() {
         let datagram = UdpPacket {
             source: endpoint(1, 0x1111),
             destination: endpoint(2, 0x2222),

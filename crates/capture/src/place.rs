@@ -46,7 +46,7 @@ pub(crate) struct Shortest {
 
 /// Point of capture, and the shortest round trip or the reason why there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct CapturePoint {
     pub place: Place,
     /// True if only one part of the round trip was seen.
     pub is_guess: bool,
@@ -74,7 +74,7 @@ impl Shortest {
         shorten(&mut self.idle_ns, ns);
     }
 
-    pub fn found(&self) -> Found {
+    pub fn capture_point(&self) -> CapturePoint {
         let (place, rtt_min_ns) = match (self.there_ns, self.here_ns) {
             (None, _) => (Place::Sender, Err("no segment that was sent once was acknowledged")),
             (Some(there), Some(here)) => {
@@ -97,7 +97,7 @@ impl Shortest {
             },
         };
         let rtt_min_ns = rtt_min_ns.and_then(|ns| if ns > 0 { Ok(ns) } else { Err(NO_TIME) });
-        Found { place, is_guess: self.here_ns.is_none(), rtt_min_ns }
+        CapturePoint { place, is_guess: self.here_ns.is_none(), rtt_min_ns }
     }
 }
 

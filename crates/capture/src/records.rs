@@ -72,7 +72,7 @@ pub fn is_capture(start: &[u8]) -> bool {
 /// record or in zeros, as it does if the capturing process was killed.
 pub(crate) fn read(
     mut file: impl Read + Send,
-    goes_on: impl Fn() -> bool,
+    may_continue: impl Fn() -> bool,
     see: &mut impl FnMut(&Frame) -> Result<(), ReadError>,
 ) -> Result<bool, ReadError> {
     let mut first = [0; 4];
@@ -98,7 +98,7 @@ pub(crate) fn read(
                 reader.consume(bytes);
                 patience -= 1;
                 if patience == 0 {
-                    if !goes_on() {
+                    if !may_continue() {
                         return Err(ReadError::Cancelled);
                     }
                     patience = PATIENCE;
@@ -201,8 +201,8 @@ impl Format {
     }
 
     fn interface(&self, number: u32) -> Result<Interface, ReadError> {
-        let found = self.interfaces.get(number as usize).copied();
-        found.ok_or_else(|| ReadError::Damaged(format!("a packet of no interface ({number})")))
+        let interface = self.interfaces.get(number as usize).copied();
+        interface.ok_or_else(|| ReadError::Damaged(format!("a packet of no interface ({number})")))
     }
 }
 

@@ -42,7 +42,7 @@ pub struct DelayHistograms {
     current: Histogram<u64>,
     /// End of the current period.
     until: Time,
-    taken: Vec<DelayCount>,
+    counts: Vec<DelayCount>,
 }
 
 impl Periods {
@@ -68,7 +68,7 @@ impl DelayHistograms {
     pub fn new(periods: Periods) -> Self {
         assert!(periods.length > Span::ZERO, "a period takes time");
         let current = Histogram::new(DIGITS).expect("a valid precision");
-        Self { periods, current, until: periods.end_of(Time::ZERO), taken: Vec::new() }
+        Self { periods, current, until: periods.end_of(Time::ZERO), counts: Vec::new() }
     }
 
     /// Count a packet whose delay ended at `at`, which never goes back. Delays that end after the
@@ -89,7 +89,7 @@ impl DelayHistograms {
     #[must_use]
     pub fn finish(mut self) -> Vec<DelayCount> {
         self.close();
-        self.taken
+        self.counts
     }
 
     fn close(&mut self) {
@@ -99,7 +99,7 @@ impl DelayHistograms {
             delay: Span(current.median_equivalent(bucket.value_iterated_to())),
             packets: bucket.count_at_value(),
         });
-        self.taken.extend(buckets);
+        self.counts.extend(buckets);
         self.current.reset();
     }
 }
@@ -110,30 +110,30 @@ impl DelayHistograms {
 pub struct QueueDelays {
     periods: Periods,
     /// By flow: true if its data has separate histograms.
-    apart: Arc<[bool]>,
-    found: BTreeMap<Option<u32>, DelayHistograms>,
+    is_separate: Arc<[bool]>,
+    histograms: BTreeMap<Option<u32>, DelayHistograms>,
 }
 
 impl QueueDelays {
     /// A record before the first packet.
     #[must_use]
-    pub const fn new(periods: Periods, apart: Arc<[bool]>) -> Self {
-        Self { periods, apart, found: BTreeMap::new() }
+    pub const fn new(periods: Periods, is_separate: Arc<[bool]>) -> Self {
+        Self { periods, is_separate, histograms: BTreeMap::new() }
     }
 
     /// Count a packet that begins to be sent at `at`, after it `waited`.
     pub fn record(&mut self, at: Time, waited: Span, packet: Packet) {
-        let is_apart =
-            packet.direction() == Direction::Forward && self.apart[packet.flow() as usize];
-        let flow = is_apart.then_some(packet.flow());
+        let separate =
+            packet.direction() == Direction::Forward && self.is_separate[packet.flow() as usize];
+        let flow = separate.then_some(packet.flow());
         let periods = self.periods;
-        let found = self.found.entry(flow).or_insert_with(|| DelayHistograms::new(periods));
-        found.record(at, waited);
+        let of_flow = self.histograms.entry(flow).or_insert_with(|| DelayHistograms::new(periods));
+        of_flow.record(at, waited);
     }
 
     /// Return all counts by flow. None is the key of the packets that share a histogram.
     pub fn finish(self) -> impl Iterator<Item = (Option<u32>, Vec<DelayCount>)> {
-        self.found.into_iter().map(|(flow, found)| (flow, found.finish()))
+        self.histograms.into_iter().map(|(flow, histograms)| (flow, histograms.finish()))
     }
 }
 
@@ -153,11 +153,11 @@ mod tests {
         let total: u64 = counts.iter().map(|count| count.1).sum();
         let rank = (total * per_mille).div_ceil(1_000).max(1);
         let mut below = 0;
-        let found = counts.iter().find(|count| {
+        let bucket = counts.iter().find(|count| {
             below += count.1;
             below >= rank
         });
-        found.expect("a rank within all of them").0
+        bucket.expect("a rank within all of them").0
     }
 
     fn any_delays() -> impl Strategy<Value = Vec<u64>> {
@@ -181,8 +181,8 @@ mod tests {
             sorted.sort_unstable();
             let exact: Vec<_> = sorted.iter().map(|&delay| (Span(delay), 1)).collect();
             for per_mille in [1, 10, 500, 900, 950, 990, 999, 1_000] {
-                let (found, exact) = (percentile(&counts, per_mille).0, percentile(&exact, per_mille).0);
-                prop_assert!(found.abs_diff(exact) * 100 <= exact, "{found} for {exact}");
+                let (estimate, exact) = (percentile(&counts, per_mille).0, percentile(&exact, per_mille).0);
+                prop_assert!(estimate.abs_diff(exact) * 100 <= exact, "{estimate} for {exact}");
             }
         }
 
@@ -203,9 +203,9 @@ mod tests {
                 whole.record(now, Span(delay));
             }
             let together = |counts: Vec<DelayCount>| {
-                let mut found = BTreeMap::new();
-                counts.iter().for_each(|c| *found.entry(c.delay).or_insert(0) += c.packets);
-                found
+                let mut packets = BTreeMap::new();
+                counts.iter().for_each(|c| *packets.entry(c.delay).or_insert(0) += c.packets);
+                packets
             };
             let parts = parts.finish();
             prop_assert!(parts.iter().all(|c| c.until.0 % length == 0 || c.until.0 == end));
@@ -238,16 +238,16 @@ mod tests {
     }
 
     #[test]
-    fn data_of_some_flows_is_told_apart() {
+    fn data_of_some_flows_has_separate_histograms() {
         let mut delays = QueueDelays::new(Periods::whole(Time(9)), [false, true].into());
         let packet = |flow, direction| Packet::new(flow, direction, 100, 0);
         delays.record(Time(1), Span(5), packet(0, Direction::Forward));
         delays.record(Time(2), Span(6), packet(1, Direction::Forward));
         delays.record(Time(3), Span(7), packet(1, Direction::Reverse));
-        let found: Vec<_> = delays
+        let by_flow: Vec<_> = delays
             .finish()
             .map(|(flow, counts)| (flow, counts.iter().map(|count| count.delay.0).collect()))
             .collect::<Vec<(_, Vec<u64>)>>();
-        assert_eq!(found, [(None, vec![5, 7]), (Some(1), vec![6])]);
+        assert_eq!(by_flow, [(None, vec![5, 7]), (Some(1), vec![6])]);
     }
 }

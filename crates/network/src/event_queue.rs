@@ -108,7 +108,7 @@ impl EventQueue {
     /// The earliest time and its source among all sources but one.
     #[inline]
     #[must_use]
-    pub fn earliest_beside(&self, source: usize) -> (Time, usize) {
+    pub fn earliest_except(&self, source: usize) -> (Time, usize) {
         if self.leaves == 0 {
             let others = self.few.iter().filter(|other| other.place() != source);
             let earliest = *others.min().expect("more than one place");
@@ -189,10 +189,10 @@ mod tests {
                 prop_assert_eq!(events.get(source), time);
                 let others = times.iter().enumerate().filter(|(other, _)| *other != source);
                 let earliest = others.map(|(i, t)| (*t, i)).min();
-                let beside = events.earliest_beside(source);
+                let others = events.earliest_except(source);
                 match earliest.filter(|(time, _)| *time < Time::NEVER) {
-                    Some(earliest) => prop_assert_eq!(beside, earliest),
-                    None => prop_assert_eq!(beside.0, Time::NEVER),
+                    Some(earliest) => prop_assert_eq!(others, earliest),
+                    None => prop_assert_eq!(others.0, Time::NEVER),
                 }
             }
         }

@@ -32,7 +32,7 @@ pub struct MergeQueue {
 #[derive(Debug, Default)]
 struct Between {
     packets: BTreeMap<(Time, u32, u64), (Packet, u64)>,
-    came: u64,
+    arrivals: u64,
     /// Latest arrival of all packets so far, here or in `arrivals`.
     last: Time,
 }
@@ -195,8 +195,8 @@ impl MergeQueue {
         }
         // A number, not a position: it stays valid when packets leave at the front.
         let before = self.arrivals.first_after(after);
-        let key = (time, rank, self.between.came);
-        self.between.came += 1;
+        let key = (time, rank, self.between.arrivals);
+        self.between.arrivals += 1;
         self.between.last = self.between.last.max(time);
         self.between.packets.insert(key, (packet, before));
     }
@@ -216,23 +216,19 @@ mod tests {
     use crate::packet::Direction;
     use proptest::prelude::*;
 
-    /// An action of a source: it sends packets, each `apart` after the one before.
+    /// An action of a source: it sends packets, each `gap` after the one before.
     #[derive(Clone, Debug)]
     struct Burst {
         source: u32,
         packets: usize,
-        apart: u64,
+        gap: u64,
         is_run: bool,
     }
 
     fn bursts() -> impl Strategy<Value = Vec<(Burst, usize)>> {
         let burst = (0u32..4, 1usize..600, 0u64..5, any::<bool>());
-        let burst = burst.prop_map(|(source, packets, apart, is_run)| Burst {
-            source,
-            packets,
-            apart,
-            is_run,
-        });
+        let burst =
+            burst.prop_map(|(source, packets, gap, is_run)| Burst { source, packets, gap, is_run });
         prop::collection::vec((burst, 0usize..600), 1..12)
     }
 
@@ -247,7 +243,7 @@ mod tests {
                 let clock = &mut clocks[burst.source as usize];
                 *clock = now.max(*clock);
                 for _ in 0..burst.packets {
-                    *clock += burst.apart;
+                    *clock += burst.gap;
                     let packet = Packet::new(burst.source, Direction::Forward, 1_000, number);
                     let key = (*clock, burst.source, number);
                     model.insert(key, packet);
@@ -265,8 +261,8 @@ mod tests {
                     let expected = model.pop_first();
                     let time = expected.map_or(Time::NEVER, |((time, ..), _)| Time(time));
                     prop_assert_eq!(queue.next_time(), time);
-                    let found = queue.pop();
-                    prop_assert_eq!(found.map(|arrival| arrival.packet), expected.map(|(_, packet)| packet));
+                    let popped = queue.pop();
+                    prop_assert_eq!(popped.map(|arrival| arrival.packet), expected.map(|(_, packet)| packet));
                     now = expected.map_or(now, |((time, ..), _)| time);
                 }
             }

@@ -332,7 +332,7 @@ impl Network {
         if timer < next {
             return Event::Timer(process, timer);
         }
-        let arrival = queue.pop().expect("what its event is for");
+        let arrival = queue.pop().expect("a packet of a link with an event");
         self.schedule_process(process);
         Event::Arrival(arrival)
     }
@@ -363,7 +363,7 @@ impl Network {
     #[must_use]
     pub fn undisputed(&self, process: ProcessId) -> Time {
         let Process { lookahead, timer } = self.processes[process];
-        let (rivals, rival) = self.events.earliest_beside(process);
+        let (rivals, rival) = self.events.earliest_except(process);
         let undisputed = match rivals {
             Time::NEVER => Time::NEVER,
             // Of equal times the lower place goes first, so a rival below this process wins a tie.
@@ -417,7 +417,7 @@ impl Network {
 
     /// Send a packet on that leaves a link, where speed does not matter.
     #[inline(never)]
-    fn go_on(&mut self, time: Time, packet: Packet) -> Outcome {
+    fn send_on(&mut self, time: Time, packet: Packet) -> Outcome {
         self.send(time, packet)
     }
 
@@ -467,8 +467,8 @@ impl Network {
         at_link: LinkOutcome,
     ) -> Outcome {
         match at_link {
-            LinkOutcome::Leaves(at) => self.go_on(at, packet.advanced()),
-            LinkOutcome::Marked(at) => self.go_on(at, packet.advanced().with_ecn(Ecn::Ce)),
+            LinkOutcome::Leaves(at) => self.send_on(at, packet.advanced()),
+            LinkOutcome::Marked(at) => self.send_on(at, packet.advanced().with_ecn(Ecn::Ce)),
             LinkOutcome::Lost(cause) => Outcome::Lost(Arrival { time, packet }, link, cause),
         }
     }

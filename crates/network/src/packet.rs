@@ -84,7 +84,7 @@ const BYTES_SHIFT: u32 = 15;
 const FLAGS_SHIFT: u32 = 8;
 const ECN_MASK: u64 = 0b11 << FLAGS_SHIFT;
 /// Mask of ECN and flags, after the shift.
-const SAID_MASK: u64 = 0x7f;
+const FLAGS_AND_ECN_MASK: u64 = 0x7f;
 const HOP_MASK: u64 = 0xff;
 
 impl Packet {
@@ -198,20 +198,20 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn is_bare(self) -> bool {
-        self.said() <= Ecn::Ce as u64
+        self.flags_and_ecn() <= Ecn::Ce as u64
     }
 
     /// Return whether no flag is set and the packet is not marked CE.
     #[inline]
     #[must_use]
     pub const fn is_plain(self) -> bool {
-        self.said() < Ecn::Ce as u64
+        self.flags_and_ecn() < Ecn::Ce as u64
     }
 
     /// Flags, with ECN below them.
     #[inline]
-    const fn said(self) -> u64 {
-        self.word >> FLAGS_SHIFT & SAID_MASK
+    const fn flags_and_ecn(self) -> u64 {
+        self.word >> FLAGS_SHIFT & FLAGS_AND_ECN_MASK
     }
 
     /// Index of the packet's route. Each flow has two routes.

@@ -233,11 +233,11 @@ impl<'a> RouteBuilder<'a> {
     /// or does not decide on arrival and in order, or if the second link is not shared.
     fn meets_behind(&self, route: &Route) -> Shared {
         let [first, second, ..] = route.hops[..] else { return None };
-        let is_own = self.has_one_source(first.link)
+        let is_exclusive = self.has_one_source(first.link)
             && self.links[first.link].is_orderly
             && self.links[first.link].decides_on_arrival;
         let is_shared = !self.has_one_source(second.link);
-        (is_own && is_shared).then_some((second.link, first.delay + second.delay))
+        (is_exclusive && is_shared).then_some((second.link, first.delay + second.delay))
     }
 
     /// Return the last hop of a route, which leads to its host.
@@ -367,14 +367,14 @@ mod tests {
 
     /// A route over a private link, 5 ns away from its host, and the shared link, `further` ns
     /// behind.
-    fn over_own_link(edge: LinkId, further: u64) -> Route {
+    fn over_exclusive_link(edge: LinkId, further: u64) -> Route {
         let hops = vec![Hop { link: edge, delay: Span(5) }, Hop { link: 0, delay: Span(further) }];
         Route { hops, delay: Span(0) }
     }
 
     #[test]
     fn a_group_behind_links_of_its_own_acts_when_its_data_may_meet_others() {
-        let flow = |edge| path(over_own_link(edge, 2), route(&[1], 0, 9));
+        let flow = |edge| path(over_exclusive_link(edge, 2), route(&[1], 0, 9));
         let table = table_of(&[flow(2), flow(3)], &[PLAIN; 4]);
         let senders = &table.processes[1];
         assert_eq!((senders.routes.clone(), senders.lookahead), (vec![1, 3], Span(7)));
@@ -387,7 +387,7 @@ mod tests {
     /// Otherwise packets of both hosts would reach the link out of order.
     #[test]
     fn hosts_that_share_a_link_of_their_own_act_at_one_distance() {
-        let flow = |further| path(over_own_link(2, further), route(&[1], 0, 9));
+        let flow = |further| path(over_exclusive_link(2, further), route(&[1], 0, 9));
         let table = table_of(&[flow(2), flow(30)], &[PLAIN; 3]);
         assert_eq!((table.processes.len(), table.processes[1].lookahead), (2, Span::ZERO));
     }

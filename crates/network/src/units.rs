@@ -161,13 +161,13 @@ mod tests {
 
     #[test]
     fn what_sums_would_not_hold_is_refused() {
-        let said = |error: serde_json::Error| error.to_string();
-        let span = |text| serde_json::from_str::<Span>(text).map_err(said);
+        let message = |error: serde_json::Error| error.to_string();
+        let span = |text| serde_json::from_str::<Span>(text).map_err(message);
         assert_eq!(span("1152921504606846976"), Ok(Span::LONGEST));
         assert!(span("1152921504606846977").unwrap_err().contains("36 years"));
-        let time = serde_json::from_str::<Time>("18446744073709551615").map_err(said);
+        let time = serde_json::from_str::<Time>("18446744073709551615").map_err(message);
         assert!(time.unwrap_err().starts_with("a time of 18446744073709551615 ns"));
-        let rate = |text| serde_json::from_str::<Rate>(text).map_err(said);
+        let rate = |text| serde_json::from_str::<Rate>(text).map_err(message);
         assert_eq!(rate("4611686018427387904").map(|rate| rate.0.get()), Ok(Rate::FASTEST));
         assert!(rate("4611686018427387905").unwrap_err().contains("2^62"));
     }

@@ -160,7 +160,7 @@ fn pareto(share: f64) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "what is expected is a band")]
+#[allow(clippy::disallowed_methods, reason = "the expectation is a band")]
 mod tests {
     use super::*;
 
@@ -196,10 +196,13 @@ mod tests {
             (r#"{"table":[-8192,0,0,24576]}"#, 0.5, 1.5),
         ];
         for (distribution, mean, deviation) in expected {
-            let found = moments(distribution);
+            let measured = moments(distribution);
             // Four standard errors of 400,000 delays, and a little more for a deviation.
-            assert!((found.0 - mean).abs() < 0.0065 * deviation, "{distribution}: {found:?}");
-            assert!((found.1 - deviation).abs() < 0.01 * deviation, "{distribution}: {found:?}");
+            assert!((measured.0 - mean).abs() < 0.0065 * deviation, "{distribution}: {measured:?}");
+            assert!(
+                (measured.1 - deviation).abs() < 0.01 * deviation,
+                "{distribution}: {measured:?}"
+            );
         }
     }
 
@@ -207,8 +210,8 @@ mod tests {
     fn tables_are_those_of_iproute2() {
         let table = |name: &str| variation(name, 0, 0, true).table;
         let some = |table: &[i16]| [0, 1, 2_048, 4_095].map(|rank| table[rank]);
-        let near = |found: [i16; 4], known: [i16; 4]| {
-            found.iter().zip(known).all(|(one, two)| one.abs_diff(two) <= 20)
+        let near = |measured: [i16; 4], known: [i16; 4]| {
+            measured.iter().zip(known).all(|(one, two)| one.abs_diff(two) <= 20)
         };
         let (normal, pareto) = (some(&table(r#""normal""#)), some(&table(r#""pareto""#)));
         assert!(near(normal, [-32_768, -28_307, 1, 28_858]), "{normal:?}");

@@ -120,25 +120,25 @@ impl Hosts {
     }
 
     /// Return the number of copies of a packet that has an outcome. There must be at least one.
-    fn held(&mut self, packet: Packet) -> &mut u32 {
-        let (sent, held) = &mut self.sent[packet.number() as usize];
+    fn copies_of(&mut self, packet: Packet) -> &mut u32 {
+        let (sent, copies_of) = &mut self.sent[packet.number() as usize];
         assert_eq!((packet.flow(), packet.direction()), (sent.flow(), sent.direction()));
-        assert!(*held > 0, "an outcome of {packet:?} when all of it are gone");
-        held
+        assert!(*copies_of > 0, "an outcome of {packet:?} when all of it are gone");
+        copies_of
     }
 
     fn take(&mut self, outcome: Outcome, network: &mut Network) {
         match outcome {
             Outcome::UnderWay => {}
-            Outcome::Duplicated(packet) => *self.held(packet) += 1,
+            Outcome::Duplicated(packet) => *self.copies_of(packet) += 1,
             Outcome::Departs(Arrival { time, packet }, link) => {
-                self.held(packet);
+                self.copies_of(packet);
                 assert_eq!(link, 0, "another link was not asked");
                 self.departed += u64::from(time <= END);
             }
             Outcome::Lost(Arrival { packet, .. }, ..)
             | Outcome::Delivered(Arrival { packet, .. }) => {
-                *self.held(packet) -= 1;
+                *self.copies_of(packet) -= 1;
             }
             Outcome::Reaches(arrival, link) => {
                 let outcome = network.enter_other(arrival, link);
@@ -204,7 +204,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_is_said_of_a_packet_that_is_gone_and_nothing_gets_lost_unsaid(
+    fn a_packet_that_is_gone_has_no_outcome_and_each_loss_is_reported(
         links in (1usize..3).prop_flat_map(|links| prop::collection::vec(any_link(), 2 * links)),
         (flows, pauses) in (1usize..4).prop_flat_map(|flows| {
             let pause = (prop_oneof![Just(0u64), 0u64..1_500_000], 0..2 * flows);
@@ -226,12 +226,12 @@ proptest! {
         }
         hosts.take(Outcome::Several, &mut network);
         for packet in network.under_way() {
-            *hosts.held(packet) -= 1;
+            *hosts.copies_of(packet) -= 1;
         }
         let departed = network.counters(0).0.departed_packets;
         prop_assert_eq!(hosts.departed, if are_reported { departed } else { 0 });
-        for (packet, held) in hosts.sent {
-            prop_assert_eq!(held, 0, "{:?} got lost without a word", packet);
+        for (packet, copies_of) in hosts.sent {
+            prop_assert_eq!(copies_of, 0, "{:?} got lost without an outcome", packet);
         }
     }
 }

@@ -1,12 +1,13 @@
-//! Algorithms: descriptions of those that are built in, and checks of a user's own.
+//! Algorithms: descriptions of those that are built in, and checks of user-defined ones.
 
 use std::sync::atomic::AtomicBool;
 
 use dumbbell_algorithm::Algorithm;
 use dumbbell_algorithm::call::Call;
-use dumbbell_algorithm::own;
+use dumbbell_algorithm::user_defined::{self, LoadError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use serde::Serialize;
 
 use crate::errors::{AlgorithmError, not_read, not_usable};
 use crate::runs::{CancelToken, control};
@@ -28,24 +29,20 @@ pub(crate) fn load_algorithm(
     shown: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
-    let control = control(cancel);
-    let loaded = py
-        .detach(|| own::load_unless(name, code, shown, &control.cancelled))
-        .map_err(not_usable)?;
-    Ok(serde_json::to_string(loaded).expect("descriptions are plain values"))
+    as_json(py, cancel, |cancelled| user_defined::load_unless(name, code, shown, cancelled))
 }
 
 /// Refuse a name that no user-defined algorithm can have.
 #[pyfunction]
 pub(crate) fn check_algorithm_name(name: &str, shown: &str) -> PyResult<()> {
-    own::check_name(name, shown).map_err(not_usable)
+    user_defined::check_name(name, shown).map_err(not_usable)
 }
 
 /// Hash a user's source and the headers that it may include. The hash distinguishes algorithms of
 /// one name.
 #[pyfunction]
 pub(crate) fn source_hash(code: &str) -> String {
-    own::source_hash(code)
+    user_defined::source_hash(code)
 }
 
 /// Describe what an algorithm's compiled code contains and needs, as JSON.
@@ -58,10 +55,7 @@ pub(crate) fn examine_algorithm(
     shown: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
-    let control = control(cancel);
-    let found =
-        py.detach(|| own::examine(name, code, shown, &control.cancelled)).map_err(not_usable)?;
-    Ok(serde_json::to_string(&found).expect("findings are plain values"))
+    as_json(py, cancel, |cancelled| user_defined::examine(name, code, shown, cancelled))
 }
 
 /// Play random calls on an algorithm and return the findings as a JSON list.
@@ -73,12 +67,24 @@ pub(crate) fn fuzz_algorithm(
     code: &str,
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
+    as_json(py, cancel, |cancelled| {
+        let fuzzer = user_defined::Fuzzer::new(&[(name, code)], cancelled)?;
+        user_defined::Part::ALL
+            .into_iter()
+            .map(|part| fuzzer.run(part))
+            .collect::<Result<Vec<_>, _>>()
+    })
+}
+
+/// Work on a user's algorithm without the interpreter's lock, and return the result as JSON.
+fn as_json<T: Serialize + Send>(
+    py: Python<'_>,
+    cancel: Option<Py<CancelToken>>,
+    work: impl FnOnce(&AtomicBool) -> Result<T, LoadError> + Send,
+) -> PyResult<String> {
     let control = control(cancel);
-    let found = py.detach(|| {
-        let fuzzer = own::Fuzzer::new(&[(name, code)], &control.cancelled)?;
-        own::Part::ALL.into_iter().map(|part| fuzzer.run(part)).collect::<Result<Vec<_>, _>>()
-    });
-    Ok(serde_json::to_string(&found.map_err(not_usable)?).expect("findings are plain values"))
+    let result = py.detach(|| work(&control.cancelled)).map_err(not_usable)?;
+    Ok(serde_json::to_string(&result).expect("descriptions and findings are plain values"))
 }
 
 /// Call a hook of an algorithm once; the algorithm is built in, or `code` is its source. `values`
@@ -95,17 +101,17 @@ pub(crate) fn call_algorithm(
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<(String, Vec<u32>)> {
     let control = control(cancel);
-    let algorithm = found(py, name, code, &control.cancelled)?;
+    let algorithm = algorithm_of(py, name, code, &control.cancelled)?;
     let call: Call = serde_json::from_str(call_json).map_err(not_read)?;
     let outcome = py
         .detach(|| call.make(algorithm, &values))
-        .ok_or_else(|| PyValueError::new_err("no algorithm is told of such an event or state"))?;
+        .ok_or_else(|| PyValueError::new_err("there is no such event or state"))?;
     let report = outcome.after.report(algorithm, &values).to_vec();
     Ok((serde_json::to_string(&outcome).expect("outcomes are plain values"), report))
 }
 
 /// Find a built-in algorithm, or load a user's from its source.
-pub(crate) fn found(
+pub(crate) fn algorithm_of(
     py: Python<'_>,
     name: &str,
     code: Option<&str>,
@@ -116,5 +122,6 @@ pub(crate) fn found(
             AlgorithmError::new_err((None::<String>, None::<u32>, error.to_string()))
         });
     };
-    py.detach(|| own::load_unless(name, code, &format!("{name}.c"), cancel)).map_err(not_usable)
+    py.detach(|| user_defined::load_unless(name, code, &format!("{name}.c"), cancel))
+        .map_err(not_usable)
 }

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read};
 use std::num::NonZeroU64;
 use std::sync::atomic::Ordering;
 
-use dumbbell_capture::{ReadError, Wanted};
+use dumbbell_capture::{Options, ReadError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -45,10 +45,12 @@ pub(crate) fn read_capture(
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
     let control = control(cancel);
-    let wanted = Wanted { step_ns, least_share };
-    let goes_on = || !control.cancelled.load(Ordering::Relaxed);
-    py.detach(|| match dumbbell_capture::connections(PythonFile(file), wanted, goes_on) {
-        Ok(found) => Ok(serde_json::to_string(&found).expect("a capture has only plain values")),
+    let options = Options { step_ns, least_share };
+    let may_continue = || !control.cancelled.load(Ordering::Relaxed);
+    py.detach(|| match dumbbell_capture::connections(PythonFile(file), options, may_continue) {
+        Ok(capture) => {
+            Ok(serde_json::to_string(&capture).expect("a capture has only plain values"))
+        }
         Err(ReadError::Cancelled) => Err(Cancelled::new_err(())),
         Err(error) => Err(PyValueError::new_err(error.to_string())),
     })

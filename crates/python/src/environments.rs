@@ -77,7 +77,7 @@ impl Environments {
     }
 
     /// Step every path except those whose byte in `skip` is not 0.
-    #[expect(clippy::too_many_arguments, reason = "each is a buffer of its own")]
+    #[expect(clippy::too_many_arguments, reason = "the buffers are distinct")]
     fn step(
         &mut self,
         py: Python<'_>,
@@ -142,7 +142,7 @@ fn failed(place: usize, error: StepError) -> PyErr {
             ActionError::new_err((place, learner, refused.dial, refused.value))
         }
         StepError::IsOver => {
-            PyRuntimeError::new_err(format!("no episode goes on in place {place}"))
+            PyRuntimeError::new_err(format!("no episode is running in place {place}"))
         }
         StepError::Run(Error::Stalled(guarded::Stalled { algorithm, hook })) => {
             Stalled::new_err((place, algorithm, hook))

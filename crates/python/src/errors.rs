@@ -1,7 +1,8 @@
 //! The exceptions that the engine raises, and which error becomes which.
 
 use dumbbell_algorithm::complaint::Complaint;
-use dumbbell_algorithm::own::OwnError;
+use dumbbell_algorithm::user_defined::LoadError;
+use dumbbell_record::Invalid;
 use dumbbell_simulator::Error;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyValueError};
@@ -38,11 +39,16 @@ create_exception!(_core, TestbedError, PyException, "The testbed cannot do it he
 /// The exception for a run without output.
 pub(crate) fn not_run(error: Error) -> PyErr {
     match error {
-        Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
+        Error::Invalid(invalid) => not_valid(invalid),
         Error::Cancelled => Cancelled::new_err(()),
         // Only in environments, whose errors have a place.
         Error::Stalled(_) => PyRuntimeError::new_err(error.to_string()),
     }
+}
+
+/// The exception for a scenario that cannot run, or not until its end.
+pub(crate) fn not_valid(Invalid { key, problem }: Invalid) -> PyErr {
+    ScenarioError::new_err((key, problem))
 }
 
 /// A ValueError: this package writes calls, never users.
@@ -50,13 +56,13 @@ pub(crate) fn not_read(error: serde_json::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-pub(crate) fn not_usable(error: OwnError) -> PyErr {
+pub(crate) fn not_usable(error: LoadError) -> PyErr {
     match error {
-        OwnError::File(Complaint { file, line, cause }) => {
+        LoadError::File(Complaint { file, line, cause }) => {
             AlgorithmError::new_err((file, line, cause))
         }
-        OwnError::Cancelled => Cancelled::new_err(()),
-        OwnError::Machine { .. } => {
+        LoadError::Cancelled => Cancelled::new_err(()),
+        LoadError::Machine { .. } => {
             AlgorithmError::new_err((None::<String>, None::<u32>, error.to_string()))
         }
     }

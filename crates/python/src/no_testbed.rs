@@ -75,7 +75,7 @@ pub(crate) fn testbed_host_switches(scenario_json: &str) -> PyResult<String> {
 pub(crate) fn testbed_facts() -> String {
     let build = json!({
         "name": "this build",
-        "found": "without the testbed",
+        "state": "without the testbed",
         "ok": false,
         "required": true,
         "needed_for": "everything",

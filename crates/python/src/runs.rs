@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dumbbell_algorithm::Algorithms;
-use dumbbell_record::Output;
+use dumbbell_record::{Invalid, Output};
 use dumbbell_simulator::Control;
-use dumbbell_workload::{Invalid, Scenario};
+use dumbbell_workload::Scenario;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
-use crate::errors::{Cancelled, ScenarioError, not_run};
+use crate::errors::{Cancelled, not_run, not_valid};
 
 /// Cancels the runs that have it and reports how far they are. Any thread may use it.
 #[pyclass(frozen, module = "dumbbell._core")]
@@ -96,11 +96,11 @@ pub(crate) fn prepared(
         })?;
         Ok((scenario, algorithms))
     };
-    py.detach(prepare).map_err(|Invalid { key, problem }| {
+    py.detach(prepare).map_err(|invalid| {
         if cancel.load(Ordering::Relaxed) {
             return Cancelled::new_err(());
         }
-        ScenarioError::new_err((key, problem))
+        not_valid(invalid)
     })
 }
 

@@ -4,8 +4,10 @@ use dumbbell_algorithm::call::Call;
 use dumbbell_testbed::{Error, NEVER, Options, kernel};
 use pyo3::prelude::*;
 
-use crate::algorithms::found;
-use crate::errors::{AlgorithmError, Cancelled, GivenUp, ScenarioError, TestbedError, not_read};
+use crate::algorithms::algorithm_of;
+use crate::errors::{
+    AlgorithmError, Cancelled, GivenUp, ScenarioError, TestbedError, not_read, not_valid,
+};
 use crate::runs::{CancelToken, RunOutput, control, prepared};
 
 pub(crate) const BUILT: bool = true;
@@ -57,7 +59,7 @@ pub(crate) fn testbed_compile(
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<()> {
     let control = control(cancel);
-    let algorithm = found(py, name, code, &control.cancelled)?;
+    let algorithm = algorithm_of(py, name, code, &control.cancelled)?;
     py.detach(|| kernel::compile(algorithm, &control.cancelled)).map(|_| ()).map_err(raised)
 }
 
@@ -74,7 +76,7 @@ pub(crate) fn testbed_calls(
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
     let control = control(cancel);
-    let algorithm = found(py, name, code, &control.cancelled)?;
+    let algorithm = algorithm_of(py, name, code, &control.cancelled)?;
     let calls: Vec<Call> = serde_json::from_str(calls_json).map_err(not_read)?;
     let outcomes = py.detach(|| {
         let object = kernel::compile_for_calls(algorithm, &control.cancelled)?;
@@ -103,7 +105,7 @@ pub(crate) fn testbed_facts(py: Python<'_>) -> String {
 fn raised(error: Error) -> PyErr {
     match error {
         Error::Algorithm { file, line, cause } => AlgorithmError::new_err((file, line, cause)),
-        Error::Invalid { key, problem } => ScenarioError::new_err((key, problem)),
+        Error::Invalid(invalid) => not_valid(invalid),
         Error::GivenUp(why) => GivenUp::new_err(why),
         Error::Cancelled => Cancelled::new_err(()),
         Error::Machine { .. } => TestbedError::new_err(error.to_string()),

@@ -6,14 +6,16 @@
 
 #![forbid(unsafe_code)]
 
+mod invalid;
 mod output;
 mod rows;
 mod summary;
 mod table;
 mod tables;
 
+pub use invalid::Invalid;
 pub use output::Output;
-pub use rows::{Full, Kept, RowLimits, Rows};
+pub use rows::{Kept, RowLimits, Rows};
 pub use summary::{Cause, DelaySummary, Doubt, FlowSummary, QueueSummary, Summary, TestbedSummary};
 pub use table::{Column, ColumnInfo, Table};
 pub use tables::{

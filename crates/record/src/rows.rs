@@ -2,6 +2,7 @@
 //!
 //! The number of samples is known before a run. The number of events only shows during the run.
 
+use crate::invalid::Invalid;
 use crate::tables::{Event, EventKind, ModeChange, Request};
 
 /// Most rows of each table that a run may keep. A full table takes about 2 GB, and so do the most
@@ -20,15 +21,6 @@ impl Default for RowLimits {
     fn default() -> Self {
         Self { events: 20_000_000, requests: 20_000_000, modes: 8_000_000 }
     }
-}
-
-/// A table is full, and a further row came.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Full {
-    /// The key of the scenario that decides what is kept.
-    pub key: &'static str,
-    /// The table, its limit, the time, and the remedy.
-    pub problem: String,
 }
 
 /// A row of a table that grows during a run.
@@ -81,14 +73,14 @@ impl<R: Kept> Rows<R> {
     ///
     /// # Errors
     /// If a row had no room.
-    pub fn check(&self) -> Result<(), Full> {
+    pub fn check(&self) -> Result<(), Invalid> {
         let Some(full_ns) = self.full_ns else { return Ok(()) };
         let (what, remedy) = R::WORDS;
         let time_s = full_ns as f64 / 1e9;
         let most = R::most(&self.rows).map_or_else(String::new, |most| format!(", mostly {most}"));
         let problem =
             format!("more than {} {what} by {time_s} s of the run{most}; {remedy}", self.most);
-        Err(Full { key: R::KEY, problem })
+        Err(Invalid { key: R::KEY.to_owned(), problem })
     }
 
     /// All rows.
@@ -124,7 +116,7 @@ impl Kept for Request {
     const KEY: &'static str = "duration";
     const WORDS: (&'static str, &'static str) = (
         "requests and transfers that were completed",
-        "end the run earlier, or ask for larger ones",
+        "end the run earlier, or request larger ones",
     );
 
     fn kept_ns(&self) -> u64 {
@@ -147,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_finds_no_room_is_told_and_nothing_is_lost_before() {
+    fn a_row_without_space_is_reported_and_no_earlier_row_is_lost() {
         let mut rows = Rows::new(3);
         let row = |time_ns, kind: EventKind| Event {
             time_ns,
@@ -163,7 +155,7 @@ mod tests {
         }
         assert!(!rows.push(row(1_500_000, EventKind::Loss)));
         assert!(!rows.push(row(1_600_000, EventKind::Loss)));
-        let Full { key, problem } = rows.check().unwrap_err();
+        let Invalid { key, problem } = rows.check().unwrap_err();
         assert_eq!(key, "record.events");
         assert_eq!(
             problem,

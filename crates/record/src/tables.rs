@@ -45,8 +45,8 @@ table! {
     lost_packets: u64, "datagrams", "datagrams that full queues have refused or that were lost at random so far";
     received_packets: u64, "datagrams", "datagrams that have arrived so far; those that came twice count twice";
     received_bytes: u64, "bytes", "payload in them";
-    delay_sum_ns: u64, "ns", "one-way delays of those, added up";
-    variation_sum_ns: u64, "ns", "by how much the one-way delay of each differed from that of the one before it, added up";
+    delay_sum_ns: u64, "ns", "sum of the one-way delays of these";
+    variation_sum_ns: u64, "ns", "sum of the differences of consecutive one-way delays";
 }
 
 table! {
@@ -54,7 +54,7 @@ table! {
     row DelayBucket;
     /// Histograms of the delays of single packets, in order of time, then queue, flow and delay.
     table DelayBuckets named "delays";
-    time_ns: u64, "ns", "when the period ended in which they were counted";
+    time_ns: u64, "ns", "end of the period in which they were counted";
     queue: u32, "", "index of the sampled link at which they waited; 4294967295: not there, but all the way from host to host";
     flow: u32, "", "index of the flow whose data they carry; 4294967295: acknowledgements, and data of flows that are not sampled";
     delay_ns: u64, "ns", "middle of the bucket, which is less than 1 % wide";
@@ -136,9 +136,9 @@ table! {
     row Request;
     /// Requests in the order of their completion, then flow and number.
     table Requests named "requests";
-    time_ns: u64, "ns", "when it was issued, since the run began";
+    time_ns: u64, "ns", "time of its issue since the run began";
     flow: u32, "", "index of the flow";
-    number: u64, "", "how many the flow had issued before";
+    number: u64, "", "requests that the flow had issued before";
     bytes: u64, "bytes", "its payload";
     latency_ns: u64, "ns", "from issue to the reply that completed it";
 }

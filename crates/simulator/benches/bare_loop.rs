@@ -16,14 +16,14 @@ const RTT_NS: u64 = 162_000_000;
 const QUEUE_PACKETS: usize = 675;
 const LOSS: f64 = 1e-6;
 
-/// Run the loop with one ACK for every `PER_ACK` packets until `wanted` packets were acknowledged;
+/// Run the loop with one ACK for every `PER_ACK` packets until `goal` packets were acknowledged;
 /// return nanoseconds per packet.
-pub fn ns_per_packet<const PER_ACK: u32>(wanted: u64) -> f64 {
+pub fn ns_per_packet<const PER_ACK: u32>(goal: u64) -> f64 {
     let mut path = Loop::<PER_ACK>::new(black_box(aimd as Law));
     let begin = ThreadTime::now();
-    path.run(black_box(wanted));
+    path.run(black_box(goal));
     let elapsed = begin.elapsed();
-    path.check(wanted);
+    path.check(goal);
     elapsed.as_nanos() as f64 / path.acknowledged() as f64
 }
 
@@ -129,9 +129,9 @@ impl<const PER_ACK: u32> Loop<PER_ACK> {
         path
     }
 
-    fn run(&mut self, wanted: u64) {
+    fn run(&mut self, goal: u64) {
         self.fill_window(0);
-        while self.acknowledged() < wanted {
+        while self.acknowledged() < goal {
             assert!(self.acks.len() > 0, "a window of at least two packets was lost as a whole");
             let now = self.acks.first();
             let lost = self.acks.head == self.next_missing && self.notice_missing();
@@ -217,7 +217,7 @@ impl<const PER_ACK: u32> Loop<PER_ACK> {
     }
 
     /// Check that every packet is accounted for, and that no more arrived than the link can carry.
-    fn check(&self, wanted: u64) {
+    fn check(&self, goal: u64) {
         let on_the_way = self.acks.len() as u64 * u64::from(PER_ACK);
         let undropped = self.acknowledged() + on_the_way + u64::from(self.unacknowledged);
         assert_eq!(self.sent, undropped + self.dropped + self.lost, "packets are conserved");
@@ -226,7 +226,7 @@ impl<const PER_ACK: u32> Loop<PER_ACK> {
             on_the_way + u64::from(self.unacknowledged + self.missing_now),
             "the sender knows what is in flight"
         );
-        assert!(self.acknowledged() >= wanted, "as many packets as wanted");
+        assert!(self.acknowledged() >= goal, "as many packets as wanted");
         assert!(self.busy_until >= self.acknowledged() * SERIALISATION_NS, "within the rate");
         assert!(self.lost > 0 && self.dropped > 0, "both kinds of loss occur");
         assert!(self.acks.len() <= self.acks.times.len(), "ACKs fit their ring");

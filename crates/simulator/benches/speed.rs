@@ -88,11 +88,11 @@ fn main() {
         }
     }
     let filter = arguments.iter().find(|argument| !argument.starts_with('-'));
-    let wanted = |case: &Case| filter.is_none_or(|filter| case.name.contains(filter));
+    let is_selected = |case: &Case| filter.is_none_or(|filter| case.name.contains(filter));
 
     let bare = print_bare_loop();
     for (title, mut cases) in tables() {
-        cases.retain(&wanted);
+        cases.retain(&is_selected);
         if cases.is_empty() {
             continue;
         }
@@ -126,9 +126,9 @@ fn print_bare_loop() -> f64 {
         let run = |_| bare_loop::ns_per_packet::<PER_ACK>(BARE_LOOP_PACKETS);
         (0..REPETITIONS).map(run).fold(f64::INFINITY, f64::min)
     }
-    let (second, each) = (fastest::<2>(), fastest::<1>());
+    let (second, single) = (fastest::<2>(), fastest::<1>());
     println!("bare loop, an ACK for every second packet {second:>20.1} ns/packet");
-    println!("bare loop, an ACK for each packet {each:>28.1} ns/packet");
+    println!("bare loop, an ACK for each packet {single:>28.1} ns/packet");
     second
 }
 
@@ -141,11 +141,13 @@ fn fastest(name: &str, jobs: usize, time: fn(&Measured) -> f64) -> Measured {
             .args(["--in-this-process", name, &jobs.to_string()])
             .output()
             .expect("this program runs again");
-        let [told, problem] =
+        let [measured, problem] =
             [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("UTF-8"));
         assert!(output.status.success(), "{name}: {problem}");
-        let values: Vec<&str> = told.split_whitespace().collect();
-        let [packets, processor, wall, peak] = values[..] else { panic!("{name} told {told:?}") };
+        let values: Vec<&str> = measured.split_whitespace().collect();
+        let [packets, processor, wall, peak] = values[..] else {
+            panic!("{name} told {measured:?}")
+        };
         Measured {
             packets: packets.parse().expect("packets"),
             processor_s: processor.parse().expect("seconds"),

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_a_query_waits_to_be_asked_again() {
+    fn an_answer_to_a_query_waits_for_the_next_query() {
         let mut app = app(requests(Some(3)));
         assert_eq!(app.act(Time(10), 0), 3);
         assert!(app.complete(Time(30), 3).is_some());

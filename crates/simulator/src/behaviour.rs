@@ -36,21 +36,21 @@ impl Behaviour {
     /// # Errors
     /// The line at fault.
     pub fn read(text: &str) -> Result<Self, String> {
-        let mut found = Self { engine: 1, network: 1, testbed: 1, algorithms: BTreeMap::new() };
+        let mut versions = Self { engine: 1, network: 1, testbed: 1, algorithms: BTreeMap::new() };
         for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
             let words: Vec<_> = line.split(' ').collect();
             let version = words.last().and_then(|word| word.parse().ok());
             match (&words[..], version) {
-                (["engine", _], Some(version)) => found.engine = version,
-                (["network", _], Some(version)) => found.network = version,
-                (["testbed", _], Some(version)) => found.testbed = version,
+                (["engine", _], Some(version)) => versions.engine = version,
+                (["network", _], Some(version)) => versions.network = version,
+                (["testbed", _], Some(version)) => versions.testbed = version,
                 (["algorithm", name, _], Some(version)) => {
-                    found.algorithms.insert((*name).to_owned(), version);
+                    versions.algorithms.insert((*name).to_owned(), version);
                 }
                 _ => return Err(line.to_owned()),
             }
         }
-        Ok(found)
+        Ok(versions)
     }
 
     /// The lines of the file.

@@ -187,7 +187,7 @@ impl Capture {
     /// Note a duplicate of a packet; return it as it was sent.
     #[cold]
     pub fn doubles(&mut self, packet: Packet) -> Packet {
-        let waybill = self.held(packet);
+        let waybill = self.waybill_of(packet);
         waybill.packets += 1;
         packet.renoted(waybill.note)
     }
@@ -242,7 +242,7 @@ impl Capture {
     }
 
     fn leaves(&mut self, packet: Packet) -> (Packet, Headers) {
-        let waybill = self.held(packet);
+        let waybill = self.waybill_of(packet);
         waybill.packets -= 1;
         let (note, headers, is_last) = (waybill.note, waybill.headers, waybill.packets == 0);
         if is_last {
@@ -252,7 +252,7 @@ impl Capture {
     }
 
     /// Notes on a packet in the network.
-    fn held(&mut self, packet: Packet) -> &mut Waybill {
+    fn waybill_of(&mut self, packet: Packet) -> &mut Waybill {
         let waybill = &mut self.under_way[packet.note() as usize];
         assert!(waybill.packets > 0, "nothing is kept for {packet:?}");
         waybill

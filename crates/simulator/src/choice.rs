@@ -49,7 +49,9 @@ impl Choice {
         Self::with(tcp, |tcp| {
             algorithms
                 .find(&tcp.algorithm)
-                .and_then(|found| Instance::of(found, tcp.preset.as_deref(), &tcp.parameters))
+                .and_then(|algorithm| {
+                    Instance::of(algorithm, tcp.preset.as_deref(), &tcp.parameters)
+                })
                 .map_err(|error| (error.key(), error.to_string()))
         })
     }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use dumbbell_algorithm::guarded::Stalled;
-use dumbbell_record::{Full, RowLimits};
-use dumbbell_workload::Invalid;
+use dumbbell_record::{Invalid, RowLimits};
 
 /// Cancellation, progress and limits of a run, shared with other threads.
 #[derive(Debug, Default)]
@@ -20,7 +19,7 @@ pub struct Control {
 
 impl Control {
     /// Return an error if the run is cancelled. It may be even before it begins.
-    pub(crate) fn go_on(&self) -> Result<(), Error> {
+    pub(crate) fn check_cancelled(&self) -> Result<(), Error> {
         if self.cancelled.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
     }
 }
@@ -29,29 +28,12 @@ impl Control {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The scenario cannot run, or not until its end.
-    #[error("{key}: {problem}")]
-    Invalid {
-        /// Path of the key at fault.
-        key: String,
-        /// The problem.
-        problem: String,
-    },
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
     /// A guarded hook never returned.
     #[error("{} of {} never returns", .0.hook, .0.algorithm)]
     Stalled(Stalled),
-}
-
-impl From<Full> for Error {
-    fn from(Full { key, problem }: Full) -> Self {
-        Self::Invalid { key: key.to_owned(), problem }
-    }
-}
-
-impl From<Invalid> for Error {
-    fn from(Invalid { key, problem }: Invalid) -> Self {
-        Self::Invalid { key, problem }
-    }
 }

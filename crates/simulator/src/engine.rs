@@ -67,7 +67,7 @@ impl Engine {
         let sampled: Vec<_> = sampled.map(|(id, link)| (id, link.name.clone())).collect();
         let outline = Outline::of(&scenario);
         let (paths, seed) = (scenario.paths(), scenario.seed);
-        control.go_on()?;
+        control.check_cancelled()?;
         let drive = Drive::Virtual;
         let config = NetworkConfig { seed, end, interval, drive, shortcuts: shortcuts.link };
         let traffic = traffic_of_links(&scenario, &choices);
@@ -76,7 +76,7 @@ impl Engine {
         if let Some(delays) = scenario.queue_delays() {
             sampled.iter().for_each(|(link, _)| network.keep_delays(*link, delays.clone()));
         }
-        control.go_on()?;
+        control.check_cancelled()?;
         let hosts = AllHosts::new(scenario, choices, shortcuts, control, &mut network);
         let (reached_ns, batches) = (Arc::clone(&control.reached_ns), 0);
         Ok(Self { network, hosts, end, interval, outline, sampled, reached_ns, alarm, batches })
@@ -211,7 +211,7 @@ impl Engine {
 /// Marks that acknowledgements have reported to the sender; none: they do not count marks.
 fn counted_marks(flow: &FlowState) -> Option<u64> {
     let counts = flow.choice.as_ref().is_some_and(|choice| choice.stack.accecn);
-    flow.totals().filter(|_| counts).map(|totals| totals.told_marks)
+    flow.totals().filter(|_| counts).map(|totals| totals.reported_marks)
 }
 
 fn summarise(index: u32, flow: &FlowState, in_flight_packets: u64, end: Time) -> FlowSummary {

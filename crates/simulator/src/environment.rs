@@ -12,7 +12,7 @@ mod view;
 
 use dumbbell_algorithm::{Algorithms, guarded};
 use dumbbell_network::{Span, Time};
-use dumbbell_record::Output;
+use dumbbell_record::{Invalid, Output};
 use dumbbell_workload::{Scenario, Transport};
 
 use crate::choice::Choice;
@@ -25,7 +25,7 @@ pub use dials::{Dial, Refused, Sets};
 pub use observing::{FIELDS, Field, Observation};
 pub use terms::{Step, StepError, Terms};
 
-use dials::Held;
+use dials::Controls;
 use observing::{Observer, Seen};
 use view::View;
 
@@ -56,7 +56,7 @@ struct Run {
 
 #[derive(Debug)]
 struct Learner {
-    held: Held,
+    controls: Controls,
     seen: Seen,
     view: View,
     last: Observation,
@@ -66,7 +66,7 @@ struct Learner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// It has another step.
-    GoesOn,
+    Running,
     /// The time of the scenario is over.
     TimeIsOver,
     /// Every learner's flow has sent all its data.
@@ -87,12 +87,12 @@ impl Environment {
         let flows = scenario.flows.len();
         if let Some(none) = learners.iter().find(|&&learner| learner >= flows) {
             let problem = format!("are {flows}, so that a learner cannot steer number {none}");
-            return Err(Error::Invalid { key: "flows".into(), problem });
+            return Err(Invalid { key: "flows".into(), problem }.into());
         }
         let mut choices = choices(&scenario, algorithms, &learners, &control)?;
         for (flow, choice) in choices.iter_mut().enumerate() {
             if let Some(choice) = choice.as_mut().filter(|_| !learners.contains(&flow))
-                && choice.algorithm.algorithm().is_own()
+                && choice.algorithm.algorithm().is_user_defined()
             {
                 choice.algorithm = choice.algorithm.clone().guarded();
             }
@@ -118,24 +118,24 @@ impl Environment {
             at: self.learners.iter().map(|&flow| engine.begins(flow)).min().unwrap_or(Time::ZERO),
             engine,
             learners: Vec::with_capacity(self.learners.len()),
-            progress: Progress::GoesOn,
+            progress: Progress::Running,
         };
         while run.go_to(run.at)? && !self.learners.iter().any(|&flow| run.has_connection(flow)) {
             run.at += OPENING;
         }
-        if run.progress != Progress::GoesOn {
+        if run.progress != Progress::Running {
             let key = format!("flows.{}.start_ns", self.learners[0]);
             let problem = "its connection is not there before the scenario ends".into();
-            return Err(Error::Invalid { key, problem });
+            return Err(Invalid { key, problem }.into());
         }
         for &flow in &self.learners {
             let sender = run.engine.hosts.sender(flow);
-            let held = Held::of(sender, &terms.dials);
+            let controls = Controls::of(sender, &terms.dials);
             let observer = Observer::new(&run.engine, flow, &self.learners);
             let seen = observer.look();
             let (mut view, last) = (View::new(terms), observer.between(&seen, &seen, Span::ZERO));
             view.push(&last);
-            run.learners.push(Learner { held, seen, view, last });
+            run.learners.push(Learner { controls, seen, view, last });
         }
         // The first step has the connection's initial values, within the bounds of the dials.
         run.steer_all(&self.learners);
@@ -145,8 +145,8 @@ impl Environment {
 
     /// Return true if there is another step.
     #[must_use]
-    pub fn goes_on(&self) -> bool {
-        self.run.as_ref().is_some_and(|run| run.progress == Progress::GoesOn)
+    pub fn has_next_step(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| run.progress == Progress::Running)
     }
 
     /// Set windows and rates from the learners' actions, one after the other, and run a step.
@@ -154,18 +154,18 @@ impl Environment {
     /// # Errors
     /// If an action is not valid; then nothing has happened. A full table ends the episode.
     pub fn step(&mut self, actions: &[f64], terms: &Terms) -> Result<Progress, StepError> {
-        let Some(run) = self.run.as_mut().filter(|run| run.progress == Progress::GoesOn) else {
+        let Some(run) = self.run.as_mut().filter(|run| run.progress == Progress::Running) else {
             return Err(StepError::IsOver);
         };
         let dials = &terms.dials;
         let mut set = Vec::with_capacity(self.learners.len());
         for (learner, action) in actions.chunks_exact(dials.len()).enumerate() {
             // All actions are read before any is set, so a wrong one changes nothing.
-            let held = run.learners[learner].held.turned(dials, action);
-            set.push(held.map_err(|refused| StepError::Action { learner, refused })?);
+            let controls = run.learners[learner].controls.turned(dials, action);
+            set.push(controls.map_err(|refused| StepError::Action { learner, refused })?);
         }
-        for (learner, held) in run.learners.iter_mut().zip(set) {
-            learner.held = held;
+        for (learner, controls) in run.learners.iter_mut().zip(set) {
+            learner.controls = controls;
         }
         run.steer_all(&self.learners);
         let lasts = self.step_length(terms);
@@ -198,7 +198,7 @@ impl Environment {
         match terms.step {
             Step::IntervalNs(interval) => Span(interval.get()),
             Step::RoundTrips(count) => {
-                let run = self.run.as_ref().expect("an episode goes on");
+                let run = self.run.as_ref().expect("an episode is running");
                 let mut senders =
                     self.learners.iter().filter_map(|&flow| run.engine.hosts.sender(flow));
                 let srtt_us = senders.next().map_or(0, |sender| sender.rtt().srtt_us());
@@ -219,7 +219,7 @@ impl Run {
         if reached? == Reached::End {
             self.progress = Progress::TimeIsOver;
         }
-        Ok(self.progress == Progress::GoesOn)
+        Ok(self.progress == Progress::Running)
     }
 
     fn has_connection(&self, flow: usize) -> bool {
@@ -228,14 +228,14 @@ impl Run {
 
     fn steer_all(&mut self, flows: &[usize]) {
         for (learner, &flow) in self.learners.iter().zip(flows) {
-            self.engine.steer(flow, self.at, learner.held.setting());
+            self.engine.steer(flow, self.at, learner.controls.setting());
         }
     }
 
     fn take_step(&mut self, lasts: Span, flows: &[usize]) -> Result<(), Error> {
         let until = self.at.saturating_add(lasts);
-        let goes_on = self.go_to(until)?;
-        let end = if goes_on { until } else { self.engine.end() };
+        let has_next_step = self.go_to(until)?;
+        let end = if has_next_step { until } else { self.engine.end() };
         let lasted = end.since(self.at);
         self.at = end;
         for (learner, &flow) in self.learners.iter_mut().zip(flows) {
@@ -245,7 +245,7 @@ impl Run {
             learner.seen = seen;
             learner.view.push(&learner.last);
         }
-        if goes_on && flows.iter().all(|&flow| self.engine.hosts.is_over(flow)) {
+        if has_next_step && flows.iter().all(|&flow| self.engine.hosts.is_over(flow)) {
             self.progress = Progress::AllIsSent;
         }
         Ok(())

@@ -107,7 +107,7 @@ pub struct ConnectionTotals {
     pub rtt: Option<RttSummary>,
     pub acked_bytes: u64,
     /// Marked segments that acknowledgements have reported.
-    pub told_marks: u64,
+    pub reported_marks: u64,
 }
 
 /// The interface of a host whose queue may be full.
@@ -222,8 +222,8 @@ impl FlowState {
     /// Return true if its packets carry more than their numbers, or its host reports their
     /// departure.
     pub fn needs_packets(&self) -> bool {
-        let says_more = |choice: &Choice| choice.wants_stamps() || choice.stack.accecn;
-        self.choice.as_deref().is_some_and(says_more)
+        let needs_options = |choice: &Choice| choice.wants_stamps() || choice.stack.accecn;
+        self.choice.as_deref().is_some_and(needs_options)
             || self.spec.reading().is_some()
             || self.interface.is_some()
             || self.full_host.is_some()
@@ -278,11 +278,11 @@ impl FlowState {
     #[inline]
     pub fn sender_due(&self) -> Time {
         let stop = if self.stop_pending { self.spec.stop_ns } else { None };
-        let own = match &self.ends {
+        let end_due = match &self.ends {
             Ends::Tcp(connection) => connection.due(),
             others => others.due_without_connection(self.spec.start_ns),
         };
-        own.min(stop.unwrap_or(Time::NEVER))
+        end_due.min(stop.unwrap_or(Time::NEVER))
     }
 
     /// Deliver a datagram to the receiver.
@@ -383,8 +383,8 @@ impl Connection {
     fn totals(&self) -> ConnectionTotals {
         let sender = &self.sender;
         let (counters, rtt) = (*sender.counters(), sender.rtt().summary());
-        let told_marks = sender.conn().delivered_ce_segs;
-        ConnectionTotals { counters, rtt, acked_bytes: self.acked_bytes(), told_marks }
+        let reported_marks = sender.conn().delivered_ce_segs;
+        ConnectionTotals { counters, rtt, acked_bytes: self.acked_bytes(), reported_marks }
     }
 
     /// True if neither end acts again before it receives a packet.

@@ -25,7 +25,7 @@ mod under_way;
 mod wire;
 
 use dumbbell_algorithm::Algorithms;
-use dumbbell_record::Output;
+use dumbbell_record::{Invalid, Output};
 use dumbbell_workload::Scenario;
 
 use crate::choice::Choice;
@@ -48,16 +48,18 @@ fn choices(
 ) -> Result<Vec<Option<Box<Choice>>>, Error> {
     let mut choices = Vec::with_capacity(scenario.flows.len());
     for (index, flow) in scenario.flows.iter().enumerate() {
-        control.go_on()?;
+        control.check_cancelled()?;
         let choice = if learners.contains(&index) {
             Choice::of_learner(flow).map(Some)
         } else {
             Choice::of_flow(flow, algorithms)
         };
-        choices.push(choice.map_err(|(key, problem)| Error::Invalid {
-            key: format!("flows.{index}.{key}"),
-            problem,
-        })?);
+        choices.push(
+            choice.map_err(|(key, problem)| Invalid {
+                key: format!("flows.{index}.{key}"),
+                problem,
+            })?,
+        );
     }
     Ok(choices)
 }

@@ -4,7 +4,7 @@ use dumbbell_algorithm::Conn;
 use dumbbell_network::{LinkCounters, QueueDelays, Span, Time};
 use dumbbell_record::{
     DatagramSamples, DelayBucket, DelayBuckets, Event, EventKind, Events, FlowSample, FlowSamples,
-    Full, Internal, Internals, ModeChanges, QueueSample, QueueSamples, RecordConfig, Request,
+    Internal, Internals, Invalid, ModeChanges, QueueSample, QueueSamples, RecordConfig, Request,
     Requests, RowLimits, Rows,
 };
 use dumbbell_tcp::{Congestion, Observer, Sender};
@@ -74,7 +74,7 @@ impl Recorder {
     ///
     /// # Errors
     /// If a table had no space.
-    pub fn check(&self) -> Result<(), Full> {
+    pub fn check(&self) -> Result<(), Invalid> {
         self.events.check()?;
         self.requests.check()?;
         self.modes.as_ref().map_or(Ok(()), |modes| modes.rows.check())

@@ -110,8 +110,8 @@ impl SideTable {
     /// If it is not kept for this packet: another acknowledgement would get its blocks.
     fn entry(&mut self, packet: Packet) -> &mut Entry {
         let entry = &mut self.places[packet.note() as usize];
-        let is_its_own = (entry.flow, entry.ack.cumulative) == (packet.flow(), packet.number());
-        assert!(entry.packets > 0 && is_its_own, "{packet:?} names the place of {entry:?}");
+        let belongs = (entry.flow, entry.ack.cumulative) == (packet.flow(), packet.number());
+        assert!(entry.packets > 0 && belongs, "{packet:?} names the place of {entry:?}");
         entry
     }
 
@@ -243,9 +243,9 @@ mod tests {
                     }
                     _ => {}
                 }
-                let held = under_way.iter().filter(|packet| packet.0.has(Flags::OUT_OF_BAND)).count();
+                let entries = under_way.iter().filter(|packet| packet.0.has(Flags::OUT_OF_BAND)).count();
                 let shared: u32 = table.places.iter().map(|place| place.packets).sum();
-                prop_assert_eq!(shared as usize, held);
+                prop_assert_eq!(shared as usize, entries);
             }
         }
     }

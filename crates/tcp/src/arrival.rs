@@ -43,7 +43,7 @@ pub struct Aggregate {
 impl Arrival {
     /// Return whether it is a full segment without a mark or CWR.
     #[inline]
-    pub const fn says_nothing_else(&self) -> bool {
+    pub const fn is_plain_data(&self) -> bool {
         self.full & !(self.ce | self.cwr)
     }
 }

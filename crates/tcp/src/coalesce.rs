@@ -14,7 +14,7 @@ pub struct Coalescer {
     segs_max: u64,
     flush_after: Span,
     timestamps: bool,
-    held: Option<Aggregate>,
+    aggregate: Option<Aggregate>,
     due: Time,
 }
 
@@ -25,7 +25,7 @@ impl Coalescer {
             segs_max: u64::from(stack.gro_segs.max(1)),
             flush_after: stack.gro_flush_ns,
             timestamps: stack.timestamps,
-            held: None,
+            aggregate: None,
             due: Time::NEVER,
         }
     }
@@ -43,13 +43,13 @@ impl Coalescer {
 
     /// Return whether a segment is in the held aggregate.
     pub fn holds(&self, number: u64) -> bool {
-        self.held.as_ref().is_some_and(|aggregate| aggregate.span.contains(&number))
+        self.aggregate.as_ref().is_some_and(|aggregate| aggregate.span.contains(&number))
     }
 
     /// The held aggregate; None if there is none.
     #[inline]
-    pub const fn held(&self) -> Option<&Aggregate> {
-        self.held.as_ref()
+    pub const fn aggregate(&self) -> Option<&Aggregate> {
+        self.aggregate.as_ref()
     }
 
     /// Return whether segments that arrive within `span` may all join one aggregate.
@@ -62,7 +62,7 @@ impl Coalescer {
     /// none.
     #[inline]
     pub fn joins_by(&self, stamp: u32) -> bool {
-        self.held.as_ref().is_none_or(|aggregate| aggregate.stamp == stamp || !self.timestamps)
+        self.aggregate.as_ref().is_none_or(|aggregate| aggregate.stamp == stamp || !self.timestamps)
     }
 
     /// Take an arrival. Return the aggregate that it does not continue, and the aggregate that it
@@ -77,7 +77,7 @@ impl Coalescer {
     #[inline]
     pub fn join(&mut self, now: Time, arrival: &Arrival) -> Option<Aggregate> {
         // The time runs from the first segment, so a stream of segments cannot extend it.
-        let aggregate = self.held.get_or_insert_with(|| {
+        let aggregate = self.aggregate.get_or_insert_with(|| {
             self.due = now + self.flush_after;
             Aggregate::before(arrival)
         });
@@ -92,7 +92,7 @@ impl Coalescer {
 
     fn is_continued_by(&self, arrival: &Arrival) -> bool {
         // All header fields except the number must be equal, with the options.
-        self.held.as_ref().is_some_and(|aggregate| {
+        self.aggregate.as_ref().is_some_and(|aggregate| {
             aggregate.span.end == arrival.number && aggregate.ce == arrival.ce && !arrival.cwr
         }) && self.joins_by(arrival.stamp)
     }
@@ -101,7 +101,7 @@ impl Coalescer {
     #[inline]
     pub fn take(&mut self) -> Option<Aggregate> {
         self.due = Time::NEVER;
-        self.held.take()
+        self.aggregate.take()
     }
 }
 

@@ -15,20 +15,20 @@ const SLACK: Span = Span::from_micros(100);
 /// Decides which ACKs of segments out of order may wait.
 #[derive(Clone, Debug)]
 pub struct SackCompression {
-    held_max: u32,
+    compressed_max: u32,
     wait: Span,
     /// Segments out of order since the cumulative ACK last advanced, up to [`DUPLICATES_AT_ONCE`].
     duplicates: u32,
-    held: u32,
+    compressed: u32,
 }
 
 impl SackCompression {
     /// Compression for a peer at the round-trip time `rtt`.
     pub fn new(stack: &Stack, rtt: Span) -> Self {
         let wait_max = if stack.sack { stack.sack_compression_ns } else { Span::ZERO };
-        let held_max = stack.sack_compression_segs;
+        let compressed_max = stack.sack_compression_segs;
         let wait = Span(rtt.0 / RTT_PART).min(wait_max);
-        Self { held_max, wait, duplicates: 0, held: 0 }
+        Self { compressed_max, wait, duplicates: 0, compressed: 0 }
     }
 
     /// Take a segment out of order. Return whether its ACK may wait.
@@ -38,10 +38,10 @@ impl SackCompression {
             self.duplicates += 1;
             return false;
         }
-        if self.wait.0 == 0 || self.held >= self.held_max {
+        if self.wait.0 == 0 || self.compressed >= self.compressed_max {
             return false;
         }
-        self.held += 1;
+        self.compressed += 1;
         true
     }
 
@@ -52,7 +52,7 @@ impl SackCompression {
 
     /// Return whether an ACK waits.
     pub const fn is_holding(&self) -> bool {
-        self.held > 0
+        self.compressed > 0
     }
 
     /// Reset the count of duplicates, because the cumulative ACK advances.
@@ -62,6 +62,6 @@ impl SackCompression {
 
     /// Reset the count of waiting ACKs, because an ACK leaves.
     pub const fn on_ack(&mut self) {
-        self.held = 0;
+        self.compressed = 0;
     }
 }

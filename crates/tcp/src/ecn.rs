@@ -68,7 +68,7 @@ impl EcnSender {
     /// Return whether an ACK reports marks, given its ECN-Echo and its marked segments.
     #[inline]
     #[must_use]
-    pub const fn tells_of_marks(&self, ece: bool, marked_segs: u64) -> bool {
+    pub const fn reports_marks(&self, ece: bool, marked_segs: u64) -> bool {
         if self.counted.is_some() { marked_segs > 0 } else { ece && self.negotiated }
     }
 

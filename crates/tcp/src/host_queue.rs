@@ -37,7 +37,7 @@ impl HostQueue {
 
     /// Add packets that are each a separate chunk.
     #[inline]
-    pub fn push_each(&mut self, packets: u32, wire_bytes: u32) {
+    pub fn push_packets(&mut self, packets: u32, wire_bytes: u32) {
         (0..packets).for_each(|_| self.push(1, wire_bytes));
     }
 

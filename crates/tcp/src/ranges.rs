@@ -176,8 +176,8 @@ mod tests {
                         follows.then_some(number)
                     });
                     let expected: Vec<u64> = expected.collect();
-                    let found = set.first_common(start..start + length);
-                    prop_assert_eq!(found.into_iter().flatten().collect::<Vec<_>>(), expected);
+                    let common = set.first_common(start..start + length);
+                    prop_assert_eq!(common.into_iter().flatten().collect::<Vec<_>>(), expected);
                     let range = set.insert(start..start + length);
                     prop_assert_eq!(set.range_of(start), Some(&range));
                     model.extend(start..start + length);

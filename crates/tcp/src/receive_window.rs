@@ -139,9 +139,9 @@ impl ReceiveWindow {
         let more = 2 * twice * (arrived - self.round_most) / self.round_most;
         self.round_most = arrived;
         self.whole = self.whole.max((twice + more).min(self.whole_most));
-        let wanted = (twice + more).min(self.most);
-        if wanted > self.allowed {
-            self.allowed = wanted;
+        let raised = (twice + more).min(self.most);
+        if raised > self.allowed {
+            self.allowed = raised;
             self.rounds_without_growth = 0;
         }
     }

@@ -161,7 +161,7 @@ impl Receiver {
     /// [`Self::also`] may have another.
     #[inline]
     pub fn on_data(&mut self, now: Time, arrival: Arrival) -> Option<Ack> {
-        if arrival.says_nothing_else() && self.predicts(now, arrival.number, arrival.stamp) {
+        if arrival.is_plain_data() && self.predicts(now, arrival.number, arrival.stamp) {
             self.on_predicted_data(now, arrival.stamp, arrival.pushed)
         } else {
             self.take_slow_path(now, &arrival)
@@ -436,8 +436,8 @@ impl Receiver {
         if slow.raises_window(self.next, aggregate.span.end - aggregate.span.start) {
             self.delay.quicken();
         }
-        let held = !self.delay.is_quick() && slow.compression.hold();
-        held.then(|| slow.compression.wait())
+        let aggregate = !self.delay.is_quick() && slow.compression.hold();
+        aggregate.then(|| slow.compression.wait())
     }
 
     /// Return whether more than one full segment waits. The lengths of short segments are not known
@@ -523,10 +523,10 @@ impl Receiver {
     fn settle(&mut self) {
         let slow = &*self.slow;
         self.run_due = slow.coalescer.due().min(slow.reader_due());
-        let held = slow.coalescer.held();
-        self.expected = held.map_or(self.next, |aggregate| aggregate.span.end);
+        let aggregate = slow.coalescer.aggregate();
+        self.expected = aggregate.map_or(self.next, |aggregate| aggregate.span.end);
         self.needs_slow_path = slow.is_only_way
-            || held.is_some_and(|aggregate| aggregate.span.start != self.next || aggregate.ce)
+            || aggregate.is_some_and(|aggregate| aggregate.span.start != self.next || aggregate.ce)
             || !slow.window.is_settled()
             || slow.ecn.ece()
             || slow.short_waiting > 0

@@ -69,11 +69,11 @@ pub struct Scoreboard {
     /// Outstanding retransmissions in the order of transmission. Some of them may have arrived.
     resent: VecDeque<Resent>,
     /// Losses since the last call of [`Self::infer_losses`].
-    found: NewLosses,
+    new_losses: NewLosses,
     /// Time at which overtaken segments will be overdue.
     recheck: Time,
     /// Blocks of the last ACK that had any. All of them are in `sacked` or below.
-    said: SackBlocks,
+    last_blocks: SackBlocks,
     /// The last segment that was sent again while it was the latest new one, and the time of its
     /// first transmission.
     latest_resent: Option<(u64, Time)>,
@@ -137,9 +137,9 @@ impl Scoreboard {
             next_resend: 0,
             resend_again: VecDeque::new(),
             resent: VecDeque::new(),
-            found: NewLosses::default(),
+            new_losses: NewLosses::default(),
             recheck: Time::NEVER,
-            said: SackBlocks::default(),
+            last_blocks: SackBlocks::default(),
             latest_resent: None,
             predicts_nothing: false,
         }
@@ -401,7 +401,7 @@ impl Scoreboard {
         let mut by_sack = Arrived::default();
         for (place, block) in blocks.as_slice().iter().enumerate() {
             // Most blocks repeat those of earlier ACKs.
-            if self.said.as_slice().get(place) == Some(block) {
+            if self.last_blocks.as_slice().get(place) == Some(block) {
                 continue;
             }
             let block = block.start.max(una)..block.end;
@@ -414,7 +414,7 @@ impl Scoreboard {
             }
         }
         if !blocks.is_empty() {
-            self.said = blocks.clone();
+            self.last_blocks = blocks.clone();
         }
         // SACKed segments first, as in Linux: the round-trip time that counts is that of the last.
         let delivery = if una > old_una {

@@ -145,7 +145,7 @@ impl Sender {
         seed: u64,
     ) -> Self {
         let ecn = EcnSender::new(stack, &algorithm, config.mss_bytes);
-        let is_own = algorithm.algorithm().is_own();
+        let is_user_defined = algorithm.algorithm().is_user_defined();
         let algorithm = Controller::new(algorithm, seed);
         let tcp_bpf = config.tcp_bpf.unwrap_or_default();
         let limits = tcp_bpf.limits(stack, config.mss_bytes);
@@ -159,7 +159,7 @@ impl Sender {
             ..Conn::default()
         };
         tcp_bpf.apply(&mut conn);
-        let outstanding_max_segs = limits.outstanding_segs(is_own);
+        let outstanding_max_segs = limits.outstanding_segs(is_user_defined);
         let mut sender = Self {
             shaper: Shaper::new(stack, &config, algorithm.sets_rate()),
             rates: algorithm.needs_rates().then(|| Box::new(RateSampler::new(now, &mut conn))),

@@ -224,9 +224,9 @@ impl Shaper {
     #[inline]
     pub fn is_early(&mut self, now: Time, conn: &Conn, is_retransmission: bool) -> bool {
         // A chunk is paced as a whole: in the kernel its segments are one buffer until the card.
-        let goes_on = self.chunk_left > 0 && !is_retransmission;
+        let continues_chunk = self.chunk_left > 0 && !is_retransmission;
         let earliest = self.pacer.earliest();
-        let is_early = !goes_on && now < earliest && self.pacing_rate(conn).is_some();
+        let is_early = !continues_chunk && now < earliest && self.pacing_rate(conn).is_some();
         if is_early {
             self.wake = earliest;
         }
@@ -261,7 +261,7 @@ impl Shaper {
             // No other segment comes between segments that leave one by one.
             let segs = chunks.min(request.segs).min(self.host_room_segs);
             if let Some(queue) = &mut self.queue {
-                queue.push_each(segs, self.wire_bytes);
+                queue.push_packets(segs, self.wire_bytes);
             }
             (self.chunk_left, self.ends_chunk) = (0, false);
             return Departure::Now(segs);

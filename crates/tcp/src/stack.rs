@@ -66,7 +66,7 @@ pub struct Stack {
     pub rtt_from_timestamps: bool,
     /// True if the algorithm hears of ACKs that only SACK, and of the round-trip times of echoed
     /// timestamps, as in Linux since 4.2.
-    pub tells_of_all_acks: bool,
+    pub reports_all_acks: bool,
     /// True if the algorithm's `in_ack_event` comes before its `pkts_acked`, as in Linux until
     /// 6.15. Linux 6.16 and later fixes of 6.12 reversed the order. In both orders the delivery of
     /// the ACK is already counted.
@@ -353,7 +353,7 @@ impl Stack {
             return Ok(());
         }
         let problem = format!(
-            "slow_start = {}, but {} sets its window itself, by a start of its own; give this flow \
+            "slow_start = {}, but {} sets its window itself and has its own start; give this flow \
              slow_start = \"own\"",
             serde_json::json!(self.slow_start),
             algorithm.name
@@ -379,13 +379,12 @@ impl Stack {
         }
         let peer = serde_json::json!(self.ecn_peer);
         if needs_marks || self.ecn == Ecn::L4s {
-            let problem =
-                format!("{peer}, but {name} needs to know of each mark; set ecn_peer = \"same\"");
+            let problem = format!("{peer}, but {name} needs every mark; set ecn_peer = \"same\"");
             return refuse("ecn_peer", problem);
         }
         if self.ecn == Ecn::Off {
             let problem =
-                format!("{peer}, but ecn = \"off\" asks for nothing; set ecn = \"classic\"");
+                format!("{peer}, but ecn = \"off\" requests nothing; set ecn = \"classic\"");
             return refuse("ecn_peer", problem);
         }
         Ok(())
@@ -398,8 +397,8 @@ impl Stack {
     #[must_use]
     pub fn serving(self, algorithm: &Algorithm) -> Self {
         let needs_marks = algorithm.flags.contains(&Need::Ecn) && self.ecn != Ecn::L4s;
-        let asked = if needs_marks { Ecn::Dctcp } else { self.ecn };
-        let ecn = if self.ecn_peer == EcnPeer::Off { Ecn::Off } else { asked };
+        let requested = if needs_marks { Ecn::Dctcp } else { self.ecn };
+        let ecn = if self.ecn_peer == EcnPeer::Off { Ecn::Off } else { requested };
         let accecn = self.accecn && self.ecn_peer == EcnPeer::Same;
         Self { ecn, accecn, ..self }
     }

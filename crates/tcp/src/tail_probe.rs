@@ -84,7 +84,7 @@ impl TailProbe {
         self.episode.is_some()
     }
 
-    /// Time at which to call [`Self::wanted_at`].
+    /// Time at which to call [`Self::probe_at`].
     #[inline]
     #[must_use]
     pub const fn deadline(&self) -> Time {
@@ -119,16 +119,16 @@ impl TailProbe {
 
     /// Time at which the probe is due. None if there is to be no probe.
     #[must_use]
-    pub fn wanted_at(&self, srtt_us: u32, outstanding: Outstanding) -> Option<Time> {
+    pub fn probe_at(&self, srtt_us: u32, outstanding: Outstanding) -> Option<Time> {
         let timeout = self.timeout(srtt_us, outstanding.segs);
-        let wanted = self.last_event + timeout;
+        let at = self.last_event + timeout;
         // As in tcp_schedule_loss_probe, which takes the earlier time when data is sent
         // (advancing_rto is false).
         let expires = (self.rule == ProbeRule::Rfc8985 && self.sent_last)
             .then_some(outstanding.first_expires)
             .filter(|&expires| expires > self.last_event);
         let possible = !matches!(self.rule, ProbeRule::Off) && self.episode.is_none();
-        let due = expires.map_or(wanted, |expires| wanted.min(expires));
+        let due = expires.map_or(at, |expires| at.min(expires));
         possible.then(|| self.tick.end(due, timeout))
     }
 
@@ -218,9 +218,9 @@ mod tests {
     fn planned_ms(rule: ProbeRule, segs: u64, srtt_ms: u32) -> u64 {
         let mut probe = probe_of(rule);
         probe.on_delivery(Time::ZERO, srtt_ms * 1_000);
-        let wanted = probe.wanted_at(srtt_ms * 1_000, outstanding(segs)).expect("a probe");
-        assert!(probe.deadline() <= wanted);
-        wanted.0 / 1_000_000
+        let at = probe.probe_at(srtt_ms * 1_000, outstanding(segs)).expect("a probe");
+        assert!(probe.deadline() <= at);
+        at.0 / 1_000_000
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(planned_ms(ProbeRule::Draft, 10, 100), 200);
         assert_eq!(planned_ms(ProbeRule::Draft, 10, 1), 10);
         assert_eq!(planned_ms(ProbeRule::Draft, 1, 100), 350);
-        assert_eq!(probe_of(ProbeRule::Off).wanted_at(100_000, outstanding(10)), None);
+        assert_eq!(probe_of(ProbeRule::Off).probe_at(100_000, outstanding(10)), None);
     }
 
     #[test]
@@ -239,11 +239,11 @@ mod tests {
         let mut probe = probe_of(ProbeRule::Rfc8985);
         probe.on_new_sent(at_ms(10), srtt_us);
         assert!(probe.deadline() <= at_ms(300));
-        assert_eq!(probe.wanted_at(srtt_us, outstanding(10)), Some(at_ms(300)));
+        assert_eq!(probe.probe_at(srtt_us, outstanding(10)), Some(at_ms(300)));
         probe.on_delivery(at_ms(20), srtt_us);
-        assert_eq!(probe.wanted_at(srtt_us, outstanding(10)), Some(at_ms(422)));
+        assert_eq!(probe.probe_at(srtt_us, outstanding(10)), Some(at_ms(422)));
         probe.on_new_sent(at_ms(310), srtt_us);
-        assert_eq!(probe.wanted_at(srtt_us, outstanding(10)), Some(at_ms(712)));
+        assert_eq!(probe.probe_at(srtt_us, outstanding(10)), Some(at_ms(712)));
     }
 
     fn reply(una: u64) -> Reply {

@@ -14,7 +14,7 @@ const UNLIMITED: u64 = u64::MAX / 2;
 
 /// Largest number of segments in flight for a user-defined algorithm, whatever its window is. This
 /// is 24 GB, and each segment takes memory here.
-const OWN_MAX_SEGS: u64 = 1 << 24;
+const USER_DEFINED_MAX_SEGS: u64 = 1 << 24;
 
 /// The settings; None leaves the value of the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -44,9 +44,9 @@ pub struct Limits {
 impl Limits {
     /// Segments that both limits allow. A user-defined algorithm gets at most 2^24.
     #[must_use]
-    pub fn outstanding_segs(&self, is_own: bool) -> u64 {
+    pub fn outstanding_segs(&self, is_user_defined: bool) -> u64 {
         let both = self.receiver_segs.min(self.sender_segs);
-        if is_own { both.min(OWN_MAX_SEGS) } else { both }
+        if is_user_defined { both.min(USER_DEFINED_MAX_SEGS) } else { both }
     }
 }
 

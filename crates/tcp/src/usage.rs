@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_sent_says_nothing() {
+    fn nothing_sent_shows_nothing() {
         let mut usage = WindowUsage::default();
         usage.note_full(10);
         assert!(usage.note_space(Time(0), sent(0, 10)));

@@ -46,7 +46,7 @@
 	{                                                                           \
 		return cc_##hook##_apart(state, conn);                              \
 	}
-#define CC_HOOK_TOLD(NAME, hook, argument_type)                                  \
+#define CC_HOOK_WITH_ARGUMENT(NAME, hook, argument_type)                         \
 	CC_HOOK_APART(u32, NAME, hook, , argument_type argument)                 \
 	{                                                                        \
 		CC_USED(state);                                                  \

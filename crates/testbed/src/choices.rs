@@ -3,6 +3,7 @@
 
 use dumbbell_algorithm::{Algorithm, Algorithms, Need};
 use dumbbell_network::{AckFilter, Discipline, LinkConfig};
+use dumbbell_record::Invalid;
 use dumbbell_tcp::{AccEcnOption, Stack, option_bytes};
 use dumbbell_workload::{Flow, Scenario, Tcp, Transport};
 
@@ -49,7 +50,7 @@ impl Choices {
         check_whole(scenario)?;
         let mut choices = Self::default();
         for (index, flow) in scenario.flows.iter().enumerate() {
-            choices.add(flow, algorithms).map_err(|(key, problem)| Error::Invalid {
+            choices.add(flow, algorithms).map_err(|(key, problem)| Invalid {
                 key: format!("flows.{index}.{key}"),
                 problem,
             })?;
@@ -106,12 +107,12 @@ impl Choices {
         stack: Stack,
         algorithms: &Algorithms,
     ) -> Result<(usize, Stack), (String, String)> {
-        let found = algorithms.find(&tcp.algorithm).and_then(|algorithm| {
+        let chosen = algorithms.find(&tcp.algorithm).and_then(|algorithm| {
             let values = algorithm.values(tcp.preset.as_deref(), &tcp.parameters)?;
             Ok((algorithm, values))
         });
-        let (algorithm, values) =
-            found.map_err(|error| (format!("transport.tcp.{}", error.key()), error.to_string()))?;
+        let (algorithm, values) = chosen
+            .map_err(|error| (format!("transport.tcp.{}", error.key()), error.to_string()))?;
         stack
             .check_start(algorithm)
             .and_then(|()| stack.check_marks(algorithm))
@@ -148,7 +149,7 @@ fn check_option(stack: &Stack) -> Result<(), (String, String)> {
 }
 
 fn check_whole(scenario: &Scenario) -> Result<(), Error> {
-    let refuse = |key: &str, problem: String| Err(Error::Invalid { key: key.into(), problem });
+    let refuse = |key: &str, problem: String| Err(Invalid { key: key.into(), problem }.into());
     if scenario.record.capture {
         let problem = "packets are captured by the simulator only";
         return refuse("record.capture", problem.into());
@@ -225,25 +226,25 @@ mod tests {
     #[test]
     fn what_flows_share_is_chosen_once() {
         let udp = json!({"udp": {"rate_bps": 1_000, "on_off": null}});
-        let found = choices(&scenario(&[
+        let chosen = choices(&scenario(&[
             flow(tcp("cubic", json!({}), json!({})), 52),
             flow(udp, 28),
             flow(tcp("reno", json!({}), json!({"dsack": false})), 52),
             flow(tcp("cubic", json!({}), json!({"timestamps": false})), 40),
         ]))
         .unwrap();
-        assert_eq!(found.algorithm_of, [Some(0), None, Some(1), Some(0)]);
-        assert_eq!(found.stack_of, [0, 0, 1, 2]);
-        assert_eq!(found.algorithms[1].algorithm.name, "reno");
+        assert_eq!(chosen.algorithm_of, [Some(0), None, Some(1), Some(0)]);
+        assert_eq!(chosen.stack_of, [0, 0, 1, 2]);
+        assert_eq!(chosen.algorithms[1].algorithm.name, "reno");
         let started = |start: &str| flow(tcp("cubic", json!({}), json!({"slow_start": start})), 52);
-        let found = choices(&scenario(&[started("search"), started("own"), started("search")]));
-        assert_eq!(found.unwrap().algorithm_of, [Some(0), Some(1), Some(0)]);
+        let chosen = choices(&scenario(&[started("search"), started("own"), started("search")]));
+        assert_eq!(chosen.unwrap().algorithm_of, [Some(0), Some(1), Some(0)]);
     }
 
     #[test]
     fn what_the_testbed_cannot_carry_is_refused_by_key() {
         let key = |scenario: &Value| match choices(scenario) {
-            Err(Error::Invalid { key, .. }) => key,
+            Err(Error::Invalid(Invalid { key, .. })) => key,
             other => panic!("{other:?}"),
         };
         let one = |transport: Value, header| key(&scenario(&[flow(transport, header)]));
@@ -257,8 +258,8 @@ mod tests {
         assert_eq!(one(with_option, 52), "flows.0.transport.tcp.stack.switches.accecn_option");
         let without = flow(tcp("cubic", json!({}), counting("never")), 52);
         assert!(choices(&scenario(&[without])).unwrap().algorithms[0].of_stack.counts_marks);
-        let own = tcp("bbr", json!({}), json!({"slow_start": "search"}));
-        assert_eq!(one(own, 52), "flows.0.transport.tcp.stack.switches.slow_start");
+        let with_own_start = tcp("bbr", json!({}), json!({"slow_start": "search"}));
+        assert_eq!(one(with_own_start, 52), "flows.0.transport.tcp.stack.switches.slow_start");
         let mut captured = scenario(&[flow(tcp("reno", json!({}), json!({})), 52)]);
         captured["record"]["capture"] = json!(true);
         assert_eq!(key(&captured), "record.capture");

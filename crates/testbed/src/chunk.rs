@@ -94,7 +94,7 @@ impl Chunk {
         packet[self.headers..].copy_from_slice(payload);
         self.is_over = end == self.bytes.len();
         if self.headers > 0 {
-            self.give_own_header(packet);
+            self.write_header(packet);
         }
         if self.checksum > 0 {
             let field = self.transport + self.checksum;
@@ -109,7 +109,7 @@ impl Chunk {
 
     /// Turn the chunk's header into the next packet's. The TCP checksum remains: it is the sum of
     /// the pseudo-header.
-    fn give_own_header(&self, packet: &mut [u8]) {
+    fn write_header(&self, packet: &mut [u8]) {
         let length = packet.len() as u16;
         let (ip, tcp) = packet.split_at_mut(self.transport);
         ip[IP_LENGTH..IP_LENGTH + 2].copy_from_slice(&length.to_be_bytes());

@@ -1,19 +1,14 @@
 //! Errors of a run on the testbed.
 
 use dumbbell_algorithm::complaint::Complaint;
-use dumbbell_record::Full;
+use dumbbell_record::Invalid;
 
 /// Reason why a run gave no output. Every message contains the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The scenario cannot run, or not on the testbed, or not until its end.
-    #[error("{key}: {problem}")]
-    Invalid {
-        /// Path of the key at fault.
-        key: String,
-        /// The problem and the remedy.
-        problem: String,
-    },
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
     /// An algorithm does not compile for the kernel, or the kernel's verifier rejects it.
     #[error("{file}{}: {cause}", line.map_or_else(String::new, |line| format!(":{line}")))]
     Algorithm {
@@ -41,12 +36,6 @@ pub enum Error {
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
-}
-
-impl From<Full> for Error {
-    fn from(Full { key, problem }: Full) -> Self {
-        Self::Invalid { key: key.to_owned(), problem }
-    }
 }
 
 impl From<Complaint> for Error {

@@ -5,7 +5,7 @@ mod read;
 
 use serde::Serialize;
 
-use read::Found;
+use read::Finding;
 
 /// Abilities of a machine.
 #[derive(Debug, Serialize)]
@@ -23,8 +23,8 @@ pub struct Facts {
 pub struct Fact {
     /// Its name.
     pub name: &'static str,
-    /// The value found.
-    pub found: String,
+    /// Its value on this machine.
+    pub state: String,
     /// True if the value is sufficient.
     pub ok: bool,
     /// True if the testbed cannot run without it.
@@ -131,7 +131,7 @@ fn machine() -> Vec<Fact> {
             "run at lower rates; runs that come too late are marked invalid",
         ),
         advised(
-            "what applications have read",
+            "data that applications have read",
             read::deferred_buffers(),
             "many flows at a time: the emulator's processor frees it",
             "sysctl -w net.core.skb_defer_max=0; runs that suffer are marked invalid",
@@ -144,7 +144,7 @@ fn machine() -> Vec<Fact> {
         ),
         advised(
             "the kernel's own algorithms",
-            read::own_algorithms(),
+            read::dumbbell_algorithms(),
             "comparing our reno, cubic and bbr with them",
             "modprobe tcp_bbr; other comparisons work without",
         ),
@@ -152,30 +152,30 @@ fn machine() -> Vec<Fact> {
             "time lost to others",
             read::stolen(),
             "an emulator in time",
-            "a machine of its own, or fewer neighbours; runs that suffer are marked invalid",
+            "a dedicated machine, or fewer neighbours; runs that suffer are marked invalid",
         ),
     ]
 }
 
 fn required(
     name: &'static str,
-    found: Found,
+    state: Finding,
     needed_for: &'static str,
     remedy: &'static str,
 ) -> Fact {
-    Fact { required: true, ..advised(name, found, needed_for, remedy) }
+    Fact { required: true, ..advised(name, state, needed_for, remedy) }
 }
 
 fn advised(
     name: &'static str,
-    found: Found,
+    state: Finding,
     needed_for: &'static str,
     remedy: &'static str,
 ) -> Fact {
-    let ok = found.is_ok();
+    let ok = state.is_ok();
     Fact {
         name,
-        found: found.unwrap_or_else(|lacking| lacking),
+        state: state.unwrap_or_else(|missing| missing),
         ok,
         required: false,
         needed_for,
@@ -188,18 +188,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_lacking_comes_with_a_remedy() {
-        let lacking = required("wings", Err("none".into()), "flying", "grow some");
-        assert_eq!((lacking.ok, lacking.found.as_str()), (false, "none"));
-        assert_eq!(lacking.remedy, Some("grow some"));
+    fn a_missing_need_comes_with_a_remedy() {
+        let missing = required("wings", Err("none".into()), "flying", "grow some");
+        assert_eq!((missing.ok, missing.state.as_str()), (false, "none"));
+        assert_eq!(missing.remedy, Some("grow some"));
         assert_eq!(required("feet", Ok("two".into()), "walking", "").remedy, None);
     }
 
     #[test]
-    fn the_testbed_is_ready_if_nothing_required_is_lacking() {
-        let found = facts();
-        let lacking = found.facts.iter().filter(|fact| fact.required && !fact.ok).count();
-        assert_eq!(found.ready, lacking == 0);
-        assert!(found.kernel.is_some());
+    fn the_testbed_is_ready_if_nothing_required_is_missing() {
+        let machine = facts();
+        let missing = machine.facts.iter().filter(|fact| fact.required && !fact.ok).count();
+        assert_eq!(machine.ready, missing == 0);
+        assert!(machine.kernel.is_some());
     }
 }

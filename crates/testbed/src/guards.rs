@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use dumbbell_record::TestbedSummary;
 
-use crate::emulator::HeldUp;
+use crate::emulator::Stalls;
 
 /// Its two threads.
 const EMULATOR: &str = "emulator";
@@ -54,11 +54,11 @@ impl Limits {
     /// Return the reason why a running run of this length can only become invalid; none: it can be
     /// valid.
     #[must_use]
-    pub fn hopeless(&self, held_up: &HeldUp, duration_ns: u64) -> Option<String> {
-        let total_ns = held_up.total_ns.load(Relaxed);
+    pub fn hopeless(&self, stalls: &Stalls, duration_ns: u64) -> Option<String> {
+        let total_ns = stalls.total_ns.load(Relaxed);
         let run = TestbedSummary {
             held_permille: (1_000 * total_ns / duration_ns.max(1)) as u32,
-            held_max_ns: held_up.longest_ns.load(Relaxed),
+            held_max_ns: stalls.longest_ns.load(Relaxed),
             ..TestbedSummary::default()
         };
         self.reasons(&run).into_iter().next()
@@ -80,7 +80,7 @@ impl Limits {
             hold(
                 held_permille <= self.held_permille,
                 format!(
-                    "the {thread} was held up for {:.1} % of the time (limit {:.1} %); leave the \
+                    "the {thread} was stalled for {:.1} % of the time (limit {:.1} %); leave the \
                      machine alone, or let fewer flows run at a time",
                     f64::from(held_permille) / 10.0,
                     f64::from(self.held_permille) / 10.0,
@@ -89,7 +89,7 @@ impl Limits {
             hold(
                 held_max_ns <= self.held_max_ns,
                 format!(
-                    "the {thread} was held up for {} ms at once (limit {} ms); leave the machine \
+                    "the {thread} was stalled for {} ms at once (limit {} ms); leave the machine \
                      alone",
                     held_max_ns / 1_000_000,
                     self.held_max_ns / 1_000_000,
@@ -166,7 +166,7 @@ impl Limits {
             hold(
                 sent >= self.datagrams_sent_permille,
                 format!(
-                    "only {} of 1000 datagrams asked for were sent (limit {})",
+                    "only {} of 1000 requested datagrams were sent (limit {})",
                     sent, self.datagrams_sent_permille
                 ),
             );
@@ -182,15 +182,15 @@ mod tests {
     #[test]
     fn a_run_is_hopeless_once_it_breaks_a_limit_for_all_of_its_time() {
         let limits = Limits::for_paths(40_000_000);
-        let held_up = HeldUp::default();
-        held_up.total_ns.store(10_900_000, Relaxed);
-        assert_eq!(limits.hopeless(&held_up, 1_000_000_000), None);
-        held_up.total_ns.store(11_000_000, Relaxed);
-        let reason = limits.hopeless(&held_up, 1_000_000_000).unwrap();
+        let stalls = Stalls::default();
+        stalls.total_ns.store(10_900_000, Relaxed);
+        assert_eq!(limits.hopeless(&stalls, 1_000_000_000), None);
+        stalls.total_ns.store(11_000_000, Relaxed);
+        let reason = limits.hopeless(&stalls, 1_000_000_000).unwrap();
         assert!(reason.contains("for 1.1 % of the time"), "{reason}");
-        assert_eq!(limits.hopeless(&held_up, 2_000_000_000), None);
-        held_up.longest_ns.store(20_000_001, Relaxed);
-        assert!(limits.hopeless(&held_up, 2_000_000_000).unwrap().contains("at once"));
+        assert_eq!(limits.hopeless(&stalls, 2_000_000_000), None);
+        stalls.longest_ns.store(20_000_001, Relaxed);
+        assert!(limits.hopeless(&stalls, 2_000_000_000).unwrap().contains("at once"));
     }
 
     #[test]

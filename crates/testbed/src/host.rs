@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_has_a_device_and_the_settings_asked_for() {
+    fn a_host_has_a_device_and_the_requested_settings() {
         let mut tuning = Tuning::of(&linux_6(), 8 << 20, false);
         tuning.sysctls.set("net.ipv4.tcp_sack", "0");
         let host = Host::new(SENDER, 1_500, &tuning).unwrap();

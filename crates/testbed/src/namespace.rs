@@ -20,7 +20,7 @@ impl Namespace {
     /// # Errors
     /// If the system refuses it.
     pub fn new() -> Result<Self, Error> {
-        let file = in_own_thread(|| {
+        let file = in_new_thread(|| {
             // Only this thread moves (unshare(2)). /proc/self is the main thread's, and still the
             // old one.
             unshare(CloneFlags::CLONE_NEWNET)?;
@@ -36,7 +36,7 @@ impl Namespace {
     /// Do `work` inside the namespace, in a separate thread. Its sockets and devices stay in the
     /// namespace, wherever they are used.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        in_own_thread(|| {
+        in_new_thread(|| {
             setns(&self.file, CloneFlags::CLONE_NEWNET).expect("a namespace that is held open");
             work()
         })
@@ -50,7 +50,7 @@ impl AsFd for Namespace {
 }
 
 /// Do `work` in a new thread: a thread that has changed its namespace is not used again.
-fn in_own_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+fn in_new_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| scope.spawn(work).join())
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stolen_time_is_told_from_the_rest() {
+    fn stolen_time_is_distinguished_from_the_rest() {
         let read = |text| MachineTime::read(text).unwrap();
         let earlier = read("cpu  10 0 10 70 5 0 5 0 0 0\ncpu0 1\n");
         let later = read("cpu  20 0 20 140 10 0 5 5 7 7\n");

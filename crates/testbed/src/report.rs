@@ -4,8 +4,8 @@ use std::fs;
 
 use dumbbell_network::{QueueDelays, Span, Time};
 use dumbbell_record::{
-    DatagramSamples, DelayBuckets, Event, EventKind, Events, FlowSamples, FlowSummary, Full,
-    Internals, ModeChanges, Output, QueueSamples, QueueSummary, Request, Requests, RowLimits, Rows,
+    DatagramSamples, DelayBuckets, Event, EventKind, Events, FlowSamples, FlowSummary, Internals,
+    Invalid, ModeChanges, Output, QueueSamples, QueueSummary, Request, Requests, RowLimits, Rows,
     Summary, TestbedSummary,
 };
 use dumbbell_tcp::Stack;
@@ -110,8 +110,8 @@ fn testbed(setup: &Setup<'_>, measured: &Measured) -> Result<TestbedSummary, Err
         kernel: kernel.trim().to_owned(),
         invalid: Vec::new(),
         not_offered: setup.not_offered(),
-        held_permille: (1_000 * emulated.held_ns / setup.scenario.duration_ns.0) as u32,
-        held_max_ns: emulated.held_max_ns,
+        held_permille: (1_000 * emulated.stalled_ns / setup.scenario.duration_ns.0) as u32,
+        held_max_ns: emulated.stalled_max_ns,
         delivered_packets: lateness.len(),
         lateness_mean_ns: lateness.mean() as u64,
         lateness_p99_ns: lateness.value_at_quantile(0.99),
@@ -119,8 +119,8 @@ fn testbed(setup: &Setup<'_>, measured: &Measured) -> Result<TestbedSummary, Err
         waiting_p99_ns: emulated.waiting.value_at_quantile(0.99),
         emulator_busy_permille: emulated.busy_permille,
         traffic_busy_permille: traffic.busy_permille,
-        traffic_held_permille: (1_000 * traffic.held_ns / setup.scenario.duration_ns.0) as u32,
-        traffic_held_max_ns: traffic.held_max_ns,
+        traffic_held_permille: (1_000 * traffic.stalled_ns / setup.scenario.duration_ns.0) as u32,
+        traffic_held_max_ns: traffic.stalled_max_ns,
         starved_permille: limited_permille(setup, traffic, is_endless, |end| end.limits.buffer_us),
         window_limited_permille: limited_permille(
             setup,
@@ -132,7 +132,7 @@ fn testbed(setup: &Setup<'_>, measured: &Measured) -> Result<TestbedSummary, Err
         local_drops,
         datagrams_sent_permille: traffic
             .datagrams
-            .map(|count| (1_000 * count.sent / count.asked.max(1)) as u32),
+            .map(|count| (1_000 * count.sent / count.due.max(1)) as u32),
     })
 }
 
@@ -203,7 +203,7 @@ fn summarise(setup: &Setup<'_>, index: u32, wire: &Wire, sockets: &FlowEnd) -> F
         lost_packets: wire.lost_packets,
         duplicated_packets: wire.duplicated_packets,
         marked_packets: wire.marked_packets,
-        counted_marks: setup.stack(index as usize).accecn.then_some(sockets.told_marks),
+        counted_marks: setup.stack(index as usize).accecn.then_some(sockets.reported_marks),
         in_flight_packets: wire.in_flight_packets,
         congestion_events: seen.congestion_events,
         timeouts: seen.timeouts,
@@ -236,10 +236,10 @@ fn queues(setup: &Setup<'_>, emulated: &Emulated, end: Time) -> (Vec<QueueSummar
 }
 
 /// Events of the flows, in order of time.
-fn events(setup: &Setup<'_>, measured: &Measured) -> Result<Events, Full> {
-    let wanted = &setup.scenario.record.events;
+fn events(setup: &Setup<'_>, measured: &Measured) -> Result<Events, Invalid> {
+    let kinds = &setup.scenario.record.events;
     let windows = measured.events.iter().filter_map(|event| window_event(measured.clock, event));
-    let windows = windows.filter(|(kind, _)| wanted.contains(kind)).map(|(_, event)| event);
+    let windows = windows.filter(|(kind, _)| kinds.contains(kind)).map(|(_, event)| event);
     measured.emulated.events.check()?;
     let others = measured.emulated.events.as_slice().iter().chain(&measured.traffic.events);
     let all = others.copied().chain(windows);

@@ -12,7 +12,7 @@ use dumbbell_workload::Scenario;
 use serde::Deserialize;
 
 use crate::clock::Clock;
-use crate::emulator::{Emulated, Emulator, HeldUp};
+use crate::emulator::{Emulated, Emulator, Stalls};
 use crate::error::Error;
 use crate::guards::Limits;
 use crate::kernel::Keep;
@@ -61,7 +61,7 @@ pub(crate) fn carry_out(
     let clock = Clock::starting_in(setup.lead());
     let stop = Arc::new(AtomicBool::new(false));
     let emulator = Emulator::new(setup.scenario, &setup.pairs, &setup.choices.stack_of, clock);
-    let held_up = emulator.held_up();
+    let stalls = emulator.stalls();
     let (emulated, traffic) = thread::scope(|scope| {
         let emulated = thread::Builder::new()
             .name("dumbbell-emulator".into())
@@ -70,7 +70,7 @@ pub(crate) fn carry_out(
                 emulator.run(&stop)
             })
             .map_err(|error| Error::machine("cannot start a thread", &error, "free some memory"))?;
-        let traffic = drive(setup, applications, clock, give_up.then_some(&*held_up));
+        let traffic = drive(setup, applications, clock, give_up.then_some(&*stalls));
         if traffic.is_err() {
             stop.store(true, Ordering::Relaxed);
         }
@@ -99,7 +99,7 @@ fn drive(
     setup: &Setup<'_>,
     applications: Prepared,
     clock: Clock,
-    given_up_if: Option<&HeldUp>,
+    given_up_if: Option<&Stalls>,
 ) -> Result<(TrafficOutput, Vec<KernelEvent>), Error> {
     let traffic = applications.start(clock)?;
     let limits = Limits::for_paths(setup.shortest_rtt().0);

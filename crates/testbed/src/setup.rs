@@ -114,10 +114,10 @@ impl<'a> Setup<'a> {
     fn steer(&self) -> Result<(), Error> {
         for (index, flow) in self.scenario.flows.iter().enumerate() {
             let Transport::Tcp(tcp) = &flow.transport else { continue };
-            let asked = self.tunings[self.choices.stack_of[index]].initial_window_segs;
+            let requested = self.tunings[self.choices.stack_of[index]].initial_window_segs;
             let mut settings = tcp.tcp_bpf.unwrap_or_default();
-            if settings.initial_window_segs.is_none() && asked != INITIAL_WINDOW_SEGS {
-                settings.initial_window_segs = NonZeroU32::new(asked);
+            if settings.initial_window_segs.is_none() && requested != INITIAL_WINDOW_SEGS {
+                settings.initial_window_segs = NonZeroU32::new(requested);
             }
             if settings != TcpBpf::default() {
                 self.watch.steer(port_of_flow(index), &settings)?;

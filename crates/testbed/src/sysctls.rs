@@ -26,7 +26,7 @@ impl Sysctls {
                 Error::machine(
                     &format!("cannot set {name} = {value} in a namespace"),
                     &error,
-                    "this kernel is too old for the stack asked for, or /proc/sys is read-only",
+                    "this kernel is too old for the requested stack, or /proc/sys is read-only",
                 )
             })?;
         }

@@ -54,7 +54,7 @@ impl Tuning {
         tune_receiver(stack, &mut kernel, &mut sysctls);
         kernel.ecn = match stack.ecn {
             Ecn::Dctcp | Ecn::L4s if !echoes_each_mark => Ecn::Classic,
-            asked => asked,
+            requested => requested,
         };
         // The adapters of our builds let both ends count marks. A peer with fewer abilities is not
         // negotiated.
@@ -229,9 +229,9 @@ fn tune_handshake(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     sysctls.set("net.ipv4.tcp_synack_retries", SYN_TIMEOUTS_MAX);
 }
 
-fn differences(asked: &Stack, kernel: &Stack) -> Vec<String> {
-    let (asked, kernel) = (json!(asked), json!(kernel));
-    let switches = asked.as_object().expect("switches by name");
+fn differences(requested: &Stack, kernel: &Stack) -> Vec<String> {
+    let (requested, kernel) = (json!(requested), json!(kernel));
+    let switches = requested.as_object().expect("switches by name");
     let differing = switches.iter().filter(|(name, value)| kernel[name.as_str()] != **value);
     differing.map(|(name, value)| format!("{name} = {value} (is {})", kernel[name])).collect()
 }
@@ -294,22 +294,22 @@ mod tests {
 
     #[test]
     fn behind_an_interface_of_the_emulators_there_are_no_small_queues() {
-        let lacks = |switches| {
+        let missing = |switches| {
             let stack = StackChoice { profile: "linux-6".into(), switches }.resolve().unwrap();
             Tuning::of(&stack, 1 << 20, false).behind_interface(&stack).not_offered
         };
         let refusals = "local_drops = true (is false)";
-        assert_eq!(lacks(Map::new()), ["tsq_bytes = 1048576 (is null)", refusals]);
-        assert_eq!(lacks(Map::from_iter([("tsq_bytes".into(), json!(null))])), [refusals]);
+        assert_eq!(missing(Map::new()), ["tsq_bytes = 1048576 (is null)", refusals]);
+        assert_eq!(missing(Map::from_iter([("tsq_bytes".into(), json!(null))])), [refusals]);
         let neither = [("tsq_bytes".into(), json!(null)), ("local_drops".into(), json!(false))];
-        assert_eq!(lacks(Map::from_iter(neither)), [""; 0]);
+        assert_eq!(missing(Map::from_iter(neither)), [""; 0]);
     }
 
     #[test]
     fn what_a_lost_syn_costs_is_the_kernels_and_named_where_it_matters() {
         let old = |handshake: bool| tuning("rfc", json!({"handshake": handshake})).not_offered;
-        let lacks = |all: &[String]| all.iter().any(|text| text.starts_with("syn_"));
-        assert!(!lacks(&old(false)));
+        let missing = |all: &[String]| all.iter().any(|text| text.starts_with("syn_"));
+        assert!(!missing(&old(false)));
         assert!(old(true).contains(&"syn_retries_free = 0 (is 1)".into()), "{:?}", old(true));
         let here = tuning("linux-6", json!({"handshake": true, "syn_linear_timeouts": 2}));
         assert_eq!(here.not_offered, [""; 0]);

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// takes it back when that process ends in any way.
 #[derive(Debug)]
 pub struct Turn {
-    _held: UnixListener,
+    _listener: UnixListener,
 }
 
 impl Turn {
@@ -32,7 +32,7 @@ impl Turn {
         let address = SocketAddr::from_abstract_name(name).expect("a short name");
         while !cancel.load(Ordering::Relaxed) {
             match UnixListener::bind_addr(&address) {
-                Ok(held) => return Ok(Self { _held: held }),
+                Ok(listener) => return Ok(Self { _listener: listener }),
                 Err(error) if error.kind() == ErrorKind::AddrInUse => sleep(PAUSE),
                 Err(error) => {
                     let what = "cannot find out whether another run is under way";
@@ -51,12 +51,12 @@ mod tests {
 
     #[test]
     fn turns_are_taken_one_after_the_other() {
-        let (name, go_on) = ("dumbbell-testbed-test", AtomicBool::new(false));
-        let first = Turn::wait_for(name, &go_on).unwrap();
+        let (name, cancelled) = ("dumbbell-testbed-test", AtomicBool::new(false));
+        let first = Turn::wait_for(name, &cancelled).unwrap();
         let cancelled = AtomicBool::new(true);
         assert!(matches!(Turn::wait_for(name, &cancelled), Err(Error::Cancelled)));
         thread::scope(|scope| {
-            let second = scope.spawn(|| Turn::wait_for(name, &go_on).unwrap());
+            let second = scope.spawn(|| Turn::wait_for(name, &cancelled).unwrap());
             sleep(3 * PAUSE);
             assert!(!second.is_finished());
             drop(first);

@@ -65,10 +65,10 @@ fn window_bytes(flow: &Flow, links: &[LinkConfig]) -> u64 {
 
 fn queue_bytes(link: &LinkConfig, packet_bytes: u16) -> u64 {
     let shared = link.memory.map_or(u64::MAX, |memory| memory.largest_queue());
-    shared.min(own_queue_bytes(link, packet_bytes))
+    shared.min(limit_bytes(link, packet_bytes))
 }
 
-fn own_queue_bytes(link: &LinkConfig, packet_bytes: u16) -> u64 {
+fn limit_bytes(link: &LinkConfig, packet_bytes: u16) -> u64 {
     match (link.rate.as_ref(), link.queue.limit) {
         (None, _) => 0,
         (_, Some(Limit::Packets(packets))) => u64::from(packets) * u64::from(packet_bytes),

@@ -33,7 +33,7 @@ mod tests {
     use std::num::NonZeroU64;
 
     #[test]
-    fn random_bursts_have_the_mean_asked_for() {
+    fn random_bursts_have_the_requested_mean() {
         let mean = NonZeroU64::new(1_000_000).unwrap();
         let pattern = OnOff { on_ns: mean, off_ns: mean, random: true };
         let mut bursts = Bursts::new(pattern, Random::new(3, 4));

@@ -170,9 +170,9 @@ mod tests {
             let part = |permille: u64| (packet_ns * permille as f64 / 1e3).ceil() as u64;
             let (on_ns, off_ns) = (part(on), part(off));
             let mut all = datagrams(rate_bps, bytes, Some((on_ns, off_ns, false)));
-            let found = sent(&mut all, 2_000 * (on_ns + off_ns) + 4).len() as f64;
+            let count = sent(&mut all, 2_000 * (on_ns + off_ns) + 4).len() as f64;
             let expected = 2_000.0 * on_ns as f64 / packet_ns;
-            prop_assert!((found - expected.ceil()).abs() <= 1.0, "{found} of {expected}");
+            prop_assert!((count - expected.ceil()).abs() <= 1.0, "{count} of {expected}");
         }
     }
 
@@ -180,9 +180,9 @@ mod tests {
     fn random_bursts_keep_the_rate_too() {
         // Bursts and silences of a third of a packet's time on average.
         let mut all = datagrams(12_000_000, 1_500, Some((333_333, 333_333, true)));
-        let found = sent(&mut all, 20 * SECOND).len() as f64;
+        let count = sent(&mut all, 20 * SECOND).len() as f64;
         // It sends half of the time. All 60,000 bursts and silences are from one exponential
         // distribution, so the standard error of that half is one part in sqrt(60,000). Allow four.
-        assert!((found / 10_000.0 - 1.0).abs() < 4.0 / 60_000f64.sqrt(), "{found}");
+        assert!((count / 10_000.0 - 1.0).abs() < 4.0 / 60_000f64.sqrt(), "{count}");
     }
 }

@@ -19,8 +19,8 @@ impl Scenario {
     /// The histogram of the delays in a sampled link's queue; none unless the scenario requests it.
     #[must_use]
     pub fn queue_delays(&self) -> Option<QueueDelays> {
-        let apart: Arc<[bool]> = self.flows.iter().map(|flow| flow.sampled).collect();
-        self.record.delays_ns.map(|_| QueueDelays::new(self.delay_periods(), apart))
+        let is_separate: Arc<[bool]> = self.flows.iter().map(|flow| flow.sampled).collect();
+        self.record.delays_ns.map(|_| QueueDelays::new(self.delay_periods(), is_separate))
     }
 }
 

@@ -202,12 +202,12 @@ impl LookBack<'_> {
 
     /// A doubt if a flow met a full queue again and again where another one never did.
     fn locked_out(&self, flow: usize) -> Option<Doubt> {
-        let (outline, own) = (&self.outline.flows[flow], &self.flows[flow]);
+        let (outline, summary) = (&self.outline.flows[flow], &self.flows[flow]);
         let wants_bps = outline.wants_bps?;
         let of = |link: LinkId| self.links[link].drops.of(flow as u32).map(|drops| drops.packets);
         let link = self.beyond_host(flow).max_by_key(|&link| of(link))?;
         let dropped = of(link).filter(|&dropped| dropped >= DROPS_MIN)?;
-        let life = (own.start_ns, own.end_ns);
+        let life = (summary.start_ns, summary.end_ns);
         let meets = |other: usize| {
             let FlowSummary { start_ns, end_ns, .. } = self.flows[other];
             other != flow && start_ns < life.1 && end_ns > life.0
@@ -216,7 +216,7 @@ impl LookBack<'_> {
         let first = *rivals.iter().max_by_key(|&&rival| self.flows[rival].received_bytes)?;
         let share = self.outline.links[link].rate_bps? / (rivals.len() as u64 + 1);
         let share_bps = share.min(wants_bps);
-        let got_bits = u128::from(own.received_bytes) * 8_000_000_000;
+        let got_bits = u128::from(summary.received_bytes) * 8_000_000_000;
         let got_bps = (got_bits / u128::from(life.1 - life.0).max(1)) as u64;
         let of_first = self.links[link].drops.of(first as u32).map_or(0, |drops| {
             let (from, to) = drops.between;

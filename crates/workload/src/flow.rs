@@ -218,7 +218,7 @@ impl Flow {
     pub(crate) fn check(&self, links: &[LinkConfig]) -> Result<(), (String, String)> {
         if self.packet_bytes <= self.header_bytes {
             let problem =
-                format!("{}, no room beside {} header bytes", self.packet_bytes, self.header_bytes);
+                format!("{}, but {} of them are headers", self.packet_bytes, self.header_bytes);
             return Err(("packet_bytes".into(), problem));
         }
         if self.stop_ns.is_some_and(|stop| stop <= self.start_ns) {

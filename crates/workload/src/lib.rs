@@ -19,7 +19,7 @@ mod requests;
 use std::collections::BTreeMap;
 
 use dumbbell_network::{ClassOf, ClassesConfig, Discipline, LinkConfig, MemoryConfig, Path, Span};
-use dumbbell_record::RecordConfig;
+use dumbbell_record::{Invalid, RecordConfig};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -53,15 +53,6 @@ pub struct Scenario {
     /// given the compiled algorithms.
     #[serde(default)]
     pub sources: BTreeMap<String, String>,
-}
-
-/// A scenario that cannot run: the key at fault and the problem.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invalid {
-    /// Path of the key, such as `flows.1.bytes`.
-    pub key: String,
-    /// The problem and the remedy.
-    pub problem: String,
 }
 
 impl Scenario {

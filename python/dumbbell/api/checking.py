@@ -22,8 +22,8 @@ class Checks(Rows[Row]):
         return is_sound(self)
 
     def to_frame(self) -> pl.DataFrame:
-        """Return a row for each check: ``part``, ``check``, ``verdict``, ``told``, ``remedy``."""
-        names = ("part", "check", "verdict", "told", "remedy")
+        """Return a row for each check: ``part``, ``check``, ``verdict``, ``message``, ``remedy``."""
+        names = ("part", "check", "verdict", "message", "remedy")
         rows = [(row.part, row.check, row.verdict.value, row.message, row.remedy) for row in self]
         return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
 

@@ -29,7 +29,7 @@ def doctor(as_json: AsJson = False) -> None:
 
     state = machine.with_lateness(machine.look())
     if as_json:
-        print_json(state.model_dump(by_alias=True))
+        print_json(state.model_dump())
     else:
         print_table(_table(state), folded=True, width=PROSE_WIDTH)
         for fact in state.facts:

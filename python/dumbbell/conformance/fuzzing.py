@@ -42,7 +42,7 @@ def rows(name: str, code: str) -> Iterator[Row]:
 
 def _row(report: Mapping[str, Any]) -> Row:
     check, remedy = _CHECKS[report["part"]]
-    message, _, details = report["told"].partition("\n")
+    message, _, details = report["message"].partition("\n")
     if report["passed"] is None:
         return not_checked(PART, check, message, "gcc or clang with libasan and libubsan")
     if report["passed"]:

@@ -50,7 +50,7 @@ class Row:
             "part": self.part,
             "check": self.check,
             "verdict": self.verdict.value,
-            "told": self.message,
+            "message": self.message,
             "remedy": self.remedy,
             "details": self.details,
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from dumbbell import _core
 from dumbbell.engines import lateness
@@ -16,7 +16,7 @@ class Fact(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: str
-    state: str = Field(alias="found")
+    state: str
     ok: bool
     required: bool
     needed_for: str

@@ -23,7 +23,7 @@ enum field {
 	RATE,
 	APP_LIMITED,
 	ASKS_FOR_CWR,
-	TOLD,
+	ANSWER,
 	FIELDS
 };
 
@@ -42,6 +42,6 @@ struct answered {
 };
 
 void write_call(const struct answered *answered);
-struct outcome outcome_of(const struct connection *conn, uint32_t told);
+struct outcome outcome_of(const struct connection *conn, uint32_t returned);
 
 #endif

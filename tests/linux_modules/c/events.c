@@ -7,27 +7,27 @@
 #define RTO_MIN_US 200000u
 #define INITIAL_CWND 10u
 
-uint32_t tell_all(struct sender *sender, const struct call *call)
+uint32_t call_algorithm(struct sender *sender, const struct call *call)
 {
 	struct connection *conn = &sender->conn;
 	uint64_t now_ns = sender->now_ns;
-	uint32_t told;
+	uint32_t returned;
 
 	conn->random = draw(&sender->random);
 	conn->pacing_wait_us = sender->departs_ns > now_ns
 				       ? (uint32_t)((sender->departs_ns - now_ns) / 1000)
 				       : 0;
-	told = sender->algorithm.call(sender->algorithm.context, conn, call);
+	returned = sender->algorithm.call(sender->algorithm.context, conn, call);
 	if (conn->asks_for_cwr) {
 		conn->asks_for_cwr = 0;
 		enter_cwr(sender);
 	}
-	return told;
+	return returned;
 }
 
-uint32_t tell(struct sender *sender, enum hook hook, uint32_t told)
+uint32_t call_hook(struct sender *sender, enum hook hook, uint32_t argument)
 {
-	return tell_all(sender, &(struct call){.hook = hook, .told = told});
+	return call_algorithm(sender, &(struct call){.hook = hook, .argument = argument});
 }
 
 int has_control(struct sender *sender)
@@ -55,18 +55,19 @@ static void take_rtt(struct sender *sender, int64_t rtt_us)
 }
 
 /* If a retransmission makes RTTs ambiguous, use the timestamp that came back. */
-static void take_rtts(struct sender *sender, const struct ack *ack, struct news *news)
+static void take_rtts(struct sender *sender, const struct ack *ack,
+		      struct delivery *delivery)
 {
 	struct connection *conn = &sender->conn;
 	uint32_t since_ms = (uint32_t)(sender->now_ns / 1000000) - ack->stamp_echoed;
 
-	if (news->first_rtt_us < 0 && news->acked)
-		news->first_rtt_us = news->last_rtt_us =
+	if (delivery->first_rtt_us < 0 && delivery->acked)
+		delivery->first_rtt_us = delivery->last_rtt_us =
 			1000 * (int64_t)(since_ms ? since_ms : 1);
-	if (news->first_rtt_us >= 0)
-		take_rtt(sender, news->first_rtt_us);
-	if (news->last_rtt_us >= 0 && news->last_rtt_us < conn->min_rtt_us)
-		conn->min_rtt_us = (uint32_t)news->last_rtt_us;
+	if (delivery->first_rtt_us >= 0)
+		take_rtt(sender, delivery->first_rtt_us);
+	if (delivery->last_rtt_us >= 0 && delivery->last_rtt_us < conn->min_rtt_us)
+		conn->min_rtt_us = (uint32_t)delivery->last_rtt_us;
 }
 
 /* The stack's pacing rate, which some modules read. */
@@ -80,20 +81,21 @@ static void set_pacing_rate(struct sender *sender)
 	conn->pacing_rate = conn->srtt_8us ? rate / conn->srtt_8us : rate;
 }
 
-static void finish_rate(struct sender *sender, struct news *news, uint32_t newly_lost)
+static void finish_rate(struct sender *sender, struct delivery *delivery,
+			uint32_t newly_lost)
 {
 	struct connection *conn = &sender->conn;
-	struct rate_told *rate = &news->rate;
-	int64_t ack_us = (int64_t)(conn->now_us - news->rate_from_us);
+	struct rate_input *rate = &delivery->rate;
+	int64_t ack_us = (int64_t)(conn->now_us - delivery->rate_from_us);
 
 	if (conn->app_limited && (int32_t)(conn->app_limited - conn->delivered) < 0)
 		conn->app_limited = 0;
-	if (news->delivered)
+	if (delivery->delivered)
 		conn->delivered_us = conn->now_us;
-	rate->acked_sacked = news->delivered;
+	rate->acked_sacked = delivery->delivered;
 	rate->losses = newly_lost;
-	rate->rtt_us = (int32_t)news->last_rtt_us;
-	if (!news->rate_from_us) {
+	rate->rtt_us = (int32_t)delivery->last_rtt_us;
+	if (!delivery->rate_from_us) {
 		rate->delivered = -1;
 		rate->interval_us = -1;
 		return;
@@ -105,58 +107,60 @@ static void finish_rate(struct sender *sender, struct news *news, uint32_t newly
 		rate->interval_us = -1;
 }
 
-static void control(struct sender *sender, struct news *news, uint32_t newly_lost)
+static void control(struct sender *sender, struct delivery *delivery, uint32_t newly_lost)
 {
 	const struct connection *conn = &sender->conn;
 
-	finish_rate(sender, news, newly_lost);
+	finish_rate(sender, delivery, newly_lost);
 	if (has_control(sender)) {
-		tell_all(sender,
-			 &(struct call){.hook = CONG_CONTROL, .rate = news->rate});
+		call_algorithm(sender, &(struct call){.hook = CONG_CONTROL,
+						      .rate = delivery->rate});
 		return;
 	}
 	if (conn->state == CWR || conn->state == RECOVERY)
-		reduce(sender, news, newly_lost);
-	else if (news->acked)
-		tell(sender, CONG_AVOID, news->delivered);
+		reduce(sender, delivery, newly_lost);
+	else if (delivery->acked)
+		call_hook(sender, CONG_AVOID, delivery->delivered);
 	set_pacing_rate(sender);
 }
 
-static void tell_of_ack(struct sender *sender, const struct news *news)
+static void report_ack(struct sender *sender, const struct delivery *delivery)
 {
 	struct connection *conn = &sender->conn;
-	uint32_t rated = news->rate_from_us ? news->rate.prior_delivered : 0;
+	uint32_t rated = delivery->rate_from_us ? delivery->rate.prior_delivered : 0;
 	uint32_t flags = ACK_SLOWPATH;
 
-	tell_all(sender, &(struct call){.hook = PKTS_ACKED,
-					.ack = {news->acked, (int32_t)news->last_rtt_us,
-						(conn->delivered - rated) * MSS}});
-	if (news->ece)
+	call_algorithm(sender, &(struct call){.hook = PKTS_ACKED,
+					      .ack = {delivery->acked,
+						      (int32_t)delivery->last_rtt_us,
+						      (conn->delivered - rated) * MSS}});
+	if (delivery->ece)
 		flags |= ACK_ECE;
-	else if (news->advances && !news->has_sack && !news->fills_hole)
+	else if (delivery->advances && !delivery->has_sack && !delivery->fills_hole)
 		flags = ACK_WIN_UPDATE;
-	tell(sender, IN_ACK_EVENT, flags);
+	call_hook(sender, IN_ACK_EVENT, flags);
 }
 
 static void on_ack(struct sender *sender, const struct ack *ack)
 {
 	struct connection *conn = &sender->conn;
 	uint32_t lost = conn->lost;
-	struct news news;
+	struct delivery delivery;
 
 	sender->acks++;
 	conn->stamp = ack->stamp;
 	conn->stamp_echoed = ack->stamp_echoed;
-	read_ack(sender, ack, &news);
-	if (news.advances)
+	read_ack(sender, ack, &delivery);
+	if (delivery.advances)
 		sender->backoff = 0;
-	take_rtts(sender, ack, &news);
-	tell_of_ack(sender, &news);
-	if (news.has_sack || !news.advances || news.ece || conn->state != OPEN)
-		follow_state(sender, &news);
-	if (news.acked)
+	take_rtts(sender, ack, &delivery);
+	report_ack(sender, &delivery);
+	if (delivery.has_sack || !delivery.advances || delivery.ece ||
+	    conn->state != OPEN)
+		follow_state(sender, &delivery);
+	if (delivery.acked)
 		arm_rto(sender);
-	control(sender, &news, conn->lost - lost);
+	control(sender, &delivery, conn->lost - lost);
 }
 
 static void on_rto(struct sender *sender)
@@ -220,7 +224,7 @@ void sender_open(struct sender *sender, const struct scenario *scenario,
 	sender->conn.min_rtt_us = (uint32_t)scenario->rtt_us;
 	sender->used_at_us = scenario->start_us;
 	set_pacing_rate(sender);
-	tell(sender, INIT, 0);
+	call_hook(sender, INIT, 0);
 	if (scenario->start_cwnd) {
 		sender->conn.cwnd = (uint32_t)scenario->start_cwnd;
 		sender->conn.ssthresh = (uint32_t)scenario->start_cwnd;

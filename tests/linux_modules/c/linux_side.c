@@ -14,7 +14,7 @@ static const struct tcp_congestion_ops *module;
 
 u64 kernel_now_us;
 u32 kernel_random;
-static u32 cwr_asked;
+static u32 cwr_requested;
 
 int tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 {
@@ -30,7 +30,7 @@ void tcp_unregister_congestion_control(struct tcp_congestion_ops *ops)
 /* Do nothing: the driver enters CWR after the module has returned. */
 void tcp_enter_cwr(struct sock *sk)
 {
-	cwr_asked = 1;
+	cwr_requested = 1;
 }
 
 extern struct tcp_congestion_ops tcp_reno;
@@ -91,7 +91,7 @@ static void show(struct tcp_sock *tp, const struct connection *conn)
 
 	kernel_now_us = conn->now_us;
 	kernel_random = conn->random;
-	cwr_asked = 0;
+	cwr_requested = 0;
 	tp->snd_cwnd = conn->cwnd;
 	tp->snd_cwnd_cnt = conn->cwnd_cnt;
 	tp->snd_ssthresh = conn->ssthresh;
@@ -133,7 +133,7 @@ static u32 answer(struct sock *sk, u32 una, const struct call *call)
 	case SSTHRESH:
 		return ops->ssthresh(sk);
 	case CONG_AVOID:
-		ops->cong_avoid(sk, una, call->told);
+		ops->cong_avoid(sk, una, call->argument);
 		break;
 	case PKTS_ACKED:
 		ops->pkts_acked(
@@ -142,13 +142,13 @@ static u32 answer(struct sock *sk, u32 una, const struct call *call)
 						 .in_flight = call->ack.in_flight_bytes});
 		break;
 	case CWND_EVENT:
-		ops->cwnd_event(sk, (enum tcp_ca_event)call->told);
+		ops->cwnd_event(sk, (enum tcp_ca_event)call->argument);
 		break;
 	case SET_STATE:
-		ops->set_state(sk, (u8)call->told);
+		ops->set_state(sk, (u8)call->argument);
 		break;
 	case IN_ACK_EVENT:
-		ops->in_ack_event(sk, call->told);
+		ops->in_ack_event(sk, call->argument);
 		break;
 	case UNDO_CWND:
 		return ops->undo_cwnd(sk);
@@ -175,18 +175,18 @@ static uint32_t call_linux(void *attached, struct connection *conn,
 			   const struct call *call)
 {
 	struct tcp_sock *tp = attached;
-	u32 told;
+	u32 returned;
 
 	show(tp, conn);
-	told = answer(&tp->inet_conn.sock, conn->una, call);
+	returned = answer(&tp->inet_conn.sock, conn->una, call);
 	conn->cwnd = tp->snd_cwnd;
 	conn->cwnd_cnt = tp->snd_cwnd_cnt;
 	conn->ssthresh = tp->snd_ssthresh;
 	conn->cwnd_clamp = tp->snd_cwnd_clamp;
 	conn->pacing_rate = tp->inet_conn.sock.sk_pacing_rate;
 	conn->app_limited = tp->app_limited;
-	conn->asks_for_cwr = cwr_asked;
-	return told;
+	conn->asks_for_cwr = cwr_requested;
+	return returned;
 }
 
 const struct side linux_side = {attach, detach, has, call_linux};

@@ -35,21 +35,21 @@ static uint32_t call_both(void *context, struct connection *conn, const struct c
 	struct pair *pair = context;
 	struct connection before = *conn, other = *conn;
 	int has_theirs = linux_side.has(call->hook), has_ours = our_side.has(call->hook);
-	uint32_t told = 0, other_told = 0;
+	uint32_t returned = 0, other_returned = 0;
 	struct outcome theirs, ours;
 
 	if (!has_theirs && !has_ours)
 		return 0;
 	if (has_theirs)
-		told = linux_side.call(pair->theirs, conn, call);
+		returned = linux_side.call(pair->theirs, conn, call);
 	if (has_ours)
-		other_told = our_side.call(pair->ours, &other, call);
-	theirs = outcome_of(conn, told);
-	ours = outcome_of(&other, other_told);
+		other_returned = our_side.call(pair->ours, &other, call);
+	theirs = outcome_of(conn, returned);
+	ours = outcome_of(&other, other_returned);
 	count(pair, call->hook, &theirs, &ours);
 	if (pair->is_traced)
 		write_call(&(struct answered){call, &before, &theirs, &ours});
-	return told;
+	return returned;
 }
 
 static int linux_has(void *context, enum hook hook)

@@ -100,7 +100,7 @@ static u32 answer(struct attached *ours, struct cc_conn *conn, const struct call
 	case SSTHRESH:
 		return cc->ssthresh(ours->params, ours->state, conn);
 	case CONG_AVOID:
-		cc->cong_avoid(ours->params, ours->state, conn, call->told);
+		cc->cong_avoid(ours->params, ours->state, conn, call->argument);
 		break;
 	case PKTS_ACKED:
 		cc->pkts_acked(ours->params, ours->state, conn,
@@ -110,13 +110,13 @@ static u32 answer(struct attached *ours, struct cc_conn *conn, const struct call
 				       .in_flight_bytes = call->ack.in_flight_bytes});
 		break;
 	case CWND_EVENT:
-		cc->cwnd_event(ours->params, ours->state, conn, call->told);
+		cc->cwnd_event(ours->params, ours->state, conn, call->argument);
 		break;
 	case SET_STATE:
-		cc->set_state(ours->params, ours->state, conn, call->told);
+		cc->set_state(ours->params, ours->state, conn, call->argument);
 		break;
 	case IN_ACK_EVENT:
-		cc->in_ack_event(ours->params, ours->state, conn, call->told);
+		cc->in_ack_event(ours->params, ours->state, conn, call->argument);
 		break;
 	case UNDO_CWND:
 		if (!cc->undo_cwnd)
@@ -146,14 +146,14 @@ static uint32_t call_ours(void *attached, struct connection *conn,
 			  const struct call *call)
 {
 	struct cc_conn view = seen(conn);
-	u32 told;
+	u32 returned;
 
 	linux_facts = (struct linux_facts){
 		.sacked_out = conn->sacked_out,
 		.delivered_us = conn->delivered_us,
 		.pacing_rate = conn->pacing_rate,
 	};
-	told = answer(attached, &view, call);
+	returned = answer(attached, &view, call);
 	conn->cwnd = view.cwnd_segs;
 	conn->cwnd_cnt = view.cwnd_cnt;
 	conn->ssthresh = view.ssthresh_segs;
@@ -162,7 +162,7 @@ static uint32_t call_ours(void *attached, struct connection *conn,
 		conn->pacing_rate = view.pacing_rate_bytes_per_s;
 	conn->app_limited = view.app_limited_segs;
 	conn->asks_for_cwr = linux_facts.asks_for_cwr;
-	return told;
+	return returned;
 }
 
 const struct side our_side = {attach, free, has, call_ours};

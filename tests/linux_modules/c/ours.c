@@ -30,19 +30,19 @@ static uint32_t call_hashed(void *context, struct connection *conn,
 			    const struct call *call)
 {
 	struct hashed *hashed = context;
-	uint32_t told;
+	uint32_t returned;
 
 	if (!our_side.has(call->hook))
 		return 0;
-	told = our_side.call(hashed->attached, conn, call);
+	returned = our_side.call(hashed->attached, conn, call);
 	hashed->calls++;
 	add(hashed, call->hook);
-	add(hashed, told);
+	add(hashed, returned);
 	add(hashed, (uint64_t)conn->cwnd << 32 | conn->cwnd_cnt);
 	add(hashed, (uint64_t)conn->ssthresh << 32 | conn->cwnd_clamp);
 	add(hashed, conn->pacing_rate);
 	add(hashed, conn->app_limited);
-	return told;
+	return returned;
 }
 
 int main(int count, char **arguments)

@@ -7,47 +7,47 @@
 
 /* The latest transmission that an ACK delivers makes its rate sample. */
 static void note_rate(struct sender *sender, const struct segment *segment,
-		      struct news *news)
+		      struct delivery *delivery)
 {
-	if (news->rate_from_us && segment->order < news->rate_order)
+	if (delivery->rate_from_us && segment->order < delivery->rate_order)
 		return;
-	news->rate_order = segment->order;
-	news->rate_from_us = segment->delivered_us;
-	news->rate.prior_delivered = segment->delivered;
-	news->rate.is_app_limited = segment->is_app_limited;
+	delivery->rate_order = segment->order;
+	delivery->rate_from_us = segment->delivered_us;
+	delivery->rate.prior_delivered = segment->delivered;
+	delivery->rate.is_app_limited = segment->is_app_limited;
 	sender->first_sent_us = segment->sent_ns / 1000;
-	news->rate.interval_us =
+	delivery->rate.interval_us =
 		(int64_t)(sender->first_sent_us - segment->first_sent_us);
 }
 
 static void note_rtt(struct sender *sender, const struct segment *segment,
-		     struct news *news)
+		     struct delivery *delivery)
 {
 	int64_t rtt_us = (int64_t)(sender->now_ns / 1000 - segment->sent_ns / 1000);
 
-	if (news->first_rtt_us < 0)
-		news->first_rtt_us = rtt_us;
-	news->last_rtt_us = rtt_us;
+	if (delivery->first_rtt_us < 0)
+		delivery->first_rtt_us = rtt_us;
+	delivery->last_rtt_us = rtt_us;
 }
 
 static void deliver(struct sender *sender, const struct segment *segment,
-		    struct news *news)
+		    struct delivery *delivery)
 {
 	struct connection *conn = &sender->conn;
 	uint64_t rtt_us = (sender->now_ns - segment->sent_ns) / 1000;
 
 	conn->delivered++;
-	news->delivered++;
-	if (news->ece)
+	delivery->delivered++;
+	if (delivery->ece)
 		conn->delivered_ce++;
 	/* A segment that is back too early was delivered by its first transmission. */
 	if (segment->order > sender->last_delivered &&
 	    (!segment->resent || rtt_us >= conn->min_rtt_us))
 		sender->last_delivered = segment->order;
-	note_rate(sender, segment, news);
+	note_rate(sender, segment, delivery);
 }
 
-static void acknowledge(struct sender *sender, uint64_t number, struct news *news,
+static void acknowledge(struct sender *sender, uint64_t number, struct delivery *delivery,
 			int *any_resent)
 {
 	struct connection *conn = &sender->conn;
@@ -57,20 +57,20 @@ static void acknowledge(struct sender *sender, uint64_t number, struct news *new
 		conn->retrans_out -= segment->is_back;
 		*any_resent = 1;
 	} else if (!segment->sacked) {
-		note_rtt(sender, segment, news);
+		note_rtt(sender, segment, delivery);
 		if (number < sender->high)
-			news->original = 1;
+			delivery->original = 1;
 	}
 	if (segment->sacked)
 		conn->sacked_out--;
 	else
-		deliver(sender, segment, news);
+		deliver(sender, segment, delivery);
 	conn->lost_out -= segment->lost;
 	conn->packets_out--;
-	news->acked++;
+	delivery->acked++;
 }
 
-static void take_sack(struct sender *sender, uint64_t number, struct news *news)
+static void take_sack(struct sender *sender, uint64_t number, struct delivery *delivery)
 {
 	struct connection *conn = &sender->conn;
 	struct segment *segment = SEGMENT(sender, number);
@@ -83,21 +83,21 @@ static void take_sack(struct sender *sender, uint64_t number, struct news *news)
 	segment->lost = 0;
 	segment->sacked = 1;
 	conn->sacked_out++;
-	deliver(sender, segment, news);
+	deliver(sender, segment, delivery);
 	if (segment->resent)
 		return;
-	note_rtt(sender, segment, news);
+	note_rtt(sender, segment, delivery);
 	if (number < sender->high)
-		news->original = 1;
+		delivery->original = 1;
 }
 
-void read_ack(struct sender *sender, const struct ack *ack, struct news *news)
+void read_ack(struct sender *sender, const struct ack *ack, struct delivery *delivery)
 {
 	struct connection *conn = &sender->conn;
 	uint32_t prior_sacked = conn->sacked_out;
 	int any_resent = 0;
 
-	*news = (struct news){
+	*delivery = (struct delivery){
 		.first_rtt_us = -1,
 		.last_rtt_us = -1,
 		.advances = ack->next > sender->una,
@@ -106,17 +106,17 @@ void read_ack(struct sender *sender, const struct ack *ack, struct news *news)
 		.rate = {.prior_in_flight = in_flight(conn)},
 	};
 	for (uint64_t number = ack->sacked; number < ack->sacked_end; number++)
-		take_sack(sender, number, news);
+		take_sack(sender, number, delivery);
 	for (; sender->una < ack->next; sender->una++)
-		acknowledge(sender, sender->una, news, &any_resent);
-	if (any_resent && !news->has_sack)
-		news->first_rtt_us = news->last_rtt_us = -1;
-	conn->una += news->acked * MSS;
-	news->fills_hole = news->acked > news->delivered;
-	news->rate.is_ack_delayed = news->acked == 1 && !prior_sacked &&
-				    news->last_rtt_us >= 0 &&
-				    news->rate.prior_delivered + 1 == conn->delivered &&
-				    !news->has_sack && !news->ece;
+		acknowledge(sender, sender->una, delivery, &any_resent);
+	if (any_resent && !delivery->has_sack)
+		delivery->first_rtt_us = delivery->last_rtt_us = -1;
+	conn->una += delivery->acked * MSS;
+	delivery->fills_hole = delivery->acked > delivery->delivered;
+	delivery->rate.is_ack_delayed =
+		delivery->acked == 1 && !prior_sacked && delivery->last_rtt_us >= 0 &&
+		delivery->rate.prior_delivered + 1 == conn->delivered &&
+		!delivery->has_sack && !delivery->ece;
 }
 
 static void lose(struct sender *sender, uint64_t number)

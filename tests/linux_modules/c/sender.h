@@ -81,23 +81,23 @@ void sender_run(struct sender *sender, uint64_t until_ns);
 #define SEGMENT(sender, number) (&(sender)->segments[(number) & (RING - 1)])
 
 /* events.c */
-uint32_t tell(struct sender *sender, enum hook hook, uint32_t told);
-uint32_t tell_all(struct sender *sender, const struct call *call);
+uint32_t call_hook(struct sender *sender, enum hook hook, uint32_t argument);
+uint32_t call_algorithm(struct sender *sender, const struct call *call);
 int has_control(struct sender *sender);
 
 /* scoreboard.c */
-struct news {
+struct delivery {
 	uint32_t acked;			   /* segments */
 	uint32_t delivered;		   /* acknowledged or SACKed for the first time */
 	int64_t first_rtt_us, last_rtt_us; /* of what was never sent again; -1: none */
 	uint8_t original; /* something never sent again, of the window before a timeout */
 	uint8_t advances, fills_hole, has_sack, ece;
-	struct rate_told rate;
+	struct rate_input rate;
 	uint64_t rate_from_us; /* 0: no sample */
 	uint64_t rate_order;
 };
 
-void read_ack(struct sender *sender, const struct ack *ack, struct news *news);
+void read_ack(struct sender *sender, const struct ack *ack, struct delivery *delivery);
 void find_losses(struct sender *sender);
 void lose_all(struct sender *sender);
 void lose_nothing(struct sender *sender);
@@ -107,8 +107,8 @@ uint64_t next_repair(struct sender *sender);
 uint32_t ssthresh_to_keep(const struct connection *conn);
 void enter_cwr(struct sender *sender);
 void on_timeout(struct sender *sender);
-void follow_state(struct sender *sender, const struct news *news);
-void reduce(struct sender *sender, const struct news *news, uint32_t newly_lost);
+void follow_state(struct sender *sender, const struct delivery *delivery);
+void reduce(struct sender *sender, const struct delivery *delivery, uint32_t newly_lost);
 
 /* transmit.c */
 void transmit(struct sender *sender);

@@ -79,13 +79,13 @@ enum hook {
 	HOOKS
 };
 
-struct ack_told {
+struct ack_input {
 	uint32_t acked;
 	int32_t rtt_us; /* -1: none */
 	uint32_t in_flight_bytes;
 };
 
-struct rate_told {
+struct rate_input {
 	uint32_t prior_delivered;
 	int64_t interval_us; /* negative: no valid sample */
 	int32_t delivered;
@@ -99,9 +99,9 @@ struct rate_told {
 
 struct call {
 	enum hook hook;
-	uint32_t told; /* segments acknowledged, event, state or flags */
-	struct ack_told ack;
-	struct rate_told rate;
+	uint32_t argument; /* segments acknowledged, event, state or flags */
+	struct ack_input ack;
+	struct rate_input rate;
 };
 
 struct side {

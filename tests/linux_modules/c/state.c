@@ -15,7 +15,7 @@ uint32_t ssthresh_to_keep(const struct connection *conn)
 /* Call the algorithm before the connection enters the state. */
 static void set_state(struct sender *sender, enum state state)
 {
-	tell(sender, SET_STATE, state);
+	call_hook(sender, SET_STATE, state);
 	sender->conn.state = state;
 }
 
@@ -28,7 +28,7 @@ static void begin_reduction(struct sender *sender)
 	conn->prior_cwnd = conn->cwnd;
 	sender->prr_delivered = 0;
 	sender->prr_sent = 0;
-	conn->ssthresh = tell(sender, SSTHRESH, 0);
+	conn->ssthresh = call_hook(sender, SSTHRESH, 0);
 	sender->owes_cwr = 1;
 }
 
@@ -43,7 +43,7 @@ static void end_reduction(struct sender *sender)
 		conn->cwnd = conn->ssthresh;
 		sender->used_at_us = conn->now_us;
 	}
-	tell(sender, CWND_EVENT, COMPLETE_CWR);
+	call_hook(sender, CWND_EVENT, COMPLETE_CWR);
 }
 
 /* Watch a reduction, which may prove needless later. */
@@ -62,7 +62,7 @@ static void undo(struct sender *sender, int unmark_lost)
 	if (unmark_lost)
 		lose_nothing(sender);
 	if (sender->prior_ssthresh) {
-		conn->cwnd = tell(sender, UNDO_CWND, 0);
+		conn->cwnd = call_hook(sender, UNDO_CWND, 0);
 		if (sender->prior_ssthresh > conn->ssthresh) {
 			conn->ssthresh = sender->prior_ssthresh;
 			sender->owes_cwr = 0;
@@ -107,8 +107,8 @@ void on_timeout(struct sender *sender)
 		uint32_t prior_ssthresh = ssthresh_to_keep(conn);
 
 		conn->prior_cwnd = conn->cwnd;
-		conn->ssthresh = tell(sender, SSTHRESH, 0);
-		tell(sender, CWND_EVENT, EVENT_LOSS);
+		conn->ssthresh = call_hook(sender, SSTHRESH, 0);
+		call_hook(sender, CWND_EVENT, EVENT_LOSS);
 		watch_for_undo(sender, prior_ssthresh);
 	}
 	conn->cwnd = in_flight(conn) + 1;
@@ -139,26 +139,26 @@ static void keep_open(struct sender *sender)
 	sender->high = sender->nxt;
 }
 
-static void watch(struct sender *sender, const struct news *news)
+static void watch(struct sender *sender, const struct delivery *delivery)
 {
 	find_losses(sender);
 	if (sender->conn.lost_out) {
-		enter_recovery(sender, news->ece);
+		enter_recovery(sender, delivery->ece);
 		return;
 	}
-	if (news->ece)
+	if (delivery->ece)
 		enter_cwr(sender);
 	if (sender->conn.state != CWR)
 		keep_open(sender);
 }
 
 /* F-RTO: data of the window before the timeout was late, not lost, if it arrives. */
-static void judge_timeout(struct sender *sender, const struct news *news)
+static void judge_timeout(struct sender *sender, const struct delivery *delivery)
 {
 	int is_over = sender->una >= sender->high;
-	int is_late = sender->watches_timeout && news->original;
+	int is_late = sender->watches_timeout && delivery->original;
 
-	if (sender->may_undo && news->advances && (is_late || sender->is_needless)) {
+	if (sender->may_undo && delivery->advances && (is_late || sender->is_needless)) {
 		undo(sender, 1);
 		sender->backoff = 0;
 		set_state(sender, OPEN);
@@ -168,11 +168,11 @@ static void judge_timeout(struct sender *sender, const struct news *news)
 		finish_repair(sender);
 }
 
-void follow_state(struct sender *sender, const struct news *news)
+void follow_state(struct sender *sender, const struct delivery *delivery)
 {
 	struct connection *conn = &sender->conn;
 
-	if (news->ece)
+	if (delivery->ece)
 		sender->prior_ssthresh = 0;
 	if (conn->state == CWR && sender->una > sender->high) {
 		end_reduction(sender);
@@ -182,7 +182,7 @@ void follow_state(struct sender *sender, const struct news *news)
 		end_reduction(sender);
 	}
 	if (conn->state == LOSS) {
-		judge_timeout(sender, news);
+		judge_timeout(sender, delivery);
 		find_losses(sender);
 		if (conn->state == LOSS)
 			return;
@@ -190,19 +190,19 @@ void follow_state(struct sender *sender, const struct news *news)
 	if (conn->state == RECOVERY)
 		find_losses(sender);
 	else
-		watch(sender, news);
+		watch(sender, delivery);
 }
 
 /* Proportional rate reduction (RFC 6937). */
-void reduce(struct sender *sender, const struct news *news, uint32_t newly_lost)
+void reduce(struct sender *sender, const struct delivery *delivery, uint32_t newly_lost)
 {
 	struct connection *conn = &sender->conn;
 	int64_t room = (int64_t)conn->ssthresh - in_flight(conn);
 	int64_t send;
 
-	if (!news->delivered)
+	if (!delivery->delivered)
 		return;
-	sender->prr_delivered += news->delivered;
+	sender->prr_delivered += delivery->delivered;
 	if (room < 0) {
 		uint64_t share = (uint64_t)conn->ssthresh * sender->prr_delivered;
 
@@ -210,9 +210,9 @@ void reduce(struct sender *sender, const struct news *news, uint32_t newly_lost)
 		send = (int64_t)share - sender->prr_sent;
 	} else {
 		send = (int64_t)sender->prr_delivered - sender->prr_sent;
-		if (send < news->delivered)
-			send = news->delivered;
-		if (news->advances && !newly_lost)
+		if (send < delivery->delivered)
+			send = delivery->delivered;
+		if (delivery->advances && !newly_lost)
 			send++;
 		if (send > room)
 			send = room;

@@ -10,11 +10,11 @@ const char *const hook_names[HOOKS] = {"init",	       "ssthresh",   "cong_avoid"
 const char *const field_names[FIELDS] = {"cwnd", "cnt",		"ssthresh", "clamp",
 					 "rate", "app_limited", "cwr",	    "returned"};
 
-struct outcome outcome_of(const struct connection *conn, uint32_t told)
+struct outcome outcome_of(const struct connection *conn, uint32_t returned)
 {
 	return (struct outcome){{conn->cwnd, conn->cwnd_cnt, conn->ssthresh,
 				 conn->cwnd_clamp, conn->pacing_rate, conn->app_limited,
-				 conn->asks_for_cwr, told}};
+				 conn->asks_for_cwr, returned}};
 }
 
 static void write_outcome(const char *name, const struct outcome *outcome)
@@ -26,20 +26,20 @@ static void write_outcome(const char *name, const struct outcome *outcome)
 	printf("}");
 }
 
-static void write_told(const struct call *call)
+static void write_arguments(const struct call *call)
 {
-	const struct rate_told *rate = &call->rate;
+	const struct rate_input *rate = &call->rate;
 
 	if (call->hook == PKTS_ACKED)
-		printf(", \"told\": [%u, %d, %u]", call->ack.acked, call->ack.rtt_us,
+		printf(", \"arguments\": [%u, %d, %u]", call->ack.acked, call->ack.rtt_us,
 		       call->ack.in_flight_bytes);
 	else if (call->hook == CONG_CONTROL)
-		printf(", \"told\": [%u, %lld, %d, %d, %u, %u, %u, %u, %u]",
+		printf(", \"arguments\": [%u, %lld, %d, %d, %u, %u, %u, %u, %u]",
 		       rate->prior_delivered, (long long)rate->interval_us,
 		       rate->delivered, rate->rtt_us, rate->losses, rate->acked_sacked,
 		       rate->prior_in_flight, rate->is_app_limited, rate->is_ack_delayed);
 	else
-		printf(", \"told\": [%u]", call->told);
+		printf(", \"arguments\": [%u]", call->argument);
 }
 
 static void write_seen(const struct connection *conn)
@@ -63,7 +63,7 @@ void write_call(const struct answered *answered)
 
 	printf("{\"hook\": \"%s\", \"is_ours\": %s", hook_names[hook],
 	       our_side.has(hook) ? "true" : "false");
-	write_told(answered->call);
+	write_arguments(answered->call);
 	write_seen(answered->before);
 	write_outcome("before", &before);
 	write_outcome("linux", answered->linux_outcome);

@@ -63,7 +63,7 @@ static void restart_if_idle(struct sender *sender)
 
 	if (conn->packets_out || has_control(sender) || idle_us <= sender->rto_us)
 		return;
-	tell(sender, CWND_EVENT, CWND_RESTART);
+	call_hook(sender, CWND_EVENT, CWND_RESTART);
 	conn->ssthresh = ssthresh_to_keep(conn);
 	while ((idle_us -= sender->rto_us) > 0 && cwnd > least)
 		cwnd >>= 1;
@@ -104,7 +104,7 @@ static void put_on_wire(struct sender *sender, uint64_t number, int is_new)
 	struct segment *segment = SEGMENT(sender, number);
 
 	if (!in_flight(conn))
-		tell(sender, CWND_EVENT, TX_START);
+		call_hook(sender, CWND_EVENT, TX_START);
 	note_departure(sender, segment);
 	conn->last_sent_us = conn->now_us;
 	segment->sent_ns = sender->now_ns;

@@ -247,7 +247,7 @@ fn a_timeout_forgets_neither_rate_nor_window() {
 }
 
 #[test]
-fn an_undo_leaves_the_window_and_looks_for_a_full_pipe_anew() {
+fn an_undo_leaves_the_window_and_looks_for_a_full_pipe_again() {
     let mut path = path(&[], 10_000.0, 100_000);
     path.rounds(3);
     path.conn.cwnd_segs = 77;

@@ -231,7 +231,7 @@ fn after_idle_time_a_flow_sends_at_the_rate_of_the_path() {
 }
 
 #[test]
-fn marks_matter_only_if_asked_for_and_on_short_paths() {
+fn marks_matter_only_if_requested_and_on_short_paths() {
     for (ecn, rtt_us, lowers) in [(0, 1_000, false), (1, 1_000, true), (1, 100_000, false)] {
         let algorithm = instance("bbr3", None, &[("ecn", ecn)]);
         let mut path = Path::new(algorithm, 100_000_000.0 / f64::from(rtt_us), rtt_us);

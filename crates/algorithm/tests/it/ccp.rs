@@ -70,7 +70,7 @@ impl Loop {
 }
 
 /// A connection with known capacity and storage. Its RTTs are 100 ms and then `rtt_ms`.
-fn told(settings: &[(&str, u32)], rtt_ms: i32) -> (Instance, Conn) {
+fn informed(settings: &[(&str, u32)], rtt_ms: i32) -> (Instance, Conn) {
     let known = [("capacity_segs_per_s", 1000), ("buffer_segs", 400), ("burst", 1_000_000)];
     let all: Vec<_> = known.into_iter().chain(settings.iter().copied()).collect();
     let mut ccp = instance("ccp", None, &all);
@@ -83,7 +83,7 @@ fn told(settings: &[(&str, u32)], rtt_ms: i32) -> (Instance, Conn) {
 }
 
 fn law(settings: &[(&str, u32)], rtt_ms: i32) -> u32 {
-    let (mut ccp, mut conn) = told(settings, rtt_ms);
+    let (mut ccp, mut conn) = informed(settings, rtt_ms);
     ccp.cong_avoid(&mut conn, 1);
     conn.cwnd_segs
 }
@@ -105,7 +105,7 @@ fn to_the_letter_it_subtracts_what_is_in_flight_and_halves() {
     for (kp, window) in [(1, (350 - 90) / 2), (2, (700 - 90) / 2), (4, (1400 - 90) / 2)] {
         assert_eq!(law(&[("kp", kp), ("evaluation", 1)], 150), window, "CCP({kp})");
     }
-    let (mut ccp, mut conn) = told(&[("evaluation", 1), ("kp", 1)], 150);
+    let (mut ccp, mut conn) = informed(&[("evaluation", 1), ("kp", 1)], 150);
     conn.in_flight_segs = 350;
     ccp.cong_avoid(&mut conn, 1);
     assert_eq!(conn.cwnd_segs, 2, "nothing is left");
@@ -123,7 +123,7 @@ fn what_is_in_flight_may_be_added_to_what_the_law_gives() {
 
 #[test]
 fn once_per_round_trip_its_window_stays_until_the_next() {
-    let (mut ccp, mut conn) = told(&[("evaluation", 2), ("kp", 1)], 150);
+    let (mut ccp, mut conn) = informed(&[("evaluation", 2), ("kp", 1)], 150);
     conn.snd_nxt = conn.snd_una.wrapping_add(90 * MSS);
     let mut windows = Vec::new();
     for in_flight_segs in [90, 80, 70, 60] {
@@ -158,7 +158,7 @@ fn the_storage_may_be_that_of_the_queue_alone() {
 
 #[test]
 fn both_forms_agree_on_the_window_that_is_in_flight() {
-    let (mut ccp, mut conn) = told(&[("evaluation", 1)], 150);
+    let (mut ccp, mut conn) = informed(&[("evaluation", 1)], 150);
     conn.in_flight_segs = law(&[], 150);
     ccp.cong_avoid(&mut conn, 1);
     assert!(conn.cwnd_segs.abs_diff(conn.in_flight_segs) <= 1, "{conn:?}");
@@ -167,7 +167,7 @@ fn both_forms_agree_on_the_window_that_is_in_flight() {
 #[test]
 fn an_ack_lets_a_few_segments_go_at_most() {
     let window = |burst, acked| {
-        let (mut ccp, mut conn) = told(&[("burst", burst)], 100);
+        let (mut ccp, mut conn) = informed(&[("burst", burst)], 100);
         ccp.cong_avoid(&mut conn, acked);
         conn.cwnd_segs
     };
@@ -179,7 +179,7 @@ fn an_ack_lets_a_few_segments_go_at_most() {
 
 #[test]
 fn the_window_never_exceeds_the_clamp() {
-    let (mut ccp, mut conn) = told(&[], 100);
+    let (mut ccp, mut conn) = informed(&[], 100);
     conn.cwnd_clamp_segs = 120;
     ccp.cong_avoid(&mut conn, 1);
     assert_eq!(conn.cwnd_segs, 120);
@@ -188,7 +188,7 @@ fn the_window_never_exceeds_the_clamp() {
 #[test]
 fn the_backlog_is_smoothed_by_the_part_of_the_window_that_is_acknowledged() {
     let backlogs = |filter| {
-        let (mut ccp, mut conn) = told(&[("filter", filter)], 100);
+        let (mut ccp, mut conn) = informed(&[("filter", filter)], 100);
         [9, 9, 90].map(|acked| {
             ccp.pkts_acked(&mut conn, &ack(acked, 200_000));
             ccp.info(&conn)[2]
@@ -218,9 +218,9 @@ fn a_train_is_of_segments_that_waited_for_one_another() {
     let together = [(100, 2, 100), (104, 2, 104), (108, 2, 108), (112, 2, 112), (116, 2, 116)];
     assert_eq!(capacity(&[], &together), 500);
     // Segments sent 4 ms apart that never waited measure no capacity.
-    let apart = together.map(|(ms, segs, _)| (ms, segs, 100));
-    assert_eq!(capacity(&[], &apart), 0);
-    assert_eq!(capacity(&[("capacity", 1)], &apart), 500, "a rate is a rate");
+    let spaced = together.map(|(ms, segs, _)| (ms, segs, 100));
+    assert_eq!(capacity(&[], &spaced), 0);
+    assert_eq!(capacity(&[("capacity", 1)], &spaced), 500, "a rate is a rate");
     // Segments sent 4 ms apart into a queue of 20 ms measure it.
     let queued = together.map(|(ms, segs, _)| (ms, segs, 120));
     let first = [(96, 1, 100)];
@@ -238,8 +238,8 @@ fn an_ack_that_the_receiver_delayed_is_no_part_of_a_train() {
     let next: Vec<_> = acks.into_iter().chain([(171, 2, 110)]).collect();
     assert_eq!(capacity(&[("train_segs", 1)], &next), 0);
     // Receivers that acknowledge each segment do not wait.
-    let each = [(100, 1, 100), (110, 1, 110)];
-    assert_eq!(capacity(&[("train_segs", 1)], &each), 100);
+    let single = [(100, 1, 100), (110, 1, 110)];
+    assert_eq!(capacity(&[("train_segs", 1)], &single), 100);
 }
 
 #[test]
@@ -313,7 +313,7 @@ fn before_the_first_loss_the_queue_is_guessed() {
 }
 
 #[test]
-fn rests_where_the_arithmetic_says() {
+fn rests_at_the_computed_window() {
     // D = 200: a queue of D, of 2 D and of D / 5, as B = 400, 600, 240.
     for (kp, storage, window) in [
         (1, 400, 133), // not full: Kp B / 3
@@ -366,7 +366,7 @@ fn ccp_4_swings_unless_the_backlog_is_smoothed() {
 
 #[test]
 fn slow_start_lasts_to_ssthresh_and_does_not_come_back() {
-    let (mut ccp, mut conn) = told(&[("kp", 1)], 150);
+    let (mut ccp, mut conn) = informed(&[("kp", 1)], 150);
     conn.ssthresh_segs = SSTHRESH_INFINITE;
     ccp.cong_avoid(&mut conn, 3);
     assert_eq!(conn.cwnd_segs, 103);
@@ -374,7 +374,7 @@ fn slow_start_lasts_to_ssthresh_and_does_not_come_back() {
     ccp.cong_avoid(&mut conn, 3);
     assert_eq!(conn.cwnd_segs, 103, "growth is earned");
     for stack in [0, STACK_SLOW_START_INCLUSIVE] {
-        let (mut ccp, mut conn) = told(&[("kp", 1)], 150);
+        let (mut ccp, mut conn) = informed(&[("kp", 1)], 150);
         conn = Conn { stack, cwnd_segs: 300, ssthresh_segs: 299, ..conn };
         for _ in 0..3 {
             ccp.cong_avoid(&mut conn, 1);
@@ -385,7 +385,7 @@ fn slow_start_lasts_to_ssthresh_and_does_not_come_back() {
 
 #[test]
 fn loss_freezes_the_window_and_a_timeout_halves_ssthresh() {
-    let (mut ccp, mut conn) = told(&[], 150);
+    let (mut ccp, mut conn) = informed(&[], 150);
     assert_eq!(ccp.ssthresh(&conn), 100);
     conn.ssthresh_segs = 100;
     ccp.set_state(&mut conn, CaState::Recovery);
@@ -402,7 +402,7 @@ fn loss_freezes_the_window_and_a_timeout_halves_ssthresh() {
 #[test]
 fn loss_in_slow_start_hands_over_to_the_law() {
     let falls_to = |settings: &[(&str, u32)]| {
-        let (mut ccp, mut conn) = told(settings, 150);
+        let (mut ccp, mut conn) = informed(settings, 150);
         conn.cwnd_segs = 2000;
         ccp.ssthresh(&conn)
     };

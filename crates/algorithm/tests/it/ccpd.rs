@@ -6,7 +6,7 @@ use dumbbell_algorithm::{CaState, Conn, Instance};
 use std::collections::BTreeMap;
 
 /// A connection with known capacity and storage, 90 segments in flight and a backlog of 50.
-fn told(settings: &[(&str, u32)]) -> (Instance, Conn) {
+fn informed(settings: &[(&str, u32)]) -> (Instance, Conn) {
     let known = [("capacity_segs_per_s", 1000), ("buffer_segs", 400), ("burst", 1_000_000)];
     let all: Vec<_> = known.into_iter().chain(settings.iter().copied()).collect();
     let mut ccpd = instance("ccpd", None, &all);
@@ -21,7 +21,7 @@ fn told(settings: &[(&str, u32)]) -> (Instance, Conn) {
 
 /// The window after `more_segs` more are in flight 1 ms later, with an RTT longer by `more_ms`.
 fn then(settings: &[(&str, u32)], more_segs: i32, more_ms: i32) -> u32 {
-    let (mut ccpd, mut conn) = told(settings);
+    let (mut ccpd, mut conn) = informed(settings);
     conn.in_flight_segs = conn.in_flight_segs.checked_add_signed(more_segs).expect("a number");
     conn.now_us += 1000;
     ccpd.pkts_acked(&mut conn, &ack(1, (150 + more_ms) * 1000));
@@ -62,12 +62,12 @@ fn what_is_in_flight_may_be_added_to_what_the_law_gives() {
     // The law read literally: data in flight plus its result.
     assert_eq!(window(4, 1, 0), 90 + 4 * (350 - 90));
     assert_eq!(window(4, 1, 5), 95 + 4 * (350 - 95) - 20);
-    let (mut ccpd, mut conn) = told(&[("beyond_flight", 1), ("evaluation", 1)]);
+    let (mut ccpd, mut conn) = informed(&[("beyond_flight", 1), ("evaluation", 1)]);
     conn.in_flight_segs = 360;
     conn.now_us += 1_000_000;
     ccpd.cong_avoid(&mut conn, 1);
     assert_eq!(conn.cwnd_segs, 360 - 4 * 10 - 2, "less than in flight; D is 270 by 4 ms / 1 s");
-    let (ccpd, conn) = told(&[("beyond_flight", 1), ("kp", 0)]);
+    let (ccpd, conn) = informed(&[("beyond_flight", 1), ("kp", 0)]);
     assert_eq!(ccpd.info(&conn)[2], 50, "a gain of 0 divides by nothing");
 }
 
@@ -90,7 +90,7 @@ fn to_the_letter_what_is_in_flight_is_taken_first() {
 }
 
 #[test]
-fn rests_where_the_arithmetic_says() {
+fn rests_at_the_computed_window() {
     // D = 200: a queue of D, of 2 D and of D / 5, as B = 400, 600, 240.
     for (kp, kd, storage, window) in [
         (2, 1000, 400, 240), // full: Kp (B + D) / (1 + 2 Kp)
@@ -143,7 +143,7 @@ fn to_the_letter_it_swings_where_its_gain_is_above_one() {
 
 #[test]
 fn loss_freezes_the_window_and_a_timeout_halves_ssthresh() {
-    let (mut ccpd, mut conn) = told(&[]);
+    let (mut ccpd, mut conn) = informed(&[]);
     conn.cwnd_segs = 100;
     assert_eq!(ccpd.ssthresh(&conn), 100);
     conn = Conn { prior_cwnd_segs: 100, cwnd_segs: 1, ssthresh_segs: 100, ..conn };
@@ -155,7 +155,7 @@ fn loss_freezes_the_window_and_a_timeout_halves_ssthresh() {
 #[test]
 fn loss_in_slow_start_hands_over_to_the_law() {
     let falls_to = |settings: &[(&str, u32)]| {
-        let (mut ccpd, mut conn) = told(settings);
+        let (mut ccpd, mut conn) = informed(settings);
         conn.cwnd_segs = 2000;
         ccpd.ssthresh(&conn)
     };

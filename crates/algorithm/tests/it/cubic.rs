@@ -124,7 +124,7 @@ fn ignores_the_rtt_of_the_first_second_of_an_epoch() {
 }
 
 #[test]
-fn clock_stands_still_while_idle() {
+fn clock_stops_while_idle() {
     let (mut idle, mut conn) = epoch_at(1000, 700, &[("tcp_friendliness", 0)]);
     let mut busy = idle.clone();
     let start = conn;

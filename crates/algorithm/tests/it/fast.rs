@@ -85,7 +85,7 @@ fn rests_at_alpha_at_any_gamma_and_period() {
 
 /// Rate alpha / T_q, whatever flow the queued segments belong to.
 #[test]
-fn keeps_alpha_of_its_own_beside_the_queue_of_others() {
+fn keeps_its_alpha_next_to_the_queue_of_others() {
     let mut path = Path::new(80, 50, &[]);
     path.run(20);
     path.other_backlog_segs = 60.0;
@@ -159,7 +159,7 @@ fn alpha_has_hysteresis() {
 }
 
 #[test]
-fn slow_start_lasts_to_ssthresh_unless_told_to_feel_the_queue() {
+fn slow_start_lasts_to_ssthresh_unless_it_may_feel_the_queue() {
     let mut felt = Path::new(80, 100, &[("slow_start_exit", 1)]);
     felt.conn.ssthresh_segs = SSTHRESH_INFINITE;
     let pipe_segs = 80_000.0 * felt.segs_per_us;

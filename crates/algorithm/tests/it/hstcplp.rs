@@ -133,7 +133,7 @@ fn an_indication_begins_a_new_range_or_keeps_the_old_one() {
 }
 
 #[test]
-fn ssthresh_stays_unless_told_otherwise() {
+fn ssthresh_stays_by_default() {
     for (cut, expected) in [(0, SSTHRESH_INFINITE), (1, 32)] {
         let (mut hstcplp, mut conn) = begun(&[("cut_ssthresh", cut)]);
         conn.ssthresh_segs = SSTHRESH_INFINITE;
@@ -144,7 +144,7 @@ fn ssthresh_stays_unless_told_otherwise() {
 }
 
 #[test]
-fn the_ack_of_the_only_segment_in_flight_tells_no_time() {
+fn the_ack_of_the_only_segment_in_flight_gives_no_time() {
     for (skip, indications) in [(1, 0), (0, 1)] {
         let (mut hstcplp, mut conn) = begun(&[("skip_delayed", skip)]);
         hear(&mut hstcplp, &mut conn, 50, 10);
@@ -160,7 +160,7 @@ fn the_ack_of_the_only_segment_in_flight_tells_no_time() {
 }
 
 #[test]
-fn acks_for_one_segment_tell_no_time_where_others_are_for_more() {
+fn acks_for_one_segment_give_no_time_where_others_are_for_more() {
     let (mut hstcplp, mut conn) = begun(&[("margin", 1000)]);
     hear(&mut hstcplp, &mut conn, 50, 10);
     stamp(&mut conn, 50);

@@ -131,7 +131,7 @@ fn with_linux_s_bits_large_windows_grow_as_standard_tcp() {
 }
 
 #[test]
-fn counts_acks_unless_told_otherwise() {
+fn counts_acks_by_default() {
     let count = |settings: &[(&str, u32)]| {
         let (mut hybla, mut conn) = on_path(100, 100, settings);
         for _ in 0..50 {

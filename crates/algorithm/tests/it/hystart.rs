@@ -69,7 +69,7 @@ fn the_rise_counts_within_four_and_sixteen_milliseconds() {
 }
 
 #[test]
-fn one_small_sample_in_a_round_is_enough_to_go_on() {
+fn one_small_sample_in_a_round_is_enough_to_continue() {
     for (version, ended) in [(1, false), (2, true)] {
         let mut start = Start::new(&[DELAY, ("hystart", version)]);
         start.round(20, 3000, |_| 80_000);

@@ -10,7 +10,7 @@ const HELD: u32 = 2;
 const RETURNING: u32 = 3;
 
 /// A connection with a base RTT, whose last four RTTs were longer by `delay_ms`.
-fn told(settings: &[(&str, u32)], base_ms: i32, delay_ms: i32) -> (Instance, Conn) {
+fn informed(settings: &[(&str, u32)], base_ms: i32, delay_ms: i32) -> (Instance, Conn) {
     let mut ledbat = instance("ledbatpp", None, settings);
     let mut conn = Conn { srtt_us: 100_000, ..Conn::default() };
     ledbat.init(&mut conn);
@@ -42,7 +42,7 @@ fn the_gain_is_smaller_on_shorter_paths() {
     for (base_ms, part) in
         [(1, 16), (7, 16), (8, 15), (20, 6), (60, 2), (119, 2), (120, 1), (500, 1)]
     {
-        let (ledbat, conn) = told(&[], base_ms, 0);
+        let (ledbat, conn) = informed(&[], base_ms, 0);
         assert_eq!(ledbat.info(&conn)[2], part, "{base_ms} ms");
     }
 }
@@ -50,7 +50,7 @@ fn the_gain_is_smaller_on_shorter_paths() {
 #[test]
 fn below_the_target_a_round_trip_adds_the_gain() {
     for (base_ms, rounds) in [(120, 1), (60, 2), (1, 16)] {
-        let (mut ledbat, mut conn) = told(&[("slowdown", 0)], base_ms, 59);
+        let (mut ledbat, mut conn) = informed(&[("slowdown", 0)], base_ms, 59);
         for _ in 0..rounds * 100 - 1 {
             ledbat.cong_avoid(&mut conn, 1);
         }
@@ -59,7 +59,7 @@ fn below_the_target_a_round_trip_adds_the_gain() {
         ledbat.cong_avoid(&mut conn, 2);
         assert_eq!(conn.cwnd_segs, 101, "{base_ms} ms");
     }
-    let (mut idle, mut conn) = told(&[], 120, 0);
+    let (mut idle, mut conn) = informed(&[], 120, 0);
     conn.cwnd_limited = 0;
     idle.cong_avoid(&mut conn, 1000);
     assert_eq!(conn.cwnd_segs, 100, "growth is earned");
@@ -69,7 +69,7 @@ fn below_the_target_a_round_trip_adds_the_gain() {
 fn beyond_the_target_the_window_falls_by_its_share_at_most_by_half() {
     // 120 ms of base RTT: GAIN is 1.
     for (delay_ms, window) in [(60, 101), (63, 96), (75, 76), (90, 51), (91, 50), (600, 50)] {
-        let (mut ledbat, mut conn) = told(&[("slowdown", 0)], 120, delay_ms);
+        let (mut ledbat, mut conn) = informed(&[("slowdown", 0)], 120, delay_ms);
         ledbat.cong_avoid(&mut conn, 1);
         end_round(&mut ledbat, &mut conn, 1);
         // The first ACK ends a round, too.
@@ -81,14 +81,14 @@ fn beyond_the_target_the_window_falls_by_its_share_at_most_by_half() {
         ledbat.cong_avoid(&mut conn, 1);
         assert_eq!(conn.cwnd_segs, after, "once per round trip");
     }
-    let (mut gentle, mut conn) = told(&[("slowdown", 0), ("decrease", 0)], 120, 90);
+    let (mut gentle, mut conn) = informed(&[("slowdown", 0), ("decrease", 0)], 120, 90);
     end_round(&mut gentle, &mut conn, 1);
     assert_eq!(conn.cwnd_segs, 101, "C = 0: nothing but the gain");
 }
 
 #[test]
 fn slow_start_grows_by_the_gain_and_ends_at_three_quarters_of_the_target() {
-    let (mut ledbat, mut conn) = told(&[], 60, 44);
+    let (mut ledbat, mut conn) = informed(&[], 60, 44);
     conn.ssthresh_segs = SSTHRESH_INFINITE;
     ledbat.cong_avoid(&mut conn, 10);
     assert_eq!((conn.cwnd_segs, phase(&ledbat, &conn)), (105, BEGINNING));
@@ -109,7 +109,7 @@ fn begins_with_two_segments() {
 
 #[test]
 fn slowdowns_come_two_round_trips_after_slow_start_and_then_after_nine_times_their_length() {
-    let (mut ledbat, mut conn) = told(&[], 120, 0);
+    let (mut ledbat, mut conn) = informed(&[], 120, 0);
     let mut at = |conn: &mut Conn, ms: u64, acked| {
         conn.now_us = ms * 1000;
         ledbat.cong_avoid(conn, acked);
@@ -162,7 +162,7 @@ fn the_base_rtt_is_of_the_last_ten_minutes() {
 
 #[test]
 fn the_delay_is_the_smallest_of_the_last_four() {
-    let (mut ledbat, mut conn) = told(&[], 100, 50);
+    let (mut ledbat, mut conn) = informed(&[], 100, 50);
     ledbat.pkts_acked(&mut conn, &ack(1, 120_000));
     for expected in [20_000, 20_000, 20_000, 20_000, 80_000] {
         assert_eq!(ledbat.info(&conn)[1], expected);
@@ -172,7 +172,7 @@ fn the_delay_is_the_smallest_of_the_last_four() {
 
 #[test]
 fn loss_halves() {
-    let (mut ledbat, mut conn) = told(&[], 100, 0);
+    let (mut ledbat, mut conn) = informed(&[], 100, 0);
     assert_eq!(ledbat.ssthresh(&conn), 50);
     conn.prior_cwnd_segs = 100;
     assert_eq!(ledbat.undo_cwnd(&Conn { cwnd_segs: 50, ..conn }), 100);
@@ -180,7 +180,7 @@ fn loss_halves() {
 
 #[test]
 fn what_delay_took_is_not_regained_in_slow_start() {
-    let (mut ledbat, mut conn) = told(&[("slowdown", 0)], 120, 90);
+    let (mut ledbat, mut conn) = informed(&[("slowdown", 0)], 120, 90);
     conn = Conn { stack: STACK_SLOW_START_INCLUSIVE, ssthresh_segs: 99, ..conn };
     end_round(&mut ledbat, &mut conn, 1);
     let after = conn.cwnd_segs;

@@ -10,7 +10,7 @@ use std::path::Path;
 /// Bytes of a segment in sequence numbers.
 const MSS: u32 = 1448;
 /// Most calls with another outcome that a message lists.
-const TOLD: usize = 10;
+const SHOWN: usize = 10;
 
 /// Set a field by its name in a vector.
 fn set(conn: &mut Conn, name: &str, value: &str) {
@@ -59,7 +59,7 @@ fn event(number: i64) -> CwndEvent {
 /// file's outcome if a difference is declared.
 struct Line<'a> {
     hook: &'a str,
-    told: Vec<i64>,
+    arguments: Vec<i64>,
     seen: Vec<(&'a str, &'a str)>,
     linux: Vec<(&'a str, &'a str)>,
     ours: Option<Vec<(&'a str, &'a str)>>,
@@ -69,7 +69,7 @@ impl<'a> Line<'a> {
     fn new(text: &'a str) -> Self {
         let mut words = text.split(' ');
         let hook = words.next().expect("a hook");
-        let mut line = Self { hook, told: vec![], seen: vec![], linux: vec![], ours: None };
+        let mut line = Self { hook, arguments: vec![], seen: vec![], linux: vec![], ours: None };
         let mut part = ' ';
         for word in words {
             match (word, word.split_once('='), part) {
@@ -77,7 +77,7 @@ impl<'a> Line<'a> {
                 (_, Some(pair), '|') => line.seen.push(pair),
                 (_, Some(pair), '>') => line.linux.push(pair),
                 (_, Some(pair), '!') => line.ours.get_or_insert_default().push(pair),
-                _ => line.told.push(word.parse().expect("a number")),
+                _ => line.arguments.push(word.parse().expect("a number")),
             }
             if word == "!" {
                 line.ours = Some(vec![]);
@@ -88,19 +88,19 @@ impl<'a> Line<'a> {
 
     /// Make the call; return the window that it returns, if it does.
     fn call(&self, algorithm: &mut Instance, conn: &mut Conn) -> Option<u32> {
-        let told = |place: usize| self.told.get(place).copied().unwrap_or(0);
-        let first = told(0) as u32;
+        let arguments = |place: usize| self.arguments.get(place).copied().unwrap_or(0);
+        let first = arguments(0) as u32;
         match self.hook {
             "init" => algorithm.init(conn),
             "cong_avoid" => algorithm.cong_avoid(conn, first),
-            "cwnd_event" => algorithm.cwnd_event(conn, event(told(0))),
+            "cwnd_event" => algorithm.cwnd_event(conn, event(arguments(0))),
             "set_state" => algorithm.set_state(conn, state(first)),
             "in_ack_event" => algorithm.in_ack_event(conn, first),
             "ssthresh" => return Some(algorithm.ssthresh(conn)),
             "undo_cwnd" => return Some(algorithm.undo_cwnd(conn)),
             "pkts_acked" => {
-                let rtt_us = told(1) as i32;
-                let in_flight_bytes = told(2) as u32;
+                let rtt_us = arguments(1) as i32;
+                let in_flight_bytes = arguments(2) as u32;
                 algorithm
                     .pkts_acked(conn, &AckSample { pkts_acked: first, rtt_us, in_flight_bytes });
             }
@@ -112,9 +112,9 @@ impl<'a> Line<'a> {
 
     fn rate(&self) -> RateSample {
         let [prior, interval, delivered, rtt, losses, acked, in_flight, app_limited, delayed] =
-            self.told[..]
+            self.arguments[..]
         else {
-            panic!("nine numbers, not {:?}", self.told)
+            panic!("nine numbers, not {:?}", self.arguments)
         };
         RateSample {
             prior_delivered_segs: prior as u64,
@@ -145,7 +145,7 @@ fn after(before: &Conn, outcome: &[(&str, &str)]) -> (Conn, Option<u32>) {
 
 /// Calls with another outcome, with the numbers of the lines.
 fn faults(name: &str, vectors: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut faults_found = Vec::new();
     let mut algorithm = None;
     let mut conn = Conn::default();
     for (number, text) in (1..).zip(vectors.lines()) {
@@ -163,31 +163,31 @@ fn faults(name: &str, vectors: &str) -> Vec<String> {
         let (linux, _) = after(&conn, &line.linux);
         let returned = line.call(algorithm.as_mut().expect("a line that begins a run"), &mut conn);
         if (conn, returned) != expected {
-            found.push(format!("{number}: {text}\n  made {conn:?}, returned {returned:?}"));
+            faults_found.push(format!("{number}: {text}\n  made {conn:?}, returned {returned:?}"));
         }
         conn = linux;
     }
-    found
+    faults_found
 }
 
 #[test]
 fn our_files_do_what_linux_modules_do() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/linux");
-    let (mut count, mut told) = (0, String::new());
+    let (mut count, mut arguments) = (0, String::new());
     for entry in fs::read_dir(&folder).expect("the vectors") {
         let file = entry.expect("a readable folder").path();
         let name = file.file_stem().and_then(|stem| stem.to_str()).expect("a name");
         let vectors = fs::read_to_string(&file).expect("readable vectors");
-        let found = faults(name, &vectors);
-        for fault in found.iter().take(TOLD) {
-            writeln!(told, "{}:{fault}", file.display()).expect("a string");
+        let faults_found = faults(name, &vectors);
+        for fault in faults_found.iter().take(SHOWN) {
+            writeln!(arguments, "{}:{fault}", file.display()).expect("a string");
         }
         count += 1;
     }
     assert_eq!(count, 17, "a file for each of Linux's modules");
     assert!(
-        told.is_empty(),
-        "files of algorithms/ that do otherwise than when `make linux-modules` compared them:\n{told}"
+        arguments.is_empty(),
+        "files of algorithms/ that do otherwise than when `make linux-modules` compared them:\n{arguments}"
     );
 }
 
@@ -196,8 +196,9 @@ fn our_files_do_what_linux_modules_do() {
 fn another_outcome_is_noticed() {
     let right = "run x\nssthresh 0 | cwnd=20 > returned=10\ncong_avoid 1 | ssthresh=10 > cnt=1\n";
     assert!(faults("reno", right).is_empty());
-    for (said, other) in [("returned=10", "returned=11"), ("cnt=1", "cnt=2"), (" > cnt=1", "")] {
-        assert_eq!(faults("reno", &right.replace(said, other)).len(), 1, "{other}");
+    for (expected, other) in [("returned=10", "returned=11"), ("cnt=1", "cnt=2"), (" > cnt=1", "")]
+    {
+        assert_eq!(faults("reno", &right.replace(expected, other)).len(), 1, "{other}");
     }
     let declared = right.replace("returned=10", "returned=14 ! returned=10");
     assert!(faults("reno", &declared).is_empty());

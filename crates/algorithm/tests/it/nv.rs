@@ -18,13 +18,13 @@ fn begin(settings: &[(&str, u32)], cwnd_segs: u32) -> (Instance, Conn) {
 }
 
 /// Take `count` samples. The last one ends a round trip.
-fn round(nv: &mut Instance, conn: &mut Conn, told: AckSample, count: u32) {
+fn round(nv: &mut Instance, conn: &mut Conn, sample: AckSample, count: u32) {
     for number in 1..=count {
         if number == count {
             conn.snd_una = conn.snd_nxt.wrapping_add(MSS);
             conn.snd_nxt = conn.snd_una.wrapping_add(conn.cwnd_segs * MSS);
         }
-        nv.pkts_acked(conn, &told);
+        nv.pkts_acked(conn, &sample);
     }
 }
 
@@ -86,7 +86,7 @@ fn the_first_slow_start_ends_on_half_as_many_samples() {
 }
 
 #[test]
-fn without_congestion_growth_goes_on() {
+fn without_congestion_growth_continues() {
     let (mut nv, mut conn) = with_rtt_min(&[("rtt_weight", 256)], 88);
     nv.set_state(&mut conn, CaState::Recovery);
     assert_eq!(nv.info(&conn)[3], 0);
@@ -117,10 +117,10 @@ fn rtts_are_smoothed_by_half_and_the_first_is_doubled() {
 #[test]
 fn the_base_rtt_bounds_the_smallest() {
     for (base_us, rtt_us, smallest_us) in [(80, 200, 80), (80, 70, 70), (80, 40, 64), (0, 40, 40)] {
-        let (mut told, mut conn) = begin(&[], 10);
+        let (mut nv, mut conn) = begin(&[], 10);
         conn.base_rtt_us = base_us;
-        told.pkts_acked(&mut conn, &sample(1, rtt_us));
-        assert_eq!(told.info(&conn)[0], smallest_us as u32, "as TCP-BPF tells");
+        nv.pkts_acked(&mut conn, &sample(1, rtt_us));
+        assert_eq!(nv.info(&conn)[0], smallest_us as u32, "as TCP-BPF tells");
         let (mut set, mut conn) = begin(&[("base_rtt", base_us)], 10);
         set.pkts_acked(&mut conn, &sample(1, rtt_us));
         assert_eq!(set.info(&conn)[0], smallest_us as u32, "as the parameter tells");
@@ -128,7 +128,7 @@ fn the_base_rtt_bounds_the_smallest() {
 }
 
 #[test]
-fn the_smallest_rtt_is_measured_anew_now_and_then() {
+fn the_smallest_rtt_is_measured_again_now_and_then() {
     let (mut nv, mut conn) = begin(&[("rtt_weight", 256)], 10);
     let mut smallest = |now_ms: u64, rtt_us, random| {
         conn.now_us = now_ms * 1000;
@@ -182,7 +182,7 @@ fn loss_keeps_four_fifths_and_half_before_linux_4_15() {
 }
 
 #[test]
-fn after_recovery_all_is_measured_anew() {
+fn after_recovery_all_is_measured_again() {
     let (mut nv, mut conn) = with_rtt_min(&[], 100);
     nv.set_state(&mut conn, CaState::Recovery);
     nv.set_state(&mut conn, CaState::Open);
@@ -198,7 +198,7 @@ fn grows_by_four_segments_a_window_at_most() {
 }
 
 #[test]
-fn a_reduction_begins_the_count_of_calm_rounds_anew() {
+fn a_reduction_restarts_the_count_of_calm_rounds() {
     let (mut nv, mut conn) = with_rtt_min(&[("rtt_weight", 256)], 50);
     nv.set_state(&mut conn, CaState::Loss);
     nv.set_state(&mut conn, CaState::Open);

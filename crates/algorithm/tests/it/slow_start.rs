@@ -179,7 +179,7 @@ proptest! {
             StartChoice::search(), StartChoice::standard(),
         ][kind];
         let (mut start, mut conn) = (SlowStart::new(choice), Conn::default());
-        let (mut acked, mut told) = (0u64, 0u64);
+        let (mut acked, mut counted) = (0u64, 0u64);
         for (segs, rtt_us, after_us, flight) in acks {
             conn.now_us += after_us;
             conn.delivered_segs += u64::from(segs);
@@ -189,10 +189,10 @@ proptest! {
             conn.cwnd_segs = flight.max(1);
             if start.rules(&conn) {
                 acked += u64::from(segs);
-                told += u64::from(start.part_of(&mut conn, segs, Some(rtt_us)));
+                counted += u64::from(start.part_of(&mut conn, segs, Some(rtt_us)));
                 start.grown(&mut conn, Some(rtt_us));
             }
-            prop_assert!(told <= acked && conn.cwnd_segs == flight.max(1));
+            prop_assert!(counted <= acked && conn.cwnd_segs == flight.max(1));
         }
     }
 }

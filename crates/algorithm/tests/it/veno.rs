@@ -84,7 +84,7 @@ fn slow_start_does_not_ask_for_backlog() {
 }
 
 #[test]
-fn the_latest_ack_tells_the_backlog_in_linux() {
+fn the_latest_ack_gives_the_backlog_in_linux() {
     let mut conn = avoiding(100);
     let mut veno = feels(&mut conn, 200_000, &[]);
     assert_eq!(veno.info(&conn)[0], 100);
@@ -97,7 +97,7 @@ fn the_latest_ack_tells_the_backlog_in_linux() {
 }
 
 #[test]
-fn the_smallest_rtt_of_a_round_trip_tells_it_with_the_switch() {
+fn the_smallest_rtt_of_a_round_trip_decides_with_the_switch() {
     let mut conn = avoiding(100);
     let mut veno = feels(&mut conn, 100_000, &[("round_minimum", 1)]);
     round_trip(&mut veno, &mut conn, 200_000, 0);

@@ -128,7 +128,7 @@ fn a_partial_ack_below_what_duplicates_stood_for_counts_one_segment() {
 }
 
 #[test]
-fn a_timeout_sets_ssthresh_and_lets_the_smallest_rtt_begin_anew() {
+fn a_timeout_sets_ssthresh_and_restarts_the_smallest_rtt() {
     let mut path = Path::new(&[], 100_000);
     path.window(1448, 100_000);
     path.window(1448, 100_000);

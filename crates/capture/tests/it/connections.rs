@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use dumbbell_capture::{
-    Ack, Capture, Conversation, Data, Flow, Place, ReadError, Timestamps, Wanted, Writer,
+    Ack, Capture, Conversation, Data, Flow, Options, Place, ReadError, Timestamps, Writer,
     connections,
 };
 use pcap_file::DataLink;
@@ -14,7 +14,7 @@ use pcap_file::pcapng::{Block, PcapNgReader};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
-const WANTED: Wanted = Wanted { step_ns: NonZeroU64::new(100 * MS).unwrap(), least_share: 0.01 };
+const WANTED: Options = Options { step_ns: NonZeroU64::new(100 * MS).unwrap(), least_share: 0.01 };
 const RTT: u64 = 40 * MS;
 const SENT_AGAIN: u64 = 7;
 const SEGMENTS: u64 = 40;
@@ -63,8 +63,8 @@ fn views() -> [Vec<u8>; 2] {
                 let ack = Ack { cumulative: SENT_AGAIN + 6, timestamps, ..Ack::default() };
                 packets.push((again_ns + RTT - later_ns, conversation.ack(&ack)));
             }
-            let held_back = (SENT_AGAIN..SENT_AGAIN + 6).contains(&number);
-            let cumulative = if held_back { SENT_AGAIN } else { number + 1 };
+            let is_delayed = (SENT_AGAIN..SENT_AGAIN + 6).contains(&number);
+            let cumulative = if is_delayed { SENT_AGAIN } else { number + 1 };
             let value = Timestamps::clock(sent_ns + RTT / 2);
             let timestamps = Timestamps { value, echo: Timestamps::clock(sent_ns) };
             let ack = Ack { cumulative, timestamps, ..Ack::default() };
@@ -88,7 +88,7 @@ fn read(file: &[u8]) -> Capture {
 }
 
 #[test]
-fn the_senders_view_says_what_was_sent() {
+fn the_senders_view_shows_its_segments() {
     let capture = read(&VIEWS[0]);
     assert!(!capture.is_cut);
     let [connection] = &capture.connections[..] else { panic!("{capture:?}") };
@@ -145,7 +145,7 @@ fn both_formats_say_the_same() {
 }
 
 #[test]
-fn a_capture_that_was_cut_off_says_so() {
+fn a_capture_that_was_cut_off_is_marked() {
     let file = &VIEWS[0];
     let capture = read(&file[..file.len() - 9]);
     assert!(capture.is_cut);
@@ -160,8 +160,8 @@ fn what_is_no_capture_is_refused() {
     let header = PcapHeader { datalink: DataLink::IEEE802_11, ..PcapHeader::default() };
     let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
     writer.write_packet(&PcapPacket::new(Duration::ZERO, 4, &[0; 4])).unwrap();
-    let found = read(&writer.into_writer());
-    assert_eq!((found.unknown, found.unknown_link), (1, Some(105)));
+    let capture = read(&writer.into_writer());
+    assert_eq!((capture.unknown, capture.unknown_link), (1, Some(105)));
 }
 
 #[test]

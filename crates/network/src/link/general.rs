@@ -5,9 +5,9 @@ use super::ingress::Ingress;
 use super::meter::{Meter, Waiting};
 use super::outcome::{DropCause, LinkOutcome};
 use crate::drops::Refusal;
-use crate::held::Held;
 use crate::link_config::LinkConfig;
 use crate::memory::Port;
+use crate::netem_limit::NetemLimit;
 use crate::packet::{Ecn, Packet};
 use crate::queue::{Admission, Backlog, Verdict};
 use crate::random::Random;
@@ -28,7 +28,7 @@ pub struct GeneralLink {
     egress: Egress,
     /// Access to memory that it shares with other links. None if its memory is its own.
     port: Option<Port>,
-    held: Option<Box<Held>>,
+    netem_limit: Option<Box<NetemLimit>>,
 }
 
 impl GeneralLink {
@@ -54,7 +54,7 @@ impl GeneralLink {
             transmitter: Transmitter::new(config.rate.as_ref()),
             egress: Egress::new(config, false, &random),
             port,
-            held: Held::new(config.holds).map(Box::new),
+            netem_limit: NetemLimit::new(config.holds).map(Box::new),
         }
     }
 
@@ -111,21 +111,22 @@ impl GeneralLink {
 
     /// Return how many packets of `bytes` the queue has space for at `now`, which never goes back.
     pub(super) fn space(&mut self, now: Time, bytes: u16) -> u32 {
-        let held = self.held.as_mut().map_or(u32::MAX, |held| held.space(now, 0));
-        let Some(limit) = self.admission.limit() else { return held };
+        let netem_limit =
+            self.netem_limit.as_mut().map_or(u32::MAX, |netem_limit| netem_limit.space(now, 0));
+        let Some(limit) = self.admission.limit() else { return netem_limit };
         let occupancy = &mut self.meter.occupancy;
         occupancy.depart(now);
         let wire_bytes = u32::from(bytes) + self.overhead_bytes;
-        limit.space(occupancy.packets(), occupancy.waiting_bytes(), wire_bytes).min(held)
+        limit.space(occupancy.packets(), occupancy.waiting_bytes(), wire_bytes).min(netem_limit)
     }
 
     /// Return whether the number of packets is limited.
     pub(super) const fn is_limited(&self) -> bool {
-        self.admission.limit().is_some() || self.held.is_some()
+        self.admission.limit().is_some() || self.netem_limit.is_some()
     }
 
     fn join(&mut self, now: Time, ready: Time, packet: Packet, wire_bytes: u32) -> LinkOutcome {
-        if self.held.as_mut().is_some_and(|held| held.space(now, 0) == 0) {
+        if self.netem_limit.as_mut().is_some_and(|netem_limit| netem_limit.space(now, 0) == 0) {
             self.meter.turn_away(now, packet.flow(), None);
             return LinkOutcome::Lost(DropCause::Overflow);
         }
@@ -146,8 +147,8 @@ impl GeneralLink {
             delays.record(start, waited, packet);
         }
         let at = self.egress.far_end(end);
-        if let Some(held) = &mut self.held {
-            held.hold(at);
+        if let Some(netem_limit) = &mut self.netem_limit {
+            netem_limit.hold(at);
         }
         if verdict == Verdict::Accept {
             return LinkOutcome::Leaves(at);

@@ -68,7 +68,7 @@ pub(super) struct Meter {
 #[derive(Debug)]
 struct Samples {
     interval: Span,
-    taken: Vec<LinkCounters>,
+    counters_so_far: Vec<LinkCounters>,
 }
 
 impl Meter {
@@ -85,7 +85,7 @@ impl Meter {
             drops: Drops::default(),
             counts_as_scheduler: false,
             delays: None,
-            samples: interval.map(|interval| Samples { interval, taken: Vec::new() }),
+            samples: interval.map(|interval| Samples { interval, counters_so_far: Vec::new() }),
         }
     }
 
@@ -111,7 +111,7 @@ impl Meter {
         while self.next_sample < time {
             let counters = self.counters(self.next_sample, waiting);
             let samples = self.samples.as_mut().expect("a time only where samples are taken");
-            samples.taken.push(counters);
+            samples.counters_so_far.push(counters);
             self.next_sample += samples.interval;
         }
     }
@@ -120,8 +120,8 @@ impl Meter {
     pub fn finish(&mut self, end: Time, waiting: Waiting) -> (LinkCounters, Vec<LinkCounters>) {
         // One nanosecond later, so an interval that ends with the run has a sample, too.
         self.sample_before(end.saturating_add(Span(1)), waiting);
-        let taken = self.samples.take().map(|samples| samples.taken);
-        (self.counters(end, waiting), taken.unwrap_or_default())
+        let counters_so_far = self.samples.take().map(|samples| samples.counters_so_far);
+        (self.counters(end, waiting), counters_so_far.unwrap_or_default())
     }
 
     fn counters(&mut self, now: Time, waiting: Waiting) -> LinkCounters {

@@ -92,8 +92,8 @@ impl PlainLink {
     pub(crate) fn train_ends(&self, now: Time, count: u32, bytes: u16) -> (Time, Span) {
         let Some(serializer) = &self.serializer else { return (now, Span::ZERO) };
         // The longest time for each: a late bound only makes a train shorter.
-        let each = serializer.longest(u32::from(bytes) + self.overhead_bytes);
-        let takes = each.saturating_mul(u64::from(count));
+        let serialization = serializer.longest(u32::from(bytes) + self.overhead_bytes);
+        let takes = serialization.saturating_mul(u64::from(count));
         (self.train_begins(now).saturating_add(takes), takes)
     }
 }

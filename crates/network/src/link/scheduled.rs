@@ -5,9 +5,9 @@ use super::ingress::Ingress;
 use super::meter::{LinkCounters, Meter, Waiting};
 use super::outcome::DropCause;
 use crate::drops::Refusal;
-use crate::held::Held;
 use crate::link_config::LinkConfig;
 use crate::memory::Port;
+use crate::netem_limit::NetemLimit;
 use crate::packet::Packet;
 use crate::queue::{AnyScheduler, Queued, Scheduler};
 use crate::random::Random;
@@ -27,7 +27,7 @@ pub struct ScheduledLink {
     transmitter: Transmitter,
     egress: Egress,
     ingress: Option<Box<Ingress>>,
-    held: Option<Box<Held>>,
+    netem_limit: Option<Box<NetemLimit>>,
     /// Packets that the scheduler refused, pushed out or gave up, until a caller takes them.
     given_up: Vec<Packet>,
     /// See [`Self::serves_one_flow`]. Packets that do not wait long then leave as from a first-in,
@@ -74,7 +74,7 @@ impl ScheduledLink {
             scheduler,
             transmitter,
             egress: Egress::new(config, true, &random),
-            held: Held::new(config.holds).map(Box::new),
+            netem_limit: NetemLimit::new(config.holds).map(Box::new),
             ingress,
             given_up: Vec::new(),
             serves_one_flow,
@@ -165,7 +165,8 @@ impl ScheduledLink {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: Packet, wire_bytes: u32) {
         let waiting = self.scheduler.packets();
-        if self.held.as_mut().is_some_and(|held| held.space(now, waiting) == 0) {
+        if self.netem_limit.as_mut().is_some_and(|netem_limit| netem_limit.space(now, waiting) == 0)
+        {
             self.meter.occupancy.depart(now);
             // Treated like a packet that the scheduler refuses, because netem's limit counts queue
             // and delay together.
@@ -226,8 +227,8 @@ impl ScheduledLink {
             delays.record(start, waited, packet);
         }
         let at = self.egress.far_end(end);
-        if let Some(held) = &mut self.held {
-            held.hold(at);
+        if let Some(netem_limit) = &mut self.netem_limit {
+            netem_limit.hold(at);
         }
         Some((at, packet))
     }

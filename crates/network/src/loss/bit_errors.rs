@@ -29,7 +29,7 @@ impl BitErrors {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "what is expected is a band")]
+#[allow(clippy::disallowed_methods, reason = "the expectation is a band")]
 mod tests {
     use super::*;
 

@@ -108,7 +108,7 @@ impl Bursts {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "what is expected is a band")]
+#[allow(clippy::disallowed_methods, reason = "the expectation is a band")]
 mod tests {
     use super::super::tests::{model, packet};
     use super::*;

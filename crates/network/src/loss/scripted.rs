@@ -36,8 +36,8 @@ impl Scripted {
             return false;
         }
         let key = (packet.flow(), packet.number());
-        let found = self.drops.binary_search_by_key(&key, |drop| (drop.flow, drop.number));
-        let Ok(index) = found else { return false };
+        let position = self.drops.binary_search_by_key(&key, |drop| (drop.flow, drop.number));
+        let Ok(index) = position else { return false };
         let times = &mut self.drops[index].times;
         let lost = *times > 0;
         *times -= u32::from(lost);

@@ -24,7 +24,7 @@ impl Network {
                 return None;
             }
             if source < self.processes.len() {
-                let arrival = self.queues[source].pop().expect("what its event is for");
+                let arrival = self.queues[source].pop().expect("a packet of a link with an event");
                 self.schedule_process(source);
                 return Some(Outcome::Delivered(arrival));
             }

@@ -11,7 +11,7 @@ impl Network {
     /// without it.
     pub(super) fn enter_scheduled(&mut self, time: Time, packet: Packet, link: LinkId) -> Outcome {
         if let Some(at) = self.scheduled_link(link).pass(time, packet) {
-            return self.go_on(at, packet.advanced());
+            return self.send_on(at, packet.advanced());
         }
         self.enter_in_turn(time, packet, link)
     }

@@ -184,12 +184,12 @@ impl Scheduler for Cake {
             while list.packets() > 1 && blue.probability > 0.0 && random.happens(blue.probability) {
                 dropped.extend(pool.pop(list).map(|queued| queued.packet));
             }
-            let taken = law.dequeue(now, codel, (pool, list), dropped);
+            let dequeued = law.dequeue(now, codel, (pool, list), dropped);
             // An empty queue is BLUE's sign that the load is over.
-            if taken.is_none() && blue.probability > 0.0 {
+            if dequeued.is_none() && blue.probability > 0.0 {
                 blue.change(now, -Blue::FALL, *target);
             }
-            taken
+            dequeued
         })
     }
 

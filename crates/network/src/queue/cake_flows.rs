@@ -97,8 +97,9 @@ impl<Control: Copy + Default> FlowTable<Control> {
     /// Return the sending and the receiving host of a packet.
     fn ends(&self, packet: Packet) -> [u32; 2] {
         let flow = packet.flow();
-        let own = || [flow.wrapping_mul(2), flow.wrapping_mul(2).wrapping_add(1)];
-        let [sender, receiver] = self.hosts.get(flow as usize).copied().unwrap_or_else(own);
+        let unique_hosts = || [flow.wrapping_mul(2), flow.wrapping_mul(2).wrapping_add(1)];
+        let [sender, receiver] =
+            self.hosts.get(flow as usize).copied().unwrap_or_else(unique_hosts);
         match packet.direction() {
             Direction::Forward => [sender, receiver],
             Direction::Reverse => [receiver, sender],

@@ -390,8 +390,8 @@ mod tests {
         assert!(again[1] - again[0] <= gap, "{again:?} {gap}");
         // After 16 intervals without a queue the law starts again.
         serve(&mut *queue, 1_500, 5_000, 0);
-        let anew = serve(&mut *queue, 5_000, 6_000, 50);
-        assert_eq!(anew[1] - anew[0], 100);
+        let second = serve(&mut *queue, 5_000, 6_000, 50);
+        assert_eq!(second[1] - second[0], 100);
     }
 
     #[test]

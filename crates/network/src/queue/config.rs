@@ -74,12 +74,12 @@ mod tests {
             assert!(parse(&queue.replace("\"kind\"", "\"more\":1,\"kind\"")).is_err(), "{queue}");
             let whole: serde_json::Value = serde_json::from_str(queue).unwrap();
             for key in whole["discipline"].as_object().unwrap().keys() {
-                let mut lacking = whole.clone();
-                lacking["discipline"].as_object_mut().unwrap().remove(key);
+                let mut without_key = whole.clone();
+                without_key["discipline"].as_object_mut().unwrap().remove(key);
                 // A key that may be null may also be omitted.
                 let is_null = whole["discipline"][key].is_null();
                 let optional = is_null || matches!(key.as_str(), "threshold" | "shaper");
-                assert!(optional || parse(&lacking.to_string()).is_err(), "{lacking}");
+                assert!(optional || parse(&without_key.to_string()).is_err(), "{without_key}");
             }
         }
     }

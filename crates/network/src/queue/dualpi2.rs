@@ -325,12 +325,12 @@ mod tests {
         (f64::from(marked) / 400_000.0, f64::from(dropped) / 400_000.0)
     }
 
-    fn near(found: (f64, f64), expected: (f64, f64)) -> bool {
+    fn near(measured: (f64, f64), expected: (f64, f64)) -> bool {
         // Five standard deviations of a binomial share.
-        let close = |found: f64, expected: f64| {
-            (found - expected).abs() <= 5.0 * (expected * (1.0 - expected) / 400_000.0).sqrt()
+        let close = |measured: f64, expected: f64| {
+            (measured - expected).abs() <= 5.0 * (expected * (1.0 - expected) / 400_000.0).sqrt()
         };
-        close(found.0, expected.0) && close(found.1, expected.1)
+        close(measured.0, expected.0) && close(measured.1, expected.1)
     }
 
     #[test]
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn under_overload_all_are_dropped_alike_unless_that_is_off() {
+    fn under_overload_all_are_dropped_equally_unless_that_is_off() {
         let of = |ecn| shares(config(), 0.8, ecn);
         assert!(near(of(Ecn::Ect0), (0.0, 0.64)));
         assert!(near(of(Ecn::Ect1), (0.36, 0.64)));

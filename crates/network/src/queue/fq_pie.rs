@@ -212,10 +212,10 @@ mod tests {
             coming.extend((ms % 4 != 3).then(|| packet(0, ms).with_ecn(ecn)));
             coming.extend((ms % 4 == 0).then(|| packet(1, ms)));
             coming.extend((ms % 4 == 1).then(|| packet(0, ms).with_ecn(ecn)));
-            for each in coming {
-                let lost = put(queue, now, [each]);
-                drops[each.flow() as usize] += lost * usize::from(ms > 30_000);
-                offered += u32::from(ms > 30_000 && each.flow() == 0);
+            for packet in coming {
+                let lost = put(queue, now, [packet]);
+                drops[packet.flow() as usize] += lost * usize::from(ms > 30_000);
+                offered += u32::from(ms > 30_000 && packet.flow() == 0);
             }
             if let Some((queued, _)) = take(queue, now) {
                 if ms > 30_000 && queued.packet.flow() == 0 {

@@ -62,24 +62,24 @@ macro_rules! disciplines {
             /// Example queues of all disciplines, for tests.
             #[must_use]
             pub fn examples() -> Vec<Example> {
-                let of_each: &[&[Example]] = &[
+                let for_each_law: &[&[Example]] = &[
                     FIFO_EXAMPLES,
                     $(<$manager_config>::EXAMPLES,)*
                     $(<$scheduler_config>::EXAMPLES,)*
                 ];
-                of_each.concat()
+                for_each_law.concat()
             }
 
             /// Disciplines in JSON with times so short that they act within microseconds. Each
             /// decides on arrival or on departure.
             #[must_use]
             pub fn quick_examples() -> Vec<&'static str> {
-                let of_each: &[&[&'static str]] = &[
+                let for_each_law: &[&[&'static str]] = &[
                     &[r#"{"kind":"fifo"}"#],
                     $(<$manager_config>::QUICK_EXAMPLES,)*
                     $(<$scheduler_config>::QUICK_EXAMPLES,)*
                 ];
-                of_each.concat()
+                for_each_law.concat()
             }
 
             /// Return whether it decides on departure, so that a driver must request each packet.
@@ -149,7 +149,7 @@ macro_rules! disciplines {
         }
 
         /// Evaluates an expression for the discipline, whichever it is.
-        macro_rules! of_each {
+        macro_rules! for_each_law {
             ($any:expr, $law:ident => $answer:expr) => {
                 match $any {
                     $(Self::$scheduler($law) => $answer,)*
@@ -203,41 +203,41 @@ disciplines! {
 impl Scheduler for AnyScheduler {
     #[inline]
     fn enqueue(&mut self, now: Time, queued: Queued, dropped: &mut Vec<Packet>) {
-        of_each!(self, law => law.enqueue(now, queued, dropped));
+        for_each_law!(self, law => law.enqueue(now, queued, dropped));
     }
 
     #[inline]
     fn dequeue(&mut self, now: Time, dropped: &mut Vec<Packet>) -> Option<Queued> {
-        of_each!(self, law => law.dequeue(now, dropped))
+        for_each_law!(self, law => law.dequeue(now, dropped))
     }
 
     #[inline]
     fn packets(&self) -> u32 {
-        of_each!(self, law => law.packets())
+        for_each_law!(self, law => law.packets())
     }
 
     fn bytes(&self) -> u64 {
-        of_each!(self, law => law.bytes())
+        for_each_law!(self, law => law.bytes())
     }
 
     fn bytes_with(&self, packet: Packet) -> u64 {
-        of_each!(self, law => law.bytes_with(packet))
+        for_each_law!(self, law => law.bytes_with(packet))
     }
 
     fn marked(&self) -> u64 {
-        of_each!(self, law => law.marked())
+        for_each_law!(self, law => law.marked())
     }
 
     fn waiting(&self) -> Vec<Packet> {
-        of_each!(self, law => law.waiting())
+        for_each_law!(self, law => law.waiting())
     }
 
     #[inline]
     fn passes(&mut self, wire_bytes: u32, wait: Span) -> bool {
-        of_each!(self, law => law.passes(wire_bytes, wait))
+        for_each_law!(self, law => law.passes(wire_bytes, wait))
     }
 
     fn holds(&self, packets: u32, bytes: u64) -> bool {
-        of_each!(self, law => law.holds(packets, bytes))
+        for_each_law!(self, law => law.holds(packets, bytes))
     }
 }

@@ -234,8 +234,8 @@ impl Pie {
         if wait > Span::ZERO {
             return Span(wait.0 + now.since(time).0);
         }
-        let (then, found) = self.latest;
-        Span(found.0.saturating_sub(time.since(then).0))
+        let (then, delay) = self.latest;
+        Span(delay.0.saturating_sub(time.since(then).0))
     }
 }
 
@@ -406,7 +406,7 @@ mod tests {
     #[test]
     fn missed_updates_are_made_up_for() {
         // The same queue, with many and with few arrivals between two bursts.
-        let run = |asked: bool| {
+        let run = |probed: bool| {
             let mut pie = pie();
             let mut admit = |at: u64, wait: u64| {
                 let backlog = Backlog { wait: Span(wait), ..Backlog::default() };
@@ -415,7 +415,7 @@ mod tests {
             for step in 0..100 {
                 admit(step * 10 * MS, 100 * MS + step * MS);
             }
-            if asked {
+            if probed {
                 for step in 1..40 {
                     admit(990 * MS + step * 5 * MS, 199 * MS - step * 5 * MS);
                 }

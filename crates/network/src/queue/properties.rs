@@ -9,11 +9,11 @@ use crate::units::{Span, Time};
 
 /// All disciplines that decide on departure, or all that decide on arrival.
 fn disciplines(schedules: bool) -> Vec<&'static str> {
-    let mut found = Discipline::quick_examples();
+    let mut examples = Discipline::quick_examples();
     let is_such =
         |json: &&str| serde_json::from_str::<Discipline>(json).unwrap().schedules() == schedules;
-    found.retain(is_such);
-    found
+    examples.retain(is_such);
+    examples
 }
 
 const LIMITS: [&str; 3] = ["null", r#"{"packets":12}"#, r#"{"bytes":20000}"#];
@@ -79,9 +79,9 @@ impl Observed {
         let packet = queued.packet;
         let mut of_flow = self.left.iter().rev().filter(|other| other.flow() == packet.flow());
         prop_assert!(of_flow.next().is_none_or(|other| other.number() < packet.number()));
-        let came = self.entered[packet.number() as usize];
-        prop_assert_eq!(packet.with_ecn(came.ecn()), came);
-        prop_assert!(packet == came || came.ecn() != Ecn::NotEct, "{packet:?} marked");
+        let entered_as = self.entered[packet.number() as usize];
+        prop_assert_eq!(packet.with_ecn(entered_as.ecn()), entered_as);
+        prop_assert!(packet == entered_as || entered_as.ecn() != Ecn::NotEct, "{packet:?} marked");
         prop_assert_eq!(queued.wire_bytes, u32::from(packet.bytes()));
         Ok(())
     }
@@ -92,9 +92,9 @@ impl Observed {
         prop_assert_eq!(waiting.len(), self.queue.packets() as usize);
         let bytes: u64 = waiting.iter().map(|packet| u64::from(packet.bytes())).sum();
         prop_assert_eq!(bytes, self.queue.bytes());
-        let found = [&self.left, &self.dropped, &waiting];
+        let examples = [&self.left, &self.dropped, &waiting];
         let mut numbers: Vec<_> =
-            found.into_iter().flatten().map(|packet| packet.number()).collect();
+            examples.into_iter().flatten().map(|packet| packet.number()).collect();
         numbers.sort_unstable();
         prop_assert!(numbers.into_iter().eq(0..self.entered.len() as u64));
         let marked = [&self.left, &waiting].into_iter().flatten();

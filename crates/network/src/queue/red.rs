@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn drops_are_as_frequent_as_the_closed_form_says() {
+    fn drops_are_as_frequent_as_in_the_closed_form() {
         // Gaps are uniform in 1..1/p, so their mean is (1/p + 1) / 2.
         for (waiting, probability) in [(70, 0.02), (100, 0.05), (125, 0.075), (150, 0.1)] {
             let expected = 2.0 / (1.0 / probability + 1.0);

@@ -201,17 +201,17 @@ fn saturated_queues_hold_what_choudhury_and_hahne_say() {
     let fifo = r#"{"kind":"fifo"}"#;
     for (ports, alpha) in [(1, 1.0), (2, 1.0), (3, 1.0), (1, 0.5), (3, 8.0), (2, 0.25)] {
         let expected = alpha * 120_000.0 / (1.0 + ports as f64 * alpha);
-        for held in saturated(ports, alpha, 120_000, fifo) {
+        for occupied in saturated(ports, alpha, 120_000, fifo) {
             // The packet in transmission does not count.
-            let difference = held as f64 - expected;
-            assert!((-1_100.0..=1_100.0).contains(&difference), "{ports} {alpha}: {held}");
+            let difference = occupied as f64 - expected;
+            assert!((-1_100.0..=1_100.0).contains(&difference), "{ports} {alpha}: {occupied}");
         }
     }
     // Three classes at each of two ports are six queues.
     let classes = r#"{"kind":"classes","by":{"flows":[0,0,1,1,2,2]},"threshold":null,
         "serve":{"round_robin":{"quantum_bytes":1000,"weights":[1,1,1]}}}"#;
-    for held in saturated(2, 1.0, 140_000, classes) {
+    for occupied in saturated(2, 1.0, 140_000, classes) {
         let expected = 3.0 * 140_000.0 / 7.0;
-        assert!((held as f64 - expected).abs() <= 4_000.0, "{held}");
+        assert!((occupied as f64 - expected).abs() <= 4_000.0, "{occupied}");
     }
 }

@@ -74,7 +74,7 @@ impl Batch {
     pub fn reset(&mut self, place: usize, seed: u64, into: Buffers<'_>) -> Result<(), StepError> {
         let path = self.paths[place].as_mut().ok_or(StepError::IsOver)?;
         path.reset(seed, &self.terms).map_err(StepError::Run)?;
-        into.progress.fill(Progress::GoesOn as u8);
+        into.progress.fill(Progress::Running as u8);
         path.show(into.observations, into.measured);
         Ok(())
     }

@@ -44,7 +44,7 @@ pub struct Refused {
 
 /// Window and rate of a learner, before rounding.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Held {
+pub struct Controls {
     window_segs: f64,
     /// None: it does not pace.
     rate_bytes_per_s: Option<f64>,
@@ -80,10 +80,10 @@ pub fn check(dials: &[Dial], action: &[f64]) -> Result<(), Refused> {
     }
 }
 
-impl Held {
+impl Controls {
     /// Values at the begin of a connection: its initial window, and that window per round trip.
     pub fn of(sender: Option<&Sender>, dials: &[Dial]) -> Self {
-        let sets = |wanted| dials.iter().find(|dial| dial.sets == wanted);
+        let sets = |setting| dials.iter().find(|dial| dial.sets == setting);
         let (cwnd_segs, mss_bytes, srtt_us) = sender.map_or((10, 1448, 100_000), |sender| {
             let conn = sender.conn();
             (conn.cwnd_segs, conn.mss_bytes, conn.srtt_us)
@@ -103,8 +103,8 @@ impl Held {
     pub fn turned(mut self, dials: &[Dial], action: &[f64]) -> Result<Self, Refused> {
         for (index, (dial, &value)) in dials.iter().zip(action).enumerate() {
             let read = dial.read(value).ok_or(Refused { dial: index, value })?;
-            let turn = |held: f64| {
-                let set = if dial.is_factor { held * read } else { read };
+            let turn = |controls: f64| {
+                let set = if dial.is_factor { controls * read } else { read };
                 set.clamp(dial.least, dial.most)
             };
             match dial.sets {
@@ -148,32 +148,32 @@ mod tests {
 
     #[test]
     fn factors_add_up_although_windows_are_whole() {
-        let (mut held, mut window) = (Held::of(None, &[WINDOW]), 10.0_f64);
+        let (mut controls, mut window) = (Controls::of(None, &[WINDOW]), 10.0_f64);
         for _ in 0..20 {
-            held = held.turned(&[WINDOW], &[1.02]).unwrap();
+            controls = controls.turned(&[WINDOW], &[1.02]).unwrap();
             window *= 1.02;
         }
-        assert_eq!(held.setting(), (window.round() as u32, 0));
-        assert_eq!(held.setting().0, 15);
+        assert_eq!(controls.setting(), (window.round() as u32, 0));
+        assert_eq!(controls.setting().0, 15);
         for _ in 0..20 {
-            held = held.turned(&[WINDOW], &[2.0]).unwrap();
+            controls = controls.turned(&[WINDOW], &[2.0]).unwrap();
         }
-        assert_eq!(held.setting().0, 100);
-        assert_eq!(held.turned(&[WINDOW], &[0.5]).unwrap().setting().0, 50);
+        assert_eq!(controls.setting().0, 100);
+        assert_eq!(controls.turned(&[WINDOW], &[0.5]).unwrap().setting().0, 50);
     }
 
     #[test]
     fn a_scaled_number_is_a_place_on_a_logarithmic_scale() {
-        let held = Held::of(None, &[RATE]);
-        assert_eq!(held.setting().0, 1 << 20);
+        let controls = Controls::of(None, &[RATE]);
+        assert_eq!(controls.setting().0, 1 << 20);
         for (value, rate) in [(-1.0, 1_000), (0.0, 10_000), (1.0, 100_000)] {
-            assert_eq!(held.turned(&[RATE], &[value]).unwrap().setting().1, rate);
+            assert_eq!(controls.turned(&[RATE], &[value]).unwrap().setting().1, rate);
         }
     }
 
     #[test]
     fn what_is_no_number_or_out_of_range_is_refused() {
-        let held = Held::of(None, &[WINDOW, RATE]);
+        let controls = Controls::of(None, &[WINDOW, RATE]);
         for (dial, action) in [
             (0, [f64::NAN, 0.0]),
             (0, [2.1, 0.0]),
@@ -181,11 +181,11 @@ mod tests {
             (1, [1.0, f64::INFINITY]),
             (1, [1.0, -1.1]),
         ] {
-            let refused = held.turned(&[WINDOW, RATE], &action).unwrap_err();
+            let refused = controls.turned(&[WINDOW, RATE], &action).unwrap_err();
             assert_eq!((refused.dial, refused.value.to_bits()), (dial, action[dial].to_bits()));
         }
         // 0.1 in 32 bits is a little more.
         let low = Dial { low: 0.1, ..WINDOW };
-        assert!(held.turned(&[Dial { high: 0.1, ..low }], &[f64::from(0.1f32)]).is_ok());
+        assert!(controls.turned(&[Dial { high: 0.1, ..low }], &[f64::from(0.1f32)]).is_ok());
     }
 }

@@ -273,14 +273,14 @@ impl AllHosts {
         let resent = Flags::RESENT.when(burst.is_retransmission);
         let interface = *interface;
         // A capture sees each packet, and the last of a burst may differ from the others.
-        let (has_runs, last_says_more) = (self.capture.is_none(), burst.pushed || ends_message);
+        let (has_runs, last_is_special) = (self.capture.is_none(), burst.pushed || ends_message);
         let mut place = 0;
         while place < burst.segs && !self.is_cancelled() {
             let (is_first, is_last) = (place == 0, place + 1 == burst.segs);
             let bytes = if is_last { last_bytes } else { full_bytes };
             let flags = resent
                 .and(Flags::CWR.when(burst.cwr && is_first))
-                .and(Flags::PSH.when(is_last && last_says_more));
+                .and(Flags::PSH.when(is_last && last_is_special));
             let number = burst.first + u64::from(place);
             let packet = Packet::new(index as u32, Direction::Forward, bytes, number)
                 .with_flags(flags)
@@ -288,7 +288,7 @@ impl AllHosts {
                 .with_note(note_of(now));
             let says_more = is_last || burst.cwr && is_first;
             if has_runs && !says_more {
-                let packets = burst.segs - place - u32::from(last_says_more);
+                let packets = burst.segs - place - u32::from(last_is_special);
                 self.send_consecutive(now, packet, packets, interface, network);
                 place += packets;
             } else {

@@ -74,7 +74,7 @@ fn a_run_of_ten_gigabits_ends_a_few_acknowledgements_after_it_was_cancelled() {
 }
 
 #[test]
-fn a_run_tells_how_far_it_has_come() {
+fn a_run_reports_its_progress() {
     for interval in [None, Some(100 * MILLISECOND)] {
         let mut short =
             resolve(&scenario(50_000_000, 100, 10, vec![flow("cubic", None, 20 * MILLISECOND)]));
@@ -93,7 +93,7 @@ fn a_run_that_is_cancelled_before_it_begins_is_not_even_set_up() {
     wrong["flows"][0]["transport"]["tcp"]["algorithm"] = json!("unknown");
     let wrong = Scenario::from_json(&wrong.to_string()).expect("what is read");
     let (algorithms, control) = (Algorithms::default(), Control::default());
-    assert!(matches!(run(wrong.clone(), &algorithms, &control), Err(Error::Invalid { .. })));
+    assert!(matches!(run(wrong.clone(), &algorithms, &control), Err(Error::Invalid(_))));
     control.cancelled.store(true, Ordering::Relaxed);
     assert!(matches!(run(wrong, &algorithms, &control), Err(Error::Cancelled)));
 }

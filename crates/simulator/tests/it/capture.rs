@@ -67,7 +67,7 @@ struct Seen {
 fn packets(file: &[u8]) -> Vec<Seen> {
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
     let wire = |at: usize| u32::from_be_bytes(file[at..at + 4].try_into().unwrap());
-    let (mut at, mut found) = (0, Vec::new());
+    let (mut at, mut packets) = (0, Vec::new());
     while at < file.len() {
         if word(at) == 6 {
             let clock_ns = u64::from(word(at + 12)) << 32 | u64::from(word(at + 16));
@@ -78,11 +78,11 @@ fn packets(file: &[u8]) -> Vec<Seen> {
                 (wire(tcp + 4).wrapping_add(length - captured)).wrapping_sub(1_000_000_001);
             let flags = file[tcp + 13];
             let psh = flags & 8 != 0;
-            found.push(Seen { clock_ns, data_of, flags, end_byte, psh });
+            packets.push(Seen { clock_ns, data_of, flags, end_byte, psh });
         }
         at += word(at + 4) as usize;
     }
-    found
+    packets
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn packets_that_are_looked_at_make_no_difference() {
 }
 
 #[test]
-fn the_end_of_a_request_says_psh_and_nothing_else_of_it_does() {
+fn only_the_end_of_a_request_has_psh() {
     let (run, [sent, received]) = both(&eventful());
     for seen in [packets(&sent), packets(&received)] {
         let requests: Vec<_> = seen.iter().filter(|packet| packet.data_of == Some(2)).collect();
@@ -148,7 +148,7 @@ fn the_end_of_a_request_says_psh_and_nothing_else_of_it_does() {
 }
 
 #[test]
-fn the_end_of_a_chunk_says_psh() {
+fn the_end_of_a_chunk_has_psh() {
     let sent = |tso_push: bool| {
         let mut sender = flow("reno", None, 20 * MILLISECOND);
         sender["switches"] = json!({"tso": true, "tso_push": tso_push, "pacing": "fq"});

@@ -35,7 +35,7 @@ fn assert_near(what: &str, measured: f64, expected: f64, tolerance: f64) {
 /// Sawtooth of a single flow that halves its window: W grows by one segment per round trip, from
 /// (D+q)/2 to D+q.
 #[test]
-fn reno_alone_fills_the_link_as_the_sawtooth_says() {
+fn reno_alone_fills_the_link_as_the_sawtooth_does() {
     for (queue_share, expected) in [(0.05, 0.786), (0.1, 0.818), (0.2, 0.871), (0.5, 0.964)] {
         let what = format!("Reno, queue {queue_share} BDP");
         assert_near(&what, utilisation("reno", None, queue_share, 1), expected, 0.03);
@@ -43,7 +43,7 @@ fn reno_alone_fills_the_link_as_the_sawtooth_says() {
 }
 
 #[test]
-fn scalable_alone_fills_the_link_as_the_sawtooth_says() {
+fn scalable_alone_fills_the_link_as_the_sawtooth_does() {
     for (queue_share, expected) in [(0.05, 0.974), (0.1, 0.995), (0.2, 1.0)] {
         let what = format!("Scalable, queue {queue_share} BDP");
         assert_near(&what, utilisation("scalable", Some("li2007"), queue_share, 1), expected, 0.02);
@@ -134,9 +134,9 @@ fn westwood_never_estimates_more_than_the_link_carries() {
     let flows = vec![flow("westwood", None, 40 * MILLISECOND)];
     let lossy = with(scenario(10_000_000, 33, 20, flows), "/network/loss/receiver", json!(0.005));
     let sampled = with(lossy, "/record/interval_ns", json!(20 * MILLISECOND));
-    let told = with(sampled, "/record/algorithm_state", json!(true));
+    let scenario = with(sampled, "/record/algorithm_state", json!(true));
     for seed in 1..=4 {
-        let output = run(&with(told.clone(), "/seed", json!(seed)));
+        let output = run(&with(scenario.clone(), "/seed", json!(seed)));
         let most_kbps = *output.internals.info0.iter().max().expect("samples");
         assert!((8_000..=9_653).contains(&most_kbps), "{most_kbps} of 9,653 kbit/s");
     }

@@ -23,13 +23,13 @@ fn with_delays(scenario: Value, length_ns: u64) -> Value {
 /// Number of packets for each delay, over all periods: in a queue, or one-way, and of a flow.
 fn counts(output: &Output, queue: u32, flow: u32) -> BTreeMap<u64, u64> {
     let delays = &output.delays;
-    let mut found = BTreeMap::new();
+    let mut counts = BTreeMap::new();
     for row in 0..delays.queue.len() {
         if (delays.queue[row], delays.flow[row]) == (queue, flow) {
-            *found.entry(delays.delay_ns[row]).or_insert(0) += delays.packets[row];
+            *counts.entry(delays.delay_ns[row]).or_insert(0) += delays.packets[row];
         }
     }
-    found
+    counts
 }
 
 fn assert_near(measured: u64, expected: u64) {
@@ -139,8 +139,8 @@ fn delays_are_those_of_the_summary_in_every_discipline() {
         assert!((begun - 1..=begun).contains(&sums.0), "{} of {begun}", sums.0);
         // Little's law: the mean number of waiting packets follows from the mean wait.
         let mean = sums.1 as f64 * 1_500.0 / (20.0 * 1e9);
-        let told = queue.waiting_bytes_mean as f64;
-        assert!((mean / told - 1.0).abs() < 0.02, "{mean} for {told}");
+        let summarised = queue.waiting_bytes_mean as f64;
+        assert!((mean / summarised - 1.0).abs() < 0.02, "{mean} for {summarised}");
     }
 }
 
@@ -155,10 +155,10 @@ fn datagrams_in_trouble_are_measured_all_the_same() {
     let output = run(&with(scenario, "/record/interval_ns", json!(SECOND)));
     let flow = &output.summary.flows[0];
     let table = &output.datagrams;
-    let told = (flow.dropped_packets + flow.lost_packets, flow.received_packets);
+    let summarised = (flow.dropped_packets + flow.lost_packets, flow.received_packets);
     let last = (table.lost_packets.last().unwrap(), table.received_packets.last().unwrap());
-    assert_eq!(last, (&told.0, &told.1));
-    assert!(table.lost_packets.is_sorted() && table.lost_packets[4] > told.0 / 3);
+    assert_eq!(last, (&summarised.0, &summarised.1));
+    assert!(table.lost_packets.is_sorted() && table.lost_packets[4] > summarised.0 / 3);
     assert!(flow.duplicated_packets > 100 && flow.lost_packets > 100 && flow.dropped_packets > 100);
     let one_way = counts(&output, NO_QUEUE, 0);
     assert_eq!(one_way.values().sum::<u64>(), flow.received_packets);

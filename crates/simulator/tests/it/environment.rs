@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use dumbbell_algorithm::Algorithms;
-use dumbbell_record::FlowSummary;
+use dumbbell_record::{FlowSummary, Invalid};
 use dumbbell_simulator::{
     Batch, Buffers, Dial, Environment, Error, FIELDS, Progress, Sets, Step, StepError, Terms,
 };
@@ -78,7 +78,7 @@ fn counted(flows: &[Value], terms: &Terms, windows: &[f64], seed: u64) -> Vec<Fl
 
 fn play(path: &mut Environment, terms: &Terms, windows: &[f64], seed: u64) -> Vec<FlowSummary> {
     path.reset(seed, terms).unwrap();
-    while path.step(windows, terms).unwrap() == Progress::GoesOn {}
+    while path.step(windows, terms).unwrap() == Progress::Running {}
     path.finish().unwrap().summary.flows
 }
 
@@ -90,7 +90,7 @@ fn totals(flows: &[FlowSummary]) -> Vec<[u64; 4]> {
 }
 
 #[test]
-fn how_often_a_learner_is_asked_changes_nothing() {
+fn the_number_of_steps_of_a_learner_changes_nothing() {
     for before_ms in [0, 15] {
         let flows = [flow("reno", before_ms), flow("cubic", 0), flow("bbr", 7)];
         let seldom = counted(&flows, &terms(&[0], interval(900)), &[40.0], 5);
@@ -128,8 +128,8 @@ fn a_window_on_an_empty_path_is_its_rate() {
     let rtt_ms = named("rtt_mean_ms");
     // 10 segments take at most 12 ms.
     assert!((41.0..53.0).contains(&rtt_ms), "{rtt_ms}");
-    let wanted = 10.0 * 1448.0 * 8e-3 / rtt_ms;
-    assert!((named("delivery_mbit_per_s") / wanted - 1.0).abs() < 0.25);
+    let expected = 10.0 * 1448.0 * 8e-3 / rtt_ms;
+    assert!((named("delivery_mbit_per_s") / expected - 1.0).abs() < 0.25);
     assert_eq!((named("cwnd_segs"), named("interval_ms")), (10.0, 100.0));
     assert_eq!(seen.collect::<Vec<_>>()[2..], [rtt_ms as f32, 10.0]);
 }
@@ -161,7 +161,7 @@ fn stepped(threads: usize) -> (Vec<f32>, Vec<f64>, Vec<u8>) {
 }
 
 #[test]
-fn threads_change_nothing_and_what_is_skipped_stands_still() {
+fn threads_change_nothing_and_skipped_environments_keep_their_state() {
     let alone = stepped(1);
     assert_eq!(stepped(2), alone);
     assert_eq!(stepped(9), alone);
@@ -203,15 +203,15 @@ fn a_wrong_action_of_one_path_holds_all() {
 #[test]
 fn what_cannot_be_is_refused() {
     let algorithms = Algorithms::default();
-    let wanted = terms(&[0], interval(20));
-    let mut path = Environment::new(scenario(&[flow("reno", 0)]), &algorithms, &wanted).unwrap();
-    assert!(matches!(path.step(&[10.0], &wanted), Err(StepError::IsOver)));
-    path.reset(1, &wanted).unwrap();
-    let nonsense = path.step(&[f64::NAN], &wanted);
+    let expected = terms(&[0], interval(20));
+    let mut path = Environment::new(scenario(&[flow("reno", 0)]), &algorithms, &expected).unwrap();
+    assert!(matches!(path.step(&[10.0], &expected), Err(StepError::IsOver)));
+    path.reset(1, &expected).unwrap();
+    let nonsense = path.step(&[f64::NAN], &expected);
     assert!(matches!(nonsense, Err(StepError::Action { learner: 0, .. })));
     assert!(path.finish().is_none());
-    while path.step(&[10.0], &wanted).unwrap() == Progress::GoesOn {}
-    assert!(matches!(path.step(&[10.0], &wanted), Err(StepError::IsOver)));
+    while path.step(&[10.0], &expected).unwrap() == Progress::Running {}
+    assert!(matches!(path.step(&[10.0], &expected), Err(StepError::IsOver)));
 
     let (mut datagrams, mut late) = (flow("reno", 0), flow("reno", 0));
     let udp = json!({"rate_bps": 1_000_000, "changes_bps": null, "on_off": null});
@@ -222,17 +222,20 @@ fn what_cannot_be_is_refused() {
         (datagrams, 0, "flows.0.transport"),
         (late, 0, "flows.0.start_ns"),
     ] {
-        let wanted = terms(&[learner], interval(20));
-        let refused = Environment::new(scenario(&[flow]), &algorithms, &wanted)
-            .and_then(|mut path| path.reset(1, &wanted))
+        let expected = terms(&[learner], interval(20));
+        let refused = Environment::new(scenario(&[flow]), &algorithms, &expected)
+            .and_then(|mut path| path.reset(1, &expected))
             .unwrap_err();
-        assert!(matches!(&refused, Error::Invalid { key: named, .. } if named == key), "{refused}");
+        assert!(
+            matches!(&refused, Error::Invalid(Invalid { key: named, .. }) if named == key),
+            "{refused}"
+        );
     }
     for unwanted in [
-        Terms { learners: Vec::new(), ..wanted.clone() },
-        Terms { dials: Vec::new(), ..wanted.clone() },
-        Terms { observes: vec!["rtt".into()], ..wanted.clone() },
-        Terms { history: 0, ..wanted },
+        Terms { learners: Vec::new(), ..expected.clone() },
+        Terms { dials: Vec::new(), ..expected.clone() },
+        Terms { observes: vec!["rtt".into()], ..expected.clone() },
+        Terms { history: 0, ..expected },
     ] {
         assert!(Batch::new(unwanted, 1).is_err());
     }

@@ -3,7 +3,7 @@
 use crate::common::{MILLISECOND, SECOND, flow, resolve, scenario, with};
 use crate::shortcuts::CLOSED;
 use dumbbell_algorithm::Algorithms;
-use dumbbell_record::RowLimits;
+use dumbbell_record::{Invalid, RowLimits};
 use dumbbell_simulator::{Control, Error, Shortcuts, run_by};
 use dumbbell_workload::Scenario;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn refused(scenario: &Value, shortcuts: Shortcuts) -> (String, String) {
     let control = Control { limits, ..Control::default() };
     let scenario = Scenario::from_json(&scenario.to_string()).expect("a valid scenario");
     match run_by(shortcuts, scenario, &Algorithms::default(), &control) {
-        Err(Error::Invalid { key, problem }) => (key, problem),
+        Err(Error::Invalid(Invalid { key, problem })) => (key, problem),
         other => panic!("{:?}", other.map(|output| output.summary)),
     }
 }
@@ -24,7 +24,7 @@ fn one(flow: Value) -> Value {
 }
 
 #[test]
-fn a_full_table_ends_the_run_and_says_what_it_holds_and_when() {
+fn a_full_table_ends_the_run_and_names_its_rows_and_the_time() {
     let reno = || flow("reno", None, 20 * MILLISECOND);
     let drops = with(one(reno()), "/record/events", json!(["drop", "timeout"]));
     let rpc = json!({"requests": {"bytes": 1_000, "pause_ns": 0}});
@@ -40,8 +40,8 @@ fn a_full_table_ends_the_run_and_says_what_it_holds_and_when() {
         ),
         (modes, "record.modes", "more than 2 changes of modes by ", " s of the run; sample fewer"),
     ] {
-        let (found, problem) = refused(&scenario, Shortcuts::default());
-        assert_eq!(found, key);
+        let (key_at_fault, problem) = refused(&scenario, Shortcuts::default());
+        assert_eq!(key_at_fault, key);
         assert!(problem.starts_with(begins) && problem.contains(ends), "{problem}");
         for (closed, shortcuts) in CLOSED {
             assert_eq!(refused(&scenario, shortcuts).1, problem, "without {closed}");
@@ -50,7 +50,7 @@ fn a_full_table_ends_the_run_and_says_what_it_holds_and_when() {
 }
 
 #[test]
-fn a_timer_that_is_due_at_once_again_and_again_does_not_go_on() {
+fn a_timer_that_is_always_due_at_once_ends_the_run() {
     // Between the loss of all data and the next arrival, there are 10^11 timeouts.
     let flow = with(flow("reno", None, 600 * SECOND), "/switches", json!({"rto_max_ns": 2}));
     let timeouts = with(one(flow), "/record/events", json!(["timeout"]));

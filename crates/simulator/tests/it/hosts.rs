@@ -138,8 +138,8 @@ proptest! {
         let [dropped, ..] = troubles(&output);
         prop_assert_eq!(dropped, 0);
         for (flow, bytes) in output.summary.flows.iter().zip(received(&output)) {
-            let goes_on = bytes > 0 || flow.local_drops >= Some(TRIES_IN_4_S);
-            prop_assert!(goes_on, "{} sends nothing: {:?}", flow.label, flow.local_drops);
+            let is_alive = bytes > 0 || flow.local_drops >= Some(TRIES_IN_4_S);
+            prop_assert!(is_alive, "{} sends nothing: {:?}", flow.label, flow.local_drops);
         }
     }
 }
@@ -202,13 +202,13 @@ fn causes(output: &Output) -> Vec<Cause> {
 }
 
 #[test]
-fn a_lock_out_is_said_and_a_hold_behind_the_interface_prevents_it() {
+fn a_lock_out_is_reported_and_jitter_behind_the_interface_prevents_it() {
     let locked = run(&saturated());
     assert!(causes(&locked).contains(&Cause::LockedOut), "{:?}", locked.summary.doubts);
     assert!(locked.summary.flows[1].received_bytes < 1_000_000);
-    let held = run(&with(saturated(), "/network/edge_jitter_ns", json!(60_000)));
-    assert_eq!(causes(&held), []);
-    assert!(held.summary.flows[1].received_bytes > 20_000_000);
+    let jittered = run(&with(saturated(), "/network/edge_jitter_ns", json!(60_000)));
+    assert_eq!(causes(&jittered), []);
+    assert!(jittered.summary.flows[1].received_bytes > 20_000_000);
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn transfers_are_exact(output: &Output, scenario: &Value) {
     }
 }
 
-fn windows_stay_in_bounds_and_time_goes_on(output: &Output) {
+fn windows_stay_in_bounds_and_time_advances(output: &Output) {
     let flows = &output.flows;
     assert!(flows.cwnd_segs.iter().all(|&cwnd| (1..1 << 28).contains(&cwnd)));
     assert!(flows.ssthresh_segs.iter().all(|&ssthresh| ssthresh >= 1));
@@ -229,8 +229,8 @@ fn time_passes_on_the_way(output: &Output, scenario: &Value) {
         assert!(flow.rtt_min_us.is_none_or(|rtt| u64::from(rtt) >= base_us), "{flow:?}");
     }
     for queue in &output.summary.queues {
-        let came = queue.arrived_packets + queue.duplicated_packets;
-        assert!(queue.waiting_bytes_mean <= came * 2_100, "{queue:?}");
+        let arrived = queue.arrived_packets + queue.duplicated_packets;
+        assert!(queue.waiting_bytes_mean <= arrived * 2_100, "{queue:?}");
     }
 }
 
@@ -256,7 +256,7 @@ proptest! {
         let output = run(&scenario);
         packets_are_conserved(&output);
         transfers_are_exact(&output, &scenario);
-        windows_stay_in_bounds_and_time_goes_on(&output);
+        windows_stay_in_bounds_and_time_advances(&output);
         queues_respect_their_limit(&output, &scenario);
         time_passes_on_the_way(&output, &scenario);
         events_agree_with_the_counters(&output);

@@ -27,26 +27,26 @@ fn only(whole: &Value) -> FlowSummary {
 fn goodput_is_the_rate_of_reading_and_what_waits_in_the_buffer() {
     let (seconds, buffer) = (20, 128_000);
     for block in [1_448, 14_480, 40_000] {
-        let told = only(&lagging(5_000_000, block, buffer, seconds));
+        let flow = only(&lagging(5_000_000, block, buffer, seconds));
         let read = 5_000_000 / 8 * seconds;
-        let waits = told.received_bytes.saturating_sub(read - block);
-        assert!(told.received_bytes > read - 2 * block, "{block}: {told:?}");
-        assert!(waits <= buffer * 5 / 8 + 2 * block, "{block}: {told:?}");
+        let waits = flow.received_bytes.saturating_sub(read - block);
+        assert!(flow.received_bytes > read - 2 * block, "{block}: {flow:?}");
+        assert!(waits <= buffer * 5 / 8 + 2 * block, "{block}: {flow:?}");
         // An acknowledgement that waits for a read may look like a lost tail.
-        assert_eq!((told.timeouts, told.congestion_events), (0, 0), "{block}");
+        assert_eq!((flow.timeouts, flow.congestion_events), (0, 0), "{block}");
     }
 }
 
 #[test]
-fn a_window_that_closes_opens_again_though_what_says_so_is_lost() {
+fn a_closed_window_opens_again_though_its_update_is_lost() {
     // Two blocks fill the buffer, and each takes two seconds.
     let open = lagging(80_000, 20_000, 64_000, 120);
-    let told = only(&open);
-    assert!(told.received_bytes >= 1_150_000, "{told:?}");
+    let flow = only(&open);
+    assert!(flow.received_bytes >= 1_150_000, "{flow:?}");
     let losses = json!([{"kind": "bernoulli", "probability": [[0, 0.4]]}]);
     let lossy = only(&with(open, "/links/1/loss", losses));
     // The intervals of probes grow, and a block lasts only two seconds.
-    assert!(lossy.received_bytes > told.received_bytes / 4, "{lossy:?}");
+    assert!(lossy.received_bytes > flow.received_bytes / 4, "{lossy:?}");
     assert!(lossy.received_packets * 1_448 > lossy.received_bytes, "{lossy:?}");
 }
 

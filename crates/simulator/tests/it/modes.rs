@@ -212,10 +212,10 @@ fn the_last_row_of_a_flow_is_its_sampled_state() {
     let mut whole = resolve(&short);
     whole["flows"][4]["sampled"] = json!(false);
     let output = run_resolved(&whole);
-    let found: BTreeSet<_> = output.modes.flow.iter().copied().collect();
-    assert_eq!(found, BTreeSet::from([0, 1, 3]));
+    let flows: BTreeSet<_> = output.modes.flow.iter().copied().collect();
+    assert_eq!(flows, BTreeSet::from([0, 1, 3]));
     let mut compared = 0;
-    for flow in found {
+    for flow in flows {
         let entries = entries(&output, flow, kinds[flow as usize]);
         assert_eq!(entries[0].time_ns, [0, 0, 0, 2 * SECOND][flow as usize]);
         let samples = &output.internals;

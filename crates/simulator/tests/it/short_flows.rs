@@ -66,7 +66,7 @@ proptest! {
 }
 
 #[test]
-fn every_short_flow_is_told_of() {
+fn every_short_flow_is_reported() {
     let scenario = short_flows(3_000, 2 * MILLISECOND, &[20_000], &json!({}));
     let output = run(&scenario);
     assert_eq!(output.summary.flows.len(), 3_000);

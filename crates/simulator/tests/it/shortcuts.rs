@@ -49,8 +49,11 @@ fn assert_shortcuts_change_nothing(resolved: &Value) {
     let short = run_by(Shortcuts::default(), resolved);
     for (closed, shortcuts) in CLOSED {
         let long = run_by(shortcuts, resolved);
-        let found = difference(&short, &long);
-        assert!(found.is_none(), "without {closed}: {found:?} differs in {resolved}");
+        let first_difference = difference(&short, &long);
+        assert!(
+            first_difference.is_none(),
+            "without {closed}: {first_difference:?} differs in {resolved}"
+        );
     }
 }
 

@@ -17,7 +17,7 @@ const OPTIONS_AFTER_CHANGE: u8 = 2;
 /// Number of options in a round trip without changes (Linux's `tcp_ecn_option_beacon`).
 const BEACONS_PER_ROUND: u64 = 3;
 /// Number of bytes after which a counter must be reported, so that it cannot wrap unnoticed.
-const BYTES_UNTOLD_MAX: u64 = 1 << 22;
+const BYTES_UNREPORTED_MAX: u64 = 1 << 22;
 /// Bytes of the timestamps option, padded.
 const TIMESTAMPS_BYTES: u16 = 12;
 
@@ -53,7 +53,7 @@ struct Schedule {
     pause: Span,
     due: Time,
     now: Time,
-    untold_bytes: u64,
+    unreported_bytes: u64,
 }
 
 impl MarkCounter {
@@ -77,7 +77,7 @@ impl MarkCounter {
                 pause: Span(rtt.0 / BEACONS_PER_ROUND),
                 due: Time::ZERO,
                 now: Time::ZERO,
-                untold_bytes: 0,
+                unreported_bytes: 0,
             },
         }
     }
@@ -141,7 +141,7 @@ impl MarkCounter {
 impl Schedule {
     fn on_data(&mut self, now: Time, bytes: u64, is_news: bool) {
         self.now = now;
-        self.untold_bytes += bytes;
+        self.unreported_bytes += bytes;
         if is_news {
             self.demanded = OPTIONS_AFTER_CHANGE;
         }
@@ -153,13 +153,15 @@ impl Schedule {
             AccEcnOption::Always => true,
             AccEcnOption::Never => false,
             AccEcnOption::Changes => {
-                self.demanded > 0 || self.now >= self.due || self.untold_bytes >= BYTES_UNTOLD_MAX
+                self.demanded > 0
+                    || self.now >= self.due
+                    || self.unreported_bytes >= BYTES_UNREPORTED_MAX
             }
         };
         if goes {
             self.demanded = self.demanded.saturating_sub(1);
             self.due = self.now + self.pause;
-            self.untold_bytes = 0;
+            self.unreported_bytes = 0;
         }
         goes
     }

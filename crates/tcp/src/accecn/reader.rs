@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_eight_are_told_by_the_field_alone() {
+    fn the_field_alone_reports_fewer_than_eight() {
         let mut reader = MarkReader::new(MSS);
         assert_eq!(reader.read(report(0, None), 2), 0);
         assert_eq!(reader.read(report(2, None), 2), 2);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_option_tells_how_often_it_went_round() {
+    fn the_option_reports_how_often_it_wrapped() {
         for (marks, delivered) in [(0, 44), (2, 44), (10, 44), (43, 44), (8, 8)] {
             let counts = report(marks, Some(marks * u64::from(MSS)));
             assert_eq!(MarkReader::new(MSS).read(counts, delivered), marks);
@@ -149,7 +149,7 @@ mod tests {
     fn counts(events: Vec<(bool, bool)>, has_options: bool) -> Vec<(u64, u64)> {
         let mut reader = MarkReader::new(MSS);
         let (mut marks, mut delivered, mut counted) = (0, 0, 0);
-        let mut found = Vec::new();
+        let mut readings = Vec::new();
         for (ce, is_lost) in events {
             marks += u64::from(ce);
             delivered += 1;
@@ -157,10 +157,10 @@ mod tests {
                 let option = has_options.then_some(marks * u64::from(MSS));
                 counted += reader.read(report(marks, option), delivered);
                 delivered = 0;
-                found.push((marks, counted));
+                readings.push((marks, counted));
             }
         }
-        found
+        readings
     }
 
     proptest! {

@@ -50,14 +50,14 @@ mod tests {
     fn each_half_of_a_window_ends_with_a_push() {
         // Captured on the kernel: a window of 65,792 bytes at first, and then of 82,304 bytes.
         let mut push = WindowPush::new(true, 65_792 / 1_448);
-        let mut found = Vec::new();
+        let mut pushed = Vec::new();
         for segment in 0..110 {
             if segment == push.next() {
-                found.push(segment);
+                pushed.push(segment);
                 push.restart(segment + 1, 82_304 / 1_448);
             }
         }
-        assert_eq!(found, [22, 51, 80, 109]);
+        assert_eq!(pushed, [22, 51, 80, 109]);
     }
 
     #[test]
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_message_says_psh_too() {
+    fn the_end_of_a_message_has_psh_too() {
         let mut push = WindowPush::new(true, 10);
         push.restart(4, 10);
         assert_eq!(push.next(), 9);

@@ -23,7 +23,7 @@ impl Scoreboard {
             }
         }
         self.lose_overdue(context);
-        std::mem::take(&mut self.found)
+        std::mem::take(&mut self.new_losses)
     }
 
     /// Time at which to infer losses again, even if nothing arrives.
@@ -75,7 +75,7 @@ impl Scoreboard {
         self.marked_below = self.marked_below.max(mark);
         self.lost_segs += lost;
         self.pending_segs += lost - resent as u64;
-        self.found.segs += lost;
+        self.new_losses.segs += lost;
         if self.counts_duplicate_acks() {
             self.limit_counted();
         }
@@ -192,8 +192,8 @@ impl Scoreboard {
         if segment < self.lost_below {
             self.pending_segs += 1;
             self.resend_again.push_back(segment);
-            self.found.segs += 1;
-            self.found.any_resent = true;
+            self.new_losses.segs += 1;
+            self.new_losses.any_resent = true;
         }
     }
 

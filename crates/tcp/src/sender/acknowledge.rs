@@ -173,7 +173,7 @@ impl Sender {
         let context = LossContext { echo, ..self.context(now) };
         let delivery = self.board.acknowledge(&context, &ack, blocks);
         let marked_segs = self.ecn.marked_segs(ack.ece, delivery.delivered_segs);
-        let ece = self.ecn.tells_of_marks(ack.ece, marked_segs);
+        let ece = self.ecn.reports_marks(ack.ece, marked_segs);
         self.look(now);
         self.count_deliveries(&delivery, marked_segs);
         let flags = ack_flags(&delivery, ack.has_blocks, ece);
@@ -246,7 +246,7 @@ impl Sender {
         if let Some(rtt_us) = last_us {
             self.note_rtt(now, rtt_us, delivery.advanced_segs);
         }
-        let echoed_us = echoed_us.filter(|_| self.stack.tells_of_all_acks);
+        let echoed_us = echoed_us.filter(|_| self.stack.reports_all_acks);
         if let Some(rtt_us) = echoed_us {
             self.rtt.note_echoed(now, rtt_us);
             self.conn.min_rtt_us = self.rtt.min_us();
@@ -259,7 +259,7 @@ impl Sender {
             rtt_us: latest_us.map_or(-1, |rtt_us| rtt_us as i32),
             in_flight_bytes: self.delivered_in_flight_segs().saturating_mul(self.config.mss_bytes),
         };
-        if delivery.advanced_segs > 0 || self.stack.tells_of_all_acks {
+        if delivery.advanced_segs > 0 || self.stack.reports_all_acks {
             self.algorithm.pkts_acked(&mut self.conn, &sample);
         }
         latest_us

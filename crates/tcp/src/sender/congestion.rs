@@ -37,7 +37,7 @@ impl Sender {
             self.finish(event, observer);
         }
         match self.state() {
-            CaState::Recovery => self.go_on_repairing(event, observer),
+            CaState::Recovery => self.continue_recovery(event, observer),
             CaState::Loss => self.infer_losses(event.now),
             _ => self.look_for_losses(event, observer),
         }
@@ -85,7 +85,7 @@ impl Sender {
             && (self.undo.is_proved_by_echo(event.echo) || self.undo.is_proved_by_duplicates())
     }
 
-    fn go_on_repairing(&mut self, event: &AckEvent, observer: &mut impl Observer) -> NewLosses {
+    fn continue_recovery(&mut self, event: &AckEvent, observer: &mut impl Observer) -> NewLosses {
         if event.advanced() && self.is_spurious(event) {
             self.board.on_late(event.delivery.advanced_segs);
             // The other segments are late, too. All retransmissions must leave the network first.
@@ -285,10 +285,10 @@ impl Sender {
     /// Begin to lower the window, unless the algorithm sets the window itself.
     fn begin_reduction(&mut self) {
         let (prior, ssthresh) = (self.conn.prior_cwnd_segs, self.conn.ssthresh_segs);
-        let own = self.algorithm.has_cong_control();
+        let sets_window = self.algorithm.has_cong_control();
         let is_reno_s = self.algorithm.has_renos_bound();
-        self.recovery =
-            (!own).then(|| Recovery::begin(self.stack.reduction, is_reno_s, prior, ssthresh));
+        self.recovery = (!sets_window)
+            .then(|| Recovery::begin(self.stack.reduction, is_reno_s, prior, ssthresh));
     }
 
     /// End a reduction at its ssthresh, unless the algorithm sets the window itself.
@@ -337,12 +337,12 @@ impl Sender {
 
     pub(super) fn set_state(&mut self, state: CaState) {
         if self.state() != state {
-            self.tell_state(state);
+            self.enter_state(state);
         }
     }
 
     /// Set the state even if it does not change, because each timeout is reported to the algorithm.
-    pub(super) fn tell_state(&mut self, state: CaState) {
+    pub(super) fn enter_state(&mut self, state: CaState) {
         // The algorithm is called first, so it still finds the old state (tcp_set_ca_state).
         self.algorithm.set_state(&mut self.conn, state);
         self.conn.state = state;

@@ -100,11 +100,11 @@ impl Sender {
         let may_probe = matches!(self.state(), CaState::Open | CaState::Cwr)
             && self.board.sacked_segs() == 0
             && !self.board.counts_duplicate_acks();
-        let wanted = self.tail_probe.wanted_at(self.rtt.srtt_us(), outstanding);
-        match wanted.filter(|_| outstanding.segs > 0 && may_probe) {
+        let probe_at = self.tail_probe.probe_at(self.rtt.srtt_us(), outstanding);
+        match probe_at.filter(|_| outstanding.segs > 0 && may_probe) {
             None => self.tail_probe.cancel(),
-            Some(wanted) if wanted.min(self.rto_deadline) > now => {
-                self.tail_probe.wait_until(wanted)
+            Some(probe_at) if probe_at.min(self.rto_deadline) > now => {
+                self.tail_probe.wait_until(probe_at)
             }
             Some(_) => {
                 self.tail_probe.expire();
@@ -176,7 +176,7 @@ impl Sender {
         self.conn.cwnd_segs = self.conn.in_flight_segs + 1;
         self.conn.cwnd_cnt = 0;
         self.high_seq = self.board.next();
-        self.tell_state(CaState::Loss);
+        self.enter_state(CaState::Loss);
         self.timeouts_in_row += 1;
         self.rtt.back_off();
         self.rto_deadline = now + self.rtt.rto();

@@ -12,20 +12,20 @@ pub const SWITCHES: [(&str, &str); 58] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     (
         "handshake",
-        "a flow begins with a SYN and sends data once that is answered, so that it learns the RTT \
-         of a full path; if not, its connection is there and knows the RTT of the empty path",
+        "a flow begins with a SYN, sends data after the answer and learns the RTT of a full path; if \
+         false, its connection exists and knows the RTT of the empty path",
     ),
-    ("syn_timeout_ns", "how long a SYN or SYN-ACK waits until it is sent again, in ns"),
+    ("syn_timeout_ns", "time after which a SYN or SYN-ACK is sent again, in ns"),
     (
         "syn_linear_timeouts",
         "timeouts of the SYN before they double (tcp_syn_linear_timeouts of Linux since 6.5)",
     ),
     (
         "syn_retries_free",
-        "losses of the SYN after which the initial window is still whole and not one segment \
+        "most losses of the SYN that leave the initial window whole; after more it is one segment \
          (RFC 5681); none: any",
     ),
-    ("growth", "what the window's growth counts: acks, segments or bytes (RFC 3465)"),
+    ("growth", "unit of the window's growth: acks, segments or bytes (RFC 3465)"),
     (
         "byte_counting_segs",
         "segments that an ACK adds in slow start at most, with growth by bytes: 2 (RFC 3465) or 1 \
@@ -34,115 +34,110 @@ pub const SWITCHES: [(&str, &str); 58] = [
     ("slow_start_inclusive", "slow start while cwnd <= ssthresh, rather than cwnd < ssthresh"),
     (
         "reduction",
-        "how the window falls during recovery: rate-halving (Linux until 2.6.12), \
+        "reduction of the window during recovery: rate-halving (Linux until 2.6.12), \
          rate-halving-bounded (2.6.13 to 3.1), prr-slow-start (3.2 to 4.2), prr-cautious (4.3 to \
          5.13) or prr (RFC 9937)",
     ),
     (
         "loss_detection",
-        "when a segment is taken for lost: fack, fack-rack (Linux 4.14), sacked (RFC 6675), \
+        "detection of losses: fack, fack-rack (Linux 4.14), sacked (RFC 6675), \
          rack (RFC 8985) or new-reno (no SACK, RFC 6582)",
     ),
     ("reordering_segs", "segments that may arrive out of order before a loss is inferred"),
-    ("reordering_max_segs", "up to how many that rises once reordering has been seen"),
+    ("reordering_max_segs", "most that this rises to once reordering was seen"),
     ("early_retransmit", "fewer SACKs suffice where few segments are outstanding (RFC 5827)"),
     (
         "tail_probe",
-        "whether a lost tail is probed for before a timeout: off, draft (Linux 3.10 to 4.12) \
+        "probes for a lost tail before a timeout: off, draft (Linux 3.10 to 4.12) \
          or rfc8985",
     ),
-    ("frto", "whether a timeout may prove spurious by what arrives next (RFC 5682)"),
-    ("undo", "whether a reduction that proves spurious is taken back (RFC 4015, RFC 3708)"),
-    ("rto_rule", "how the retransmission timeout is computed: linux or rfc6298"),
-    ("rtt_from_timestamps", "echoed timestamps tell the RTT of what was sent again (RFC 7323)"),
+    ("frto", "the next ACKs may prove a timeout spurious (RFC 5682)"),
+    ("undo", "a reduction that proves spurious is undone (RFC 4015, RFC 3708)"),
+    ("rto_rule", "rule for the retransmission timeout: linux or rfc6298"),
+    ("rtt_from_timestamps", "echoed timestamps give the RTT of retransmissions (RFC 7323)"),
     (
-        "tells_of_all_acks",
+        "reports_all_acks",
         "the algorithm hears of ACKs that only SACK, and RTTs of timestamps (Linux since 4.2)",
     ),
-    (
-        "ack_event_first",
-        "the algorithm hears that there is an ACK before it hears what that says (Linux until 6.15)",
-    ),
-    ("min_rtt_window_ns", "how long the smallest RTT is remembered, in ns; none: for ever"),
+    ("ack_event_first", "`in_ack_event` comes before `pkts_acked` (Linux until 6.15)"),
+    ("min_rtt_window_ns", "time for which the smallest RTT is remembered, in ns; none: for ever"),
     ("burst_after_recovery_segs", "window beyond the flight when recovery ends; none: ssthresh"),
-    ("pacing", "which flows are paced: off (those whose algorithm sets a rate) or fq (all)"),
+    ("pacing", "paced flows: off (those whose algorithm sets a rate) or fq (all)"),
     ("pacing_free_segs", "segments of a new connection that pacing lets go at once"),
     ("pacing_credit", "a late chunk shortens the wait for the next, by at most half its length"),
-    ("pacing_late_ns", "how late the timer is that a paced chunk waits for, in ns"),
+    ("pacing_late_ns", "lateness of the timer of a paced chunk, in ns"),
     ("tso", "segments leave in chunks of about a millisecond, as with segmentation offload"),
-    ("tso_push", "a chunk's last segment says PSH and is acknowledged at once (Linux since 5.4)"),
+    ("tso_push", "a chunk's last segment has PSH and is acknowledged at once (Linux since 5.4)"),
     (
         "window_push",
         "without chunks, a segment that exceeds half of the largest window is acknowledged at once, as \
          its sender pushes it (Linux since 6.6)",
     ),
-    ("tsq_bytes", "most bytes of a flow that may wait in its own host; none: no limit"),
+    ("tsq_bytes", "most bytes of a flow that may wait in its host; none: no limit"),
     (
         "local_drops",
-        "a segment that the full queue of its own host refuses stays with the sender, which reduces \
-         its window as after a congestion mark (Linux); if not, it is lost",
+        "the sender keeps a segment that its host's full queue refuses, and reduces its window as \
+         after a congestion mark (Linux); if false, the segment is lost",
     ),
     (
         "slow_start",
-        "growth below ssthresh: own (as the algorithm has it), standard (RFC 5681), limited (RFC \
+        "growth below ssthresh: own (the algorithm's), standard (RFC 5681), limited (RFC \
          3742), hystart (Linux), hystart++ (RFC 9406), search (draft-chung-ccwg-search) or \
          careful-resume (RFC 9959)",
     ),
-    ("limited_slow_start_segs", "window from which limited slow start slows down, in segments"),
-    ("resume_window_segs", "window that careful-resume has of an earlier connection, in segments"),
-    ("resume_rtt_ns", "smallest RTT that careful-resume has of that connection, in ns"),
+    ("limited_slow_start_segs", "window from which limited slow start is slower, in segments"),
+    ("resume_window_segs", "window of an earlier connection for careful-resume, in segments"),
+    ("resume_rtt_ns", "smallest RTT of that connection, in ns"),
     ("slow_start_after_idle", "each timeout's length of idle time halves the window"),
     (
         "window_validation",
-        "a window that for a timeout's length was neither used nor about to grow falls towards its use",
+        "a window that was not used for a timeout's length falls towards its use",
     ),
-    ("receive_window_bytes", "payload that the receiver lets be outstanding; none: no limit"),
+    ("receive_window_bytes", "most payload in flight that the receiver allows; none: no limit"),
     (
         "receive_buffer_bytes",
-        "receive buffer of a new connection (tcp_rmem): segments that raise the window which it \
-         allows are acknowledged at once",
+        "receive buffer of a new connection (tcp_rmem); segments that raise its window are \
+         acknowledged at once",
     ),
-    ("receive_buffer_max_bytes", "what that buffer may grow to; 0: the window is never raised"),
+    ("receive_buffer_max_bytes", "largest receive buffer; 0: the window is never raised"),
     (
         "rto_min_ns",
         "shortest variance term of the retransmission timeout, or with rfc6298 shortest \
          timeout, in ns",
     ),
     ("rto_max_ns", "longest retransmission timeout, in ns"),
-    ("delayed_ack_ns", "how long an acknowledgement may wait for a second segment, in ns"),
+    ("delayed_ack_ns", "longest wait of an acknowledgement for a second segment, in ns"),
     ("quick_acks", "segments acknowledged one by one when a connection starts"),
-    ("delayed_ack", "how the wait of an acknowledgement is found: fixed or adaptive"),
+    ("delayed_ack", "wait of an acknowledgement: fixed or adaptive"),
     ("delayed_ack_max_ns", "longest wait of an acknowledgement if it is adaptive, in ns"),
-    (
-        "timer_tick_ns",
-        "tick of the kernel's timers, in ns (1 s / HZ), with which they end; none: they end exactly",
-    ),
-    ("sack", "ACKs report what has arrived out of order (RFC 2018); if not, use new-reno"),
-    ("dsack", "they also report what has arrived twice (RFC 2883)"),
+    ("timer_tick_ns", "tick of the kernel's timers, in ns (1 s / HZ); none: timers are exact"),
+    ("sack", "ACKs report data out of order (RFC 2018); if false, use new-reno"),
+    ("dsack", "they also report data that arrived twice (RFC 2883)"),
     ("timestamps", "segments carry timestamps (RFC 7323), which cost one SACK block of four"),
     (
         "ecn",
-        "congestion marks: off, classic (RFC 3168), dctcp (RFC 8257), which algorithms that need marks have unless l4s is set, or l4s: the same echo and ECT(1) (RFC 9331), for these algorithms only",
+        "congestion marks: off, classic (RFC 3168), dctcp (RFC 8257; the default of algorithms that \
+         need marks) or l4s (for these algorithms only: the same echo and ECT(1), RFC 9331)",
     ),
     (
         "accecn",
-        "ACKs count marked packets (Accurate ECN, RFC 9768; tcp_ecn = 3 of Linux since 7.0), so that \
-         an ACK that is lost loses no marks; needs ecn, or an algorithm that needs marks",
+        "ACKs count marked packets, so that a lost ACK loses no marks (Accurate ECN, RFC 9768; \
+         tcp_ecn = 3 of Linux since 7.0); needs ecn or an algorithm that needs marks",
     ),
     (
         "accecn_option",
-        "ACKs that then carry counters of bytes too: always (with room for it, tcp_ecn_option = 2), \
-         changes (after a mark or a change and three in an RTT, tcp_ecn_option = 1) or never",
+        "ACKs that then also carry counters of bytes: always (where there is space; tcp_ecn_option = \
+         2), changes (after a mark or a change and three in an RTT; tcp_ecn_option = 1) or never",
     ),
     (
         "ecn_peer",
-        "what the receiver's end speaks of ECN: same (what is asked for), classic (RFC 3168) or off; \
-         the connection has no more",
+        "ECN of the receiver: same (as requested), classic (RFC 3168) or off; the connection has no \
+         more",
     ),
-    ("sack_compression_ns", "how long the ACK of a segment out of order may wait, in ns; 0: not"),
+    ("sack_compression_ns", "longest wait of the ACK of a segment out of order, in ns; 0: none"),
     ("sack_compression_segs", "most segments out of order that wait for one ACK"),
     ("gro_segs", "segments that receive offload merges into one; 0 or 1: none"),
-    ("gro_flush_ns", "how long the first of them may wait for the others, in ns"),
+    ("gro_flush_ns", "longest wait of the first of them for the others, in ns"),
 ];
 
 /// A profile's name and overrides of single switches, as the scenario gives them.
@@ -290,7 +285,7 @@ mod tests {
         let (key, problem) = choice(json!({"sack": false})).resolve().unwrap_err();
         assert_eq!(key, "switches.sack");
         assert!(problem.contains("loss_detection") && problem.contains("rack"), "{problem}");
-        for (switches, key, said) in [
+        for (switches, key, words) in [
             (
                 json!({"slow_start": "careful-resume", "resume_rtt_ns": 40_000_000}),
                 "resume_window_segs",
@@ -308,9 +303,9 @@ mod tests {
             ),
             (json!({"accecn_option": "never"}), "accecn_option", "accecn = true alone"),
         ] {
-            let (found, problem) = choice(switches).resolve().unwrap_err();
-            assert_eq!(found, format!("switches.{key}"));
-            assert!(problem.contains(said), "{problem}");
+            let (key_path, problem) = choice(switches).resolve().unwrap_err();
+            assert_eq!(key_path, format!("switches.{key}"));
+            assert!(problem.contains(words), "{problem}");
         }
         let counting = choice(json!({"sack": false, "loss_detection": "new-reno"}));
         assert!(!counting.resolve().unwrap().sack);

@@ -98,7 +98,7 @@ fn linux_2_6_6() -> Stack {
         frto: false,
         undo: false,
         rtt_from_timestamps: false,
-        tells_of_all_acks: false,
+        reports_all_acks: false,
         ack_event_first: true,
         min_rtt_window_ns: None,
         // tcp_max_burst, by which tcp_moderate_cwnd limited the window.
@@ -142,7 +142,7 @@ fn linux_3_16() -> Stack {
         reordering_max_segs: segments(127),
         early_retransmit: true,
         tail_probe: ProbeRule::Draft,
-        tells_of_all_acks: false,
+        reports_all_acks: false,
         min_rtt_window_ns: None,
         // tcp_limit_output_bytes was 128 KB.
         tsq_bytes: bytes(1 << 17),
@@ -224,7 +224,7 @@ pub(crate) const fn linux_6() -> Stack {
         undo: true,
         rto_rule: RtoRule::Linux,
         rtt_from_timestamps: true,
-        tells_of_all_acks: true,
+        reports_all_acks: true,
         ack_event_first: false,
         // tcp_min_rtt_wlen: 300 s.
         min_rtt_window_ns: Some(Span::from_millis(300_000)),

@@ -1,7 +1,7 @@
 //! The calls of an algorithm and their order, which are those of Linux.
 
-use crate::wire::{Fate, Segment, Wire, ms, stack, steady};
-use dumbbell_algorithm::own;
+use crate::wire::{Segment, Wire, WireOutcome, ms, stack, steady};
+use dumbbell_algorithm::user_defined;
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{Ecn, ProbeRule, Stack};
 
@@ -73,12 +73,12 @@ fn calls<D, A>(wire: &Wire<D, A>) -> String {
     letters.chars().filter_map(name).map(char::from).filter(|&letter| letter != '.').collect()
 }
 
-fn transfer<D: FnMut(Time, Segment) -> Fate>(
+fn transfer<D: FnMut(Time, Segment) -> WireOutcome>(
     stack: &Stack,
     segs: u64,
     data: D,
-) -> Wire<D, impl FnMut(Time) -> Fate + use<D>> {
-    let witness = own::load("witness", WITNESS, "witness.c").expect("an algorithm");
+) -> Wire<D, impl FnMut(Time) -> WireOutcome + use<D>> {
+    let witness = user_defined::load("witness", WITNESS, "witness.c").expect("an algorithm");
     let mut wire = Wire::of(stack, witness, Some(segs), RTT, data, steady(DELAY));
     wire.finish();
     wire
@@ -89,14 +89,14 @@ fn plain(name: &str) -> Stack {
 }
 
 #[test]
-fn that_there_is_an_ack_is_told_before_what_it_says_on_old_kernels_and_after_it_on_new_ones() {
+fn in_ack_event_comes_before_pkts_acked_on_old_kernels_and_after_it_on_new_ones() {
     for (profile, expected) in [("linux-4.14", "ARGARG"), ("linux-6", "RAGRAG")] {
-        let wire = transfer(&stack(profile), 2, |_, _| Fate::after(DELAY));
+        let wire = transfer(&stack(profile), 2, |_, _| WireOutcome::after(DELAY));
         assert_eq!(calls(&wire), expected, "{profile}");
         // The order is the same if an ACK carries more.
         let data = |_: Time, segment: Segment| {
             let is_lost = segment.number == 0 && !segment.is_retransmission;
-            if is_lost { Fate::lost() } else { Fate::after(DELAY) }
+            if is_lost { WireOutcome::lost() } else { WireOutcome::after(DELAY) }
         };
         let wire = transfer(&plain(profile), 5, data);
         let first = if profile == "linux-6" { "RAd" } else { "ARd" };
@@ -108,25 +108,25 @@ fn that_there_is_an_ack_is_told_before_what_it_says_on_old_kernels_and_after_it_
 fn a_recovery_is_over_before_the_reduction_is_and_a_reduction_for_a_mark_after_it() {
     let data = |_: Time, segment: Segment| {
         let is_lost = segment.number == 5 && !segment.is_retransmission;
-        if is_lost { Fate::lost() } else { Fate::after(DELAY) }
+        if is_lost { WireOutcome::lost() } else { WireOutcome::after(DELAY) }
     };
     let wire = transfer(&plain("linux-6"), 10, data);
     assert!(calls(&wire).ends_with("RAoCG"), "{}", calls(&wire));
     let marking = Stack { ecn: Ecn::Classic, ..plain("linux-6") };
     let data = |_: Time, segment: Segment| {
-        if segment.number == 5 { Fate::marked(DELAY) } else { Fate::after(DELAY) }
+        if segment.number == 5 { WireOutcome::marked(DELAY) } else { WireOutcome::after(DELAY) }
     };
     let wire = transfer(&marking, 24, data);
     assert!(calls(&wire).contains("RACoG"), "{}", calls(&wire));
 }
 
 #[test]
-fn each_timeout_of_a_series_is_told_as_a_state_of_its_own() {
+fn each_timeout_of_a_series_is_reported_as_a_separate_state() {
     let mut transmissions = 0;
     let data = move |_: Time, segment: Segment| {
         transmissions += u32::from(segment.number == 9);
         let is_lost = segment.number == 9 && transmissions <= 3;
-        if is_lost { Fate::lost() } else { Fate::after(DELAY) }
+        if is_lost { WireOutcome::lost() } else { WireOutcome::after(DELAY) }
     };
     let wire = transfer(&plain("linux-6"), 10, data);
     assert_eq!(wire.sender.counters().timeouts, 3);
@@ -165,11 +165,11 @@ CC_ALGORITHM(idler, .title = "Idler", .family = CC_FAMILY_LOSS, .year = 2026,
 "#;
 
 #[test]
-fn a_start_after_idle_time_tells_when_data_was_last_sent() {
-    let idler = own::load("idler", IDLER, "idler.c").expect("an algorithm");
+fn a_start_after_idle_time_reports_when_data_was_last_sent() {
+    let idler = user_defined::load("idler", IDLER, "idler.c").expect("an algorithm");
     for slow_start_after_idle in [false, true] {
         let stack = Stack { slow_start_after_idle, ..plain("linux-6") };
-        let data = |_: Time, _: Segment| Fate::after(DELAY);
+        let data = |_: Time, _: Segment| WireOutcome::after(DELAY);
         let mut wire = Wire::of(&stack, idler, Some(5), RTT, data, steady(DELAY));
         wire.finish();
         assert_eq!(wire.sender.algorithm_info()[0], 0);
@@ -181,7 +181,7 @@ fn a_start_after_idle_time_tells_when_data_was_last_sent() {
     // Retransmissions count, too.
     let data = |_: Time, segment: Segment| {
         let is_lost = segment.number == 4 && !segment.is_retransmission;
-        if is_lost { Fate::lost() } else { Fate::after(DELAY) }
+        if is_lost { WireOutcome::lost() } else { WireOutcome::after(DELAY) }
     };
     let mut wire = Wire::of(&plain("linux-6"), idler, Some(5), RTT, data, steady(DELAY));
     wire.finish();

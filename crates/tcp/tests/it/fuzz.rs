@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use crate::wire::{Event, Fate, Segment, Wire, ms, steady};
+use crate::wire::{Event, Segment, Wire, WireOutcome, ms, steady};
 use dumbbell_network::{Random, Span, Time};
 use dumbbell_tcp::{Ecn, LossDetection, PROFILES, Pacing, Stack};
 use proptest::prelude::*;
@@ -20,16 +20,16 @@ struct Trouble {
 }
 
 impl Trouble {
-    fn fate(&self, random: &mut Random, lost: u64) -> Fate {
+    fn outcome(&self, random: &mut Random, lost: u64) -> WireOutcome {
         let mut chance = |per_mille| random.up_to(999) < per_mille;
         if chance(lost) {
-            return Fate::lost();
+            return WireOutcome::lost();
         }
         let copies = 1 + usize::from(chance(self.duplicated));
         let is_marked = chance(self.marked);
         let late = |is_late| if is_late { ms(self.late_by_ms) } else { Span::ZERO };
         let delays = (0..copies).map(|_| ms(self.delay_ms).0 + late(chance(self.late)).0);
-        Fate { delays: delays.map(Span).collect(), is_marked }
+        WireOutcome { delays: delays.map(Span).collect(), is_marked }
     }
 }
 
@@ -84,10 +84,10 @@ proptest! {
             Some(segs),
             ms(2 * trouble.delay_ms),
             |_, segment| {
-                let fate = trouble.fate(&mut data, trouble.lost);
-                Fate { is_marked: fate.is_marked && segment.ect, ..fate }
+                let outcome = trouble.outcome(&mut data, trouble.lost);
+                WireOutcome { is_marked: outcome.is_marked && segment.ect, ..outcome }
             },
-            |_| trouble.fate(&mut acks, trouble.acks_lost),
+            |_| trouble.outcome(&mut acks, trouble.acks_lost),
         );
         wire.peer.has_sack = stack.loss_detection != LossDetection::NewReno;
         wire.finish();
@@ -110,7 +110,7 @@ proptest! {
         segs in 1u64..3_000,
     ) {
         let delay = ms(delay_ms);
-        let data = |_, _| Fate::after(delay);
+        let data = |_, _| WireOutcome::after(delay);
         let mut wire = Wire::new(&stack, algorithm, Some(segs), ms(2 * delay_ms), data, steady(delay));
         wire.finish();
         prop_assert_eq!(wire.sender.counters().sent_segs, segs);
@@ -128,7 +128,7 @@ proptest! {
         let stack = Stack { timestamps, ..(PROFILES[profile].stack)() };
         let data = move |_: Time, segment: Segment| {
             let is_victim = segment.number == victim && !segment.is_retransmission;
-            Fate::after(ms(50 + if is_victim { late_by_ms } else { 0 }))
+            WireOutcome::after(ms(50 + if is_victim { late_by_ms } else { 0 }))
         };
         let mut wire = Wire::new(&stack, "reno", Some(400), ms(100), data, steady(ms(50)));
         wire.finish();

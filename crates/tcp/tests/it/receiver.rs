@@ -86,8 +86,8 @@ fn a_lone_segment_that_waits_in_vain_makes_the_next_wait_longer() {
     }
     assert_eq!(waits, [40, 80, 100, 100], "a round trip at most");
     assert_eq!(at_once(&mut receiver, 5..9), [true, true, true, false]);
-    let held = receiver.deadline().expect("a duplicate is held").0;
-    assert_eq!(on_timer(&mut receiver, held).len(), 1, "which is no wait in vain");
+    let deferred = receiver.deadline().expect("a duplicate is held").0;
+    assert_eq!(on_timer(&mut receiver, deferred).len(), 1, "which is no wait in vain");
     on_data(&mut receiver, 1_000 * MS, full(4));
     for number in 9..19 {
         on_data(&mut receiver, 1_001 * MS, full(number));
@@ -314,8 +314,8 @@ fn from_the_fourth_on_duplicates_wait_for_a_millisecond_or_a_twentieth_of_the_ro
 #[test]
 fn at_most_so_many_duplicates_wait_and_none_when_switched_off() {
     let few = Stack { sack_compression_segs: 3, ..plain() };
-    let held = [true, true, true, false, false, false, true, false];
-    assert_eq!(at_once(&mut receiver(&few), 1..9), held);
+    let deferred = [true, true, true, false, false, false, true, false];
+    assert_eq!(at_once(&mut receiver(&few), 1..9), deferred);
     let off = Stack { sack_compression_ns: Span::ZERO, ..plain() };
     assert_eq!(at_once(&mut receiver(&off), 1..9), [true; 8]);
 }

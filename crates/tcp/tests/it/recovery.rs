@@ -1,6 +1,6 @@
 //! Each mechanism of loss recovery on a wire of 100 ms, one trouble at a time.
 
-use crate::wire::{Event, Fate, Segment, Wire, ms, stack, steady};
+use crate::wire::{Event, Segment, Wire, WireOutcome, ms, stack, steady};
 use dumbbell_algorithm::CaState;
 use dumbbell_network::{Span, Time};
 use dumbbell_tcp::{Ecn, Growth, LossDetection, ProbeRule, Stack};
@@ -15,19 +15,19 @@ fn at(ms: u64) -> Time {
 }
 
 /// Lose the first transmission of some segments.
-fn losing(victims: &'static [u64]) -> impl FnMut(Time, Segment) -> Fate {
+fn losing(victims: &'static [u64]) -> impl FnMut(Time, Segment) -> WireOutcome {
     move |_, segment| {
         let is_lost = victims.contains(&segment.number) && !segment.is_retransmission;
-        if is_lost { Fate::lost() } else { Fate::after(DELAY) }
+        if is_lost { WireOutcome::lost() } else { WireOutcome::after(DELAY) }
     }
 }
 
 /// Run a transfer to its end.
-fn transfer<D: FnMut(Time, Segment) -> Fate>(
+fn transfer<D: FnMut(Time, Segment) -> WireOutcome>(
     stack: &Stack,
     segs: u64,
     data: D,
-) -> Wire<D, impl FnMut(Time) -> Fate + use<D>> {
+) -> Wire<D, impl FnMut(Time) -> WireOutcome + use<D>> {
     let mut wire = Wire::new(stack, "reno", Some(segs), RTT, data, steady(DELAY));
     wire.peer.has_sack = stack.loss_detection != LossDetection::NewReno;
     wire.finish();
@@ -61,7 +61,11 @@ fn rack_finds_a_lost_retransmission_without_a_timeout() {
     let mut lost = 0;
     let data = move |_: Time, segment: Segment| {
         lost += u32::from(segment.number == 20 && lost < 3);
-        if segment.number == 20 && lost < 3 { Fate::lost() } else { Fate::after(DELAY) }
+        if segment.number == 20 && lost < 3 {
+            WireOutcome::lost()
+        } else {
+            WireOutcome::after(DELAY)
+        }
     };
     let wire = transfer(&stack("linux-6"), 200, data);
     assert_eq!(wire.retransmitted(), [20, 20]);
@@ -70,13 +74,13 @@ fn rack_finds_a_lost_retransmission_without_a_timeout() {
 }
 
 /// Lose the first transmission of some segments, and the first two of one of them.
-fn losing_twice(twice: u64, victims: Range<u64>) -> impl FnMut(Time, Segment) -> Fate {
+fn losing_twice(twice: u64, victims: Range<u64>) -> impl FnMut(Time, Segment) -> WireOutcome {
     let mut seen = 0;
     move |_, segment| {
         seen += u32::from(segment.number == twice);
         let is_first = victims.contains(&segment.number) && !segment.is_retransmission;
         let is_lost = is_first || segment.number == twice && seen < 3;
-        if is_lost { Fate::lost() } else { Fate::after(DELAY) }
+        if is_lost { WireOutcome::lost() } else { WireOutcome::after(DELAY) }
     }
 }
 
@@ -118,7 +122,7 @@ fn rack_learns_of_a_lost_retransmission_from_one_that_arrived_behind_the_hole() 
             _ => false,
         };
         lost += u32::from(is_lost && segment.number == 20);
-        if is_lost { Fate::lost() } else { Fate::after(DELAY) }
+        if is_lost { WireOutcome::lost() } else { WireOutcome::after(DELAY) }
     };
     let wire = transfer(&stack("linux-6"), 30, data);
     assert_eq!(resent_at_ms(&wire), [(200, 20), (200, 25), (300, 20)]);
@@ -166,9 +170,9 @@ fn two_lost_segments_at_the_tail_are_found_through_the_probe() {
 fn a_probe_that_is_back_before_any_full_segment_repairs_the_tail() {
     let timeouts = |handshake_rtt| {
         let data = |_: Time, segment: Segment| match (segment.number, segment.is_retransmission) {
-            (8 | 9, false) => Fate::lost(),
-            (9, true) => Fate::after(DELAY),
-            _ => Fate::after(DELAY + ms(3)),
+            (8 | 9, false) => WireOutcome::lost(),
+            (9, true) => WireOutcome::after(DELAY),
+            _ => WireOutcome::after(DELAY + ms(3)),
         };
         let mut wire =
             Wire::new(&stack("linux-6"), "reno", Some(10), handshake_rtt, data, steady(DELAY));
@@ -192,9 +196,9 @@ fn a_needless_probe_costs_nothing() {
     let mut acks = 0;
     let late_acks = move |_| {
         acks += 1;
-        Fate::after(if acks > 8 { ms(450) } else { DELAY })
+        WireOutcome::after(if acks > 8 { ms(450) } else { DELAY })
     };
-    let data = |_, _| Fate::after(DELAY);
+    let data = |_, _| WireOutcome::after(DELAY);
     let mut wire = Wire::new(&stack("linux-6"), "reno", Some(10), RTT, data, late_acks);
     wire.finish();
     assert_eq!(wire.sender.counters().tail_probes, 1);
@@ -214,7 +218,7 @@ fn a_delay_spike_times_out_once_and_is_undone() {
         let stack = Stack { tail_probe: ProbeRule::Off, timestamps: false, ..stack(name) };
         let spike = |now: Time, _| {
             let late = if (at(300)..end).contains(&now) { end.since(now).0 } else { 0 };
-            Fate::after(Span(DELAY.0 + late))
+            WireOutcome::after(Span(DELAY.0 + late))
         };
         let wire = transfer(&stack, 600, spike);
         let counters = wire.sender.counters();
@@ -236,7 +240,7 @@ fn a_delay_spike_times_out_once_and_is_undone() {
 fn a_spike_of_two_timeouts_is_undone_too() {
     let spike = |now: Time, _| {
         let late = if (at(300)..at(2_000)).contains(&now) { at(2_000).since(now).0 } else { 0 };
-        Fate::after(Span(DELAY.0 + late))
+        WireOutcome::after(Span(DELAY.0 + late))
     };
     for (name, timestamps) in [("linux-6", true), ("linux-6", false), ("linux-3.16", false)] {
         let wire = transfer(&Stack { timestamps, ..stack(name) }, 600, spike);
@@ -250,7 +254,7 @@ fn a_spike_of_two_timeouts_is_undone_too() {
 fn with_timestamps_a_delay_spike_is_undone_at_the_first_acknowledgement() {
     let spike = |now: Time, _| {
         let late = if (at(300)..at(900)).contains(&now) { at(900).since(now).0 } else { 0 };
-        Fate::after(Span(DELAY.0 + late))
+        WireOutcome::after(Span(DELAY.0 + late))
     };
     let stack = Stack { tail_probe: ProbeRule::Off, ..stack("linux-6") };
     let mut wire = Wire::new(&stack, "reno", Some(600), RTT, spike, steady(DELAY));
@@ -265,7 +269,11 @@ fn with_timestamps_a_delay_spike_is_undone_at_the_first_acknowledgement() {
 fn a_real_timeout_is_not_undone() {
     for name in ["linux-2.6.6", "linux-2.6.26", "linux-3.16", "linux-4.14", "linux-6", "rfc"] {
         let blackout = |now: Time, _| {
-            if (at(250)..at(1_500)).contains(&now) { Fate::lost() } else { Fate::after(DELAY) }
+            if (at(250)..at(1_500)).contains(&now) {
+                WireOutcome::lost()
+            } else {
+                WireOutcome::after(DELAY)
+            }
         };
         let wire = transfer(&stack(name), 400, blackout);
         let counters = wire.sender.counters();
@@ -278,10 +286,10 @@ fn a_real_timeout_is_not_undone() {
 }
 
 /// Delays one segment so that many overtake it, and loses none.
-fn late(now: Time, segment: Segment) -> Fate {
+fn late(now: Time, segment: Segment) -> WireOutcome {
     let _ = now;
     let is_late = segment.number == 40 && !segment.is_retransmission;
-    Fate::after(Span(DELAY.0 + if is_late { 60_000_000 } else { 0 }))
+    WireOutcome::after(Span(DELAY.0 + if is_late { 60_000_000 } else { 0 }))
 }
 
 #[test]
@@ -309,7 +317,7 @@ fn reordering_is_undone_by_an_old_timestamp_at_once_and_by_a_duplicate_later() {
 fn what_reordering_cost_once_it_does_not_cost_again() {
     let late = |_: Time, segment: Segment| {
         let is_late = segment.number % 50 == 40 && !segment.is_retransmission;
-        Fate::after(Span(DELAY.0 + if is_late { 5_000_000 } else { 0 }))
+        WireOutcome::after(Span(DELAY.0 + if is_late { 5_000_000 } else { 0 }))
     };
     let wire = transfer(&stack("linux-6"), 3_000, late);
     let counters = wire.sender.counters();
@@ -330,7 +338,11 @@ fn a_mark_reduces_once_and_is_answered_once() {
     let stack = Stack { ecn: Ecn::Classic, ..stack("linux-6") };
     let data = move |_: Time, segment: Segment| {
         assert_eq!(segment.ect, !segment.is_retransmission, "new data only");
-        if (40..44).contains(&segment.number) { Fate::marked(DELAY) } else { Fate::after(DELAY) }
+        if (40..44).contains(&segment.number) {
+            WireOutcome::marked(DELAY)
+        } else {
+            WireOutcome::after(DELAY)
+        }
     };
     let wire = transfer(&stack, 400, data);
     let reduced = reductions(&wire.events.0);
@@ -349,9 +361,9 @@ fn a_mark_reduces_once_and_is_answered_once() {
 fn a_loss_while_the_window_falls_for_a_mark_costs_no_second_reduction() {
     let stack = Stack { ecn: Ecn::Classic, ..stack("linux-6") };
     let data = |_: Time, segment: Segment| match segment.number {
-        40 => Fate::marked(DELAY),
-        45 if !segment.is_retransmission => Fate::lost(),
-        _ => Fate::after(DELAY),
+        40 => WireOutcome::marked(DELAY),
+        45 if !segment.is_retransmission => WireOutcome::lost(),
+        _ => WireOutcome::after(DELAY),
     };
     let wire = transfer(&stack, 400, data);
     assert_eq!(reductions(&wire.events.0).len(), 1);
@@ -363,7 +375,7 @@ fn a_loss_while_the_window_falls_for_a_mark_costs_no_second_reduction() {
 fn after_a_mark_nothing_is_undone() {
     let stack = Stack { ecn: Ecn::Classic, ..stack("linux-6") };
     let data = |now: Time, segment: Segment| match segment.number {
-        41 => Fate::marked(DELAY),
+        41 => WireOutcome::marked(DELAY),
         _ => late(now, segment),
     };
     let wire = transfer(&stack, 400, data);
@@ -406,7 +418,7 @@ fn one_loss_costs_one_retransmission_and_one_reduction_in_every_profile() {
 
 #[test]
 fn a_flow_without_loss_sends_in_bursts() {
-    let wire = transfer(&stack("linux-6"), 400, |_, _| Fate::after(DELAY));
+    let wire = transfer(&stack("linux-6"), 400, |_, _| WireOutcome::after(DELAY));
     assert!(wire.bursts >= 100, "{} bursts", wire.bursts);
     let wire = transfer(&stack("linux-6"), 400, losing(&[60]));
     assert!(wire.bursts >= 50, "{} bursts around a loss", wire.bursts);
@@ -418,7 +430,7 @@ fn smallest_rtts_us(profile: &str) -> (u32, u32) {
     let delay = Span::from_micros(50_300);
     let data = move |_: Time, segment: Segment| {
         let is_lost = segment.number == 20 && !segment.is_retransmission;
-        if is_lost { Fate::lost() } else { Fate::after(delay) }
+        if is_lost { WireOutcome::lost() } else { WireOutcome::after(delay) }
     };
     let mut wire =
         Wire::new(&stack(profile), "reno", Some(200), Span(2 * delay.0), data, steady(delay));
@@ -428,7 +440,7 @@ fn smallest_rtts_us(profile: &str) -> (u32, u32) {
 }
 
 #[test]
-fn timestamps_tell_algorithms_the_rtt_of_what_was_sent_again_since_linux_4_2() {
+fn timestamps_give_algorithms_the_rtt_of_retransmissions_since_linux_4_2() {
     assert_eq!(smallest_rtts_us("linux-3.16"), (100_600, 100_600));
     // The time is in whole milliseconds: the retransmission came 0.2 ms before the end of one.
     for profile in ["linux-4.14", "linux-6"] {
@@ -472,9 +484,9 @@ fn byte_counting_adds_no_more_than_its_limit_for_an_ack() {
         let mut count = 0;
         let acks = |_| {
             count += 1;
-            if count % 2 == 0 { Fate::after(DELAY) } else { Fate::lost() }
+            if count % 2 == 0 { WireOutcome::after(DELAY) } else { WireOutcome::lost() }
         };
-        let data = |_: Time, _: Segment| Fate::after(DELAY);
+        let data = |_: Time, _: Segment| WireOutcome::after(DELAY);
         let mut wire = Wire::new(&stack, "reno", Some(1_000), RTT, data, acks);
         wire.run(at(101));
         assert_eq!(wire.sender.conn().cwnd_segs, cwnd, "five ACKs for two segments each");

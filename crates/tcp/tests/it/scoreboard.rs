@@ -360,7 +360,7 @@ fn a_probe_of_the_last_segment_leaves_the_time_when_it_was_new() {
 }
 
 #[test]
-fn what_a_duplicate_ack_stands_for_is_no_arrival() {
+fn the_segment_behind_a_duplicate_ack_is_no_arrival() {
     let mut board = board(LossDetection::NewReno);
     for (cumulative, newest) in [(2, Some(1)), (2, None), (2, None), (6, Some(5))] {
         let ack = Ack { cumulative, ..Ack::default() };

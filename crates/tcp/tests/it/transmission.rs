@@ -310,14 +310,14 @@ fn chunks_of_several_segments_say_where_they_end() {
             bench.pushed,
         )
     };
-    let (chunks, said) = pushed(true);
+    let (chunks, pushes) = pushed(true);
     let last: Vec<_> =
-        (0..said.len()).filter(|segment| said[*segment]).map(|segment| segment + 1).collect();
+        (0..pushes.len()).filter(|segment| pushes[*segment]).map(|segment| segment + 1).collect();
     let ends: Vec<_> = chunks.iter().filter(|(_, segs)| *segs > 1).map(|(end, _)| *end).collect();
     assert!(ends.len() > 20, "{chunks:?}");
     assert!(ends.iter().all(|end| last.contains(end)), "{chunks:?} {last:?}");
     assert!(chunks.iter().all(|(end, segs)| *segs > 1 || !last.contains(end)), "{chunks:?}");
-    assert!(pushed(false).1.iter().all(|said| !said), "before Linux 5.4");
+    assert!(pushed(false).1.iter().all(|pushes| !pushes), "before Linux 5.4");
 }
 
 #[test]

@@ -28,8 +28,8 @@ use hdrhistogram::Histogram;
 
 use self::greetings::Greetings;
 use self::headers::Headers;
-pub use self::network_clock::HeldUp;
 use self::network_clock::NetworkClock;
+pub use self::network_clock::Stalls;
 use self::slots::Slots;
 use self::wire::Sent;
 use crate::clock::Clock;
@@ -81,9 +81,9 @@ pub struct Emulated {
     /// Share of the time in which the emulator had work to do, in 1/1000.
     pub busy_permille: u32,
     /// Sum of the emulator's stalls in ns, ...
-    pub held_ns: u64,
+    pub stalled_ns: u64,
     /// ... and the longest one.
-    pub held_max_ns: u64,
+    pub stalled_max_ns: u64,
     /// Packets that a host refused.
     pub refused: u64,
 }
@@ -179,8 +179,8 @@ impl<'a> Emulator<'a> {
     }
 
     /// The emulator's stalls, for readers during the run.
-    pub fn held_up(&self) -> Arc<HeldUp> {
-        self.clock.told()
+    pub fn stalls(&self) -> Arc<Stalls> {
+        self.clock.shared()
     }
 
     /// Run the network until the end of the scenario, or until `stop`.
@@ -196,7 +196,8 @@ impl<'a> Emulator<'a> {
             }
             round_ns = now_ns;
             let look = round % ROUNDS_PER_LOOK == 0;
-            if now_ns + self.clock.held_ns() as i64 > end_ns || look && stop.load(Ordering::Relaxed)
+            if now_ns + self.clock.stalled_ns() as i64 > end_ns
+                || look && stop.load(Ordering::Relaxed)
             {
                 break;
             }
@@ -399,8 +400,8 @@ impl<'a> Emulator<'a> {
     }
 
     fn give(&mut self, device: usize, slot: u32) {
-        let taken = self.host(device).device.give(self.slots.packet(slot));
-        self.refused += u64::from(!taken);
+        let is_taken = self.host(device).device.give(self.slots.packet(slot));
+        self.refused += u64::from(!is_taken);
         self.slots.release(slot);
     }
 
@@ -429,8 +430,8 @@ impl<'a> Emulator<'a> {
             lateness: self.lateness,
             waiting: self.waiting,
             busy_permille,
-            held_ns: self.clock.held_ns(),
-            held_max_ns: self.clock.longest_ns(),
+            stalled_ns: self.clock.stalled_ns(),
+            stalled_max_ns: self.clock.longest_ns(),
             refused: self.refused,
         }
     }

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::clock::Clock;
 
 /// Shortest stall. All work of the emulator takes less time.
-const HELD_UP_NS: i64 = 100_000;
+const STALL_NS: i64 = 100_000;
 
 /// Stalls of the emulator, for readers during the run.
 #[derive(Debug, Default)]
-pub struct HeldUp {
+pub struct Stalls {
     /// Their sum, in ns.
     pub total_ns: AtomicU64,
     /// The longest, in ns.
@@ -27,20 +27,26 @@ pub struct HeldUp {
 pub struct NetworkClock {
     clock: Clock,
     last_ns: i64,
-    held_ns: i64,
+    stalled_ns: i64,
     longest_ns: i64,
-    told: Arc<HeldUp>,
+    shared: Arc<Stalls>,
 }
 
 impl NetworkClock {
     /// A clock of the network that begins now.
     pub fn new(clock: Clock) -> Self {
-        Self { clock, last_ns: clock.now_ns(), held_ns: 0, longest_ns: 0, told: Arc::default() }
+        Self {
+            clock,
+            last_ns: clock.now_ns(),
+            stalled_ns: 0,
+            longest_ns: 0,
+            shared: Arc::default(),
+        }
     }
 
     /// Its stalls, for other threads.
-    pub fn told(&self) -> Arc<HeldUp> {
-        Arc::clone(&self.told)
+    pub fn shared(&self) -> Arc<Stalls> {
+        Arc::clone(&self.shared)
     }
 
     /// Time since the run began without all stalls, in ns; negative before.
@@ -53,23 +59,23 @@ impl NetworkClock {
     fn at(&mut self, real_ns: i64) -> i64 {
         let gap_ns = real_ns - self.last_ns;
         self.last_ns = real_ns;
-        if gap_ns > HELD_UP_NS && real_ns > 0 {
-            self.hold(gap_ns.min(real_ns));
+        if gap_ns > STALL_NS && real_ns > 0 {
+            self.stall(gap_ns.min(real_ns));
         }
-        real_ns - self.held_ns
+        real_ns - self.stalled_ns
     }
 
     #[cold]
-    fn hold(&mut self, gap_ns: i64) {
-        self.held_ns += gap_ns;
+    fn stall(&mut self, gap_ns: i64) {
+        self.stalled_ns += gap_ns;
         self.longest_ns = self.longest_ns.max(gap_ns);
-        self.told.total_ns.store(self.held_ns(), Relaxed);
-        self.told.longest_ns.store(self.longest_ns(), Relaxed);
+        self.shared.total_ns.store(self.stalled_ns(), Relaxed);
+        self.shared.longest_ns.store(self.longest_ns(), Relaxed);
     }
 
     /// Sum of all stalls, in ns.
-    pub fn held_ns(&self) -> u64 {
-        self.held_ns as u64
+    pub fn stalled_ns(&self) -> u64 {
+        self.stalled_ns as u64
     }
 
     /// The longest stall, in ns.
@@ -84,17 +90,17 @@ mod tests {
     use dumbbell_network::Span;
 
     #[test]
-    fn time_stands_still_while_nobody_looks_for_long() {
+    fn time_stops_while_nobody_looks_for_long() {
         let mut clock = NetworkClock::new(Clock::starting_in(Span::from_millis(1_000)));
         clock.last_ns = -50_000_000;
         assert_eq!(clock.at(-20_000_000), -20_000_000);
         assert_eq!(clock.at(3_000_000), 0);
         assert_eq!((clock.at(3_050_000), clock.at(3_150_000)), (50_000, 150_000));
         assert_eq!(clock.at(5_150_000), 150_000);
-        assert_eq!((clock.held_ns(), clock.longest_ns()), (5_000_000, 3_000_000));
-        let told = clock.told();
+        assert_eq!((clock.stalled_ns(), clock.longest_ns()), (5_000_000, 3_000_000));
+        let shared = clock.shared();
         assert_eq!(
-            (told.total_ns.load(Relaxed), told.longest_ns.load(Relaxed)),
+            (shared.total_ns.load(Relaxed), shared.longest_ns.load(Relaxed)),
             (5_000_000, 3_000_000)
         );
     }

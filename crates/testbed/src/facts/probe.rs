@@ -2,13 +2,13 @@
 
 use libbpf_rs::{MapType, ProgramType, set_print};
 
-use super::read::Found;
+use super::read::Finding;
 use crate::kernel::Compiler;
 use crate::namespace::Namespace;
 use crate::tun::Tun;
 
 /// Check that the kernel accepts congestion control as BPF programs.
-pub(super) fn struct_ops() -> Found {
+pub(super) fn struct_ops() -> Finding {
     // Without the privilege, libbpf would also print to standard error.
     let print = set_print(None);
     let supported = ProgramType::StructOps
@@ -23,15 +23,15 @@ pub(super) fn struct_ops() -> Found {
 }
 
 /// Find a compiler for algorithms.
-pub(super) fn compiler() -> Found {
+pub(super) fn compiler() -> Finding {
     match Compiler::find() {
-        Ok(found) => Ok(format!("{}, version {}", found.path.display(), found.version)),
+        Ok(compiler) => Ok(format!("{}, version {}", compiler.path.display(), compiler.version)),
         Err(error) => Err(cause(&error)),
     }
 }
 
 /// Check that namespaces can be made.
-pub(super) fn namespace() -> Found {
+pub(super) fn namespace() -> Finding {
     match Namespace::new() {
         Ok(_) => Ok("can be made".into()),
         Err(error) => Err(cause(&error)),
@@ -39,7 +39,7 @@ pub(super) fn namespace() -> Found {
 }
 
 /// Check that a TUN device can be made. It disappears with its namespace.
-pub(super) fn tun() -> Found {
+pub(super) fn tun() -> Finding {
     let namespace = Namespace::new().map_err(|error| format!("no namespace: {}", cause(&error)))?;
     namespace
         .run(|| Tun::new("tun0", false).map(drop))

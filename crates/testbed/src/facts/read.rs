@@ -7,14 +7,14 @@ use std::thread::available_parallelism;
 const CAPABILITIES: [(&str, u32); 4] =
     [("CAP_NET_ADMIN", 12), ("CAP_SYS_ADMIN", 21), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
 
-const OWN_ALGORITHMS: [&str; 3] = ["reno", "cubic", "bbr"];
+const DUMBBELL_ALGORITHMS: [&str; 3] = ["reno", "cubic", "bbr"];
 
 /// Smallest memory limit of TCP, in bytes. It is the product of 1 Gbit/s and 160 ms, and a queue of
 /// that size, times eight for the overhead of buffers and for other flows.
 const TCP_BYTES_MIN: u64 = 8 * 40_000_000;
 
 /// The value found: `Ok` if it is sufficient.
-pub(super) type Found = Result<String, String>;
+pub(super) type Finding = Result<String, String>;
 
 const STOLEN_PERMILLE_MAX: u64 = 10;
 
@@ -30,24 +30,24 @@ pub(super) fn kernel_release() -> Option<String> {
     text("/proc/sys/kernel/osrelease").ok()
 }
 
-pub(super) fn privileges() -> Found {
+pub(super) fn privileges() -> Finding {
     let status = text("/proc/self/status")?;
-    let lacking = lacking_capabilities(&status).ok_or("no CapEff in /proc/self/status")?;
-    if lacking.is_empty() {
-        return Ok("all that it takes".into());
+    let missing = missing_capabilities(&status).ok_or("no CapEff in /proc/self/status")?;
+    if missing.is_empty() {
+        return Ok("all that are needed".into());
     }
-    Err(format!("without {}", lacking.join(", ")))
+    Err(format!("without {}", missing.join(", ")))
 }
 
-fn lacking_capabilities(status: &str) -> Option<Vec<&'static str>> {
+fn missing_capabilities(status: &str) -> Option<Vec<&'static str>> {
     let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
-    let held = u64::from_str_radix(line.trim(), 16).ok()?;
-    let lacking = CAPABILITIES.into_iter().filter(|(_, bit)| held & (1 << bit) == 0);
-    Some(lacking.map(|(name, _)| name).collect())
+    let available = u64::from_str_radix(line.trim(), 16).ok()?;
+    let missing = CAPABILITIES.into_iter().filter(|(_, bit)| available & (1 << bit) == 0);
+    Some(missing.map(|(name, _)| name).collect())
 }
 
 /// Find a type of this name in the kernel's BTF, where a zero byte ends each name.
-pub(super) fn named_in(btf: &Result<Vec<u8>, String>, name: &str) -> Found {
+pub(super) fn named_in(btf: &Result<Vec<u8>, String>, name: &str) -> Finding {
     let types = btf.as_ref().map_err(|_| "unknown without the kernel's types".to_owned())?;
     let entry = format!("\0{name}\0");
     if memmem(types, entry.as_bytes()) {
@@ -57,11 +57,11 @@ pub(super) fn named_in(btf: &Result<Vec<u8>, String>, name: &str) -> Found {
     }
 }
 
-fn memmem(within: &[u8], wanted: &[u8]) -> bool {
-    within.windows(wanted.len()).any(|window| window == wanted)
+fn memmem(within: &[u8], pattern: &[u8]) -> bool {
+    within.windows(pattern.len()).any(|window| window == pattern)
 }
 
-pub(super) fn jit() -> Found {
+pub(super) fn jit() -> Finding {
     match text("/proc/sys/net/core/bpf_jit_enable")?.as_str() {
         "0" => Err("off".into()),
         _ => Ok("on".into()),
@@ -69,7 +69,7 @@ pub(super) fn jit() -> Found {
 }
 
 /// Find the hierarchy of control groups for programs, and the group of this process.
-pub(super) fn cgroup2() -> Found {
+pub(super) fn cgroup2() -> Finding {
     let mounts = text("/proc/self/mountinfo")?;
     let place = mount_of(&mounts, "cgroup2").ok_or("not mounted")?;
     let groups = text("/proc/self/cgroup")?;
@@ -84,32 +84,32 @@ pub(super) fn cgroup2() -> Found {
 fn mount_of<'a>(mounts: &'a str, kind: &str) -> Option<&'a str> {
     mounts.lines().find_map(|line| {
         let (place, about) = line.split_once(" - ")?;
-        about.split(' ').next().filter(|&found| found == kind)?;
+        about.split(' ').next().filter(|&word| word == kind)?;
         place.split(' ').nth(4)
     })
 }
 
-pub(super) fn processors() -> Found {
+pub(super) fn processors() -> Finding {
     let count = available_parallelism().map_err(|error| error.to_string())?.get();
     if count >= 2 { Ok(count.to_string()) } else { Err("one".into()) }
 }
 
 /// Check `skb_defer_max`, the most buffers that wait until the processor that allocated them frees
 /// them. That is the emulator's processor, which frees them in between.
-pub(super) fn deferred_buffers() -> Found {
+pub(super) fn deferred_buffers() -> Finding {
     deferred(text("/proc/sys/net/core/skb_defer_max").ok().as_deref())
 }
 
 /// Judge the limit. Kernels before 6.0 have none, and let no buffer wait.
-fn deferred(most: Option<&str>) -> Found {
+fn deferred(most: Option<&str>) -> Finding {
     match most {
-        Some("0") | None => Ok("freed by who reads it".into()),
+        Some("0") | None => Ok("freed by their reader".into()),
         Some(most) => Err(format!("up to {most} buffers wait for the emulator")),
     }
 }
 
 /// Check the memory that the kernel grants all TCP sockets together.
-pub(super) fn tcp_memory() -> Found {
+pub(super) fn tcp_memory() -> Finding {
     let limits = text("/proc/sys/net/ipv4/tcp_mem")?;
     let pages = limits.split_whitespace().nth(2).and_then(|limit| limit.parse::<u64>().ok());
     let page = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE).ok().flatten();
@@ -119,19 +119,20 @@ pub(super) fn tcp_memory() -> Found {
     if bytes >= TCP_BYTES_MIN { Ok(shown) } else { Err(shown) }
 }
 
-pub(super) fn own_algorithms() -> Found {
+pub(super) fn dumbbell_algorithms() -> Finding {
     let available = text("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
-    let held: Vec<_> = available.split_whitespace().collect();
-    let lacking: Vec<_> = OWN_ALGORITHMS.into_iter().filter(|name| !held.contains(name)).collect();
-    if lacking.is_empty() {
-        Ok(OWN_ALGORITHMS.join(", "))
+    let available: Vec<_> = available.split_whitespace().collect();
+    let missing: Vec<_> =
+        DUMBBELL_ALGORITHMS.into_iter().filter(|name| !available.contains(name)).collect();
+    if missing.is_empty() {
+        Ok(DUMBBELL_ALGORITHMS.join(", "))
     } else {
-        Err(format!("without {}", lacking.join(", ")))
+        Err(format!("without {}", missing.join(", ")))
     }
 }
 
 /// Share of this machine's time since its start that its host gave to others.
-pub(super) fn stolen() -> Found {
+pub(super) fn stolen() -> Finding {
     let permille = stolen_permille(&text("/proc/stat")?).ok_or("cannot be read")?;
     let shown = format!("{}.{} % since the start", permille / 10, permille % 10);
     if permille <= STOLEN_PERMILLE_MAX { Ok(shown) } else { Err(shown) }
@@ -150,12 +151,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_lacks_every_capability_and_root_none() {
-        let held = |bits| lacking_capabilities(&format!("Name:\tx\nCapEff:\t{bits}\n"));
-        assert_eq!(held("000001ffffffffff"), Some(vec![]));
-        assert_eq!(held("0000000000000000").unwrap().len(), 4);
-        assert_eq!(held("000001ffffffefff"), Some(vec!["CAP_NET_ADMIN"]));
-        assert_eq!(lacking_capabilities("Name:\tx\n"), None);
+    fn nobody_misses_every_capability_and_root_none() {
+        let available = |bits| missing_capabilities(&format!("Name:\tx\nCapEff:\t{bits}\n"));
+        assert_eq!(available("000001ffffffffff"), Some(vec![]));
+        assert_eq!(available("0000000000000000").unwrap().len(), 4);
+        assert_eq!(available("000001ffffffefff"), Some(vec!["CAP_NET_ADMIN"]));
+        assert_eq!(missing_capabilities("Name:\tx\n"), None);
     }
 
     #[test]
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn buffers_wait_unless_the_kernel_says_that_none_may() {
+    fn buffers_wait_unless_the_kernel_reports_that_none_may() {
         assert!(deferred(None).is_ok());
         assert!(deferred(Some("0")).is_ok());
         assert_eq!(deferred(Some("64")).unwrap_err(), "up to 64 buffers wait for the emulator");

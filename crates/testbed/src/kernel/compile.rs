@@ -139,12 +139,12 @@ impl Compiler {
             Ended::NotRun(error) => Error::Machine {
                 what: format!("cannot run {}", self.path.display()),
                 cause: error.to_string(),
-                remedy: "see whether it runs by itself, or install another clang".into(),
+                remedy: "see whether it runs on the command line, or install another clang".into(),
             },
             ended => Error::Algorithm {
                 file: shown.to_owned(),
                 line: None,
-                cause: format!("the compiler had no end: {ended}"),
+                cause: format!("the compiler did not end: {ended}"),
             },
         })?;
         if !output.status.success() {
@@ -164,7 +164,7 @@ fn no_space(error: &io::Error) -> Error {
     Error::Machine {
         what: "cannot keep files for the compiler".into(),
         cause: error.to_string(),
-        remedy: format!("see whether {} is writable and has room", env::temp_dir().display()),
+        remedy: format!("see whether {} is writable and has space", env::temp_dir().display()),
     }
 }
 

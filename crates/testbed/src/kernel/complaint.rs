@@ -12,15 +12,15 @@ const LOG_BEGINS: &str = "-- BEGIN PROG LOAD LOG --";
 const LOG_ENDS: &str = "-- END PROG LOAD LOG --";
 
 /// Describe why the verifier refuses a program of an algorithm; none: it is not the cause.
-pub(super) fn of_verifier(name: &str, shown: &str, said: &str) -> Option<Error> {
-    let (before, rest) = said.split_once(LOG_BEGINS)?;
+pub(super) fn of_verifier(name: &str, shown: &str, log: &str) -> Option<Error> {
+    let (before, rest) = log.split_once(LOG_BEGINS)?;
     let log = rest.split_once(LOG_ENDS).map_or(rest, |(log, _)| log);
     let program = before.rsplit_once("prog '")?.1.split('\'').next()?;
     let hook = program.strip_prefix("on_").unwrap_or(program);
     let verdict = verdict(log)?;
     let place = source_line(log, &format!("{name}.c"));
     let at = place.map_or_else(String::new, |(_, text)| format!(" (in '{text}')"));
-    let rest = kept(shown, said);
+    let rest = kept(shown, log);
     Some(Error::Algorithm {
         file: shown.to_owned(),
         line: place.map(|(line, _)| line),
@@ -30,11 +30,11 @@ pub(super) fn of_verifier(name: &str, shown: &str, said: &str) -> Option<Error> 
 
 /// The verifier's reason: its last line before the statistics.
 fn verdict(log: &str) -> Option<String> {
-    let told: Vec<&str> =
+    let lines: Vec<&str> =
         log.lines().map(str::trim).filter(|line| !line.is_empty() && !is_trace(line)).collect();
-    let last = *told.last()?;
+    let last = *lines.last()?;
     // The line on an infinite loop comes before the states that prove it.
-    let reason = told.iter().find(|line| line.contains("infinite loop")).unwrap_or(&last);
+    let reason = lines.iter().find(|line| line.contains("infinite loop")).unwrap_or(&last);
     Some((*reason).to_owned())
 }
 
@@ -87,12 +87,12 @@ libbpf: prog 'on_cong_avoid': failed to load: -EACCES
 ";
 
     #[test]
-    fn the_verifier_is_told_by_reason_and_line_of_the_algorithm() {
+    fn the_verifier_is_quoted_with_reason_and_line() {
         let error = of_verifier("odd", "odd.c", LOG).unwrap().to_string();
-        let wanted = "odd.c:14: the kernel's verifier rejects cong_avoid: R1 unbounded memory \
+        let expected = "odd.c:14: the kernel's verifier rejects cong_avoid: R1 unbounded memory \
                       access, make sure to bounds check any such access (in 'u32 row = \
                       odd->row;'); all of it is in ";
-        let log = error.strip_prefix(wanted).unwrap_or_else(|| panic!("{error}"));
+        let log = error.strip_prefix(expected).unwrap_or_else(|| panic!("{error}"));
         assert_eq!(std::fs::read_to_string(log).unwrap(), LOG);
         std::fs::remove_file(log).unwrap();
     }

@@ -90,8 +90,8 @@ pub fn replay(algorithm: &'static Algorithm, values: &[u32], records: &Records) 
 
 /// Return true if a callback found a new state, or the state that the one before had left.
 fn carries_on(left: &[u8; STATE_BYTES], record: &Record) -> bool {
-    let found = &record.before.state;
-    record.hook == Hook::Init || found == left || *found == [0; STATE_BYTES]
+    let state = &record.before.state;
+    record.hook == Hook::Init || state == left || *state == [0; STATE_BYTES]
 }
 
 /// Compare with the native outcome; none: they are equal.
@@ -122,7 +122,7 @@ impl fmt::Display for Mismatch {
                 writeln!(f, "  it found another state than the callback before had left:")?;
                 bytes(f, "left ", left.as_slice(), &kernel.before.state)
             }
-            Difference::Argument => writeln!(f, "  no algorithm is told such a thing"),
+            Difference::Argument => writeln!(f, "  there is no such event or state"),
         }
     }
 }
@@ -197,16 +197,16 @@ mod tests {
     }
 
     #[test]
-    fn another_answer_is_told() {
+    fn another_answer_is_reported() {
         let mut record = ssthresh(find("cubic").unwrap(), 100, [0; STATE_BYTES]);
         record.result += 1;
         let parity = replayed(vec![record], 0);
-        let told = parity.mismatches[0].to_string();
-        assert!(told.contains("kernel answered 71, native code 70"), "{told}");
+        let message = parity.mismatches[0].to_string();
+        assert!(message.contains("kernel answered 71, native code 70"), "{message}");
     }
 
     #[test]
-    fn a_state_that_changed_between_two_calls_is_told() {
+    fn a_state_that_changed_between_two_calls_is_reported() {
         let first = ssthresh(find("cubic").unwrap(), 100, [0; STATE_BYTES]);
         let mut other = first.after.state;
         other[0] ^= 1;

@@ -39,10 +39,10 @@ impl Played {
             prepare(&mut open, values)?;
             open.load()
         };
-        let (loaded, said) = messages::of(load);
+        let (loaded, messages) = messages::of(load);
         let loaded = loaded.map_err(|error| {
-            complaint::of_verifier(&object.name, &object.file, &said)
-                .unwrap_or_else(|| refused(&object.name, &error, &said))
+            complaint::of_verifier(&object.name, &object.file, &messages)
+                .unwrap_or_else(|| refused(&object.name, &error, &messages))
         })?;
         Ok(Self { name: object.name.clone(), object: loaded })
     }

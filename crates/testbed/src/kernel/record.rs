@@ -125,7 +125,7 @@ impl Record {
 
     /// The call that it records; none: its hook takes no such argument.
     pub(super) fn call(&self) -> Option<Call> {
-        let told = match (self.hook, self.argument) {
+        let input = match (self.hook, self.argument) {
             (Hook::Init, _) => HookInput::Init,
             (Hook::Ssthresh, _) => HookInput::Ssthresh,
             (Hook::UndoCwnd, _) => HookInput::UndoCwnd,
@@ -137,7 +137,7 @@ impl Record {
             (Hook::CongControl, Argument::Rate(sample)) => HookInput::CongControl(sample),
             _ => return None,
         };
-        Some(Call { told, before: self.before.as_called() })
+        Some(Call { input, before: self.before.as_called() })
     }
 
     /// The outcome of the call.
@@ -166,14 +166,14 @@ impl Memory {
 pub(super) fn to_bytes(call: &Call) -> [u8; Record::BYTES] {
     let mut bytes = Writer(Vec::with_capacity(Record::BYTES));
     bytes.u64(0);
-    let hook = hook_of(&call.told);
-    bytes.u32(Hook::ALL.iter().position(|each| *each == hook).expect("one of all") as u32);
+    let hook = hook_of(&call.input);
+    bytes.u32(Hook::ALL.iter().position(|other| *other == hook).expect("one of all") as u32);
     bytes.u32(0);
     bytes.u64(0);
     bytes.conn(&call.before.conn);
     call.before.state.iter().for_each(|word| bytes.u64(*word));
     let argument_at = bytes.0.len();
-    match &call.told {
+    match &call.input {
         HookInput::Init | HookInput::Ssthresh | HookInput::UndoCwnd => {}
         HookInput::CongAvoid(number)
         | HookInput::CwndEvent(number)
@@ -190,8 +190,8 @@ pub(super) fn to_bytes(call: &Call) -> [u8; Record::BYTES] {
     bytes.0.try_into().expect("as long as a record")
 }
 
-const fn hook_of(told: &HookInput) -> Hook {
-    match told {
+const fn hook_of(input: &HookInput) -> Hook {
+    match input {
         HookInput::Init => Hook::Init,
         HookInput::Ssthresh => Hook::Ssthresh,
         HookInput::CongAvoid(_) => Hook::CongAvoid,
@@ -451,7 +451,7 @@ mod tests {
             is_ack_delayed: 0,
             reserved: [0; 2],
         };
-        for told in [
+        for input in [
             HookInput::Init,
             HookInput::Ssthresh,
             HookInput::CongAvoid(3),
@@ -462,7 +462,7 @@ mod tests {
             HookInput::UndoCwnd,
             HookInput::CongControl(rate),
         ] {
-            let call = Call { told, before: memory() };
+            let call = Call { input, before: memory() };
             assert_eq!(Record::read(&to_bytes(&call)).unwrap().call(), Some(call));
         }
     }

@@ -99,13 +99,13 @@ impl Registered {
             prepare(&mut open, &name, settings, flows)?;
             open.load()
         };
-        let (loaded, said) = messages::of(load);
+        let (loaded, log) = messages::of(load);
         let mut loaded = loaded.map_err(|error| {
-            complaint::of_verifier(&object.name, &object.file, &said)
-                .unwrap_or_else(|| refused(&object.name, &error, &said))
+            complaint::of_verifier(&object.name, &object.file, &log)
+                .unwrap_or_else(|| refused(&object.name, &error, &log))
         })?;
-        let (link, said) = messages::of(|| attach(&mut loaded));
-        let link = link.map_err(|error| unregistered(&object.name, &name, &error, &said))?;
+        let (link, log) = messages::of(|| attach(&mut loaded));
+        let link = link.map_err(|error| unregistered(&object.name, &name, &error, &log))?;
         let recorder = settings.keep.callbacks.then(|| Recorder::start(&loaded)).transpose();
         let recorder = recorder.map_err(|error| refused(&object.name, &error, ""))?;
         Ok(Self { name, _link: link, recorder, _object: loaded })
@@ -206,7 +206,7 @@ fn attach(object: &mut libbpf_rs::Object) -> libbpf_rs::Result<Link> {
 }
 
 /// The error of an object that the verifier accepted and the kernel did not load.
-pub(super) fn refused(algorithm: &str, error: &libbpf_rs::Error, said: &str) -> Error {
+pub(super) fn refused(algorithm: &str, error: &libbpf_rs::Error, log: &str) -> Error {
     let remedy = match error.kind() {
         ErrorKind::PermissionDenied => {
             "run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN"
@@ -218,14 +218,14 @@ pub(super) fn refused(algorithm: &str, error: &libbpf_rs::Error, said: &str) -> 
     };
     Error::Machine {
         what: format!("cannot load '{algorithm}' into the kernel"),
-        cause: with_first_line(error, said),
+        cause: with_first_line(error, log),
         remedy: remedy.into(),
     }
 }
 
-fn unregistered(algorithm: &str, name: &str, error: &libbpf_rs::Error, said: &str) -> Error {
+fn unregistered(algorithm: &str, name: &str, error: &libbpf_rs::Error, log: &str) -> Error {
     if error.kind() != ErrorKind::AlreadyExists {
-        return refused(algorithm, error, said);
+        return refused(algorithm, error, log);
     }
     Error::Machine {
         what: format!("cannot register '{algorithm}' in the kernel"),
@@ -236,8 +236,8 @@ fn unregistered(algorithm: &str, name: &str, error: &libbpf_rs::Error, said: &st
 }
 
 /// The system's message, with libbpf's first line if there is one.
-fn with_first_line(error: &libbpf_rs::Error, said: &str) -> String {
-    match said.lines().find(|line| !line.trim().is_empty()) {
+fn with_first_line(error: &libbpf_rs::Error, log: &str) -> String {
+    match log.lines().find(|line| !line.trim().is_empty()) {
         Some(line) => format!("{error} ({})", line.trim_start_matches("libbpf: ")),
         None => error.to_string(),
     }
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_is_told_and_stays_with_its_owner() {
+    fn a_name_in_use_is_reported_and_stays_with_its_owner() {
         if !nix::unistd::geteuid().is_root() {
             eprintln!("not run: only root can register algorithms in the kernel");
             return;

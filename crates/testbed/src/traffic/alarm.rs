@@ -9,7 +9,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use crate::clock::Clock;
 
 /// Delay that the thread's own work may cause, in ns.
-const HELD_UP_NS: u64 = 1_000_000;
+const STALL_NS: u64 = 1_000_000;
 
 /// A timer, and the stalls of its thread.
 #[derive(Debug)]
@@ -17,12 +17,12 @@ pub struct Alarm {
     pub timer: TimerFd,
     /// Time for which it is set.
     rings: Option<Time>,
-    pub held: Held,
+    pub stalls: Stalls,
 }
 
 /// Stalls of a thread, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct Stalls {
     /// Their sum.
     pub all_ns: u64,
     /// The longest.
@@ -36,7 +36,7 @@ impl Alarm {
     pub fn new() -> nix::Result<Self> {
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags)?;
-        Ok(Self { timer, rings: None, held: Held::default() })
+        Ok(Self { timer, rings: None, stalls: Stalls::default() })
     }
 
     /// Set it for `due`.
@@ -61,15 +61,15 @@ impl Alarm {
     /// Count a stall if it should have rung before.
     pub fn look(&mut self, clock: Clock) {
         if let (Some(due), Some(now)) = (self.rings, clock.now()) {
-            self.held.look(due, now);
+            self.stalls.look(due, now);
         }
     }
 }
 
-impl Held {
+impl Stalls {
     fn look(&mut self, due: Time, now: Time) {
         let late_ns = now.0.saturating_sub(due.max(self.counted).0);
-        if late_ns > HELD_UP_NS {
+        if late_ns > STALL_NS {
             self.all_ns += late_ns;
             self.max_ns = self.max_ns.max(late_ns);
             self.counted = now;
@@ -83,15 +83,15 @@ mod tests {
 
     #[test]
     fn what_is_late_is_counted_once_and_only_if_own_work_does_not_explain_it() {
-        let mut held = Held::default();
+        let mut stalls = Stalls::default();
         let at_us = |us: u64| Time(1_000 * us);
-        held.look(at_us(10_000), at_us(9_000));
-        held.look(at_us(10_000), at_us(11_000));
-        assert_eq!(held, Held::default());
-        held.look(at_us(12_000), at_us(15_000));
-        held.look(at_us(12_000), at_us(15_500));
-        assert_eq!((held.all_ns, held.max_ns), (3_000_000, 3_000_000));
-        held.look(at_us(12_000), at_us(17_000));
-        assert_eq!((held.all_ns, held.max_ns), (5_000_000, 3_000_000));
+        stalls.look(at_us(10_000), at_us(9_000));
+        stalls.look(at_us(10_000), at_us(11_000));
+        assert_eq!(stalls, Stalls::default());
+        stalls.look(at_us(12_000), at_us(15_000));
+        stalls.look(at_us(12_000), at_us(15_500));
+        assert_eq!((stalls.all_ns, stalls.max_ns), (3_000_000, 3_000_000));
+        stalls.look(at_us(12_000), at_us(17_000));
+        assert_eq!((stalls.all_ns, stalls.max_ns), (5_000_000, 3_000_000));
     }
 }

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_a_query_waits_to_be_asked_again() {
+    fn an_answer_to_a_query_waits_for_the_next_query() {
         let mut app = app(requests(10, Some(3)));
         app.act(Time(5), Time(6));
         app.wrote(10);

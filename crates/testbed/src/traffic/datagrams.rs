@@ -29,7 +29,7 @@ impl DatagramEnds {
     /// Send the datagrams that are due.
     pub fn send(&mut self, now: Time) -> io::Result<()> {
         let due = self.due(now);
-        self.count.asked += due;
+        self.count.due += due;
         for _ in 0..due {
             match self.ends.sender.send_with_flags(&self.payload, libc::MSG_NOSIGNAL) {
                 Ok(_) => self.count.sent += 1,

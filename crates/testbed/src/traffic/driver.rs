@@ -143,7 +143,7 @@ impl Driver {
             self.unfinished.push(token);
         }
         self.plan(leaf);
-        for (leaf, begins) in std::mem::take(&mut self.common.asked) {
+        for (leaf, begins) in std::mem::take(&mut self.common.answers_due) {
             self.flows[leaf].ask(begins);
             self.plan(leaf);
         }
@@ -204,8 +204,8 @@ impl Driver {
             events: events.into_vec(),
             ends,
             busy_permille: (busy.as_nanos() * 1_000 / u128::from(self.end.0.max(1))) as u32,
-            held_ns: self.alarm.held.all_ns,
-            held_max_ns: self.alarm.held.max_ns,
+            stalled_ns: self.alarm.stalls.all_ns,
+            stalled_max_ns: self.alarm.stalls.max_ns,
             datagrams: (!counts.is_empty()).then(|| sum(&counts)),
             late_connections: self.common.late,
         })
@@ -214,7 +214,7 @@ impl Driver {
 
 fn sum(counts: &[DatagramCount]) -> DatagramCount {
     counts.iter().fold(DatagramCount::default(), |total, count| DatagramCount {
-        asked: total.asked + count.asked,
+        due: total.due + count.due,
         sent: total.sent + count.sent,
     })
 }

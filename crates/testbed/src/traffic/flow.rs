@@ -67,7 +67,7 @@ pub struct Common {
     pub look: Look,
     pub late: Vec<usize>,
     /// Flows whose next answer is about to begin, and when.
-    pub asked: Vec<(usize, Time)>,
+    pub answers_due: Vec<(usize, Time)>,
     /// Queries that several flows answer together.
     queries: Queries,
     zeros: Vec<u8>,
@@ -78,8 +78,8 @@ pub struct Common {
 impl Common {
     pub fn new(recorder: Recorder, look: Look, queries: Queries) -> Self {
         let (zeros, sink) = (vec![0; CHUNK_BYTES], Vec::with_capacity(CHUNK_BYTES));
-        let (late, asked) = (Vec::new(), Vec::new());
-        Self { recorder, look, late, asked, queries, zeros, sink }
+        let (late, answers_due) = (Vec::new(), Vec::new());
+        Self { recorder, look, late, answers_due, queries, zeros, sink }
     }
 }
 
@@ -115,13 +115,13 @@ impl FlowState {
 
     /// Time when it acts next without a socket's event.
     pub fn due(&self) -> Time {
-        let own = match (self.stage, &self.transport) {
+        let next = match (self.stage, &self.transport) {
             (Stage::Begun, Carrier::Stream(stream)) => stream.app.due,
             (_, Carrier::Datagrams(datagrams)) => datagrams.schedule.due(),
             (Stage::Waiting, _) => self.connects.unwrap_or(self.spec.start_ns),
             (Stage::Late | Stage::Missed, _) => Time::NEVER,
         };
-        own.min(self.stops.unwrap_or(Time::NEVER)).min(self.reads())
+        next.min(self.stops.unwrap_or(Time::NEVER)).min(self.reads())
     }
 
     /// Time when its receiving end plans to read.
@@ -307,7 +307,7 @@ impl FlowState {
         common.recorder.request(now, self.index as u32, message);
         let answered = stream.app.query().and_then(|number| common.queries.answer(number, now));
         if let Some((begins, flows)) = answered {
-            common.asked.extend(flows.into_iter().map(|flow| (flow, begins)));
+            common.answers_due.extend(flows.into_iter().map(|flow| (flow, begins)));
         }
         if is_last {
             self.ended.get_or_insert(now);

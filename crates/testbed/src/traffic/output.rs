@@ -58,9 +58,9 @@ pub struct TrafficOutput {
     /// Share of the time in which the applications' thread computed, in 1/1000.
     pub busy_permille: u32,
     /// Stalls of the applications' thread in ns: their sum, ...
-    pub held_ns: u64,
+    pub stalled_ns: u64,
     /// ... and the longest.
-    pub held_max_ns: u64,
+    pub stalled_max_ns: u64,
     /// Datagrams that were due and those that were sent; none: no flow sends datagrams.
     pub datagrams: Option<DatagramCount>,
     /// Flows that had no connection at their start.
@@ -71,7 +71,7 @@ pub struct TrafficOutput {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DatagramCount {
     /// Due by the flow's rate.
-    pub asked: u64,
+    pub due: u64,
     /// Taken by the kernel.
     pub sent: u64,
 }
@@ -93,7 +93,7 @@ pub struct FlowEnd {
     /// Payload at the receiver in bytes: in order, or all of its datagrams.
     pub received_bytes: u64,
     /// Marked segments that its acknowledgements have reported.
-    pub told_marks: u64,
+    pub reported_marks: u64,
     /// Limits of the connection other than the network.
     pub limits: Limits,
     /// Measurements that TCP_INFO does not have.

@@ -161,8 +161,8 @@ impl Receiver {
         };
         self.pause = Span(pause).clamp(self.pause_min, PAUSE_MAX);
         // The kernel reports the end of a message that has yet to arrive.
-        let is_told = progress == Progress::Done && self.low_water < self.low_water_max;
-        self.due = if is_told { Time::NEVER } else { now + self.pause };
+        let kernel_reports_end = progress == Progress::Done && self.low_water < self.low_water_max;
+        self.due = if kernel_reports_end { Time::NEVER } else { now + self.pause };
     }
 
     /// Payload that has arrived in order, in bytes.
@@ -195,10 +195,10 @@ impl Receiver {
     fn set_low_water(&mut self) -> io::Result<()> {
         let left = self.message.map_or(u64::MAX, |message| message.left_bytes);
         // Unread data of a lagging application should delay acknowledgements.
-        let wanted = if self.lagging.is_some() { 1 } else { left.min(self.low_water_max) };
-        if wanted != self.low_water {
-            self.low_water = wanted;
-            options::set(self.socket.as_fd(), options::RECEIVE_LOW_WATER, wanted as i32)?;
+        let low_water = if self.lagging.is_some() { 1 } else { left.min(self.low_water_max) };
+        if low_water != self.low_water {
+            self.low_water = low_water;
+            options::set(self.socket.as_fd(), options::RECEIVE_LOW_WATER, low_water as i32)?;
         }
         Ok(())
     }
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_long_before_as_much_waits_as_it_wants_to_be_told_of() {
+    fn it_reads_long_before_its_low_water_mark_is_reached() {
         let (mut sender, mut receiver) = connected(None);
         assert_eq!(receiver.due(), Time::ZERO);
         assert_eq!(read(&mut receiver, at_ms(10)), at_ms(10) + PAUSE_MAX);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_end_of_a_message_it_is_told() {
+    fn it_hears_of_the_end_of_a_message() {
         let (_sender, mut receiver) = connected(Some(100));
         assert_eq!(receiver.low_water, 100);
         assert_eq!(read(&mut receiver, at_ms(1)), Time::NEVER);

@@ -96,7 +96,7 @@ mod tests {
     use crate::traffic::output::Seen;
 
     #[test]
-    fn internal_values_are_kept_where_they_are_asked_for_and_known() {
+    fn internal_values_are_kept_where_they_are_requested_and_known() {
         let keep = |algorithm_state, seen| {
             let mut recorder = recorder(algorithm_state, false);
             recorder.sample(Time(3), 2, &moment(seen), false);

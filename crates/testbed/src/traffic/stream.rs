@@ -98,12 +98,12 @@ impl Stream {
             if self.app.unwritten == 0 {
                 return Ok(Progress::Done);
             }
-            let wanted = self.app.unwritten.min(most as u64) as usize;
-            let more = if wanted as u64 == self.app.unwritten { 0 } else { libc::MSG_MORE };
-            match self.sender.send_with_flags(&zeros[..wanted], more | libc::MSG_NOSIGNAL) {
+            let length = self.app.unwritten.min(most as u64) as usize;
+            let more = if length as u64 == self.app.unwritten { 0 } else { libc::MSG_MORE };
+            match self.sender.send_with_flags(&zeros[..length], more | libc::MSG_NOSIGNAL) {
                 Ok(bytes) => {
                     self.app.wrote(bytes);
-                    if bytes < wanted {
+                    if bytes < length {
                         return Ok(Progress::Done);
                     }
                 }

@@ -158,7 +158,7 @@ impl Moment {
             retransmitted_segs: u64::from(info.total_retrans),
             acked_bytes: info.acked_bytes(),
             received_bytes: self.received_bytes,
-            told_marks: info.delivered_ce.into(),
+            reported_marks: info.delivered_ce.into(),
             limits: Limits {
                 busy_us: info.busy_us,
                 window_us: info.rwnd_limited_us,

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::error::Error;
 
 /// Open the folder of the cgroup (version 2) in which this process runs.
-pub fn open_own() -> Result<File, Error> {
+pub fn open() -> Result<File, Error> {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-    let path = own_path(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
+    let path = path_of_process(&read("/proc/self/mountinfo"), &read("/proc/self/cgroup"));
     let path = path.ok_or_else(|| Error::Machine {
         what: "cannot watch the sockets of a run".into(),
         cause: "no cgroup2 file system is mounted, or this process is in none of its groups".into(),
@@ -22,7 +22,7 @@ pub fn open_own() -> Result<File, Error> {
 }
 
 /// Find the folder in the tables of mounts and of cgroups of a process.
-fn own_path(mounts: &str, groups: &str) -> Option<PathBuf> {
+fn path_of_process(mounts: &str, groups: &str) -> Option<PathBuf> {
     let group = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
     mounts.lines().find_map(|line| {
         let (left, right) = line.split_once(" - ")?;
@@ -69,14 +69,18 @@ mod tests {
             ("3 25 0:8 / /a\\040b\\x rw - cgroup2 c rw", "0::/c", "/a b\\x/c"),
         ];
         for (mounts, groups, expected) in cases {
-            assert_eq!(own_path(mounts, groups).as_deref(), Some(Path::new(expected)), "{mounts}");
+            assert_eq!(
+                path_of_process(mounts, groups).as_deref(),
+                Some(Path::new(expected)),
+                "{mounts}"
+            );
         }
     }
 
     #[test]
     fn without_one_there_is_none() {
-        assert_eq!(own_path("3 25 0:8 / /cg rw - cgroup c rw", "0::/"), None);
-        assert_eq!(own_path("3 25 0:8 /other /cg rw - cgroup2 c rw", "0::/box"), None);
-        assert_eq!(own_path("3 25 0:8 / /cg rw - cgroup2 c rw", "1:cpu:/"), None);
+        assert_eq!(path_of_process("3 25 0:8 / /cg rw - cgroup c rw", "0::/"), None);
+        assert_eq!(path_of_process("3 25 0:8 /other /cg rw - cgroup2 c rw", "0::/box"), None);
+        assert_eq!(path_of_process("3 25 0:8 / /cg rw - cgroup2 c rw", "1:cpu:/"), None);
     }
 }

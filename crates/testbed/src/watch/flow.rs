@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_sampled_and_nothing_told_is_nothing() {
+    fn nothing_sampled_and_nothing_reported_is_nothing() {
         let flow = FlowWatch::read(&[0; FLOW_BYTES]);
         assert_eq!((flow.rtt, flow.base_rtt_us), (None, None));
     }

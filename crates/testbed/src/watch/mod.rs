@@ -162,7 +162,7 @@ fn listen(
 fn attach(object: &Object) -> Result<[Link; 3], Error> {
     let program =
         |name: &str| object.progs_mut().find(|program| program.name() == name).expect("a program");
-    let cgroup = cgroup::open_own()?;
+    let cgroup = cgroup::open()?;
     let arrivals = program("watch_arrival").attach().map_err(refused)?;
     let states = program("watch_state").attach().map_err(refused)?;
     let sockets = program("watch_socket").attach_cgroup(cgroup.as_raw_fd()).map_err(refused)?;

@@ -4,6 +4,7 @@
 use std::fs;
 use std::num::NonZeroU32;
 
+use dumbbell_record::Invalid;
 use dumbbell_tcp::TcpBpf;
 
 use crate::error::Error;
@@ -33,17 +34,18 @@ pub fn check(settings: &TcpBpf) -> Result<(), Error> {
     check_buffer("receive_buffer", settings.receive_buffer_bytes, "rmem_max")
 }
 
-fn check_buffer(key: &str, asked: Option<NonZeroU32>, limit: &str) -> Result<(), Error> {
+fn check_buffer(key: &str, requested: Option<NonZeroU32>, limit: &str) -> Result<(), Error> {
     let most = fs::read_to_string(format!("/proc/sys/net/core/{limit}"));
     let most = most.ok().and_then(|most| most.trim().parse::<u32>().ok());
-    match (asked, most) {
-        (Some(asked), Some(most)) if asked.get() > most => Err(Error::Invalid {
+    match (requested, most) {
+        (Some(requested), Some(most)) if requested.get() > most => Err(Invalid {
             key: format!("tcp_bpf.{key}"),
             problem: format!(
-                "{asked} bytes, but this kernel grants programs at most {most}; ask for less, or \
-                 raise that (sysctl net.core.{limit}={asked})"
+                "{requested} bytes, but this kernel grants programs at most {most}; request less, or \
+                 raise that (sysctl net.core.{limit}={requested})"
             ),
-        }),
+        }
+        .into()),
         _ => Ok(()),
     }
 }
@@ -54,10 +56,10 @@ mod tests {
 
     #[test]
     fn a_buffer_that_the_kernel_would_cut_is_refused_by_key() {
-        let asked =
+        let requested =
             |bytes| TcpBpf { send_buffer_bytes: NonZeroU32::new(bytes), ..Default::default() };
-        check(&asked(4_096)).unwrap();
-        let refused = check(&asked(u32::MAX)).unwrap_err().to_string();
+        check(&requested(4_096)).unwrap();
+        let refused = check(&requested(u32::MAX)).unwrap_err().to_string();
         assert!(refused.starts_with("tcp_bpf.send_buffer: 4294967295 bytes"), "{refused}");
     }
 }

@@ -90,14 +90,14 @@ fn assert_plausible(algorithm: &Algorithm, records: &Records) {
         let most_segs = 2 * (outstanding_bytes / later.mss_bytes + 2);
         assert!(later.in_flight_segs <= most_segs && later.srtt_us > 2_000, "{later:?}");
         if algorithm.flags.contains(&Need::Pacing) {
-            let (set, found) = (earlier.pacing_rate_bytes_per_s, later.pacing_rate_bytes_per_s);
-            assert_eq!(set, found, "the rate that was set is the rate");
+            let (set, kept) = (earlier.pacing_rate_bytes_per_s, later.pacing_rate_bytes_per_s);
+            assert_eq!(set, kept, "the rate that was set is the rate");
         }
     }
 }
 
 /// Check the pause: data was last sent before it, a round trip before the last ACK.
-fn assert_pause_is_told(algorithm: &Algorithm, records: &Records) {
+fn assert_pause_is_reported(algorithm: &Algorithm, records: &Records) {
     let now_ms = |record: &Record| (record.before.conn.now_us / 1_000) as u32;
     let sender: Vec<_> =
         records.records.iter().filter(|record| record.port != RECEIVER_PORT).collect();
@@ -133,12 +133,12 @@ fn compare(algorithm: &'static Algorithm, flows: &Flows) {
     let records = recorded(algorithm, &values, None, flows);
     assert_plausible(algorithm, &records);
     if algorithm.code.contains(&format!("H({}, cwnd_event)", algorithm.name)) {
-        assert_pause_is_told(algorithm, &records);
+        assert_pause_is_reported(algorithm, &records);
     }
     let parity = parity::replay(algorithm, &values, &records);
     println!("{}: {} callbacks {:?}", algorithm.name, parity.total(), parity.callbacks);
-    let told: String = parity.mismatches.iter().map(ToString::to_string).collect();
-    assert_eq!((parity.differing, parity.lost_records), (0, 0), "{}: {told}", algorithm.name);
+    let report: String = parity.mismatches.iter().map(ToString::to_string).collect();
+    assert_eq!((parity.differing, parity.lost_records), (0, 0), "{}: {report}", algorithm.name);
     assert_reached(algorithm, &parity);
 }
 
@@ -234,8 +234,9 @@ fn two_parameterisations_live_side_by_side() {
         // Compared with the other's parameters, both differ: the comparison can fail.
         let crossed = parity::replay(cubic, &harsh, &of_gentle);
         assert!(crossed.differing > 0 && differing(&gentle, &of_harsh) > 0);
-        let told = crossed.mismatches[0].to_string();
-        let answer_or_state = told.contains("kernel answered") || told.contains("state, kernel");
-        assert!(answer_or_state && told.contains("port"), "{told}");
+        let report = crossed.mismatches[0].to_string();
+        let answer_or_state =
+            report.contains("kernel answered") || report.contains("state, kernel");
+        assert!(answer_or_state && report.contains("port"), "{report}");
     });
 }

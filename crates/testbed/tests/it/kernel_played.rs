@@ -10,7 +10,7 @@ use dumbbell_testbed::kernel::{Played, compile_for_calls};
 use crate::kernel::flows::is_root;
 
 /// Every hook, in an order in which a stack may call them.
-fn told() -> [HookInput; 9] {
+fn input() -> [HookInput; 9] {
     let sample = RateSample {
         prior_delivered_segs: 20,
         interval_us: 25_000,
@@ -63,10 +63,10 @@ fn each_hook_of_each_algorithm_leaves_the_same() {
         let values = algorithm.values(None, &BTreeMap::new()).unwrap();
         let mut played = played(algorithm, &values);
         let mut before = Memory { conn: conn(), state: [0; 13] };
-        for told in told() {
-            let call = Call { told, before };
+        for input in input() {
+            let call = Call { input, before };
             let native = call.make(algorithm, &values).unwrap();
-            assert_eq!(played.call(&call).unwrap(), native, "{}: {told:?}", algorithm.name);
+            assert_eq!(played.call(&call).unwrap(), native, "{}: {input:?}", algorithm.name);
             before = native.after;
         }
     }
@@ -82,7 +82,7 @@ fn it_has_the_parameters_that_it_was_loaded_with() {
     let before = Memory { conn: marked, state: [0; 13] };
     for (kept, answer) in [(0, 50), (819, 79)] {
         let outcome: Outcome =
-            played(reno, &[kept]).call(&Call { told: HookInput::Ssthresh, before }).unwrap();
+            played(reno, &[kept]).call(&Call { input: HookInput::Ssthresh, before }).unwrap();
         assert_eq!(outcome, Outcome { answer, after: before });
     }
 }

@@ -65,12 +65,12 @@ CC_ALGORITHM(odd, .title = "Odd", .family = CC_FAMILY_LOSS, .year = 2026,
 fn assert_refused(file: &File, line: Option<u32>, cause: &str) {
     let error = file.registered().expect_err("a refusal");
     let message = error.to_string();
-    let Error::Algorithm { file, line: told, cause: told_cause } = error else {
+    let Error::Algorithm { file, line: reported, cause: reported_cause } = error else {
         panic!("not a refusal of the algorithm: {message}");
     };
     assert!(file.ends_with("odd.c"), "{message}");
-    assert_eq!(told, line, "{message}");
-    assert!(told_cause.contains(cause), "{message}");
+    assert_eq!(reported, line, "{message}");
+    assert!(reported_cause.contains(cause), "{message}");
     assert!(message.len() < 400 && message.lines().count() == 1, "{message}");
     assert!(log_of(&message).contains("odd.c"), "{message}");
 }
@@ -86,7 +86,7 @@ fn log_of(message: &str) -> String {
 const GROW_LINE: u32 = 15;
 
 #[test]
-fn a_syntax_error_is_told_with_its_line() {
+fn a_syntax_error_is_reported_with_its_line() {
     undisturbed(|| {
         let file = File { grow: "conn->cwnd_segs += ;", ..REFERENCE };
         assert_refused(&file, Some(GROW_LINE), "expected expression");
@@ -94,7 +94,7 @@ fn a_syntax_error_is_told_with_its_line() {
 }
 
 #[test]
-fn a_misspelt_field_is_told_with_its_line() {
+fn a_misspelt_field_is_reported_with_its_line() {
     undisturbed(|| {
         let file = File { grow: "conn->cwnd += acked;", ..REFERENCE };
         assert_refused(&file, Some(GROW_LINE), "no member named 'cwnd' in 'struct cc_conn'");
@@ -156,7 +156,7 @@ fn a_refusal_leaves_other_algorithms_alone() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_told() {
+fn a_missing_file_is_reported() {
     undisturbed(|| {
         let error = compile_file("/nowhere/odd.c".as_ref()).unwrap_err().to_string();
         assert_eq!(error, "/nowhere/odd.c: cannot be read: No such file or directory (os error 2)");
@@ -164,7 +164,7 @@ fn a_file_that_is_not_there_is_told() {
 }
 
 #[test]
-fn without_privileges_the_way_out_is_told() {
+fn without_privileges_the_remedy_is_printed() {
     if !is_root() {
         return;
     }

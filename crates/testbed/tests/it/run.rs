@@ -27,7 +27,7 @@ fn count(output: &Output, kind: EventKind) -> usize {
 const BESIDE: usize = 4;
 
 /// Each algorithm alone, on both directions of a separate dumbbell.
-fn beside(names: &[&str]) -> Value {
+fn network_with(names: &[&str]) -> Value {
     let flows: Vec<_> = names.iter().map(|name| tcp(name, json!("endless"))).collect();
     let mut scenario = dumbbell(50_000_000, 2_000, &flows);
     let both = scenario["links"].clone();
@@ -43,12 +43,12 @@ fn beside(names: &[&str]) -> Value {
 }
 
 #[test]
-fn every_algorithm_fills_a_link_is_sampled_and_loses_no_packet_untold() {
+fn every_algorithm_fills_a_link_is_sampled_and_loses_no_packet_unreported() {
     undisturbed(|| {
         let names: Vec<_> =
             dumbbell_algorithm::registry().iter().map(|algorithm| algorithm.name).collect();
         for names in names.chunks(BESIDE) {
-            let output = carried_out(&beside(names));
+            let output = carried_out(&network_with(names));
             let output = output.unwrap_or_else(|error| panic!("{names:?}: {error}"));
             for (index, name) in names.iter().enumerate() {
                 let flow = &output.summary.flows[index];
@@ -118,7 +118,7 @@ fn every_algorithm_does_natively_what_it_does_in_the_kernel() {
 }
 
 #[test]
-fn the_kernels_own_modules_can_be_asked_for() {
+fn the_kernels_own_modules_can_be_requested() {
     undisturbed(|| {
         let with = |algorithm: &str| {
             let scenario = dumbbell(20_000_000, 1_000, &[tcp(algorithm, json!("endless"))]);

@@ -68,7 +68,7 @@ fn sockets_elsewhere_are_left_alone() {
         assert_eq!(watch.flow(elsewhere.0.as_fd()).unwrap(), None);
         assert_eq!(tcp_info(&ours.0).tcpi_snd_cwnd, 4);
         assert_eq!(tcp_info(&elsewhere.0).tcpi_snd_cwnd, 10);
-        other.faults.drop_each.store(50, Relaxed);
+        other.faults.drop_every.store(50, Relaxed);
         bulk(&elsewhere, Duration::from_millis(500), || ());
         assert_eq!(watch.events().unwrap(), []);
     });
@@ -106,12 +106,12 @@ fn a_tail_loss_that_a_probe_repairs_is_a_reduction() {
         let path = Path::new(DELAY);
         let watch = watch(&path);
         let ends = path.connect(PORT);
-        path.faults.drop_each.store(5, Relaxed);
+        path.faults.drop_every.store(5, Relaxed);
         ends.0.send(&[0; 5 * 1_448]).unwrap();
         // Two round trips, and 200 ms in case the acknowledgement is only delayed.
         std::thread::sleep(Duration::from_millis(600));
         // The kernel detects the loss once later data is acknowledged.
-        path.faults.drop_each.store(0, Relaxed);
+        path.faults.drop_every.store(0, Relaxed);
         ends.0.send(&[0; 1_448]).unwrap();
         std::thread::sleep(Duration::from_millis(100));
         let flow = watch.flow(ends.0.as_fd()).unwrap().unwrap();
@@ -151,9 +151,9 @@ fn a_timeout_reduces_once_however_often_it_is_repeated() {
         let before = tcp_info(&ends.0);
         // Two timeouts within this time, and the third one after it.
         let time = Duration::from_micros((5 * before.tcpi_rto).into());
-        path.faults.drop_each.store(1, Relaxed);
+        path.faults.drop_every.store(1, Relaxed);
         bulk(&ends, time, || ());
-        path.faults.drop_each.store(0, Relaxed);
+        path.faults.drop_every.store(0, Relaxed);
         bulk(&ends, time, || ());
         let flow = watch.flow(ends.0.as_fd()).unwrap().unwrap();
         assert_eq!((flow.congestion_events, flow.spurious), (1, 0), "{flow:?}");

@@ -46,7 +46,7 @@ fn the_window_stays_within_its_clamp() {
 }
 
 #[test]
-fn the_initial_window_is_as_told_or_at_most_the_clamp() {
+fn the_initial_window_is_as_set_or_at_most_the_clamp() {
     undisturbed(|| {
         let initial = |clamp, initial| {
             let (cwnd_clamp_segs, initial_window_segs) =
@@ -94,8 +94,8 @@ fn the_base_rtt_is_kept_with_the_socket() {
     undisturbed(|| {
         let settings = TcpBpf { base_rtt_us: NonZeroU32::new(40_000), ..TcpBpf::default() };
         let (path, watch, ends) = steered(&settings);
-        let told = |socket: &Socket| watch.flow(socket.as_fd()).unwrap().unwrap().base_rtt_us;
-        assert_eq!((told(&ends.0), told(&ends.1)), (Some(40_000), Some(40_000)));
-        assert_eq!(told(&path.connect(PORT + 1).0), None);
+        let base_rtt = |socket: &Socket| watch.flow(socket.as_fd()).unwrap().unwrap().base_rtt_us;
+        assert_eq!((base_rtt(&ends.0), base_rtt(&ends.1)), (Some(40_000), Some(40_000)));
+        assert_eq!(base_rtt(&path.connect(PORT + 1).0), None);
     });
 }

@@ -66,7 +66,7 @@ class Calls:
         outcome: Mapping[str, Any] = json.loads(answer)
         self.made.append(call)
         self.outcomes.append(outcome)
-        self.places.append((line, _hook(call["told"])))
+        self.places.append((line, _hook(call["input"])))
         return outcome, report
 
     def in_kernel(self) -> Sequence[Mapping[str, Any]]:
@@ -106,7 +106,7 @@ class Hooks:
         if _hook(hook_call) not in self.calls.hooks:
             return 0
         before = {"conn": dict(conn), "state": self.state}
-        outcome, self.report = self.calls.make(self.line, {"told": hook_call, "before": before})
+        outcome, self.report = self.calls.make(self.line, {"input": hook_call, "before": before})
         after = outcome["after"]
         self.state = after["state"]
         conn.update((name, after["conn"][name]) for name in WRITABLE)

@@ -107,13 +107,13 @@ impl Dissection {
 }
 
 static IS_THERE: LazyLock<bool> = LazyLock::new(|| {
-    let found = Command::new("tshark").arg("--version").output().is_ok();
-    if !found {
+    let is_installed = Command::new("tshark").arg("--version").output().is_ok();
+    if !is_installed {
         // Unlike printed text, this appears even when tests pass.
         let notice = "skipped: tshark is missing (apt install tshark)";
         writeln!(std::io::stderr(), "{notice}").expect("a standard error to write to");
     }
-    found
+    is_installed
 });
 
 /// Return true if tshark is installed; if not, report that once.

@@ -264,7 +264,7 @@ fn a_receiver_sees_the_gap_the_mark_and_what_fills_the_gap() {
 }
 
 #[test]
-fn a_retransmission_beside_new_data_is_not_taken_for_reordering() {
+fn a_retransmission_next_to_new_data_is_not_taken_for_reordering() {
     if !can_dissect() {
         return;
     }
@@ -313,7 +313,7 @@ fn numbers_wrap_without_being_noticed() {
 }
 
 #[test]
-fn interfaces_and_datagrams_are_told_apart() {
+fn interfaces_and_datagrams_are_distinguished() {
     if !can_dissect() {
         return;
     }

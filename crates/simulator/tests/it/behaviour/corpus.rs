@@ -14,7 +14,7 @@ pub struct Case {
     pub name: String,
     /// A resolved scenario, or the links for `network`.
     pub scenario: Value,
-    taken: fn(&Value, &mut Sha256),
+    digest: fn(&Value, &mut Sha256),
 }
 
 /// All cases. Each has separate random numbers, if any, so that none depends on the others.
@@ -22,9 +22,9 @@ pub fn corpus() -> Vec<Case> {
     let runs =
         [algorithms::cases(), flows::cases(), links::cases(), stacks::cases(), draws::cases()];
     let runs = runs.into_iter().flatten();
-    let runs = runs.map(|(name, scenario)| Case { name, scenario, taken: run });
+    let runs = runs.map(|(name, scenario)| Case { name, scenario, digest: run });
     let driven = network::cases().into_iter();
-    let driven = driven.map(|(name, scenario)| Case { name, scenario, taken: network::drive });
+    let driven = driven.map(|(name, scenario)| Case { name, scenario, digest: network::drive });
     runs.chain(driven).collect()
 }
 
@@ -32,7 +32,7 @@ impl Case {
     /// Digest of its whole output.
     pub fn digest(&self) -> String {
         let mut digest = Sha256::new();
-        (self.taken)(&self.scenario, &mut digest);
+        (self.digest)(&self.scenario, &mut digest);
         digest.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
     }
 

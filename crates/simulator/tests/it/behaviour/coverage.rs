@@ -10,7 +10,7 @@ use super::corpus::corpus;
 use super::stacks;
 
 /// Keys outside the corpus. The keys of results contain the sources of user-defined algorithms.
-const APART: [&str; 1] = ["Scenario.sources"];
+const EXEMPT: [&str; 1] = ["Scenario.sources"];
 
 /// The schema of scenarios, and the parts of it that the corpus has: keys with a value, as
 /// `Type.key`, and words, as `Type=word`.
@@ -34,9 +34,9 @@ impl Coverage {
             self.met.insert(format!("{name}={value}"));
         }
         for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
-            if let Some(found) = value.get(key).filter(|found| !found.is_null()) {
+            if let Some(names) = value.get(key).filter(|names| !names.is_null()) {
                 self.met.insert(format!("{name}.{key}"));
-                self.meet(&format!("{name}.{key}"), inner, found);
+                self.meet(&format!("{name}.{key}"), inner, names);
             }
         }
         let entries = value.as_array().into_iter().flatten();
@@ -78,26 +78,26 @@ impl Coverage {
 
     /// All parts that the schema has.
     fn all(&self) -> BTreeSet<String> {
-        let mut found = BTreeSet::new();
-        self.list("", &self.schema, &mut found);
-        found
+        let mut names = BTreeSet::new();
+        self.list("", &self.schema, &mut names);
+        names
     }
 
-    fn list(&self, name: &str, schema: &Value, found: &mut BTreeSet<String>) {
+    fn list(&self, name: &str, schema: &Value, names: &mut BTreeSet<String>) {
         let (name, schema) = self.resolved(name, schema);
         let words = words(&schema).unwrap_or_default();
-        found.extend(words.iter().map(|word| format!("{name}={word}")));
+        names.extend(words.iter().map(|word| format!("{name}={word}")));
         for part in ["oneOf", "anyOf", "prefixItems"] {
             for inner in schema[part].as_array().into_iter().flatten() {
-                self.list(&tagged(&name, inner), inner, found);
+                self.list(&tagged(&name, inner), inner, names);
             }
         }
         if schema["items"].is_object() {
-            self.list(&name, &schema["items"], found);
+            self.list(&name, &schema["items"], names);
         }
         for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
-            found.insert(format!("{name}.{key}"));
-            self.list(&format!("{name}.{key}"), inner, found);
+            names.insert(format!("{name}.{key}"));
+            self.list(&format!("{name}.{key}"), inner, names);
         }
     }
 
@@ -140,10 +140,10 @@ fn the_corpus_has_all_that_a_scenario_can_ask_for() {
     let all = coverage.all();
     let unknown: Vec<_> = coverage.met.difference(&all).collect();
     assert!(all.len() > 100 && unknown.is_empty(), "{unknown:?}");
-    let apart = APART.map(str::to_owned).into();
-    let lacking: Vec<_> =
-        all.difference(&coverage.met).filter(|name| !BTreeSet::contains(&apart, *name)).collect();
-    assert!(lacking.is_empty(), "no case of tests/it/behaviour has {lacking:?}: add one each");
+    let exempt = EXEMPT.map(str::to_owned).into();
+    let missing: Vec<_> =
+        all.difference(&coverage.met).filter(|name| !BTreeSet::contains(&exempt, *name)).collect();
+    assert!(missing.is_empty(), "no case of tests/it/behaviour has {missing:?}: add one each");
 }
 
 #[test]

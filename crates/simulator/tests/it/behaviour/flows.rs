@@ -10,7 +10,7 @@ pub fn cases() -> Vec<(String, Value)> {
     };
     [
         named("flow", single()),
-        named("tcp-bpf", told()),
+        named("tcp-bpf", tcp_bpf_flows()),
         named("way", ways()),
         named("handshake", handshakes()),
         named("record", records()),
@@ -31,13 +31,16 @@ fn over_a_path(flows: Vec<Value>) -> Value {
 
 /// A flow of one kind, together with a bulk flow.
 fn single() -> Vec<(&'static str, Value)> {
-    let beside = |pointer: &str, value: Value| {
+    let with_flow = |pointer: &str, value: Value| {
         resolve(&over_a_path(vec![with(cubic(30), pointer, value), cubic(20)]))
     };
     let requests = |bytes: u64, pause_ms: u64| {
-        beside("/demand", json!({"requests": {"bytes": bytes, "pause_ns": pause_ms * MILLISECOND}}))
+        with_flow(
+            "/demand",
+            json!({"requests": {"bytes": bytes, "pause_ns": pause_ms * MILLISECOND}}),
+        )
     };
-    let thinking = |rhythm: &Value| beside("/demand", requests_of(20_000, rhythm));
+    let thinking = |rhythm: &Value| with_flow("/demand", requests_of(20_000, rhythm));
     let together = |rhythm: &Value| {
         let mut requests = requests_of(20_000, rhythm);
         requests["requests"]["query"] = json!(0);
@@ -46,24 +49,24 @@ fn single() -> Vec<(&'static str, Value)> {
     };
     let bursts = |random: bool| json!({"on_ns": 400 * MILLISECOND, "off_ns": 900 * MILLISECOND, "random": random});
     let datagrams = |on_off: Value| {
-        let whole = beside("/packet_bytes", json!(1_200));
+        let whole = with_flow("/packet_bytes", json!(1_200));
         with(whole, "/flows/0/transport", json!({"udp": {"rate_bps": 4_000_001, "on_off": on_off}}))
     };
     let reading = |rate_bps: u64, block_bytes: u64, buffer_bytes: u64| {
         let switches = json!({
             "receive_buffer_bytes": buffer_bytes, "receive_buffer_max_bytes": buffer_bytes,
         });
-        let mut lags = beside("/switches", switches);
+        let mut lags = with_flow("/switches", switches);
         lags["flows"][0]["transport"]["tcp"]["reading"] =
             json!({"rate_bps": rate_bps, "block_bytes": block_bytes});
         lags
     };
-    let mut bare = beside("/switches", json!({"timestamps": false}));
+    let mut bare = with_flow("/switches", json!({"timestamps": false}));
     bare["flows"][0]["header_bytes"] = json!(40);
-    let mut grouped = beside("/label", json!("one"));
+    let mut grouped = with_flow("/label", json!("one"));
     grouped["flows"][0]["group"] = json!("all");
     vec![
-        ("a transfer", beside("/demand", json!({"transfer": 1_500_001}))),
+        ("a transfer", with_flow("/demand", json!({"transfer": 1_500_001}))),
         ("requests one upon the other", requests(20_000, 0)),
         ("requests with pauses", requests(200_000, 300)),
         (
@@ -76,19 +79,19 @@ fn single() -> Vec<(&'static str, Value)> {
         ),
         ("queries", together(&json!({"pause_ns": 30 * MILLISECOND, "random": true}))),
         ("queries one upon the other", together(&json!({"pause_ns": 0}))),
-        ("bursts", beside("/demand", json!({"on_off": bursts(false)}))),
-        ("random bursts", beside("/demand", json!({"on_off": bursts(true)}))),
+        ("bursts", with_flow("/demand", json!({"on_off": bursts(false)}))),
+        ("random bursts", with_flow("/demand", json!({"on_off": bursts(true)}))),
         (
             "data at a rate",
-            beside(
+            with_flow(
                 "/demand",
                 json!({"app_limited": {"rate_bps": [[0, 2_000_000], [3 * SECOND, 0], [4 * SECOND, 5_000_001]]}}),
             ),
         ),
-        ("a late start", beside("/start_ns", json!(1_234_567_890))),
-        ("an early stop", beside("/stop_ns", json!(3_210_987_654u64))),
-        ("small packets", beside("/packet_bytes", json!(300))),
-        ("large packets", beside("/packet_bytes", json!(9_000))),
+        ("a late start", with_flow("/start_ns", json!(1_234_567_890))),
+        ("an early stop", with_flow("/stop_ns", json!(3_210_987_654u64))),
+        ("small packets", with_flow("/packet_bytes", json!(300))),
+        ("large packets", with_flow("/packet_bytes", json!(9_000))),
         ("short headers", bare),
         ("an application that reads in blocks", reading(30_000_000, 60_000, 200_000)),
         ("an application that lags", reading(2_000_000, 10_000, 200_000)),
@@ -102,7 +105,7 @@ fn single() -> Vec<(&'static str, Value)> {
             whole
         }),
         ("a group", grouped),
-        ("not sampled", with(beside("/label", json!("one")), "/flows/0/sampled", json!(false))),
+        ("not sampled", with(with_flow("/label", json!("one")), "/flows/0/sampled", json!(false))),
     ]
 }
 
@@ -113,7 +116,7 @@ fn requests_of(bytes: u64, rhythm: &Value) -> Value {
     json!({"requests": requests})
 }
 
-fn told() -> Vec<(&'static str, Value)> {
+fn tcp_bpf_flows() -> Vec<(&'static str, Value)> {
     let having = |settings: Value| {
         let mut tcp_bpf = json!({
             "cwnd_clamp_segs": null, "initial_window_segs": null, "send_buffer_bytes": null,
@@ -122,8 +125,8 @@ fn told() -> Vec<(&'static str, Value)> {
         for (key, value) in settings.as_object().expect("settings") {
             tcp_bpf[key] = value.clone();
         }
-        let told = with(flow("nv", None, 30 * MILLISECOND), "/tcp_bpf", tcp_bpf);
-        resolve(&over_a_path(vec![told, cubic(20)]))
+        let tcp_bpf_flows = with(flow("nv", None, 30 * MILLISECOND), "/tcp_bpf", tcp_bpf);
+        resolve(&over_a_path(vec![tcp_bpf_flows, cubic(20)]))
     };
     vec![
         ("a clamp", having(json!({"cwnd_clamp_segs": 12}))),

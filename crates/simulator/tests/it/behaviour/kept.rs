@@ -12,7 +12,7 @@ pub type Digests = BTreeMap<String, String>;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../behaviour");
 /// Most names that a message lists.
-const TOLD: usize = 12;
+const LISTED: usize = 12;
 
 fn file(name: &str) -> String {
     format!("{FOLDER}/{name}")
@@ -50,34 +50,35 @@ impl Verdict {
     }
 
     /// Describe the differences and the remedies.
-    pub fn told(&self, cases: &[Case]) -> String {
-        let mut told = format!(
+    pub fn report(&self, cases: &[Case]) -> String {
+        let mut report = format!(
             "{} of {} cases do something else, {} are new and {} are gone:\n",
             self.changed.len(),
             self.now.len(),
             self.added,
             self.removed
         );
-        for name in self.changed.iter().take(TOLD) {
-            told += &format!("  {name}\n");
+        for name in self.changed.iter().take(LISTED) {
+            report += &format!("  {name}\n");
         }
-        if self.changed.len() > TOLD {
-            told += &format!("  and {} more\n", self.changed.len() - TOLD);
+        if self.changed.len() > LISTED {
+            report += &format!("  and {} more\n", self.changed.len() - LISTED);
         }
-        told += "If that was not intended, it is a fault. If it was:\n\
+        report += "If that was not intended, it is a fault. If it was:\n\
                  \x20 make behaviour\n\
                  raises the engine's version and writes the digests; stored results are those of \
                  another engine then.\n";
         if let Some(names) = self.shared(cases).map(|names| names.join(" "))
             && !names.is_empty()
         {
-            told += &format!(
+            report += &format!(
                 "All that differs has one of {names}. If nothing but their files was changed:\n\
                  \x20 make behaviour ALGORITHMS='{names}'\n\
                  raises their versions alone, and the results of all others remain.\n"
             );
         }
-        told + "If not the engine but the corpus was changed:\n\x20 make behaviour SAME=1\n\
+        report
+            + "If not the engine but the corpus was changed:\n\x20 make behaviour SAME=1\n\
                 writes the digests alone."
     }
 
@@ -86,11 +87,11 @@ impl Verdict {
         let alone = |name: &String| {
             Some(name.strip_prefix("algorithm/")?.strip_suffix(" alone")?.to_owned())
         };
-        let found: BTreeSet<String> = self.changed.iter().filter_map(alone).collect();
+        let algorithms: BTreeSet<String> = self.changed.iter().filter_map(alone).collect();
         let mut changed = cases.iter().filter(|case| self.changed.contains(&case.name));
         changed
-            .all(|case| !case.algorithms().is_disjoint(&found))
-            .then(|| found.into_iter().collect())
+            .all(|case| !case.algorithms().is_disjoint(&algorithms))
+            .then(|| algorithms.into_iter().collect())
     }
 }
 
@@ -98,12 +99,12 @@ impl Verdict {
 ///
 /// # Panics
 /// If a changed case has none of the algorithms.
-pub fn raise(verdict: &Verdict, asked: &str, cases: &[Case]) -> String {
+pub fn raise(verdict: &Verdict, request: &str, cases: &[Case]) -> String {
     let text = fs::read_to_string(file("versions")).expect("behaviour/versions is there");
     let before = Behaviour::read(&text).unwrap_or_else(|line| panic!("behaviour/versions: {line}"));
     let mut behaviour = before.clone();
     let changed = || cases.iter().filter(|case| verdict.changed.contains(&case.name));
-    match asked {
+    match request {
         _ if verdict.changed.is_empty() => {}
         "same" => {}
         "engine" => {

@@ -10,8 +10,8 @@ pub type Feature = (&'static str, Value);
 
 pub fn cases() -> Vec<(String, Value)> {
     let mut cases = Vec::new();
-    let apart = [classes_of_flows(), shares_of_hosts(), lines(), rings()].concat();
-    for (name, feature) in [features(), apart].concat() {
+    let others = [classes_of_flows(), shares_of_hosts(), lines(), rings()].concat();
+    for (name, feature) in [features(), others].concat() {
         cases.push((format!("link/{name}"), having(&feature, 0)));
         if feature.get("queue").is_none() {
             cases.push((format!("link/{name}, on the way back"), having(&feature, 1)));

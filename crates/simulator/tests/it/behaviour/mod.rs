@@ -39,7 +39,7 @@ fn the_engine_does_what_it_did() {
     assert_eq!(names.len(), cases.len(), "two cases have one name");
     let verdict = Verdict::of(&kept::digests(), computed(&cases));
     match std::env::var("BEHAVIOUR") {
-        Ok(asked) => println!("{}", kept::raise(&verdict, &asked, &cases)),
-        Err(_) => assert!(verdict.is_same(), "{}", verdict.told(&cases)),
+        Ok(request) => println!("{}", kept::raise(&verdict, &request, &cases)),
+        Err(_) => assert!(verdict.is_same(), "{}", verdict.report(&cases)),
     }
 }

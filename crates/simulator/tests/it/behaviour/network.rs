@@ -41,7 +41,7 @@ pub fn drive(links: &Value, digest: &mut Sha256) {
         now += pause(&mut random);
         until(&mut network, now, digest);
         let outcome = network.send(now, packet(number, &mut random));
-        tell(&outcome, digest);
+        hash(&outcome, digest);
     }
     until(&mut network, END, digest);
     for link in 0..links.len() {
@@ -102,12 +102,12 @@ fn packet(number: u64, random: &mut Random) -> Packet {
 fn until(network: &mut Network, now: Time, digest: &mut Sha256) {
     while network.due() <= now {
         let Some(outcome) = network.until(now) else { break };
-        tell(&outcome, digest);
+        hash(&outcome, digest);
     }
 }
 
 /// Add a packet's outcome to the digest, whether the network reports it at once or later.
-fn tell(outcome: &Outcome, digest: &mut Sha256) {
+fn hash(outcome: &Outcome, digest: &mut Sha256) {
     let (kind, time, packet) = match outcome {
         Outcome::UnderWay | Outcome::Several => return,
         Outcome::Delivered(arrival) => (1, arrival.time, Some(arrival.packet)),

@@ -139,7 +139,7 @@ fn values() -> Vec<(&'static str, Vec<Value>)> {
         ("undo", both()),
         ("rto_rule", words(&["linux", "rfc6298"])),
         ("rtt_from_timestamps", both()),
-        ("tells_of_all_acks", both()),
+        ("reports_all_acks", both()),
         ("ack_event_first", both()),
         ("min_rtt_window_ns", vec![json!(null), json!(SECOND)]),
         ("burst_after_recovery_segs", vec![json!(null), json!(3)]),

@@ -106,12 +106,12 @@ impl Observer for Events {
 
 /// Treatment of one packet: a delay for each copy that arrives.
 #[derive(Clone, Debug)]
-pub struct Fate {
+pub struct WireOutcome {
     pub delays: Vec<Span>,
     pub is_marked: bool,
 }
 
-impl Fate {
+impl WireOutcome {
     pub fn after(delay: Span) -> Self {
         Self { delays: vec![delay], is_marked: false }
     }
@@ -150,7 +150,7 @@ pub struct Wire<D, A> {
     segs: Option<u64>,
 }
 
-impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
+impl<D: FnMut(Time, Segment) -> WireOutcome, A: FnMut(Time) -> WireOutcome> Wire<D, A> {
     pub fn new(
         stack: &Stack,
         algorithm: &str,
@@ -221,10 +221,10 @@ impl<D: FnMut(Time, Segment) -> Fate, A: FnMut(Time) -> Fate> Wire<D, A> {
                 assert!(is_data, "{segment:?} is no data");
                 next += u64::from(!segment.is_retransmission);
                 self.sent.push((self.now, segment));
-                let fate = (self.data)(self.now, segment);
+                let outcome = (self.data)(self.now, segment);
                 let stamp = dumbbell_tcp::clock(self.now);
-                for delay in fate.delays {
-                    self.put(delay, OnWire::Data { segment, stamp, is_marked: fate.is_marked });
+                for delay in outcome.delays {
+                    self.put(delay, OnWire::Data { segment, stamp, is_marked: outcome.is_marked });
                 }
             }
             if burst.is_last {
@@ -323,6 +323,6 @@ fn next_burst(sender: &mut Sender, now: Time) -> Option<Burst> {
 }
 
 /// Delay every packet by the same time.
-pub fn steady(delay: Span) -> impl FnMut(Time) -> Fate {
-    move |_| Fate::after(delay)
+pub fn steady(delay: Span) -> impl FnMut(Time) -> WireOutcome {
+    move |_| WireOutcome::after(delay)
 }

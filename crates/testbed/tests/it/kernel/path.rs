@@ -75,7 +75,7 @@ fn forward(devices: &[Tun; 2], ends: &AtomicBool) {
             while let Ok(length) = devices[from].receive(&mut buffer) {
                 // Only data is disturbed. Acknowledgements are short.
                 let troubled = length > 200;
-                if let Some(due) = fate(&mut random, begin.elapsed(), line.len(), troubled) {
+                if let Some(due) = arrival_of(&mut random, begin.elapsed(), line.len(), troubled) {
                     insert(line, Travelling { due, bytes: buffer[..length].to_vec() });
                 }
             }
@@ -88,7 +88,7 @@ fn forward(devices: &[Tun; 2], ends: &AtomicBool) {
 }
 
 /// Time of a packet's arrival; none: it is dropped.
-fn fate(random: &mut u64, age: Duration, waiting: usize, troubled: bool) -> Option<Instant> {
+fn arrival_of(random: &mut u64, age: Duration, waiting: usize, troubled: bool) -> Option<Instant> {
     let due = Instant::now() + DELAY;
     if waiting >= CAPACITY {
         return None;

@@ -215,7 +215,7 @@ fn a_cancelled_run_ends_soon() {
 }
 
 #[test]
-fn for_how_long_the_applications_were_held_up_is_measured() {
+fn stalls_of_the_applications_are_measured() {
     undisturbed(|| {
         let path = Path::new(NARROW);
         let scenario = scenario(550, 100, &[tcp(0, None, json!("endless"))]);
@@ -228,9 +228,9 @@ fn for_how_long_the_applications_were_held_up_is_measured() {
         let plan = Plan { look: Box::new(hold), ..plan_of(&scenario) };
         let output =
             start_as_planned(path.hosts(), &scenario, PLAIN, plan).unwrap().finish().unwrap();
-        assert!(output.held_max_ns >= 25 * MS, "{} ns", output.held_max_ns);
-        assert!(output.held_ns >= 5 * 25 * MS, "{} ns", output.held_ns);
-        assert!(output.held_ns <= 550 * MS, "{} ns", output.held_ns);
+        assert!(output.stalled_max_ns >= 25 * MS, "{} ns", output.stalled_max_ns);
+        assert!(output.stalled_ns >= 5 * 25 * MS, "{} ns", output.stalled_ns);
+        assert!(output.stalled_ns <= 550 * MS, "{} ns", output.stalled_ns);
     });
 }
 

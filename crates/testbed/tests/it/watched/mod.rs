@@ -32,7 +32,7 @@ pub struct Faults {
     /// Delay of the next packet and all that follow, in ms.
     pub hold_ms: AtomicU32,
     /// One in so many packets is lost; 0: none.
-    pub drop_each: AtomicU32,
+    pub drop_every: AtomicU32,
     /// Number of packets to delay behind all packets sent within this many ms after them.
     pub overtaken: AtomicU32,
     pub overtaken_ms: AtomicU32,
@@ -205,8 +205,8 @@ fn received(result: io::Result<usize>) -> Option<usize> {
 impl Faults {
     fn drop(&self, number: u32) -> bool {
         let take = |left: u32| left.checked_sub(1);
-        let each = self.drop_each.load(Relaxed);
-        (each > 0 && number % each == 0)
+        let every = self.drop_every.load(Relaxed);
+        (every > 0 && number % every == 0)
             || self.drop_next.fetch_update(Relaxed, Relaxed, take).is_ok()
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use std::{env, fs};
 
-use super::error::OwnError;
+use super::error::LoadError;
 use crate::complaint::of_compiler;
 use crate::ffi::INTERFACE;
 use crate::programs::{Ended, limit_memory, output_of};
@@ -40,7 +40,7 @@ impl<'a> Sources<'a> {
     pub(super) fn new(
         algorithms: &[(&str, &str)],
         cancel: &'a AtomicBool,
-    ) -> Result<Self, OwnError> {
+    ) -> Result<Self, LoadError> {
         let folder = Scratch::new().map_err(|error| no_space(&error))?;
         let sources = Self { folder, cancel };
         for (name, text) in INTERFACE {
@@ -52,7 +52,7 @@ impl<'a> Sources<'a> {
         Ok(sources)
     }
 
-    pub(super) fn add(&self, file: &str, text: &str) -> Result<(), OwnError> {
+    pub(super) fn add(&self, file: &str, text: &str) -> Result<(), LoadError> {
         fs::write(self.path(file), text).map_err(|error| no_space(&error))
     }
 
@@ -61,7 +61,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Compile one of the files as a shared object.
-    pub(super) fn shared_object(&self, file: &str, shown: &str) -> Result<PathBuf, OwnError> {
+    pub(super) fn shared_object(&self, file: &str, shown: &str) -> Result<PathBuf, LoadError> {
         let object = self.path(&format!("{file}.so"));
         let arguments = SHARED.iter().map(ToString::to_string);
         let output = self.compile(arguments, &[file], &object)?;
@@ -75,7 +75,7 @@ impl<'a> Sources<'a> {
         options: impl Iterator<Item = String>,
         files: &[&str],
         output: &Path,
-    ) -> Result<Output, OwnError> {
+    ) -> Result<Output, LoadError> {
         let (mut command, name) = compiler();
         command.args(OPTIONS).args(options).args(files.iter().map(|file| self.path(file)));
         command.arg("-o").arg(output).env("LC_ALL", "C").env("TMPDIR", self.folder.path());
@@ -84,10 +84,10 @@ impl<'a> Sources<'a> {
         output_of(&mut command, self.cancel, limit).map_err(|ended| match ended {
             Ended::NotRun(error) => {
                 let remedy = "install one (apt install gcc), or name another in the variable CC";
-                OwnError::machine(&format!("cannot run the C compiler '{name}'"), &error, remedy)
+                LoadError::machine(&format!("cannot run the C compiler '{name}'"), &error, remedy)
             }
-            Ended::Cancelled => OwnError::Cancelled,
-            ended => OwnError::file(files[0], None, format!("the compiler had no end: {ended}")),
+            Ended::Cancelled => LoadError::Cancelled,
+            ended => LoadError::file(files[0], None, format!("the compiler did not end: {ended}")),
         })
     }
 
@@ -102,12 +102,12 @@ impl<'a> Sources<'a> {
         output: &Output,
         file: &str,
         shown: &str,
-    ) -> Result<(), OwnError> {
+    ) -> Result<(), LoadError> {
         if output.status.success() {
             return Ok(());
         }
         let (_, name) = compiler();
-        Err(OwnError::File(of_compiler(shown, &self.path(file), &name, output)))
+        Err(LoadError::File(of_compiler(shown, &self.path(file), &name, output)))
     }
 }
 
@@ -120,7 +120,7 @@ fn compiler() -> (Command, String) {
     (command, if chosen.trim().is_empty() { "cc".to_owned() } else { chosen })
 }
 
-fn no_space(error: &io::Error) -> OwnError {
-    let remedy = format!("see whether {} is writable and has room", env::temp_dir().display());
-    OwnError::machine("cannot keep files for the compiler", error, &remedy)
+fn no_space(error: &io::Error) -> LoadError {
+    let remedy = format!("see whether {} is writable and has space", env::temp_dir().display());
+    LoadError::machine("cannot keep files for the compiler", error, &remedy)
 }

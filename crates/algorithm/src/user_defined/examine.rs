@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use serde::Serialize;
 
 use super::compiler::{PATIENCE, Sources};
-use super::error::OwnError;
+use super::error::LoadError;
 use crate::complaint::is_of_floats;
 use crate::ffi::{self, STATE_BYTES};
 
@@ -36,11 +36,11 @@ pub fn examine(
     code: &str,
     shown: &str,
     cancel: &AtomicBool,
-) -> Result<Anatomy, OwnError> {
+) -> Result<Anatomy, LoadError> {
     let sources = Sources::new(&[(name, code)], cancel)?;
     let object = sources.shared_object(&format!("{name}.c"), shown)?;
     let state_bytes =
-        ffi::state_bytes(&object, name).map_err(|problem| OwnError::file(shown, None, problem))?;
+        ffi::state_bytes(&object, name).map_err(|problem| LoadError::file(shown, None, problem))?;
     let (outside, floats) = used_by(&sources, name)?;
     Ok(Anatomy { state_bytes, state_bytes_max: STATE_BYTES, outside, floats })
 }
@@ -50,19 +50,20 @@ pub fn examine(
 fn used_by(
     sources: &Sources<'_>,
     name: &str,
-) -> Result<(Option<Vec<String>>, Option<String>), OwnError> {
+) -> Result<(Option<Vec<String>>, Option<String>), LoadError> {
     let (file, object) = (format!("{name}.c"), sources.path("object.o"));
     let options = |more: &[&str]| {
         ["-O2", "-c"].iter().chain(more).map(ToString::to_string).collect::<Vec<_>>().into_iter()
     };
     let integers = sources.compile(options(&["-mgeneral-regs-only"]), &[&file], &object)?;
-    let said = String::from_utf8_lossy(&integers.stderr);
-    let knows_option = integers.status.success() || !said.contains("general-regs-only");
+    let messages = String::from_utf8_lossy(&integers.stderr);
+    let knows_option = integers.status.success() || !messages.contains("general-regs-only");
     if knows_option && !integers.status.success() {
-        let told = said.lines().find_map(|line| line.split_once("error: "));
-        let told = told.map_or("the compiler needs registers for it", |(_, message)| message);
+        let error_line = messages.lines().find_map(|line| line.split_once("error: "));
+        let error_line =
+            error_line.map_or("the compiler needs registers for it", |(_, message)| message);
         sources.compile(options(&[]), &[&file], &object)?;
-        return Ok((undefined(sources), Some(told.to_owned())));
+        return Ok((undefined(sources), Some(error_line.to_owned())));
     }
     if !knows_option {
         sources.compile(options(&[]), &[&file], &object)?;

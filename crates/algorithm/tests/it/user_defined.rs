@@ -2,8 +2,8 @@
 
 #[cfg(target_os = "linux")]
 use dumbbell_algorithm::guarded::{self, Stalled};
-use dumbbell_algorithm::own::{Fuzzer, OwnError, Part, examine, load, load_unless};
 use dumbbell_algorithm::programs::NEVER;
+use dumbbell_algorithm::user_defined::{Fuzzer, LoadError, Part, examine, load, load_unless};
 use dumbbell_algorithm::{Algorithms, Conn, Instance, find};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,13 +73,13 @@ fn each_run_finds_the_algorithms_that_it_was_given() {
         Algorithms::load(&sources, &NEVER).unwrap()
     };
     let (first, second) = (given(GROW), given("cc_grow(conn, 1);"));
-    let found = |of: &Algorithms| of.find("own_n").unwrap();
-    assert_ne!(found(&first).source_hash, found(&second).source_hash);
-    assert!(std::ptr::eq(found(&first), found(&given(GROW))));
+    let anatomy = |of: &Algorithms| of.find("own_n").unwrap();
+    assert_ne!(anatomy(&first).source_hash, anatomy(&second).source_hash);
+    assert!(std::ptr::eq(anatomy(&first), anatomy(&given(GROW))));
     assert!(std::ptr::eq(first.find("reno").unwrap(), find("reno").unwrap()));
     assert!(find("own_n").is_err(), "no run's own is known to the others");
-    let told = first.find("own_m").unwrap_err().to_string();
-    assert!(told.contains("did you mean 'own_n'?") && told.contains("cubic"), "{told}");
+    let message = first.find("own_m").unwrap_err().to_string();
+    assert!(message.contains("did you mean 'own_n'?") && message.contains("cubic"), "{message}");
 }
 
 #[test]
@@ -91,16 +91,16 @@ fn sources_that_cannot_be_used_are_refused_by_name() {
 }
 
 #[test]
-fn what_the_compiler_refuses_is_told_with_file_line_and_cause() {
-    let told = refused("own_c", &file("own_c", "conn->cwnd = 1;", ""));
-    assert!(told.starts_with("./own_c.c:15: "), "{told}");
-    assert!(told.contains("cwnd") && told.contains("; all of it is in "), "{told}");
-    let log = told.rsplit(' ').next().unwrap();
+fn a_compiler_error_is_reported_with_file_line_and_cause() {
+    let message = refused("own_c", &file("own_c", "conn->cwnd = 1;", ""));
+    assert!(message.starts_with("./own_c.c:15: "), "{message}");
+    assert!(message.contains("cwnd") && message.contains("; all of it is in "), "{message}");
+    let log = message.rsplit(' ').next().unwrap();
     std::fs::remove_file(log).unwrap();
-    let told = refused("own_d", &file("own_d", GROW, "u32 much[99];"));
-    assert!(told.starts_with("./own_d.c:17: "), "{told}");
-    assert!(told.contains("the state exceeds what the kernel grants"), "{told}");
-    std::fs::remove_file(told.rsplit(' ').next().unwrap()).unwrap();
+    let message = refused("own_d", &file("own_d", GROW, "u32 much[99];"));
+    assert!(message.starts_with("./own_d.c:17: "), "{message}");
+    assert!(message.contains("the state exceeds what the kernel grants"), "{message}");
+    std::fs::remove_file(message.rsplit(' ').next().unwrap()).unwrap();
 }
 
 #[test]
@@ -112,19 +112,19 @@ fn names_that_cannot_be_or_are_taken_are_refused() {
         ("cubic", "is built in; rename the file"),
         ("udp", "is reserved"),
     ] {
-        let told = refused(name, &file("own_e", GROW, ""));
-        assert!(told.contains(cause), "{told}");
+        let message = refused(name, &file("own_e", GROW, ""));
+        assert!(message.contains(cause), "{message}");
     }
-    let told = refused("own_f", &file("other", GROW, ""));
-    assert!(told.starts_with("./own_f.c:17: registers 'other'"), "{told}");
+    let message = refused("own_f", &file("other", GROW, ""));
+    assert!(message.starts_with("./own_f.c:17: registers 'other'"), "{message}");
     assert!(refused("own_f", "int x;").contains("end it with CC_ALGORITHM(own_f, ...)"));
 }
 
 #[test]
 fn incomplete_registrations_are_refused() {
     let without = |text: &str| file("own_g", GROW, "").replace(text, "");
-    let told = refused("own_g", &without(".title = \"Own\","));
-    assert!(told.contains("has no .title in CC_ALGORITHM"), "{told}");
+    let message = refused("own_g", &without(".title = \"Own\","));
+    assert!(message.contains("has no .title in CC_ALGORITHM"), "{message}");
     let both = file("own_g", GROW, "")
         .replace("#define own_g_hooks(H) H(own_g, ssthresh)", "#define own_g_hooks(H)");
     let both = both.replace("static u32 own_g_ssthresh", "u32 own_g_ssthresh(const struct own_g_params *params, struct own_g_state *state, const struct cc_conn *conn);\nu32 own_g_ssthresh");
@@ -134,70 +134,71 @@ fn incomplete_registrations_are_refused() {
 }
 
 #[test]
-fn compiled_code_tells_its_state_its_floats_and_whom_it_calls() {
-    let found = examine("own_h", &file("own_h", GROW, "u64 a; u32 b;"), "own_h.c", &NEVER).unwrap();
-    assert_eq!((found.state_bytes, found.state_bytes_max), (16, 104));
-    assert_eq!((found.outside, found.floats), (Some(Vec::new()), None));
+fn compiled_code_shows_its_state_its_floats_and_its_calls() {
+    let anatomy =
+        examine("own_h", &file("own_h", GROW, "u64 a; u32 b;"), "own_h.c", &NEVER).unwrap();
+    assert_eq!((anatomy.state_bytes, anatomy.state_bytes_max), (16, 104));
+    assert_eq!((anatomy.outside, anatomy.floats), (Some(Vec::new()), None));
     let floats = file("own_h", "conn->cwnd_segs *= acked * 1.5;", "");
     assert!(examine("own_h", &floats, "own_h.c", &NEVER).unwrap().floats.is_some());
     let calls =
         format!("extern int outside(void);\n{}", file("own_h", "if (outside()) return;", ""));
-    let found = examine("own_h", &calls, "own_h.c", &NEVER).unwrap();
-    assert_eq!(found.outside, Some(vec!["outside".to_owned()]));
+    let anatomy = examine("own_h", &calls, "own_h.c", &NEVER).unwrap();
+    assert_eq!(anatomy.outside, Some(vec!["outside".to_owned()]));
 }
 
 fn fuzzed(grow: &str, part: Part) -> String {
     let code = format!("static unsigned int counter;\n{}", file("own_i", grow, "u32 count;"));
     let fuzzed = Fuzzer::new(&[("own_i", &code)], &NEVER).unwrap().run(part).unwrap();
-    assert_eq!(fuzzed.passed, Some(false), "{}", fuzzed.told);
-    fuzzed.told
+    assert_eq!(fuzzed.passed, Some(false), "{}", fuzzed.message);
+    fuzzed.message
 }
 
 #[test]
 fn the_fuzzer_finds_what_breaks_the_rules_and_shortens_it() {
-    let told = fuzzed("cc_grow(conn, counter + 100 / (acked % 7)); ", Part::Rules);
-    assert!(told.starts_with("own_i.c:16:"), "{told}");
-    assert!(told.contains("division by zero"), "{told}");
-    let told = fuzzed("conn->cwnd_segs -= counter + (acked == 2);", Part::Limits);
-    assert!(told.starts_with("cong_avoid leaves a window of 0 segments"), "{told}");
-    assert!(told.lines().count() < 20, "{told}");
-    let told =
+    let message = fuzzed("cc_grow(conn, counter + 100 / (acked % 7)); ", Part::Rules);
+    assert!(message.starts_with("own_i.c:16:"), "{message}");
+    assert!(message.contains("division by zero"), "{message}");
+    let message = fuzzed("conn->cwnd_segs -= counter + (acked == 2);", Part::Limits);
+    assert!(message.starts_with("cong_avoid leaves a window of 0 segments"), "{message}");
+    assert!(message.lines().count() < 20, "{message}");
+    let message =
         fuzzed("cc_grow(conn, counter + params->gain); *(u32 *)&conn->srtt_us = 5;", Part::Limits);
-    assert!(told.starts_with("cong_avoid writes to a field of cc_conn"), "{told}");
-    let told = fuzzed("cc_grow(conn, ++counter % 2 + 1);", Part::Repeat);
-    assert!(told.starts_with("the same calls end in other bytes the second time"), "{told}");
+    assert!(message.starts_with("cong_avoid writes to a field of cc_conn"), "{message}");
+    let message = fuzzed("cc_grow(conn, ++counter % 2 + 1);", Part::Repeat);
+    assert!(message.starts_with("the same calls end in other bytes the second time"), "{message}");
 }
 
 #[test]
 fn what_it_may_only_read_is_const() {
     for (field, value) in [("state", 9), ("cwnd_limited", 77), ("in_flight_segs", 0)] {
-        let told = refused("own_k", &file("own_k", &format!("conn->{field} = {value};"), ""));
-        assert!(told.starts_with("./own_k.c:15: "), "{told}");
-        assert!(told.contains("read-only") && told.contains(field), "{told}");
+        let message = refused("own_k", &file("own_k", &format!("conn->{field} = {value};"), ""));
+        assert!(message.starts_with("./own_k.c:15: "), "{message}");
+        assert!(message.contains("read-only") && message.contains(field), "{message}");
     }
 }
 
 #[test]
-fn a_hook_that_is_asked_writes_nothing_of_the_connection() {
+fn a_hook_that_returns_a_window_does_not_write_to_the_connection() {
     let code = file("own_n", GROW, "")
         .replace("return cc_half_window(conn);", "*(u8 *)&conn->state = 9; return 2;");
     let fuzzer = Fuzzer::new(&[("own_n", &code)], &NEVER).unwrap();
-    let told = fuzzer.run(Part::Limits).unwrap().told;
-    assert!(told.starts_with("ssthresh writes to cc_conn"), "{told}");
+    let message = fuzzer.run(Part::Limits).unwrap().message;
+    assert!(message.starts_with("ssthresh writes to cc_conn"), "{message}");
 }
 
 #[test]
 fn a_write_one_word_beyond_the_state_is_found() {
-    let told = fuzzed("((u32 *)state)[1] = counter + acked;", Part::Rules);
-    assert!(told.starts_with("own_i.c:16: heap-buffer-overflow"), "{told}");
+    let message = fuzzed("((u32 *)state)[1] = counter + acked;", Part::Rules);
+    assert!(message.starts_with("own_i.c:16: heap-buffer-overflow"), "{message}");
 }
 
 #[test]
 fn what_it_prints_is_no_finding() {
     let code = format!("extern int puts(const char *text);\n{}", file("own_l", "puts(\"9\");", ""));
     let fuzzer = Fuzzer::new(&[("own_l", &code)], &NEVER).unwrap();
-    let told = fuzzer.run(Part::Limits).unwrap().told;
-    assert!(told.ends_with(" calls") && told.lines().count() == 1, "{told}");
+    let message = fuzzer.run(Part::Limits).unwrap().message;
+    assert!(message.ends_with(" calls") && message.lines().count() == 1, "{message}");
 }
 
 #[test]
@@ -218,7 +219,7 @@ fn a_compiler_can_be_cancelled() {
         let loaded = scope.spawn(|| load_unless("own_m", &code, "own_m.c", &cancel));
         std::thread::sleep(Duration::from_millis(300));
         cancel.store(true, Ordering::Relaxed);
-        assert_eq!(loaded.join().unwrap().unwrap_err(), OwnError::Cancelled);
+        assert_eq!(loaded.join().unwrap().unwrap_err(), LoadError::Cancelled);
     });
 }
 
@@ -228,12 +229,12 @@ fn without_a_compiler_there_is_one_clear_error() {
     let program = std::env::current_exe().unwrap();
     if std::env::var_os("CC").is_some_and(|cc| cc == "/no/compiler") {
         let error = load("own_j", &file("own_j", GROW, ""), "own_j.c").unwrap_err();
-        assert!(matches!(error, OwnError::Machine { .. }), "{error}");
+        assert!(matches!(error, LoadError::Machine { .. }), "{error}");
         assert!(error.to_string().contains("apt install gcc"), "{error}");
         return;
     }
     let status = std::process::Command::new(program)
-        .args(["--exact", "own::without_a_compiler_there_is_one_clear_error"])
+        .args(["--exact", "user_defined::without_a_compiler_there_is_one_clear_error"])
         .env("CC", "/no/compiler")
         .status()
         .unwrap();

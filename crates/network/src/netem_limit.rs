@@ -8,12 +8,12 @@ use crate::units::Time;
 
 /// Arrival times at the far end of all packets that are under way, on a link of limited space.
 #[derive(Clone, Debug)]
-pub struct Held {
+pub struct NetemLimit {
     most: u32,
     until: BinaryHeap<Reverse<Time>>,
 }
 
-impl Held {
+impl NetemLimit {
     /// A count of held packets; None where a link holds any number of them.
     #[must_use]
     pub fn new(most: Option<NonZeroU32>) -> Option<Self> {
@@ -43,11 +43,11 @@ mod tests {
 
     #[test]
     fn room_is_for_so_many_packets_until_each_is_at_the_far_end() {
-        let mut held = Held::new(NonZeroU32::new(2)).unwrap();
-        held.hold(Time(30));
-        held.hold(Time(20));
-        assert_eq!([0, 19, 20, 29, 30].map(|now| held.space(Time(now), 0)), [0, 0, 1, 1, 2]);
-        assert_eq!((held.space(Time(30), 1), held.space(Time(30), 9)), (1, 0));
-        assert!(Held::new(None).is_none());
+        let mut netem_limit = NetemLimit::new(NonZeroU32::new(2)).unwrap();
+        netem_limit.hold(Time(30));
+        netem_limit.hold(Time(20));
+        assert_eq!([0, 19, 20, 29, 30].map(|now| netem_limit.space(Time(now), 0)), [0, 0, 1, 1, 2]);
+        assert_eq!((netem_limit.space(Time(30), 1), netem_limit.space(Time(30), 9)), (1, 0));
+        assert!(NetemLimit::new(None).is_none());
     }
 }

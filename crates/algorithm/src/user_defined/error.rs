@@ -6,7 +6,7 @@ use crate::complaint::Complaint;
 
 /// Reason why a user's algorithm is not available.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum OwnError {
+pub enum LoadError {
     /// Its file is at fault.
     #[error("{0}")]
     File(Complaint),
@@ -25,7 +25,7 @@ pub enum OwnError {
     Cancelled,
 }
 
-impl OwnError {
+impl LoadError {
     pub(super) fn file(shown: &str, line: Option<u32>, cause: String) -> Self {
         Self::File(Complaint { file: shown.to_owned(), line, cause })
     }

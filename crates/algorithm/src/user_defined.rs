@@ -20,12 +20,12 @@ use crate::registry::{Algorithm, registry};
 use sha2::{Digest, Sha256};
 
 use compiler::Sources;
-pub use error::OwnError;
+pub use error::LoadError;
 pub use examine::{Anatomy, examine};
 pub use fuzzer::{Fuzzed, Fuzzer, Part};
 
 /// All loaded algorithms.
-static OWN: Mutex<Vec<&'static Algorithm>> = Mutex::new(Vec::new());
+static LOADED: Mutex<Vec<&'static Algorithm>> = Mutex::new(Vec::new());
 
 /// Names with another meaning in places that name algorithms.
 const RESERVED: [&str; 1] = ["udp"];
@@ -36,7 +36,7 @@ const RESERVED: [&str; 1] = ["udp"];
 /// # Errors
 /// If the name is not valid, there is no compiler, the source does not compile, or its registration
 /// is not complete.
-pub fn load(name: &str, code: &str, shown: &str) -> Result<&'static Algorithm, OwnError> {
+pub fn load(name: &str, code: &str, shown: &str) -> Result<&'static Algorithm, LoadError> {
     load_unless(name, code, shown, &NEVER)
 }
 
@@ -49,12 +49,13 @@ pub fn load_unless(
     code: &str,
     shown: &str,
     cancel: &AtomicBool,
-) -> Result<&'static Algorithm, OwnError> {
+) -> Result<&'static Algorithm, LoadError> {
     check_name(name, shown)?;
     // Keep the lock while it compiles, so that no other thread compiles the same source.
-    let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     let hash = source_hash(code);
-    if let Some(known) = own.iter().find(|known| known.name == name && known.source_hash == hash) {
+    if let Some(known) = loaded.iter().find(|known| known.name == name && known.source_hash == hash)
+    {
         return Ok(known);
     }
     check_registration(name, code, shown)?;
@@ -62,11 +63,11 @@ pub fn load_unless(
     let object = sources.shared_object(&format!("{name}.c"), shown)?;
     let table = ffi::open(&object, name)
         .and_then(|table| table.check(name).map(|()| table))
-        .map_err(|problem| OwnError::file(shown, None, problem))?;
+        .map_err(|problem| LoadError::file(shown, None, problem))?;
     let code = Box::leak(code.to_owned().into_boxed_str());
     let algorithm = Algorithm::new(table, Box::leak(hash.into_boxed_str()), code);
     let algorithm: &'static Algorithm = Box::leak(Box::new(algorithm));
-    own.push(algorithm);
+    loaded.push(algorithm);
     Ok(algorithm)
 }
 
@@ -74,8 +75,8 @@ pub fn load_unless(
 ///
 /// # Errors
 /// If it is no C identifier, is reserved, or belongs to a built-in algorithm.
-pub fn check_name(name: &str, shown: &str) -> Result<(), OwnError> {
-    let refuse = |problem: String| Err(OwnError::file(shown, None, problem));
+pub fn check_name(name: &str, shown: &str) -> Result<(), LoadError> {
+    let refuse = |problem: String| Err(LoadError::file(shown, None, problem));
     let letters = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if !letters || name.is_empty() || name.as_bytes()[0].is_ascii_digit() {
         return refuse(format!(
@@ -93,25 +94,25 @@ pub fn check_name(name: &str, shown: &str) -> Result<(), OwnError> {
 }
 
 /// Refuse a file that registers another name or none. Otherwise only opening it would fail.
-fn check_registration(name: &str, code: &str, shown: &str) -> Result<(), OwnError> {
+fn check_registration(name: &str, code: &str, shown: &str) -> Result<(), LoadError> {
     let registered = |(at, _): (usize, &str)| {
         let rest = code[at..].strip_prefix("CC_ALGORITHM")?.trim_start().strip_prefix('(')?;
         let end = rest.trim_start().find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
         let line = 1 + code[..at].matches('\n').count();
         Some((u32::try_from(line).ok()?, rest.trim_start()[..end].to_owned()))
     };
-    let found: Vec<_> = code.match_indices("CC_ALGORITHM").filter_map(registered).collect();
-    if found.is_empty() {
+    let registrations: Vec<_> = code.match_indices("CC_ALGORITHM").filter_map(registered).collect();
+    if registrations.is_empty() {
         let problem = format!("registers no algorithm; end it with CC_ALGORITHM({name}, ...)");
-        return Err(OwnError::file(shown, None, problem));
+        return Err(LoadError::file(shown, None, problem));
     }
-    if found.iter().all(|(_, other)| other != name) {
-        let (line, other) = &found[0];
+    if registrations.iter().all(|(_, other)| other != name) {
+        let (line, other) = &registrations[0];
         let problem = format!(
             "registers '{other}', but an algorithm is called as its file; rename the file to \
              {other}.c, or '{other}' to '{name}'"
         );
-        return Err(OwnError::file(shown, Some(*line), problem));
+        return Err(LoadError::file(shown, Some(*line), problem));
     }
     Ok(())
 }

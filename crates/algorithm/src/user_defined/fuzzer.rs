@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::compiler::Sources;
-use super::error::OwnError;
+use super::error::LoadError;
 use crate::programs::Ended;
 
 const PROGRAM: &str = include_str!("../fuzz.c");
@@ -47,7 +47,7 @@ pub struct Fuzzed {
     pub passed: Option<bool>,
     /// Number of calls, the violation, or the reason why nothing was checked. The first line is a
     /// summary; one line for each call follows.
-    pub told: String,
+    pub message: String,
 }
 
 /// Longest time for a part, and the extra time for each algorithm.
@@ -72,12 +72,12 @@ impl<'a> Fuzzer<'a> {
     ///
     /// # Errors
     /// If there is no compiler, they do not compile, or it is cancelled.
-    pub fn new(algorithms: &[(&str, &str)], cancel: &'a AtomicBool) -> Result<Self, OwnError> {
+    pub fn new(algorithms: &[(&str, &str)], cancel: &'a AtomicBool) -> Result<Self, LoadError> {
         let sources = Sources::new(algorithms, cancel)?;
         sources.add(PROGRAM_FILE, PROGRAM)?;
-        let refused = |said: String| {
+        let refused = |messages: String| {
             let file = algorithms.first().map_or("", |(name, _)| name);
-            OwnError::file(&format!("{file}.c"), None, said)
+            LoadError::file(&format!("{file}.c"), None, messages)
         };
         let plain = build(&sources, algorithms, "plain", &["-O2"])?.map_err(refused)?;
         // Without warnings: the code for sanitizers causes new ones, and the build above has
@@ -91,28 +91,28 @@ impl<'a> Fuzzer<'a> {
             "-fno-omit-frame-pointer",
         ];
         let sanitized = build(&sources, algorithms, "sanitized", &options)?;
-        if let Err(said) = &sanitized {
+        if let Err(messages) = &sanitized {
             sources.add(EMPTY_FILE, "int main(void) { return 0; }\n")?;
             let options = options.iter().map(ToString::to_string);
             let empty = sources.compile(options, &[EMPTY_FILE], &sources.path("empty"))?;
             if empty.status.success() {
-                return Err(refused(said.clone()));
+                return Err(refused(messages.clone()));
             }
         }
-        let each = PATIENCE_EACH * u32::try_from(algorithms.len()).unwrap_or(0);
-        Ok(Self { sources, patience: PATIENCE + each, plain, sanitized })
+        let more = PATIENCE_EACH * u32::try_from(algorithms.len()).unwrap_or(0);
+        Ok(Self { sources, patience: PATIENCE + more, plain, sanitized })
     }
 
     /// Check a property.
     ///
     /// # Errors
     /// If the program cannot run, or it is cancelled.
-    pub fn run(&self, part: Part) -> Result<Fuzzed, OwnError> {
+    pub fn run(&self, part: Part) -> Result<Fuzzed, LoadError> {
         let program = match (part, &self.sanitized) {
             (Part::Rules, Ok(program)) => program,
             (Part::Rules, Err(why)) => {
-                let told = format!("the compiler has no sanitizers: {why}");
-                return Ok(Fuzzed { part, passed: None, told });
+                let message = format!("the compiler has no sanitizers: {why}");
+                return Ok(Fuzzed { part, passed: None, message });
             }
             _ => &self.plain,
         };
@@ -122,21 +122,21 @@ impl<'a> Fuzzer<'a> {
         command.env("UBSAN_OPTIONS", "print_stacktrace=0");
         let output = match self.sources.run(&mut command, self.patience) {
             Ok(output) => output,
-            Err(Ended::Cancelled) => return Err(OwnError::Cancelled),
+            Err(Ended::Cancelled) => return Err(LoadError::Cancelled),
             Err(Ended::NotRun(error)) => {
                 let remedy = "see whether programs may be run in the temporary folder (TMPDIR)";
-                return Err(OwnError::machine("cannot run the fuzzer", &error, remedy));
+                return Err(LoadError::machine("cannot run the fuzzer", &error, remedy));
             }
             Err(ended) => {
-                let told = format!("the calls have no end: {ended}");
-                return Ok(Fuzzed { part, passed: Some(false), told });
+                let message = format!("the calls do not end: {ended}");
+                return Ok(Fuzzed { part, passed: Some(false), message });
             }
         };
-        let told = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
-        let said = String::from_utf8_lossy(&output.stderr);
-        let why = said.lines().find_map(|line| of_sanitizer(line, &said));
-        let told = why.map_or(told.clone(), |why| format!("{why}\n{told}"));
-        Ok(Fuzzed { part, passed: Some(output.status.success()), told })
+        let message = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let why = messages.lines().find_map(|line| of_sanitizer(line, &messages));
+        let message = why.map_or(message.clone(), |why| format!("{why}\n{message}"));
+        Ok(Fuzzed { part, passed: Some(output.status.success()), message })
     }
 }
 
@@ -145,7 +145,7 @@ fn build(
     algorithms: &[(&str, &str)],
     program: &str,
     options: &[&str],
-) -> Result<Result<PathBuf, String>, OwnError> {
+) -> Result<Result<PathBuf, String>, LoadError> {
     let listed: String = algorithms.iter().map(|(name, _)| format!("X({name}) ")).collect();
     let files: Vec<String> = algorithms.iter().map(|(name, _)| format!("{name}.c")).collect();
     let files: Vec<&str> =
@@ -154,22 +154,22 @@ fn build(
     let options = options.iter().map(ToString::to_string);
     let options = options.chain([format!("-DALGORITHMS={listed}")]);
     let output = sources.compile(options, &files, &path)?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let first = said.lines().find(|line| {
+    let messages = String::from_utf8_lossy(&output.stderr);
+    let first = messages.lines().find(|line| {
         ["error", "cannot find", "multiple definition"].iter().any(|it| line.contains(it))
     });
-    let first = first.or(said.lines().next()).unwrap_or("it says nothing").to_owned();
+    let first = first.or(messages.lines().next()).unwrap_or("it prints no reason").to_owned();
     Ok(if output.status.success() { Ok(path) } else { Err(first) })
 }
 
 /// A sanitizer's finding, with file and line but without folders; none: the line has none.
-fn of_sanitizer(line: &str, said: &str) -> Option<String> {
+fn of_sanitizer(line: &str, messages: &str) -> Option<String> {
     if let Some((place, message)) = line.split_once(": runtime error: ") {
         return Some(format!("{}: {message}", file_of(place)));
     }
     let (_, message) = line.split_once("ERROR: AddressSanitizer: ")?;
     let kind = message.split_whitespace().next()?;
-    let frames = said.lines().filter(|line| line.trim_start().starts_with('#'));
+    let frames = messages.lines().filter(|line| line.trim_start().starts_with('#'));
     let place = frames.filter_map(|line| line.rsplit_once(' ')).map(|(_, place)| place);
     let place =
         place.map(file_of).find(|place| place.contains(".c:") && !place.starts_with(PROGRAM_FILE));
