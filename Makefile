@@ -10,47 +10,47 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# From where pip would take packages, so that a mirror need be named once.
+# The index that pip uses, so that a mirror need be named once.
 UV = UV_DEFAULT_INDEX="$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)}" $(BIN)/uv
 ENGINE_SOURCES := $(shell find algorithms crates -name '*.[chr]' -o -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock behaviour/versions
 C_SOURCES := $(wildcard algorithms/*.[ch] crates/testbed/bpf/*.[ch] crates/algorithm/src/*.c python/dumbbell/conformance/templates/*.c \
   tests/linux_modules/c/*.[ch] tests/gym/*.c)
 
-# In recipes: whether the testbed can be built here, and what that makes of cargo's arguments.
+# In recipes: succeeds if the testbed can be built here; cargo's arguments follow from it.
 CAN_BUILD_TESTBED = [ "$$(uname)" = Linux ] && pkg-config --exists libelf zlib 2>/dev/null
 WORKSPACE = --workspace $$({ $(CAN_BUILD_TESTBED); } || echo --exclude dumbbell-testbed)
 TESTBED_FEATURE = $$({ $(CAN_BUILD_TESTBED); } && echo --features testbed)
 
-# What is tested: its own profile, and for all crates at once the features that the package has,
-# so that tests, linters and the package share what is compiled.
+# Tests have a separate profile, and all crates at once have the features of the package. So tests,
+# linters and the package share one build.
 MODULE := --features dumbbell-python/extension-module
 AS_TESTED = --locked --profile ci $(WORKSPACE) $(MODULE)$$({ $(CAN_BUILD_TESTBED); } && echo ,dumbbell-python/testbed)
 RUST_TESTS := target/rust-tests.json
-# Where make can, what a part says comes in one piece.
+# If make can, it prints the output of each part in one piece.
 SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-# Tests of the testbed depend on real time, so what runs next to them takes only what they leave.
+# Tests of the testbed depend on real time, so other parts get only the processor time that they leave.
 BESIDE = $$([ "$$(id -u)" != 0 ] || ! command -v chrt >/dev/null || echo chrt --idle 0)
 
 help:
 	@echo 'make demo    build Dumbbell, run a part of a study until its claims are decided, write ./report: two minutes'
 	@echo 'make test    every test (parts: test-rust, test-python, test-testbed, bench-instructions)'
 	@echo 'make fuzz    4,000 hostile inputs of every kind (SEED=n: those of an earlier time), then new examples for'
-	@echo '             properties, for MINUTES=10; what fails is kept'
-	@echo 'make soak    random valid scenarios for MINUTES=20, checked for what no run may break; what fails is kept'
-	@echo 'make behaviour   what the engine does from now on (ALGORITHMS=NAMES: these alone do; SAME=1: only the corpus)'
+	@echo '             properties, for MINUTES=10; failures are kept'
+	@echo 'make soak    random valid scenarios for MINUTES=20, checked for invariants; failures are kept'
+	@echo 'make behaviour   record the engine'\''s behaviour and raise its version (ALGORITHMS=NAMES: only theirs; SAME=1: only the corpus)'
 	@echo 'make snapshots   write the sentences that tests expect, of TESTS=FILES or all: read the difference'
 	@echo 'make coverage   the share of lines that the tests reach, a figure for Python and one for Rust'
 	@echo 'make versions   some tests with the lowest and the highest dependencies that pyproject.toml allows'
 	@echo 'make lint    formatters, linters and type checkers, strict'
-	@echo 'make build   the command $(BIN)/dumbbell (PGO=1: by profile-guided optimisation, up to 15 % less time a run)'
+	@echo 'make build   the command $(BIN)/dumbbell (PGO=1: profile-guided optimisation, up to 15 % less time a run)'
 	@echo 'make bench   speed of the simulator, next to that of a bare loop'
-	@echo 'make bench-testbed   the rates that the emulator carries on this machine, if left alone'
+	@echo 'make bench-testbed   the rates that the emulator carries on this machine, if nothing else runs'
 	@echo 'make bench-instructions   instructions per packet, compared with a baseline (ACCEPT=1: keep them as a new one)'
-	@echo 'make bench-breakdown   where they go, by part and by function (WALK=CASE: the functions that nearly every ACK passes)'
-	@echo 'make bench-cases   the scenarios of studies and compare that the two run, as they are resolved today'
+	@echo 'make bench-breakdown   the same by part and by function (WALK=CASE: the functions that nearly every ACK passes)'
+	@echo 'make bench-cases   resolve again the scenarios of studies and of compare that these two run'
 	@echo 'make bench-planning   processor time to expand each study to its runs'
-	@echo 'make bench-start-up   processor time until the command answers where it runs nothing'
-	@echo 'make bench-gym   steps a second of the environments for learners, for a policy that does nothing'
+	@echo 'make bench-start-up   processor time of commands that run no simulation'
+	@echo 'make bench-gym   steps a second of the environments for learners, with a policy that does nothing'
 	@echo 'make bench-peers   the same scenarios on ns-2, ns-3 and Dumbbell (MARKDOWN=FILE: also to a file)'
 	@echo 'make docs    regenerate the reference in docs/ and the types of the contract with the engines'
 	@echo 'make docs-site   the documentation as a site in ./site, its links checked'
@@ -61,18 +61,18 @@ help:
 	@echo 'make validate   compare the engine with theory: docs/validation.md'
 	@echo 'make validate-import   compare paths that dumbbell import fits with the true ones: docs/import-fidelity.md'
 	@echo 'make agreement  compare simulator and kernel, in 70 minutes: docs/agreement.md'
-	@echo 'make agreement-drawn   the same in scenarios drawn at random, in 80 minutes: docs/agreement-drawn.md (SEED=n)'
+	@echo 'make agreement-drawn   the same in random scenarios, in 80 minutes: docs/agreement-drawn.md (SEED=n)'
 	@echo 'make linux-modules   compare our algorithms with the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
-	@echo 'make checklist   every algorithm by the clauses of RFC 9743, and BBR by the cases of its draft, in some minutes: docs'
+	@echo 'make checklist   every algorithm by the clauses of RFC 9743, and BBR by the cases of its draft, in some minutes: docs/checklist.md'
 	@echo 'make hunt    the worst scenario of each algorithm, alone and next to CUBIC, in 30 minutes of processor time:'
 	@echo '             docs/hunt.md, docs/hunt-share.md, docs/hunt-harm.md'
 	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
-	@echo 'make front   how the statements of all studies stand: docs/studies/README.md (RESULTS=FOLDERS)'
+	@echo 'make front   the verdicts on the statements of all studies: docs/studies/README.md (RESULTS=FOLDERS)'
 	@echo 'make commands   the command and the expected time of each figure: docs/studies/commands.md'
-	@echo 'make archive   the runs that pages are drawn from, for a release: dist/STUDY-runs.tar (RESULTS=FOLDER, STUDIES=NAMES)'
+	@echo 'make archive   the runs behind the pages, for a release: dist/STUDY-runs.tar (RESULTS=FOLDER, STUDIES=NAMES)'
 	@echo 'make format  let the formatters rewrite the sources'
 	@echo 'make lock    the newest Python packages that pyproject.toml allows: requirements.lock'
-	@echo 'make notices    the licences of what the engine is linked with: LICENSES/third-party.txt'
+	@echo 'make notices    the licences of the libraries in the engine: LICENSES/third-party.txt'
 	@echo 'make clean   remove everything that make made, results excepted'
 
 setup: $(VENV)/.tools
@@ -89,14 +89,14 @@ $(VENV)/.tools: requirements.lock
 	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r $<
 	@rm $@.uv && touch $@
 
-# The command is either the release or what is tested. There is a stamp of the one that it is.
+# The command is either the release or the build under test. A stamp names the present one.
 $(VENV)/.release $(VENV)/.ci: $(VENV)/.%: $(VENV)/.tools $(VENV)/.features pyproject.toml $(ENGINE_SOURCES)
 	PIP_QUIET=1 PIP_NO_INDEX=1 $(BIN)/maturin develop --locked --profile $* --quiet $(TESTBED_FEATURE)
 	@rm -f $(VENV)/.release $(VENV)/.ci $(VENV)/.pgo
 	@touch $@
 
-# Profile-guided optimisation: the release is built, run over what people run, and built again by
-# what it was seen to do. Results are the same.
+# Profile-guided optimisation: the release is built, run over typical scenarios, and built again with
+# the profile of these runs. Results are the same.
 HOST = $$(rustc -vV | sed -n 's/^host: //p')
 LLVM_PROFDATA = $$(rustc --print sysroot)/lib/rustlib/$(HOST)/bin/llvm-profdata
 PROFILE := target/pgo/dumbbell.profdata
@@ -120,13 +120,13 @@ $(VENV)/.pgo: $(VENV)/.tools $(VENV)/.features pyproject.toml $(PROFILE)
 	@rm -f $(VENV)/.release $(VENV)/.ci
 	@touch $@
 
-# What cargo has built. It knows best whether anything has changed.
+# The programs that cargo has built. Cargo knows best whether anything has changed.
 .PHONY: $(RUST_TESTS)
 $(RUST_TESTS): testbed-packages
 	@mkdir -p $(@D)
 	cargo test $(AS_TESTED) --no-run --message-format=json-render-diagnostics > $@
 
-# Changes when the testbed becomes possible, so that it is built then.
+# Changes when the testbed becomes possible, so that make builds it then.
 $(VENV)/.features: $(VENV)/.tools testbed-packages
 	@features="$(TESTBED_FEATURE)"; echo "$$features" | cmp -s - $@ || echo "$$features" > $@
 
@@ -140,7 +140,7 @@ demo: build
 	$(BIN)/dumbbell claims $(DEMO) --brief
 	$(BIN)/dumbbell report $(DEMO)
 
-# Built first, then all side by side, each part in turn once it is done.
+# The build comes first, then all parts at the same time. The output of each part comes in one piece.
 test: bpf-compiler packet-analyser iperf browser valgrind testbed-packages
 	@$(MAKE) --no-print-directory -j2 tested
 	@echo 'four parts run side by side; what each says comes when it ends'
@@ -205,16 +205,16 @@ fuzz: $(RUST_TESTS) $(VENV)/.ci
 	PYTHONPATH=tests $(BIN)/python -m hostile $(if $(SEED),--seed $(SEED))
 	$(BIN)/python tests/fuzz.py --minutes $(or $(MINUTES),10) $<
 
-# SEED=n draws the scenarios of an earlier time again; what fails is written to soak-failures/.
+# SEED=n draws the scenarios of an earlier time again. Failures are written to soak-failures/.
 soak: $(VENV)/.ci
 	MALLOC_ARENA_MAX=1 PYTHONPATH=tests $(BIN)/python tests/soak.py --minutes $(or $(MINUTES),20) $(if $(SEED),--seed $(SEED))
 
-# Writes what the engine does, and raises the versions under which results are stored.
+# Records the engine's behaviour, and raises the versions under which results are stored.
 behaviour: $(RUST_TESTS)
 	BEHAVIOUR='$(if $(SAME),same,$(or $(ALGORITHMS),engine))' $(PYTHON) tests/run_rust.py --crate simulator $< -- \
 	  the_engine_does_what_it_did --nocapture
 
-# $(call packages,COMMAND THAT SUCCEEDS WITH THEM,NAMES,what is not there without them): of Debian.
+# $(call packages,COMMAND THAT SUCCEEDS WITH THEM,NAMES,the consequence without them): of Debian.
 define packages
 	@{ $(1); } >/dev/null 2>&1 || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
@@ -253,7 +253,7 @@ lint: bpf-compiler $(or $(wildcard $(VENV)/.pgo),$(if $(wildcard $(VENV)/.releas
 	$(BIN)/python tools/asserted.py
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 
-# What others wrote and the engine is linked with, after a change of Cargo.lock.
+# The licences of libraries in the engine, after a change of Cargo.lock.
 notices: setup
 	$(BIN)/python tests/notices.py
 
@@ -311,7 +311,7 @@ peers:
 docs: build
 	PYTHONPATH=tools $(BIN)/python -m reference
 
-# Executes the example notebooks and stores what they show.
+# Executes the example notebooks and stores their outputs.
 notebooks: build
 	$(BIN)/python tests/notebook_outputs.py
 
@@ -320,11 +320,11 @@ docs-site: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo 'site/index.html; with search: $(BIN)/python -m http.server --directory site'
 
-# Of which commit the wheel is, which reports state.
+# The commit of the wheel, which reports state.
 COMMIT := python/dumbbell/commit.txt
 
-# Without the testbed, which would tie it to this machine's libelf. What the name says of glibc is what
-# the code needs; WHEEL has more arguments of maturin (docs/install.md).
+# Without the testbed, which would bind it to this machine's libelf. Its name has the version of glibc that
+# the code needs. WHEEL has more arguments of maturin (docs/install.md).
 wheel: setup
 	rm -rf dist
 	@$(MAKE) --no-print-directory $(PROFILE) || echo 'the wheel is built without it, up to 15 % slower' >&2
@@ -334,16 +334,16 @@ wheel: setup
 	  $(BIN)/maturin build --release --locked --out dist $(WHEEL) && \
 	$(BIN)/python tests/wheel.py dist/*.whl
 
-# The runs that the pages of studies are drawn from, a file for each study (RESULTS=FOLDER).
+# The runs behind the pages of studies, a file for each study (RESULTS=FOLDER).
 archive: build
 	$(BIN)/dumbbell store archive $(or $(STUDIES),$(notdir $(wildcard studies/*))) \
 	  --results $(or $(RESULTS),results) --output dist
 
-# What each figure takes, by a run of each test.
+# The time of each figure, from a run of each test.
 commands: build
 	PYTHONPATH=tools $(BIN)/python -m artifact commands --markdown docs/studies/commands.md
 
-# How the statements of all studies stand (RESULTS='FOLDER FOLDER', where each has folders of its own).
+# The verdicts on all statements (RESULTS='FOLDER FOLDER', if each study has separate folders).
 FRONT = PYTHONPATH=tools $(BIN)/python -m artifact front --markdown docs/studies/README.md \
   --figure docs/images/studies.svg $(addprefix --results ,$(or $(RESULTS),results))
 
@@ -366,12 +366,12 @@ learner: build
 validate: build
 	PYTHONPATH=tools $(BIN)/python -m fidelity --engine simulator --markdown docs/validation.md
 
-# In real time, in part. What is outside its band is in the page, and the exit code says so.
+# In real time, in part. The page lists values outside their bands; then the exit code is 1.
 validate-import: build iperf
 	PYTHONPATH=tools $(BIN)/python -m fidelity.imported --markdown docs/import-fidelity.md
 
 # In real time: leave the machine alone meanwhile. Finished runs are kept; SEED, which is printed at the
-# start, draws the same scenarios again, so that a command that was interrupted goes on.
+# start, draws the same scenarios again, so that an interrupted command resumes.
 agreement: build
 	PYTHONPATH=tools $(BIN)/python -m fidelity --engine testbed --results results-agreement \
 	  --markdown docs/agreement.md --figure docs/images/agreement.svg
@@ -380,11 +380,11 @@ agreement-drawn: build
 	PYTHONPATH=tools $(BIN)/python -m fidelity --engine testbed --results results-agreement --drawn 60 --further 40 \
 	  --draw-seed $(or $(SEED),$(shell date +%s)) --markdown docs/agreement-drawn.md
 
-# Installs the package by apt, or says why it cannot; nothing of Linux leaves target/linux-modules.
+# Installs the package by apt, or prints why it cannot. No file of Linux leaves target/linux-modules.
 linux-modules: setup
 	PYTHONPATH=python:tests $(BIN)/python -m linux_modules $(if $(ONLY),--only '$(ONLY)')
 
-# The exit code 1 only says that some algorithm fails a clause.
+# The exit code 1 only means that some algorithm fails a clause.
 checklist: build
 	$(BIN)/dumbbell checklist $$($(BIN)/dumbbell list algorithms --csv | tail -n +2 | cut -d, -f1) --quick --at-most 2 \
 	  --markdown docs/checklist.md || test $$? = 1
@@ -393,7 +393,7 @@ checklist: build
 HUNT = --points 40 --duration 12s --where rate=1mbit..100mbit --runs 6
 HUNT_BESIDE = --points 32 --duration 12s --where rate=1mbit..20mbit --runs 6
 
-# $(call hunted,GOAL,OPTIONS,PAGE): all algorithms. What is found is replayed from its file.
+# $(call hunted,GOAL,OPTIONS,PAGE): all algorithms. Each finding is replayed from its file.
 define hunted
 	rm -f hunted/$(1)/*/*.toml
 	for name in $$($(BIN)/dumbbell list algorithms --csv | tail -n +2 | cut -d, -f1); do \
@@ -408,7 +408,7 @@ hunt: build
 	$(call hunted,share,$(HUNT_BESIDE),hunt-share)
 	$(call hunted,harm,$(HUNT_BESIDE),hunt-harm)
 
-# Finished runs are kept, the same command goes on.
+# Finished runs are kept, and the same command resumes.
 studies: build
 	mkdir -p docs/studies
 	failed=; for study in $(notdir $(wildcard studies/*)); do \
