@@ -90,7 +90,7 @@ def test_it_says_what_holds_with_other_names(dumbbell: Command) -> None:
         "exchanged names, mean of 2 draws (seed 0): 1 reproduced, 1 not reproduced"
     )
     assert line(output.out, "exchanges") == snapshot("hold under most exchanges: A02")
-    assert line(output.out, "A03") == snapshot("treat all alike, so not counted: A03")
+    assert line(output.out, "A03") == snapshot("treat all equally, so not counted: A03")
 
 
 def test_its_draws_are_data(dumbbell: Command) -> None:

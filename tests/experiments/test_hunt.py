@@ -409,7 +409,7 @@ def test_equal_algorithms_are_not_told_apart(dumbbell: Command) -> None:
     )
     assert output.code == 0
     assert unmeasured(output.out) == snapshot(
-        "No scenario of 4 scenarios tells them apart compared with twin: the largest regret is N, below N.\n"
+        "No scenario of 4 scenarios distinguishes them compared with twin: the largest regret is N, below N.\n"
     )
     assert "regret is 0.00" in output.out
 

@@ -164,7 +164,7 @@ def test_the_place_of_a_capture_is_found(
     else:
         assert flow.rtt_min_ms == pytest.approx(40 * (1 - place), rel=0.03)
         assert note(measured, "guess") == snapshot(
-            "where it was captured is a guess for the flow: neither a handshake nor the sender's answers show the other part of the round trip"
+            "the point of capture is a guess for the flow: neither a handshake nor the sender's answers show the other part of the round trip"
         )
 
 

@@ -317,7 +317,7 @@ WRONG = [
 def test_an_algorithm_with_a_start_of_its_own_has_no_other(key: str) -> None:
     with pytest.raises(InputError) as caught:
         scenario({"flow.1.algorithm": "bbr", key: "search"})
-    assert caught.value.problem == snapshot("bbr sets its window itself, by a start of its own")
+    assert caught.value.problem == snapshot("bbr sets its window itself and has its own start")
     assert caught.value.key == key
     scenario({"flow.1.algorithm": "bbr", key: "own"})
 

@@ -76,7 +76,7 @@ def _summary(control: Control) -> list[str]:
     if control.careless:
         lines.append(f"hold under most exchanges: {', '.join(control.careless)}")
     if control.blind:
-        lines.append(f"treat all alike, so not counted: {', '.join(control.blind)}")
+        lines.append(f"treat all equally, so not counted: {', '.join(control.blind)}")
     return lines
 
 

@@ -46,7 +46,7 @@ class Imported(imported.Imported):
             flows.add_row(plain(flow.label), plain(spec.get("algorithm", "udp")), *cells)
         print_table(flows)
         print()
-        limited = table("measured", "limited by", "what says so")
+        limited = table("measured", "limited by", "evidence")
         for flow, limit in zip(self.measured.flows, self.path.limits, strict=True):
             limited.add_row(plain(flow.label), limit.kind, plain(limit.why))
         print_table(limited)

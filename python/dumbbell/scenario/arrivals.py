@@ -41,7 +41,7 @@ def arrivals(
     """
     if spec.listed is not None:
         return _listed(spec, spec.listed, duration_ns)
-    assert spec.size is not None, "only a file says otherwise how much is sent"
+    assert spec.size is not None, "only a file has the sizes otherwise"
     per_s = _flows_per_s(spec, spec.size, slowest_bps, header_bytes, overhead_bytes)
     end_ns = min(duration_ns, duration_ns if spec.stop is None else spec.stop)
     expected = int(per_s * (end_ns - spec.start) / NS_PER_S)

@@ -318,7 +318,7 @@ def _stack(stack: Stack, traffic: AnyTraffic, key: str) -> dict[str, Any]:
         is_of_flow = "slow_start" in traffic.switches
         name = traffic.chosen.algorithm.name
         raise InputError(
-            f"{name} sets its window itself, by a start of its own",
+            f"{name} sets its window itself and has its own start",
             key=f"{key}.switches.slow_start" if is_of_flow else "stack.switches.slow_start",
             value=slow_start,
             valid=f'slow_start = "own" among the switches of the flows of {name}',

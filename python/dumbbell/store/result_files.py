@@ -147,4 +147,4 @@ class InMemory:
         return sum(map(len, self.files.values()))
 
     def __str__(self) -> str:
-        return f"what was brought as {self.name}"
+        return f"the received result {self.name}"

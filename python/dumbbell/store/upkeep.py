@@ -110,7 +110,7 @@ def useless(store: Store, engine: str, kept: Collection[str] | None) -> Iterator
             if run.engine != engine and run.engine.partition(" ")[0] == kind:
                 why = f"of {run.engine}"
             elif kept is not None and key not in kept:
-                why = "not asked for"
+                why = "not requested"
         if why is not None:
             yield Useless(key, why, store.size_bytes(key))
 

@@ -126,7 +126,7 @@ FURTHER: Final = (
     Column(
         "harm to loss",
         "%",
-        "of what {legacy} resends, likewise; with hardly any losses it means little",
+        "share of the retransmissions of {legacy}; with hardly any losses it means little",
         lambda candidate: candidate.loss_harm,
         100,
     ),

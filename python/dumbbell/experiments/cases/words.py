@@ -38,7 +38,7 @@ def table(all_cases: Sequence[Cases]) -> VerdictTable:
     lines = (
         f"{judged.outcome.mark} {judged.case.source}: {text}" for judged, text in reasons(first)
     )
-    cannot = "What cases ask for that Dumbbell does not see or do:"
+    cannot = "Parts of cases that Dumbbell does not see or do:"
     return VerdictTable(
         HEADS,
         tuple(

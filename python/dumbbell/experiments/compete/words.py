@@ -104,8 +104,8 @@ def _notes(contest: Contest) -> Iterator[str]:
     if contest.window is not None:
         yield f"Taken over {window(*contest.window)}, from when all flows are on."
     yield (
-        "Harm is what the other side takes (Ware et al. 2019): compared with the same flows among "
-        "as many of their own algorithm. ± reaches to the farther end of the 95 % interval."
+        "Harm is the loss to the other side (Ware et al. 2019), compared with the same flows among "
+        "as many of the same algorithm. ± reaches to the farther end of the 95 % interval."
     )
 
 
@@ -148,7 +148,7 @@ def verdict(contest: Contest, point: Point) -> list[str]:
         outcomes = _of(contest, point, side)
         worst = _worst(outcomes)
         if worst is None:
-            lines.append(f"No run says what {label_of(side.name)} loses.")
+            lines.append(f"No run shows the loss of {label_of(side.name)}.")
             continue
         if _is_spared(outcomes):
             unharmed.append((other, side, worst))

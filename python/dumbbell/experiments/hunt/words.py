@@ -31,7 +31,7 @@ def conclusion(hunted: Hunted) -> list[str]:
     late = " Time was up before all were tried." if hunted.course.late else ""
     minimal = hunted.minimal
     if minimal is None:
-        what = "tells them apart" if hunted.request.either else f"costs {who} a fifth"
+        what = "distinguishes them" if hunted.request.either else f"costs {who} a fifth"
         return [
             f"No scenario of {count} {what} compared with {against(hunted)}: the largest regret is "
             f"{max(0.0, worst.regret):.2f}, below {WEAK:g}.{late}"

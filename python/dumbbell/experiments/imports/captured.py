@@ -171,7 +171,7 @@ def _of_connections(kept: Sequence[_Connection]) -> Iterator[str]:
     guesses = sum(connection.place_is_guess and connection.is_answered for connection in kept)
     if guesses:
         yield (
-            f"where it was captured is a guess for {_all_or(guesses, len(kept))}: neither a"
+            f"the point of capture is a guess for {_all_or(guesses, len(kept))}: neither a"
             " handshake nor the sender's answers show the other part of the round trip"
         )
     for reason, count in Counter(

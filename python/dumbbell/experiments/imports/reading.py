@@ -16,7 +16,7 @@ from dumbbell.experiments.imports.measurement import Measurement
 from dumbbell.experiments.imports.opening import opened
 
 VALID: Final = (
-    "what `iperf3 --json` or --json-stream writes, a data file of Flent (*.flent.gz), a pcap or"
+    "the output of `iperf3 --json` or --json-stream, a data file of Flent (*.flent.gz), a pcap or"
     " pcapng file, lines of `tc qdisc`, or a CSV trace of TheaterQ (KEEP,LATENCY,RATE,LOSS,LIMIT)"
 )
 
