@@ -22,7 +22,10 @@ class Checks(Rows[Row]):
         return is_sound(self)
 
     def to_frame(self) -> pl.DataFrame:
-        """Return a row for each check: ``part``, ``check``, ``verdict``, ``message``, ``remedy``."""
+        """Return a row for each check.
+
+        Its columns are ``part``, ``check``, ``verdict``, ``message`` and ``remedy``.
+        """
         names = ("part", "check", "verdict", "message", "remedy")
         rows = [(row.part, row.check, row.verdict.value, row.message, row.remedy) for row in self]
         return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
