@@ -436,8 +436,8 @@ impl Receiver {
         if slow.raises_window(self.next, aggregate.span.end - aggregate.span.start) {
             self.delay.quicken();
         }
-        let aggregate = !self.delay.is_quick() && slow.compression.hold();
-        aggregate.then(|| slow.compression.wait())
+        let may_wait = !self.delay.is_quick() && slow.compression.hold();
+        may_wait.then(|| slow.compression.wait())
     }
 
     /// Return whether more than one full segment waits. The lengths of short segments are not known

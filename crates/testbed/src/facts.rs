@@ -144,7 +144,7 @@ fn machine() -> Vec<Fact> {
         ),
         advised(
             "the kernel's own algorithms",
-            read::dumbbell_algorithms(),
+            read::kernel_algorithms(),
             "comparing our reno, cubic and bbr with them",
             "modprobe tcp_bbr; other comparisons work without",
         ),

@@ -51,12 +51,12 @@ mod tests {
 
     #[test]
     fn turns_are_taken_one_after_the_other() {
-        let (name, cancelled) = ("dumbbell-testbed-test", AtomicBool::new(false));
-        let first = Turn::wait_for(name, &cancelled).unwrap();
+        let (name, running) = ("dumbbell-testbed-test", AtomicBool::new(false));
+        let first = Turn::wait_for(name, &running).unwrap();
         let cancelled = AtomicBool::new(true);
         assert!(matches!(Turn::wait_for(name, &cancelled), Err(Error::Cancelled)));
         thread::scope(|scope| {
-            let second = scope.spawn(|| Turn::wait_for(name, &cancelled).unwrap());
+            let second = scope.spawn(|| Turn::wait_for(name, &running).unwrap());
             sleep(3 * PAUSE);
             assert!(!second.is_finished());
             drop(first);

@@ -61,12 +61,12 @@ fn namespaces() -> BTreeSet<String> {
     };
     let children = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten();
     let tasks = children("/proc".into()).flat_map(|process| children(process.path().join("task")));
-    let links =
+    let files =
         tasks.flat_map(|task| links(task.path().join("ns")).chain(links(task.path().join("fd"))));
-    let links = links.filter_map(|link| link.to_str().map(str::to_owned));
+    let files = files.filter_map(|link| link.to_str().map(str::to_owned));
     let mounts = fs::read_to_string("/proc/mounts").unwrap();
     let mounts = mounts.lines().filter(|line| line.starts_with("nsfs ")).map(str::to_owned);
-    links.filter(|link| link.starts_with("net:[")).chain(mounts).collect()
+    files.filter(|link| link.starts_with("net:[")).chain(mounts).collect()
 }
 
 /// Not a test, but the run that the test kills.

@@ -7,7 +7,7 @@ use std::thread::available_parallelism;
 const CAPABILITIES: [(&str, u32); 4] =
     [("CAP_NET_ADMIN", 12), ("CAP_SYS_ADMIN", 21), ("CAP_PERFMON", 38), ("CAP_BPF", 39)];
 
-const DUMBBELL_ALGORITHMS: [&str; 3] = ["reno", "cubic", "bbr"];
+const KERNEL_ALGORITHMS: [&str; 3] = ["reno", "cubic", "bbr"];
 
 /// Smallest memory limit of TCP, in bytes. It is the product of 1 Gbit/s and 160 ms, and a queue of
 /// that size, times eight for the overhead of buffers and for other flows.
@@ -119,13 +119,13 @@ pub(super) fn tcp_memory() -> Finding {
     if bytes >= TCP_BYTES_MIN { Ok(shown) } else { Err(shown) }
 }
 
-pub(super) fn dumbbell_algorithms() -> Finding {
+pub(super) fn kernel_algorithms() -> Finding {
     let available = text("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
     let available: Vec<_> = available.split_whitespace().collect();
     let missing: Vec<_> =
-        DUMBBELL_ALGORITHMS.into_iter().filter(|name| !available.contains(name)).collect();
+        KERNEL_ALGORITHMS.into_iter().filter(|name| !available.contains(name)).collect();
     if missing.is_empty() {
-        Ok(DUMBBELL_ALGORITHMS.join(", "))
+        Ok(KERNEL_ALGORITHMS.join(", "))
     } else {
         Err(format!("without {}", missing.join(", ")))
     }

@@ -12,15 +12,15 @@ const LOG_BEGINS: &str = "-- BEGIN PROG LOAD LOG --";
 const LOG_ENDS: &str = "-- END PROG LOAD LOG --";
 
 /// Describe why the verifier refuses a program of an algorithm; none: it is not the cause.
-pub(super) fn of_verifier(name: &str, shown: &str, log: &str) -> Option<Error> {
-    let (before, rest) = log.split_once(LOG_BEGINS)?;
+pub(super) fn of_verifier(name: &str, shown: &str, output: &str) -> Option<Error> {
+    let (before, rest) = output.split_once(LOG_BEGINS)?;
     let log = rest.split_once(LOG_ENDS).map_or(rest, |(log, _)| log);
     let program = before.rsplit_once("prog '")?.1.split('\'').next()?;
     let hook = program.strip_prefix("on_").unwrap_or(program);
     let verdict = verdict(log)?;
     let place = source_line(log, &format!("{name}.c"));
     let at = place.map_or_else(String::new, |(_, text)| format!(" (in '{text}')"));
-    let rest = kept(shown, log);
+    let rest = kept(shown, output);
     Some(Error::Algorithm {
         file: shown.to_owned(),
         line: place.map(|(line, _)| line),
