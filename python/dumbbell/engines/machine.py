@@ -47,7 +47,7 @@ def look() -> Machine:
     remedy = None if linux else "a Linux machine"
     own_fact = Fact(
         name="system",
-        found=system(),
+        state=system(),
         ok=linux,
         required=True,
         needed_for="everything",
@@ -63,7 +63,7 @@ def with_lateness(machine: Machine, seconds: float = lateness.SECONDS) -> Machin
     late = lateness.measured(seconds)
     fact = Fact(
         name="delay of this machine",
-        found=f"{late} ({seconds:g} s of sleeping)",
+        state=f"{late} ({seconds:g} s of sleeping)",
         ok=late.ok,
         required=False,
         needed_for="an emulator in time",
