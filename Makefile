@@ -402,7 +402,7 @@ define hunted
 
 endef
 
-# Finished runs are kept, the same command goes on.
+# Finished runs are kept, and the same command resumes.
 hunt: build
 	$(call hunted,goodput,$(HUNT),hunt)
 	$(call hunted,share,$(HUNT_BESIDE),hunt-share)
