@@ -7,5 +7,5 @@ from dumbbell.engines.machine import Fact, Machine
 
 def user_machine(ready: bool) -> Machine:
     """Return one whose only fact is its user."""
-    fact = Fact(name="user", found="nobody", ok=ready, required=True, needed_for="", remedy="root")
+    fact = Fact(name="user", state="nobody", ok=ready, required=True, needed_for="", remedy="root")
     return Machine(kernel="6.18", ready=ready, facts=(fact,))

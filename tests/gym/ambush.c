@@ -10,10 +10,10 @@
 	  "none")                                                                 \
 	P(event, "", 0, CC_SWITCH, "1: loop in set_state, not in cong_control", "none")
 #define ambush_presets(S)
-#define ambush_hooks(H)                                               \
-	H(ambush, init)                                               \
-	H(ambush, ssthresh) H(ambush, undo_cwnd) H(ambush, set_state) \
-		H(ambush, cong_control)
+#define ambush_hooks(H)     \
+	H(ambush, init)     \
+	H(ambush, ssthresh) \
+	H(ambush, undo_cwnd) H(ambush, set_state) H(ambush, cong_control)
 
 CC_PARAMS(ambush);
 

@@ -421,7 +421,7 @@ def test_a_reward_that_is_no_number_is_refused(worth: Any) -> None:
 @pytest.mark.parametrize("options", [3, "path", [("path", 0)]])
 def test_options_are_a_dictionary(options: Any) -> None:
     for env in (PathEnv(SHORT), PathVectorEnv(1, SHORT), SharedPathEnv(SHORT)):
-        with pytest.raises(InputError, match=r"options.*not options by names"):
+        with pytest.raises(InputError, match="options"):
             env.reset(options=options)
 
 

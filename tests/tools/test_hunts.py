@@ -87,8 +87,10 @@ def test_what_a_replay_leaves_open_is_apart() -> None:
 
 
 def test_a_page_says_which_findings_are_known() -> None:
-    found = [made_up(name, [1, 1.1, 0.9], [4, 4.1, 3.9]) for name in ("vegas", "veno")]
-    text = page.page(SUBJECTS["share"], found, Others([], []), How("--points 9", 3, "hunt-share"))
+    confirmed = [made_up(name, [1, 1.1, 0.9], [4, 4.1, 3.9]) for name in ("vegas", "veno")]
+    text = page.page(
+        SUBJECTS["share"], confirmed, Others([], []), How("--points 9", 3, "hunt-share")
+    )
     assert "dumbbell hunt ALGORITHM --goal share --points 9`" in text
     again, missed = text.index("finds these again,"), text.index("finds no scenario")
     assert again < text.index("- Vegas: loss-based") < missed < text.index("- TCP-NV: it was")

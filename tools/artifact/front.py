@@ -303,7 +303,7 @@ def _causes(studies: Sequence[Refereed]) -> Iterator[str]:
     shown = {
         (study.study.name, claim)
         for study, cause in explained
-        if cause.cause.tests
+        if cause.shown_by
         for claim in cause.claims
     }
     if not bad:
@@ -318,7 +318,7 @@ def _causes(studies: Sequence[Refereed]) -> Iterator[str]:
 
 
 def _cause(study: Refereed, explained: Explained) -> str:
-    assumed = "" if explained.cause.tests else " (assumed)"
+    assumed = "" if explained.shown_by else " (assumed)"
     title = markdown.prose(explained.cause.title)
     return f"- {title}{assumed}: {len(explained.claims)} of {study.link}.\n"
 

@@ -141,10 +141,10 @@ def _known(subject: Subject, confirmed: Sequence[Replayed], others: Others) -> I
     """Yield which of the findings are in the list of published failings, and which are not."""
     if not subject.known:
         return
-    found = [replay.algorithm for replay in confirmed]
-    again = [name for name in found if name in subject.known]
-    missed = [name for name in subject.known if name not in [*found, *others.missing]]
-    new = [name for name in found if name not in subject.known]
+    failing = [replay.algorithm for replay in confirmed]
+    again = [name for name in failing if name in subject.known]
+    missed = [name for name in subject.known if name not in [*failing, *others.missing]]
+    new = [name for name in failing if name not in subject.known]
     yield "## Published failings\n"
     if again:
         yield "The search finds these again, which are published or intended:\n"

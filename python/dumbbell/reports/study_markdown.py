@@ -159,11 +159,16 @@ class _Writer:
 
     def _cause(self, explanation: Explained) -> str:
         cause = explanation.cause
-        tests = self.names(cause.tests, mark="`")
-        shown = f"Shown by {tests}." if cause.tests else "No test shows it yet."
         would = f"*Would refute it:* {self.linked(cause.refuted_by)}." if cause.refuted_by else ""
-        words = " ".join(filter(None, (self.linked(cause.text), would, shown)))
+        words = " ".join(filter(None, (self.linked(cause.text), would, self._shown(explanation))))
         return f"### {markdown.prose(cause.title)}\n\n{self.names(explanation.claims)}. {words}\n"
+
+    def _shown(self, explanation: Explained) -> str:
+        shown_by, waiting = (
+            self.names(tests, mark="`") for tests in (explanation.shown_by, explanation.waiting)
+        )
+        shown = f"Shown by {shown_by}." if shown_by else "No test shows it yet."
+        return f"{shown} Not run yet: {waiting}." if waiting else shown
 
     def sensitivity(self, turned: Sequence[Turned]) -> str:
         """Count verdicts at other values of the decisions."""

@@ -76,10 +76,26 @@ class Turned:
 
 @dataclass(frozen=True)
 class Explained:
-    """A cause with the contradicted claims that it explains."""
+    """A cause with the contradicted claims that it explains.
+
+    Attributes
+    ----------
+    cause
+        The cause.
+    claims
+        The claims.
+    shown_by
+        Its tests with a finished run.
+    """
 
     cause: Cause
     claims: Sequence[str]
+    shown_by: Sequence[str]
+
+    @property
+    def waiting(self) -> list[str]:
+        """Its tests that have not run yet."""
+        return [test for test in self.cause.tests if test not in self.shown_by]
 
 
 @dataclass(frozen=True)
@@ -139,7 +155,7 @@ def of(study: Study, account: Account) -> StudyText:
     summary = effects.summary(effect_sizes)
     bad = [claim.claim.id for claim in judged_by_runs(account.claims) if claim.verdict.is_bad]
     explained = [
-        Explained(cause, names)
+        Explained(cause, names, [test for test in cause.tests if test in account.tests])
         for cause in study.causes
         if (names := [name for name in cause.claims if name in bad])
     ]
@@ -178,8 +194,8 @@ def _general(text: StudyText, summary: Summary) -> Iterator[str]:
     if summary.values >= _LEAST:
         near, far = (summary.within[factor] / summary.values for factor in NEAR)
         yield (
-            f"Of {summary.values} numbers {near:.0%} are within a factor of {NEAR[0]:g} of the "
-            f"authors', and {far:.0%} within {NEAR[1]:g}."
+            f"Of {summary.values} numbers {100 * near:.0f} % are within a factor of {NEAR[0]:g} "
+            f"of the authors', and {100 * far:.0f} % within {NEAR[1]:g}."
         )
     if bad := text.counts[Standing.CONTRADICTED]:
         known = bad - len(text.unexplained)

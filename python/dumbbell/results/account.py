@@ -23,10 +23,13 @@ class Account:
         The verdict on each claim, in the order of the study.
     decided
         The study's decisions, with the result of the runs of each.
+    tests
+        The tests with a finished run.
     """
 
     claims: Sequence[ClaimResult]
     decided: Sequence[Decided]
+    tests: frozenset[str] = frozenset()
 
     @cached_property
     def hanging(self) -> frozenset[str]:
@@ -51,4 +54,5 @@ def of(results: Results, claims: Sequence[ClaimResult] | None = None) -> Account
     return Account(
         judged,
         [decide(decision, judged, axes, results.source) for decision in results.study.decisions],
+        frozenset(test.name for test in results.study.tests if results.finished(test.name)),
     )
