@@ -475,7 +475,7 @@ LACKING = {
     "facts": [
         {
             "name": "privileges",
-            "found": "without CAP_BPF",
+            "state": "without CAP_BPF",
             "ok": False,
             "required": True,
             "needed_for": "everything",

@@ -131,7 +131,7 @@ def test_pruning_says_first_and_removes_then(dumbbell: Command) -> None:
     assert len(folders()) == runs + 2
     assert output.out.count("results ") == 1, "only the damaged ones are meant"
     output = dumbbell("store", "prune", "--unasked", "--yes")
-    assert line(output.out, "asked").split(",")[0] == snapshot("2 results not requested")
+    assert line(output.out, "requested").split(",")[0] == snapshot("2 results not requested")
     assert len(folders()) == runs - 1
     assert dumbbell("store", "prune", "--unasked").out == snapshot("nothing to remove\n")
 
