@@ -4,13 +4,16 @@
 //! each segment. Common operations change an end of the set: a block grows by a segment, or a
 //! window passes the lowest range.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Segment numbers, as sorted ranges that neither overlap nor touch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct RangeSet {
     ranges: VecDeque<Range<u64>>,
+    /// Place where the last search ended. The next one mostly ends there or one further.
+    found: Cell<usize>,
 }
 
 impl RangeSet {
@@ -103,8 +106,11 @@ impl RangeSet {
             return last.clone();
         }
         // Ranges that overlap or touch `new` are those from `first` up to `last`.
-        let first = self.ranges.partition_point(|range| range.end < new.start);
-        let last = self.ranges.partition_point(|range| range.start <= new.end);
+        let first = new.start.checked_sub(1).map_or(0, |before| self.first_ending_after(before));
+        let mut last = first;
+        while self.ranges.get(last).is_some_and(|range| range.start <= new.end) {
+            last += 1;
+        }
         if first == last {
             self.ranges.insert(first, new.clone());
             return new;
@@ -128,21 +134,29 @@ impl RangeSet {
             range.start = end;
             if range.start == range.end {
                 self.ranges.pop_front();
+                self.found.set(self.found.get().saturating_sub(1));
             }
         }
         removed
     }
 
+    /// The place of the first range that ends above `member`; the number of ranges if none does.
     #[inline]
     fn first_ending_after(&self, member: u64) -> usize {
-        match self.ranges.back() {
-            None => 0,
-            Some(last) if last.start <= member => {
-                self.ranges.len() - usize::from(member < last.end)
-            }
-            Some(_) if member < self.ranges[0].end => 0,
-            Some(_) => self.ranges.partition_point(|range| range.end <= member),
+        let Some(last) = self.ranges.back() else { return 0 };
+        if last.start <= member {
+            return self.ranges.len() - usize::from(member < last.end);
         }
+        // The last range ends above `member`, so each place below exists.
+        let is_passed = |place: usize| self.ranges[place].end <= member;
+        let near = self.found.get().min(self.ranges.len() - 1);
+        let place = match is_passed(near) {
+            true if !is_passed(near + 1) => near + 1,
+            false if near == 0 || is_passed(near - 1) => near,
+            _ => self.ranges.partition_point(|range| range.end <= member),
+        };
+        self.found.set(place);
+        place
     }
 }
 
