@@ -27,7 +27,7 @@ impl Sender {
         if !is_fast {
             return None;
         }
-        let segs = self.sendable_segs(in_flight);
+        let segs = self.data_segs().min((self.conn.cwnd_segs - in_flight).into()) as u32;
         if segs == 0 {
             return None;
         }
@@ -59,13 +59,14 @@ impl Sender {
             self.note_full();
             return None;
         }
+        let data_segs = self.data_segs();
         // Every following segment, new or not, waits for pacing.
-        if in_flight > 0 && self.has_new_data() && self.shaper.is_early(now, &self.conn, false) {
+        if in_flight > 0 && data_segs > 0 && self.shaper.is_early(now, &self.conn, false) {
             self.note_space(now);
             return None;
         }
         let lost = self.next_repair();
-        if lost.is_none() && !self.has_new_data() {
+        if lost.is_none() && data_segs == 0 {
             self.note_no_data(now, in_flight);
             return None;
         }
@@ -75,7 +76,7 @@ impl Sender {
         let mut segs = match lost {
             Some(first) => self.repair_segs(first, in_flight),
             None if in_flight == 0 || self.predicts_nothing => 1,
-            None => self.sendable_segs(in_flight),
+            None => data_segs.min((self.conn.cwnd_segs - in_flight).into()) as u32,
         };
         if self.shaper.may_refuse(&self.conn) {
             segs = self.may_leave(now, in_flight, lost.is_some(), segs)?;
@@ -190,19 +191,19 @@ impl Sender {
     /// Return whether there is new data that buffers have space for.
     #[inline]
     pub(super) fn has_new_data(&self) -> bool {
-        self.board.next() < self.sendable_end()
+        self.data_segs() > 0
+    }
+
+    /// Return the number of new segments that buffers have space for.
+    #[inline(always)]
+    fn data_segs(&self) -> u64 {
+        let sendable_end = self.end.min(self.board.una() + self.outstanding_max_segs);
+        sendable_end.saturating_sub(self.board.next())
     }
 
     #[inline]
     pub(super) fn is_cwnd_limited(&self) -> bool {
         self.usage.is_limited(self.conn.cwnd_segs, || self.in_slow_start())
-    }
-
-    /// Return how many new segments the windows allow now.
-    #[inline(always)]
-    fn sendable_segs(&self, in_flight: u32) -> u32 {
-        let data_segs = self.sendable_end().saturating_sub(self.board.next());
-        data_segs.min((self.conn.cwnd_segs - in_flight).into()) as u32
     }
 
     /// Return how many lost segments are sent again together. These are the segments of one chunk,
@@ -211,12 +212,6 @@ impl Sender {
         let goal_segs = self.shaper.repair_segs_max(&self.conn);
         let segs_max = goal_segs.min(self.conn.cwnd_segs - in_flight);
         if segs_max > 1 { self.board.lost_chunk_segs(first, segs_max) } else { 1 }
-    }
-
-    /// The first segment that must not be sent yet.
-    #[inline]
-    fn sendable_end(&self) -> u64 {
-        self.end.min(self.board.una() + self.outstanding_max_segs)
     }
 
     /// The first segment for which the application has no data, or its buffer no space.
@@ -271,7 +266,9 @@ impl Sender {
     fn note_space(&mut self, now: Time) {
         let (una, next) = (self.board.una(), self.board.next());
         let sent = Transmitted { una, next, sent_segs: self.counters.sent_segs };
-        if self.usage.note_space(now, sent) && self.stack.window_validation {
+        // Algorithms that set their window keep it, however little of it is used.
+        let is_validated = self.stack.window_validation && !self.algorithm.has_cong_control();
+        if self.usage.note_space(now, sent) && is_validated {
             self.validate_window(now);
         }
     }
@@ -281,9 +278,7 @@ impl Sender {
         let unused = self.usage.unused_for(self.rtt.rto(), now, limited, outstanding);
         let Some(used_segs) = unused else { return };
         // If the connection still has data, something else limits it.
-        let is_applicable = self.conn.state == CaState::Open
-            && self.board.next() >= self.end
-            && !self.algorithm.has_cong_control();
+        let is_applicable = self.conn.state == CaState::Open && self.board.next() >= self.end;
         if is_applicable {
             validate(&mut self.conn, used_segs, self.stack.initial_window_segs.get());
             self.usage.restart(now);
