@@ -15,7 +15,12 @@ use crate::ring::SegmentRing;
 /// Takes the rate samples of one connection.
 #[derive(Debug)]
 pub struct RateSampler {
-    sent: SegmentRing<Sent>,
+    /// The bursts of each segment.
+    numbers: SegmentRing<Numbers>,
+    /// The state at each burst, which segments that are sent together share.
+    bursts: SegmentRing<Sent>,
+    /// Number of the next burst.
+    next_burst: u32,
     /// Transmission time of the last sent segment among those delivered.
     first_sent: Time,
     /// Time of the last delivery.
@@ -28,7 +33,14 @@ pub struct RateSampler {
     pub latest: Option<RateSample>,
 }
 
-/// State at the time at which a segment was sent.
+/// The bursts in which a segment was sent for the first and for the last time, modulo 2^32.
+#[derive(Clone, Copy, Debug, Default)]
+struct Numbers {
+    first: u32,
+    last: u32,
+}
+
+/// State at the time at which a burst was sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     at: Time,
@@ -73,7 +85,9 @@ impl RateSampler {
     pub fn new(now: Time, conn: &mut Conn) -> Self {
         conn.app_limited_segs = u32::MAX;
         Self {
-            sent: SegmentRing::new(),
+            numbers: SegmentRing::new(),
+            bursts: SegmentRing::new(),
+            next_burst: 0,
             first_sent: now,
             delivered_at: now,
             newest: None,
@@ -88,38 +102,47 @@ impl RateSampler {
         self.short_every_segs = Some(segs);
     }
 
-    /// Record the state when segments of the `window` are sent, for the first time or again.
-    /// `is_alone` is true if no other segment was outstanding before the first of them.
+    /// Record the state when `segments` of the `window` are sent, for the first time or again.
+    #[inline]
     pub fn on_sent(
         &mut self,
         now: Time,
         segments: Range<u64>,
         window: Range<u64>,
-        is_alone: bool,
+        is_retransmission: bool,
         conn: &Conn,
     ) {
         // Idle time is not part of a flight, so both intervals restart (tcp_rate_skb_sent).
-        if is_alone {
+        if !is_retransmission && segments.start == window.start {
             self.first_sent = now;
             self.delivered_at = now;
         }
-        self.sent.reserve(window.start, window.end);
-        let sent = Sent {
+        let number = self.next_burst;
+        self.next_burst = number.wrapping_add(1);
+        self.numbers.reserve(window.start, window.end);
+        for segment in segments {
+            let numbers = self.numbers.get_mut(segment);
+            let first = if is_retransmission { numbers.first } else { number };
+            *numbers = Numbers { first, last: number };
+        }
+        // No outstanding segment was sent before the lowest one was first sent.
+        let oldest = self.numbers.get(window.start).first;
+        let before = u64::from(number.wrapping_sub(oldest));
+        self.bursts.reserve(oldest.into(), u64::from(oldest) + before + 1);
+        *self.bursts.get_mut(number.into()) = Sent {
             at: now,
             first_sent: self.first_sent,
             delivered_at: self.delivered_at,
             delivered_segs: conn.delivered_segs,
             is_app_limited: conn.app_limited_segs > 0,
         };
-        for segment in segments {
-            *self.sent.get_mut(segment) = sent;
-        }
     }
 
     /// Record the last sent segment among those that an ACK newly delivered. It gives the sample.
     #[inline]
     pub fn on_delivered(&mut self, newest: u64) {
-        self.newest = Some((newest, self.sent.get(newest)));
+        let burst = self.numbers.get(newest).last;
+        self.newest = Some((newest, self.bursts.get(burst.into())));
     }
 
     /// Return the number of segments delivered during the flight of the sampled segment, with
@@ -197,10 +220,10 @@ mod tests {
         }
 
         fn send(&mut self, at_us: u64, segment: u64) {
-            let is_alone = self.conn.delivered_segs == self.next;
+            let is_again = segment < self.next;
             let window = self.conn.delivered_segs..self.next.max(segment + 1);
             let (now, segments) = (Time(at_us * 1_000), segment..segment + 1);
-            self.rates.on_sent(now, segments, window, is_alone, &self.conn);
+            self.rates.on_sent(now, segments, window, is_again, &self.conn);
             self.next = self.next.max(segment + 1);
         }
 

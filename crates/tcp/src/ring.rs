@@ -1,4 +1,4 @@
-//! One value per segment of the window, addressed by segment number.
+//! One value per segment of the window, or per burst of segments, addressed by its number.
 
 /// Values for the segments `base..base + capacity`. A slot has the default value until it is set,
 /// and must be cleared before its segment leaves the window.

@@ -178,10 +178,9 @@ impl Sender {
     fn note_sent(&mut self, now: Time, first: u64, segs: u32, is_retransmission: bool) {
         self.counters.sent_segs += u64::from(segs);
         if let Some(rates) = &mut self.rates {
-            let una = self.board.una();
-            let is_alone = !is_retransmission && first == una;
-            let window = una..self.board.next();
-            rates.on_sent(now, first..first + u64::from(segs), window, is_alone, &self.conn);
+            let window = self.board.una()..self.board.next();
+            let segments = first..first + u64::from(segs);
+            rates.on_sent(now, segments, window, is_retransmission, &self.conn);
         }
         if let Some(recovery) = &mut self.recovery {
             recovery.on_sent(segs);
