@@ -351,10 +351,10 @@ impl Ahead {
 }
 
 impl Connection {
-    /// ECN field of a packet.
+    /// ECN field of a segment's packet.
     #[inline]
-    pub const fn ecn_of(&self, is_capable: bool) -> Ecn {
-        if is_capable { self.capable } else { Ecn::NotEct }
+    pub const fn ecn_of(&self, is_retransmission: bool) -> Ecn {
+        if self.sender.is_ecn_capable(is_retransmission) { self.capable } else { Ecn::NotEct }
     }
 
     /// Payload cumulatively acknowledged, in bytes.

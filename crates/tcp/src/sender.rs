@@ -268,6 +268,13 @@ impl Sender {
         self.stack.tso
     }
 
+    /// Return whether routers may mark a segment instead of dropping it (ECN-capable transport).
+    #[inline]
+    #[must_use]
+    pub const fn is_ecn_capable(&self, is_retransmission: bool) -> bool {
+        self.ecn.is_capable(is_retransmission)
+    }
+
     /// Report that the next `segs` sent segments leave their host until `at`, or are dropped there
     /// then. Return whether [`Self::deadline`] may have changed.
     #[inline]

@@ -236,7 +236,7 @@ impl AllHosts {
         if self.is_watched || connection.app.has_messages() {
             return self.send_burst(now, index, burst, network);
         }
-        let (interface, ecn) = (*interface, connection.ecn_of(burst.ect));
+        let (interface, ecn) = (*interface, connection.ecn_of(false));
         counters.count_sent(spec, burst.segs);
         let first = Packet::new(index as u32, Direction::Forward, spec.packet_bytes, burst.first)
             .with_ecn(ecn)
@@ -252,7 +252,7 @@ impl AllHosts {
         else {
             return;
         };
-        let ecn = connection.ecn_of(burst.ect);
+        let ecn = connection.ecn_of(burst.is_retransmission);
         let Connection { sender, app, .. } = &**connection;
         if spec.sampled {
             self.recorder.note_mode(now, index as u32, sender);

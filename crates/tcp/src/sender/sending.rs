@@ -40,8 +40,7 @@ impl Sender {
             self.note_no_data(now, in_flight + segs);
         }
         let (is_retransmission, cwr, pushed, is_last) = (false, false, false, true);
-        let ect = self.ecn.is_capable(false);
-        Some(Burst { first, segs, is_retransmission, ect, cwr, pushed, is_last })
+        Some(Burst { first, segs, is_retransmission, cwr, pushed, is_last })
     }
 
     /// Return the next segments to send now. Call this again until it returns None or a burst with
@@ -119,11 +118,11 @@ impl Sender {
             self.begin_transmission(now);
         }
         let first = self.add_new(now, segs);
-        let (ect, cwr) = (self.ecn.is_capable(false), self.ecn.take_reduced());
+        let cwr = self.ecn.take_reduced();
         self.note_sent(now, first, segs, false);
         let pushed = self.shaper.ends_chunk();
         let is_last = self.is_stopped(now);
-        Burst { first, segs, is_retransmission: false, ect, cwr, pushed, is_last }
+        Burst { first, segs, is_retransmission: false, cwr, pushed, is_last }
     }
 
     /// Add new segments to the window and return the first.
@@ -154,15 +153,7 @@ impl Sender {
             self.rto_deadline = now + self.rtt.rto();
         }
         self.note_sent(now, first, segs, true);
-        Burst {
-            first,
-            segs,
-            is_retransmission: true,
-            ect: self.ecn.is_capable(true),
-            cwr: false,
-            pushed: false,
-            is_last: false,
-        }
+        Burst { first, segs, is_retransmission: true, cwr: false, pushed: false, is_last: false }
     }
 
     /// Report to the algorithm that a transmission starts with nothing in flight.

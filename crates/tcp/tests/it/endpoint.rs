@@ -90,10 +90,11 @@ fn transfer(stack: &Stack, algorithm: &str, segs: u64, trouble: Trouble, seed: u
     let mut reductions = Reductions::default();
     let mut now = Time::ZERO;
     while !sender.is_done() {
-        let bursts = std::iter::from_fn(|| sender.next_burst(now));
-        for segment in bursts.flat_map(segments) {
-            assert!(segment.number < segs);
-            path.send(now, || OnWire::Data(segment.number));
+        while let Some(burst) = sender.next_burst(now) {
+            for segment in segments(&sender, burst) {
+                assert!(segment.number < segs);
+                path.send(now, || OnWire::Data(segment.number));
+            }
         }
         let arrival = path.wire.first_key_value().map_or(Time::NEVER, |((time, _), _)| *time);
         let timers = sender.deadline().min(receiver.deadline().unwrap_or(Time::NEVER));

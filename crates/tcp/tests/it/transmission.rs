@@ -78,7 +78,7 @@ impl Bench {
 
     fn transmit(&mut self) {
         while let Some(burst) = self.sender.next_burst(self.now) {
-            segments(burst).for_each(|segment| self.put(segment));
+            segments(&self.sender, burst).for_each(|segment| self.put(segment));
         }
     }
 

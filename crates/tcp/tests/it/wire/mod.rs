@@ -214,7 +214,7 @@ impl<D: FnMut(Time, Segment) -> WireOutcome, A: FnMut(Time) -> WireOutcome> Wire
         let first = self.sent.len();
         while let Some(burst) = next_burst(&mut self.sender, self.now) {
             self.bursts += u64::from(burst.segs > 1);
-            for segment in segments(burst) {
+            for segment in segments(&self.sender, burst) {
                 assert_eq!(segment.is_retransmission, segment.number != next, "{segment:?}");
                 assert!(segment.number >= acked, "{segment:?} was acknowledged");
                 let is_data = self.segs.is_none_or(|segs| segment.number < segs);
@@ -242,7 +242,7 @@ impl<D: FnMut(Time, Segment) -> WireOutcome, A: FnMut(Time) -> WireOutcome> Wire
     fn transmit_slowly(&mut self, first: usize) {
         let mut sent = self.sent[first..].iter().map(|(_, segment)| *segment);
         while let Some(burst) = next_burst(&mut self.twin, self.now) {
-            for segment in segments(burst) {
+            for segment in segments(&self.twin, burst) {
                 assert_eq!(sent.next(), Some(segment));
             }
         }

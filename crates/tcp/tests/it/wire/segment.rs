@@ -1,6 +1,6 @@
 //! The segments of a burst, one by one.
 
-use dumbbell_tcp::Burst;
+use dumbbell_tcp::{Burst, Sender};
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +17,14 @@ pub struct Segment {
     pub pushed: bool,
 }
 
-/// The segments of a burst, in their order.
-pub fn segments(burst: Burst) -> impl Iterator<Item = Segment> {
+/// The segments of a sender's burst, in their order.
+pub fn segments(sender: &Sender, burst: Burst) -> impl Iterator<Item = Segment> + use<> {
     let last = burst.segs - 1;
+    let ect = sender.is_ecn_capable(burst.is_retransmission);
     (0..burst.segs).map(move |place| Segment {
         number: burst.first + u64::from(place),
         is_retransmission: burst.is_retransmission,
-        ect: burst.ect,
+        ect,
         cwr: burst.cwr && place == 0,
         pushed: burst.pushed && place == last,
     })
