@@ -6,14 +6,14 @@ use dumbbell_network::{OneWayCounters, Span, Time};
 use dumbbell_record::DatagramSamples;
 use dumbbell_workload::datagram_sample;
 
-use crate::flow::{Counters, FlowState};
+use crate::flow::FlowState;
 
 /// Counts of datagrams at the sampling times.
 #[derive(Debug)]
 pub struct DatagramRecord {
     interval: Option<Span>,
-    /// The senders' counters.
-    sent: Vec<(Time, u32, Counters)>,
+    /// Packets and bytes of payload that each sender had sent.
+    sent: Vec<(Time, u32, (u64, u64))>,
     /// Datagrams of each flow that were lost since the sampling time before.
     lost: BTreeMap<(u32, u64), u64>,
     /// Delays at the receiver of each flow, and its bytes of payload.
@@ -29,14 +29,14 @@ impl DatagramRecord {
     /// Sample the sending end of a flow, if it has begun.
     pub fn sample_sender(&mut self, now: Time, flow: u32, state: &FlowState) {
         if state.datagrams().is_some() && state.spec.start_ns <= now {
-            self.sent.push((now, flow, state.counters));
+            self.sent.push((now, flow, (state.counters.sent_packets, state.sent_bytes())));
         }
     }
 
     /// Sample the receiving end of a flow.
     pub fn sample_receiver(&mut self, flow: u32, state: &FlowState) {
         if let Some(datagrams) = state.datagrams() {
-            let received = (datagrams.one_way.counters(), state.counters.received_bytes);
+            let received = (datagrams.one_way.counters(), state.received_bytes());
             self.received.entry(flow).or_default().push(received);
         }
     }
@@ -55,13 +55,12 @@ impl DatagramRecord {
         self.sent.sort_by_key(|&(time, flow, _)| (time, flow));
         // For each flow: the sample up to which losses are counted, and their number.
         let mut counted = BTreeMap::new();
-        for (time, flow, sender) in self.sent {
+        for (time, flow, sent) in self.sent {
             let number = number_of(time, interval);
             let (next, lost) = counted.entry(flow).or_insert((0, 0));
             *lost +=
                 self.lost.range((flow, *next)..=(flow, number)).map(|entry| entry.1).sum::<u64>();
             *next = number + 1;
-            let sent = (sender.sent_packets, sender.sent_bytes);
             let received = self.received[&flow][number as usize];
             table.push(datagram_sample(time, flow, sent, *lost, received));
         }

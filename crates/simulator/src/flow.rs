@@ -45,22 +45,15 @@ pub struct FlowState {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
     pub sent_packets: u64,
-    pub sent_bytes: u64,
-    pub received_bytes: u64,
+    /// Payload that they lack, as they are shorter than full packets.
+    pub sent_short_bytes: u64,
     pub received_packets: u64,
+    /// The same of received packets. Data that had arrived before does not count as payload.
+    pub received_short_bytes: u64,
     pub dropped_packets: u64,
     pub lost_packets: u64,
     pub duplicated_packets: u64,
     pub marked_packets: u64,
-}
-
-impl Counters {
-    /// Count full segments that a flow sends.
-    #[inline]
-    pub fn count_sent(&mut self, spec: &Flow, segs: u32) {
-        self.sent_packets += u64::from(segs);
-        self.sent_bytes += u64::from(segs) * u64::from(spec.mss_bytes());
-    }
 }
 
 /// The hosts' side of a flow. Of thousands of short flows, few exist at the same time.
@@ -217,6 +210,18 @@ impl FlowState {
         let (stop_pending, counters) = (spec.stop_ns.is_some(), Counters::default());
         let (accepter, ended) = (None, None);
         Self { spec, choice, ends, interface, full_host, accepter, ended, stop_pending, counters }
+    }
+
+    /// Payload sent so far, in bytes.
+    pub fn sent_bytes(&self) -> u64 {
+        let Counters { sent_packets, sent_short_bytes, .. } = self.counters;
+        sent_packets * u64::from(self.spec.mss_bytes()) - sent_short_bytes
+    }
+
+    /// Distinct payload received so far, in bytes.
+    pub fn received_bytes(&self) -> u64 {
+        let Counters { received_packets, received_short_bytes, .. } = self.counters;
+        received_packets * u64::from(self.spec.mss_bytes()) - received_short_bytes
     }
 
     /// Return true if its packets carry more than their numbers, or its host reports their

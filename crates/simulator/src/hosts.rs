@@ -279,6 +279,7 @@ impl AllHosts {
             return;
         };
         counters.sent_packets += 1;
+        counters.sent_short_bytes += u64::from(spec.mss_bytes());
         // The receiver has this segment and must answer at once. tcp_xmit_probe_skb likewise sends
         // the byte before SND.UNA.
         let number = connection.sender.acked_segs().saturating_sub(1);
@@ -310,7 +311,6 @@ impl AllHosts {
             // Before the packet is sent, since the network may lose it at once.
             datagrams.under_way.send(now);
             flow.counters.sent_packets += 1;
-            flow.counters.sent_bytes += u64::from(flow.spec.mss_bytes());
             let packet = Packet::new(index as u32, Direction::Forward, bytes, number);
             self.send_data(now, packet, network);
         }

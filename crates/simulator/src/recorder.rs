@@ -128,7 +128,7 @@ impl Recorder {
     /// Sample the receiving end of a flow.
     pub fn sample_receiver(&mut self, flow: usize, state: &FlowState) {
         if state.spec.sampled {
-            self.received[flow].push(state.counters.received_bytes);
+            self.received[flow].push(state.received_bytes());
             self.datagrams.sample_receiver(flow as u32, state);
         }
     }
@@ -159,7 +159,7 @@ impl Recorder {
             rto_us: rtt.rto().as_micros(),
             sent_segs: counters.sent_segs,
             retransmitted_segs: counters.retransmitted_segs,
-            sent_bytes: state.counters.sent_bytes,
+            sent_bytes: state.sent_bytes(),
             acked_bytes: connection.acked_bytes(),
             // Only the receiver's end knows it, and that end is at another time.
             received_bytes: 0,

@@ -37,7 +37,6 @@ impl AllHosts {
             return false;
         }
         counters.received_packets += 1;
-        counters.received_bytes += u64::from(spec.mss_bytes());
         match receiver.on_predicted_data(now, stamp, false) {
             Some(ack) => {
                 let ack = plain_packet(index as u32, spec.header_bytes, ack);
@@ -65,7 +64,6 @@ impl AllHosts {
         let arrival = arrival_of(packet, now, flow.spec.packet_bytes);
         flow.counters.received_packets += 1;
         let Ends::Tcp(connection) = &mut flow.ends else {
-            flow.counters.received_bytes += payload;
             return flow.datagram_arrives(now, arrival.number);
         };
         flow.counters.marked_packets += u64::from(arrival.ce);
@@ -73,7 +71,8 @@ impl AllHosts {
         let before = receiver.received_segs();
         let ack = if payload > 0 { receiver.on_data(now, arrival) } else { receiver.on_probe() };
         // Distinct segments grow by one or not at all, so duplicates do not count.
-        flow.counters.received_bytes += payload * (receiver.received_segs() - before);
+        let distinct = payload * (receiver.received_segs() - before);
+        flow.counters.received_short_bytes += u64::from(flow.spec.mss_bytes()) - distinct;
         if let Some(ack) = ack {
             self.send_acks(now, index, ack, network);
         }

@@ -237,7 +237,7 @@ impl AllHosts {
             return self.send_burst(now, index, burst, network);
         }
         let (interface, ecn) = (*interface, connection.ecn_of(false));
-        counters.count_sent(spec, burst.segs);
+        counters.sent_packets += u64::from(burst.segs);
         let first = Packet::new(index as u32, Direction::Forward, spec.packet_bytes, burst.first)
             .with_ecn(ecn)
             .with_note(note_of(now));
@@ -267,9 +267,8 @@ impl AllHosts {
         let ends_message = app.ends_message(last);
         let last_bytes =
             if ends_message { app.last_bytes() as u16 + header_bytes } else { full_bytes };
-        counters.count_sent(spec, burst.segs);
-        // `count_sent` took all segments for full ones.
-        counters.sent_bytes -= u64::from(full_bytes - last_bytes);
+        counters.sent_packets += u64::from(burst.segs);
+        counters.sent_short_bytes += u64::from(full_bytes - last_bytes);
         let resent = Flags::RESENT.when(burst.is_retransmission);
         let interface = *interface;
         // A capture sees each packet, and the last of a burst may differ from the others.
