@@ -13,7 +13,7 @@ use std::ops::Range;
 pub struct RangeSet {
     ranges: VecDeque<Range<u64>>,
     /// Place where the last search ended. The next one mostly ends there or one further.
-    found: Cell<usize>,
+    last_place: Cell<usize>,
 }
 
 impl RangeSet {
@@ -134,7 +134,7 @@ impl RangeSet {
             range.start = end;
             if range.start == range.end {
                 self.ranges.pop_front();
-                self.found.set(self.found.get().saturating_sub(1));
+                self.last_place.set(self.last_place.get().saturating_sub(1));
             }
         }
         removed
@@ -149,13 +149,13 @@ impl RangeSet {
         }
         // The last range ends above `member`, so each place below exists.
         let is_passed = |place: usize| self.ranges[place].end <= member;
-        let near = self.found.get().min(self.ranges.len() - 1);
+        let near = self.last_place.get().min(self.ranges.len() - 1);
         let place = match is_passed(near) {
             true if !is_passed(near + 1) => near + 1,
             false if near == 0 || is_passed(near - 1) => near,
             _ => self.ranges.partition_point(|range| range.end <= member),
         };
-        self.found.set(place);
+        self.last_place.set(place);
         place
     }
 }
