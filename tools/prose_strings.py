@@ -41,8 +41,12 @@ _MAKE_HELP: Final = re.compile(r"(?m)^\t@echo '(?:make [\w-]+)? +(.*)'$")
 def _measured(text: str, file: str, line: int) -> Iterator[Sentence]:
     """Yield the sentences of a string; its beginning counts as that of a sentence."""
     if _PROSE.search(text):
-        text = text.strip()
-        yield from sentences(text[:1].upper() + text[1:], file, line)
+        yield from sentences(_capitalised(text), file, line)
+
+
+def _capitalised(text: str) -> str:
+    text = text.strip()
+    return text[:1].upper() + text[1:]
 
 
 def of_rust_strings(text: str, name: str) -> Iterator[Sentence]:
@@ -84,8 +88,8 @@ def of_toml(text: str, name: str) -> Iterator[tuple[str, Sentence]]:
         line = 1 + text.count("\n", 0, max(text.find(value[:30].partition("\n")[0]), 0))
         if _PROSE.search(value):
             kind = "titles" if key in TITLES else "texts"
-            capitalised = value.strip()[:1].upper() + value.strip()[1:]
-            yield from ((kind, sentence) for sentence in of_markdown(capitalised, name, line))
+            read = of_markdown(_capitalised(value), name, line)
+            yield from ((kind, sentence) for sentence in read)
 
 
 def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:

@@ -50,8 +50,9 @@ def measure(
     agreement = compared()
     fewer = {case.name: reference.repetitions for case in cases}
     for repetitions in reference.repetitions_undecided:
-        again = _affordable(_undecided(agreement), fewer, repetitions, further_s)
-        further_s -= sum(_further_s(case, fewer, repetitions) for case in again)
+        again, further_s = _affordable(_undecided(agreement), fewer, repetitions, further_s)
+        if not again:  # a larger number would take longer
+            break
         fewer.update((case.name, repetitions) for case in again)
         simulated = max(other.repetitions, SIMULATED_PER_REAL * repetitions)
         theirs = theirs.replaced(collected(again, replace(other, repetitions=simulated)))
@@ -81,16 +82,13 @@ def _shrinking(goal: Compared) -> float:
 
 def _affordable(
     cases: Sequence[Case], fewer: dict[str, int], repetitions: int, seconds: float
-) -> list[Case]:
-    """Return those whose further runs fit one after the other into a time on the reference."""
+) -> tuple[list[Case], float]:
+    """Return those whose further runs fit into a time on the reference, and the time left."""
     chosen = []
     for case in cases:
-        seconds -= _further_s(case, fewer, repetitions)
-        if seconds < 0:
+        further_s = scenarios.real_time_s([case], repetitions - fewer[case.name])
+        if further_s > seconds:
             break
+        seconds -= further_s
         chosen.append(case)
-    return chosen
-
-
-def _further_s(case: Case, fewer: dict[str, int], repetitions: int) -> float:
-    return scenarios.real_time_s([case], repetitions - fewer[case.name])
+    return chosen, seconds
