@@ -44,6 +44,13 @@ pub struct Environment {
     run: Option<Run>,
 }
 
+/// Classes of the Python binding must be `Send` and `Sync`. Check it here, so that this crate's own
+/// build reports a part that is not.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<Environment>();
+};
+
 /// An episode.
 #[derive(Debug)]
 struct Run {

@@ -4,7 +4,6 @@
 //! each segment. Common operations change an end of the set: a block grows by a segment, or a
 //! window passes the lowest range.
 
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -13,7 +12,7 @@ use std::ops::Range;
 pub struct RangeSet {
     ranges: VecDeque<Range<u64>>,
     /// Place where the last search ended. The next one mostly ends there or one further.
-    last_place: Cell<usize>,
+    last_place: usize,
 }
 
 impl RangeSet {
@@ -39,22 +38,23 @@ impl RangeSet {
 
     /// The range that contains `member`; None if there is none.
     #[inline]
-    fn range_of(&self, member: u64) -> Option<&Range<u64>> {
-        let range = self.ranges.get(self.first_ending_after(member))?;
+    fn range_of(&mut self, member: u64) -> Option<&Range<u64>> {
+        let place = self.first_ending_after(member);
+        let range = self.ranges.get(place)?;
         (range.start <= member).then_some(range)
     }
 
     /// Return whether `member` is in the set.
     #[inline]
     #[must_use]
-    pub fn contains(&self, member: u64) -> bool {
+    pub fn contains(&mut self, member: u64) -> bool {
         self.range_of(member).is_some()
     }
 
     /// The lowest number at or above `from` that is not a member.
     #[inline]
     #[must_use]
-    pub fn next_absent(&self, from: u64) -> u64 {
+    pub fn next_absent(&mut self, from: u64) -> u64 {
         self.range_of(from).map_or(from, |range| range.end)
     }
 
@@ -75,7 +75,7 @@ impl RangeSet {
     /// The lowest maximal range of absent numbers in `span`; None if there is none.
     #[inline]
     #[must_use]
-    pub fn first_gap(&self, span: Range<u64>) -> Option<Range<u64>> {
+    pub fn first_gap(&mut self, span: Range<u64>) -> Option<Range<u64>> {
         let first = self.first_ending_after(span.start);
         let (start, next) = match self.ranges.get(first) {
             Some(range) if range.start <= span.start => (range.end, self.ranges.get(first + 1)),
@@ -87,8 +87,9 @@ impl RangeSet {
 
     /// The lowest maximal range of members in `span`; None if there is none.
     #[must_use]
-    pub fn first_common(&self, span: Range<u64>) -> Option<Range<u64>> {
-        let range = self.ranges.get(self.first_ending_after(span.start))?;
+    pub fn first_common(&mut self, span: Range<u64>) -> Option<Range<u64>> {
+        let place = self.first_ending_after(span.start);
+        let range = self.ranges.get(place)?;
         let common = range.start.max(span.start)..range.end.min(span.end);
         (common.start < common.end).then_some(common)
     }
@@ -134,7 +135,7 @@ impl RangeSet {
             range.start = end;
             if range.start == range.end {
                 self.ranges.pop_front();
-                self.last_place.set(self.last_place.get().saturating_sub(1));
+                self.last_place = self.last_place.saturating_sub(1);
             }
         }
         removed
@@ -142,20 +143,20 @@ impl RangeSet {
 
     /// The place of the first range that ends above `member`; the number of ranges if none does.
     #[inline]
-    fn first_ending_after(&self, member: u64) -> usize {
+    fn first_ending_after(&mut self, member: u64) -> usize {
         let Some(last) = self.ranges.back() else { return 0 };
         if last.start <= member {
             return self.ranges.len() - usize::from(member < last.end);
         }
         // The last range ends above `member`, so each place below exists.
         let is_passed = |place: usize| self.ranges[place].end <= member;
-        let near = self.last_place.get().min(self.ranges.len() - 1);
+        let near = self.last_place.min(self.ranges.len() - 1);
         let place = match is_passed(near) {
             true if !is_passed(near + 1) => near + 1,
             false if near == 0 || is_passed(near - 1) => near,
             _ => self.ranges.partition_point(|range| range.end <= member),
         };
-        self.last_place.set(place);
+        self.last_place = place;
         place
     }
 }

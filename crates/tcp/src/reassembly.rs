@@ -39,12 +39,12 @@ impl Reassembly {
     }
 
     /// Return whether a segment has arrived behind a hole.
-    pub fn contains(&self, number: u64) -> bool {
+    pub fn contains(&mut self, number: u64) -> bool {
         self.above.contains(number)
     }
 
     /// The first part of `span` that has already arrived; None if there is none.
-    pub fn duplicate(&self, span: Range<u64>) -> Option<Range<u64>> {
+    pub fn duplicate(&mut self, span: Range<u64>) -> Option<Range<u64>> {
         self.above.first_common(span)
     }
 

@@ -386,7 +386,7 @@ impl Receiver {
     }
 
     /// The first part of an aggregate that had arrived before; None if all of it is new.
-    fn duplicate(&self, aggregate: &Aggregate) -> Option<Range<u64>> {
+    fn duplicate(&mut self, aggregate: &Aggregate) -> Option<Range<u64>> {
         let span = aggregate.span.clone();
         if span.start < self.next {
             return Some(span.start..span.end.min(self.next));

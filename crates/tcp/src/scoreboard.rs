@@ -279,13 +279,13 @@ impl Scoreboard {
     /// Return how many consecutive segments from `first` on, at most `segs_max`, must be sent again
     /// and were last sent at the same time. They belong to one chunk.
     #[must_use]
-    pub fn lost_chunk_segs(&self, first: u64, segs_max: u32) -> u32 {
+    pub fn lost_chunk_segs(&mut self, first: u64, segs_max: u32) -> u32 {
         let sent = self.sent_at.get(first);
-        let is_same = |segment| self.is_pending(segment) && self.sent_at.get(segment) == sent;
+        let mut is_same = |segment| self.is_pending(segment) && self.sent_at.get(segment) == sent;
         (1..segs_max).find(|&segs| !is_same(first + u64::from(segs))).unwrap_or(segs_max)
     }
 
-    fn is_pending(&self, segment: u64) -> bool {
+    fn is_pending(&mut self, segment: u64) -> bool {
         (self.una..self.lost_below).contains(&segment)
             && !self.is_resent(segment)
             && !self.sacked.contains(segment)

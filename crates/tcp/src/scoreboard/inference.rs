@@ -145,7 +145,7 @@ impl Scoreboard {
 
     /// Return the segment below which all are overdue, and whether one above soon will be. A
     /// segment that was sent again has its own time, but was first sent before its successor.
-    fn overdue_below(&self, judge: impl Fn(Transmission) -> Lateness) -> (u64, bool) {
+    fn overdue_below(&mut self, judge: impl Fn(Transmission) -> Lateness) -> (u64, bool) {
         let mut mark = self.lost_below.max(self.una);
         let (mut segment, mut waits) = (mark, false);
         loop {

@@ -198,7 +198,7 @@ impl Sender {
 
     /// Return how many lost segments are sent again together. These are the segments of one chunk,
     /// which segmentation offload sends as a whole.
-    fn repair_segs(&self, first: u64, in_flight: u32) -> u32 {
+    fn repair_segs(&mut self, first: u64, in_flight: u32) -> u32 {
         let goal_segs = self.shaper.repair_segs_max(&self.conn);
         let segs_max = goal_segs.min(self.conn.cwnd_segs - in_flight);
         if segs_max > 1 { self.board.lost_chunk_segs(first, segs_max) } else { 1 }
