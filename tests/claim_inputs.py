@@ -14,7 +14,7 @@ from dumbbell.judging.runs import Source, TestRuns
 
 AXES = {"algorithm": ("reno", "htcp", "fast"), "rtt": ("16ms", "42ms", "162ms")}
 
-YES, NO, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED
+YES, NO, OPEN = Verdict.HOLDS, Verdict.CONTRADICTED, Verdict.UNDECIDED
 
 Values = Mapping[tuple[str, str], Sequence[float | None]]
 

@@ -405,9 +405,9 @@ def test_a_string_is_one_name() -> None:
 def test_claims_are_a_table() -> None:
     judged = dumbbell.claims("power.toml")
     assert (len(judged), judged[0].claim.id) == (1, "C01")
-    assert judged.summary == {"reproduced": 1}
+    assert judged.summary == {"holds": 1}
     assert judged.to_frame().select("id", "verdict", "runs_needed").rows() == [
-        ("C01", "reproduced", None)
+        ("C01", "holds", None)
     ]
     assert len(repr(judged)) < 3000
     assert "<td>C01</td>" in judged._repr_html_()

@@ -85,9 +85,9 @@ def test_it_says_what_holds_with_other_names(dumbbell: Command) -> None:
     output = dumbbell("claims", "three.toml", "--control")
     assert output.code == 0
     # Three names have two rounds.
-    assert "right names: 2 reproduced, 0 not reproduced" in output.out
+    assert "right names: 2 hold, 0 contradicted" in output.out
     assert line(output.out, "exchanged") == snapshot(
-        "exchanged names, mean of 2 draws (seed 0): 1 reproduced, 1 not reproduced"
+        "exchanged names, mean of 2 draws (seed 0): 1 holds, 1 contradicted"
     )
     assert line(output.out, "exchanges") == snapshot("hold under most exchanges: A02")
     assert line(output.out, "A03") == snapshot("treat all equally, so not counted: A03")
@@ -97,11 +97,11 @@ def test_its_draws_are_data(dumbbell: Command) -> None:
     data = dumbbell("claims", "three.toml", "--control", "--json", "--seed", "3").json
     assert data["seed"] == 3
     assert data["names"] == ["scalable", "vegas", "htcp"]
-    assert data["claims"] == {"A01": "reproduced", "A02": "reproduced"}
-    assert [draw["verdicts"]["A01"] for draw in data["draws"]] == ["not reproduced"] * 2
+    assert data["claims"] == {"A01": "holds", "A02": "holds"}
+    assert [draw["verdicts"]["A01"] for draw in data["draws"]] == ["contradicted"] * 2
     assert all(name != given for draw in data["draws"] for name, given in draw["names"].items())
     rows = dumbbell("claims", "three.toml", "--control", "--csv").out.splitlines()
-    assert rows[1].startswith("A01,reproduced,0,")
+    assert rows[1].startswith("A01,holds,0,")
 
 
 def test_it_stands_alone(dumbbell: Command) -> None:

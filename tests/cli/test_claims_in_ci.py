@@ -28,12 +28,12 @@ def test_a_baseline_is_kept_or_named(dumbbell: Command, tmp_path: Path) -> None:
     assert dumbbell("claims", "study", "--save-baseline", str(file)).code == 0
     assert dumbbell("claims", "study", "--baseline", str(file)).code == 0
     verdicts = json.loads(file.read_text())
-    assert verdicts["A02"] == "not reproduced"
-    file.write_text(json.dumps({**verdicts, "A02": "reproduced"}))
+    assert verdicts["A02"] == "contradicted"
+    file.write_text(json.dumps({**verdicts, "A02": "holds"}))
     output = dumbbell("claims", "study", "--baseline", str(file))
     assert output.code == 1
-    assert output.err == snapshot("worse: A02 was reproduced, now not reproduced\n")
-    file.write_text('{"A02": "reproducd"}')
+    assert output.err == snapshot("worse: A02 (before holds, now contradicted)\n")
+    file.write_text('{"A02": "hold"}')
     output = dumbbell("claims", "study", "--baseline", str(file))
     assert output.code == 2
-    assert 'did you mean "reproduced"?' in output.err
+    assert 'did you mean "holds"?' in output.err

@@ -142,10 +142,10 @@ def test_a_study_runs_resumes_and_reports(dumbbell: Command, tmp_path: Path) -> 
     assert output.out == "report/index.html\n"
     assert (tmp_path / "report/index.html").is_file()
     judged = dumbbell("claims", study, "--json").json
-    assert judged["verdicts"] == {"reproduced": 1, "not reproduced": 1, "undecided": 1}
+    assert judged["verdicts"] == {"holds": 1, "contradicted": 1, "undecided": 1}
     assert [claim["id"] for claim in judged["claims"]] == ["A01", "A02", "A03"]
     assert line(dumbbell("claims", study).out, "claims") == snapshot(
-        "3 claims judged by runs: 1 reproduced, 1 not reproduced, 1 undecided"
+        "3 claims judged by runs: 1 holds, 1 contradicted, 1 undecided"
     )
 
 
@@ -170,7 +170,7 @@ def test_claims_are_written_as_markdown(dumbbell: Command, tmp_path: Path) -> No
     assert line(checks, "16 of 20") == snapshot("- Runs: 16 of 20, 2 of each grid point, seed 3")
     assert "| one command | 16 | 0.05 h |" in checks
     assert line(checks, "3 claims ") == snapshot(
-        "3 claims judged by runs: 1 reproduced, 1 not reproduced, 1 undecided."
+        "3 claims judged by runs: 1 holds, 1 contradicted, 1 undecided."
     )
     assert line(checks, "A09") == snapshot(
         "**Reason:** A link cannot be used \\<twice> over (A01, test `fairness`, not A09 or `nowhere`)."

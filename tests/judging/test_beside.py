@@ -110,9 +110,9 @@ def test_what_both_have_runs_of_is_compared(compared: list[Beside]) -> None:
         "neither arithmetic nor the fast test"
     )
     assert [beside_markdown.row(claim) for claim in compared] == [
-        ("T01", "reproduced", "expectation met", "expectation failed"),
-        ("T02", "reproduced", "reproduced", "reproduced"),
-        ("T03", "reproduced", "", ""),
+        ("T01", "holds", "expectation met", "expectation failed"),
+        ("T02", "holds", "holds", "holds"),
+        ("T03", "holds", "", ""),
     ]
     assert [pair.is_contrary for claim in compared for pair in claim.pairs] == [True, False]
 
@@ -172,8 +172,8 @@ def test_the_command(simulator: Results, dumbbell: Command, tmp_path: Path) -> N
     )
     data = dumbbell(*command, "--json").json
     assert len(data["engines"]) == 2
-    assert [row["verdict"] for row in data["claims"]] == ["reproduced"] * 3
-    assert "T02,reproduced,," in dumbbell(*command, "--csv").out
+    assert [row["verdict"] for row in data["claims"]] == ["holds"] * 3
+    assert "T02,holds,," in dumbbell(*command, "--csv").out
     for option in (("--strict",), ("--brief",), ("--engine", "testbed"), ("--over", "algorithm")):
         refused = dumbbell(*command, *option)
         assert_refused(refused)

@@ -425,7 +425,7 @@ def test_one_pair_of_many_beyond_by_chance_refutes_nothing() -> None:
     assert wrong.verdict == NO
 
 
-def test_any_of_many_is_not_reproduced_by_noise() -> None:
+def test_any_of_many_does_not_hold_by_noise() -> None:
     results = [measured(_chances(36, 0.0, seed), **ORDER, quantifier="any") for seed in range(60)]
     assert sum(result.verdict == YES for result in results) <= 4
     assert measured(_chances(36, 0.5, 1), **ORDER, quantifier="any").verdict == YES

@@ -203,7 +203,7 @@ class TestNoEvidence:
         result = self.judged(**{key: "the buffer of the switch"})
         assert result.verdict == YES
         note = {"calibrates": "it set a reading", "reported": "reported only"}[key]
-        assert result.outcome == f"reproduced; {note}"
+        assert result.outcome == f"holds; {note}"
         assert result.as_dict()[key] == snapshot("the buffer of the switch")
         kind = "calibration" if key == "calibrates" else "reported"
         assert result.statement == kind
@@ -211,7 +211,7 @@ class TestNoEvidence:
         assert counted[kind][YES] == counted["number"][YES] == 1
         assert headline([result, self.judged()]) == (
             snapshot(
-                "1 claim judged by runs: 1 reproduced; 1 claim that is no evidence: 1 reproduced"
+                "1 claim judged by runs: 1 holds; 1 claim that is no evidence: 1 holds"
             )
         )
 

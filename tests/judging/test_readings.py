@@ -154,7 +154,7 @@ def test_the_command(folder: Path, dumbbell: Command, tmp_path: Path) -> None:
     data = dumbbell(*words, "--json").json
     assert data["never"] == ["R03"]
     assert [row["main"] for row in data["readings"]] == [True, False, False]
-    assert data["readings"][1]["verdicts"]["R01"] == "reproduced"
+    assert data["readings"][1]["verdicts"]["R01"] == "holds"
     assert_refused(dumbbell(*words[:-1], "colour"))
     refused = dumbbell(*words, "--strict")
     assert_refused(refused)

@@ -192,9 +192,9 @@ class TestBaseline:
             for regression in baseline.regressions(baseline.of_claims(results), before)
         ] == snapshot(
             [
-                "E01 was reproduced, now undecided",
-                "E02 was undecided, now not reproduced",
-                "E05 was not reproduced, no longer a claim",
+                "E01 (before holds, now undecided)",
+                "E02 (before undecided, now contradicted)",
+                "E05 (before contradicted, no longer a claim)",
             ]
         )
 
@@ -204,7 +204,7 @@ class TestBaseline:
             ("[1]", "not a baseline"),
             ("{", "not a baseline"),
             ("[" * 100_000, "not a baseline"),
-            ('{"E01": "reproducd"}', "did you mean"),
+            ('{"E01": "hold"}', "did you mean"),
             ('{"E01": 3}', "not a verdict"),
         ],
     )

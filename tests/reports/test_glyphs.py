@@ -16,7 +16,7 @@ CHECK = CheckQuestion("number", "all", "grid points", "goodput", "at least 0.8")
 
 
 def check(finding: Finding | None) -> CheckResult:
-    return CheckResult(CHECK, Verdict.NOT_REPRODUCED, "", decisive=finding)
+    return CheckResult(CHECK, Verdict.CONTRADICTED, "", decisive=finding)
 
 
 def places(svg: str, shape: str, *names: str) -> list[tuple[float, ...]]:

@@ -88,7 +88,7 @@ def test_header_cites_and_counts(page: Page, checks: Page) -> None:
     for counted in ("1 holds", "1 contradicted", "1 open"):
         assert counted in page.text
     assert line(checks.text, "judged") == snapshot(
-        "3 claims judged by runs: 1 reproduced, 1 not reproduced, 1 undecided."
+        "3 claims judged by runs: 1 holds, 1 contradicted, 1 undecided."
     )
     assert "16 of 18" in checks.text
     assert re.search(r"dumbbell run \S*study", page.text)
@@ -98,7 +98,7 @@ def test_claims_come_with_verdict_value_and_reason(
     small_report: Path, page: Page, checks: Page
 ) -> None:
     verdicts = pl.read_csv(small_report / "data/claims.csv")
-    assert verdicts["verdict"].to_list() == ["reproduced", "not reproduced", "undecided"]
+    assert verdicts["verdict"].to_list() == ["holds", "contradicted", "undecided"]
     assert verdicts["measured"].to_list()[0] in checks.text
     assert line(checks.text, "A09") == snapshot(
         "Why: A link cannot be used <twice> over (A01, test fairness, not A09 or nowhere)."

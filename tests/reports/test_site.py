@@ -135,13 +135,13 @@ def test_counts_add_up(small: Results) -> None:
             assert sum(column) == table.total.counts[position].number
         assert table.total.total.number == 2 * 3
     addresses = [count.address for row in table.rows for count in row.counts]
-    assert addresses[1] == "claims.html#statement=number&verdict=not%20reproduced"
+    assert addresses[1] == "claims.html#statement=number&verdict=contradicted"
 
 
 def test_the_first_page_counts_claims_and_runs(pages: dict[Path, Page], folder: Path) -> None:
     text = " ".join(pages[folder / "index.html"].text.split())
     assert sentence(text, "16 finished").rpartition("again ")[2] == snapshot(
-        "2 studies, 16 finished runs, 1 of 6 claims reproduced."
+        "2 studies, 16 finished runs, 1 of 6 claims holds."
     )
     assert "none of 18 yet" in text
     assert "dumbbell run other" in text
@@ -404,7 +404,7 @@ def a_run(folder: Path) -> str:
 
 KINDS_OF_PAGES = {
     "index.html": "Claims summary",
-    "claims.html#study=small&verdict=not%20reproduced": "1 of 6 claims shown.",
+    "claims.html#study=small&verdict=contradicted": "1 of 6 claims shown.",
     "claims.html": "6 claims shown.",
     "algorithms.html": "rank 1.",
     "algorithms/highspeed.html": "Against the others",

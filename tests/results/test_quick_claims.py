@@ -68,10 +68,10 @@ def test_quick_runs_contradict_only_what_they_can(
     Path("short.toml").write_text(STUDY.format(quick=quick, quantifier=quantifier))
     assert dumbbell("run", "short.toml", "--quick").code == 0
     claim = dumbbell("claims", "short.toml", "--json").json["claims"][0]
-    assert claim["verdict"] == ("undecided" if why else "not reproduced")
+    assert claim["verdict"] == ("undecided" if why else "contradicted")
     assert why in claim["checks"][0]["detail"]
     assert claim["quick"] is True
     assert dumbbell("run", "short.toml").code == 0
     claim = dumbbell("claims", "short.toml", "--json").json["claims"][0]
-    assert claim["verdict"] == "not reproduced"
+    assert claim["verdict"] == "contradicted"
     assert claim["quick"] is False

@@ -204,7 +204,7 @@ def test_without_runs_only_arithmetic_is_decided(tmp_path: Path) -> None:
     decided = {
         name: result.verdict for name, result in judged.items() if result.verdict is not OPEN
     }
-    assert decided == {"K26": Verdict.REPRODUCED, "K29": Verdict.NOT_REPRODUCED}
+    assert decided == {"K26": Verdict.HOLDS, "K29": Verdict.CONTRADICTED}
     assert [name for name, claim in judged.items() if claim.statement == "calibration"] == ["K10"]
     assert [name for name, claim in judged.items() if claim.statement == "reported"] == ["K29"]
 

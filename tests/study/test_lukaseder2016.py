@@ -181,7 +181,7 @@ class TestClaims:
         results = Results(STUDY, Store(tmp_path)).claims()
         decided = {r.claim.id for r in results if r.verdict is not Verdict.UNDECIDED}
         assert decided == {"L02", "L03", "L04", "L50"}
-        assert all(r.verdict is Verdict.REPRODUCED for r in results if r.claim.id in decided)
+        assert all(r.verdict is Verdict.HOLDS for r in results if r.claim.id in decided)
 
 
 class TestFigures:

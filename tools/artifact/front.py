@@ -395,16 +395,16 @@ def _controlled(control: Control | None) -> tuple[str, str]:
         return "no names to exchange", ""
     whole = len(control.claims)
     return (
-        f"{control.right[Verdict.REPRODUCED]} of {whole} hold",
-        f"{control.mean(Verdict.REPRODUCED):.1f} of {whole} hold",
+        f"{control.right[Verdict.HOLDS]} of {whole} hold",
+        f"{control.mean(Verdict.HOLDS):.1f} of {whole} hold",
     )
 
 
 def _all_controlled(studies: Sequence[Refereed]) -> tuple[str, str]:
     controls = [study.control for study in studies if study.control is not None]
     whole = sum(len(control.claims) for control in controls)
-    right = sum(control.right[Verdict.REPRODUCED] for control in controls)
-    mean = sum(control.mean(Verdict.REPRODUCED) for control in controls)
+    right = sum(control.right[Verdict.HOLDS] for control in controls)
+    mean = sum(control.mean(Verdict.HOLDS) for control in controls)
     return f"{right} of {whole} hold", f"{mean:.1f} of {whole} hold"
 
 

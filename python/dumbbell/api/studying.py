@@ -154,7 +154,7 @@ def open_results(
     Examples
     --------
     >>> dumbbell.open_results("power.toml").claims().summary
-    {'reproduced': 1}
+    {'holds': 1}
     """
     with own_algorithms.nothing_runs():
         return Results(arguments.study(study), arguments.store(results), engine=engine)
@@ -174,7 +174,7 @@ def claims(
     Examples
     --------
     >>> dumbbell.claims("power.toml").to_frame().select("id", "verdict").rows()
-    [('C01', 'reproduced')]
+    [('C01', 'holds')]
     """
     return open_results(study, results, engine=engine).claims()
 

@@ -26,7 +26,7 @@ class Claims(Rows[ClaimResult]):
 
     @property
     def summary(self) -> dict[str, int]:
-        """Number of claims by verdict: ``{"reproduced": 9, "undecided": 24}``."""
+        """Number of claims by verdict: ``{"holds": 9, "undecided": 24}``."""
         return {verdict.value: count for verdict, count in by_verdict(self).items() if count}
 
     def to_frame(self) -> pl.DataFrame:

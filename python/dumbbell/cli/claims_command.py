@@ -97,7 +97,7 @@ def claims(
     ] = False,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Exit code 1 unless every claim is reproduced."),
+        typer.Option("--strict", help="Exit code 1 unless every claim holds."),
     ] = False,
     baseline: Annotated[
         Path | None,

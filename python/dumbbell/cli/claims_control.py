@@ -15,7 +15,7 @@ from dumbbell.cli.tables import plain, table
 from dumbbell.cli.verdicts import marked
 from dumbbell.engines.choices import EngineName
 from dumbbell.judging.control import Control
-from dumbbell.judging.evidence import Verdict
+from dumbbell.judging.evidence import Verdict, counted
 
 _COLUMNS: Final = ("claim", "verdict", "holds under", "what the authors state")
 
@@ -85,5 +85,5 @@ def _counted(control: Control, counts: Mapping[Verdict, float]) -> str:
     every = (control.claims, *(draw.claims for draw in control.draws))
     verdicts = {claim.verdict for claims in every for claim in claims}
     return ", ".join(
-        f"{counts[verdict]:.3g} {verdict.value}" for verdict in Verdict if verdict in verdicts
+        counted(counts[verdict], verdict) for verdict in Verdict if verdict in verdicts
     )

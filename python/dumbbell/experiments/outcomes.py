@@ -31,8 +31,8 @@ _FREE: Final = ("algorithm", "stack", "seed", "record", "title")
 """Keys that may be set: who sends, what is drawn and what is recorded. The rest is the path."""
 
 _WORDS: Final[Mapping[Verdict, str]] = {
-    Verdict.REPRODUCED: "holds",
-    Verdict.NOT_REPRODUCED: "does not hold",
+    Verdict.HOLDS: "holds",
+    Verdict.CONTRADICTED: "does not hold",
     Verdict.TIE: "a tie",
     Verdict.UNDECIDED: "undecided",
 }

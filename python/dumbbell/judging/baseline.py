@@ -22,11 +22,11 @@ class Regression:
 
     def __str__(self) -> str:
         now = "no longer a claim" if self.now is None else f"now {self.now.value}"
-        return f"{self.claim} was {self.before.value}, {now}"
+        return f"{self.claim} (before {self.before.value}, {now})"
 
 
 def unmet(results: Sequence[ClaimResult]) -> list[ClaimResult]:
-    """Return the claims that a strict judge refuses: all but what is reproduced or met."""
+    """Return the claims that a strict judge refuses: all but what holds or is met."""
     return [result for result in results if not result.verdict.is_good]
 
 
@@ -52,7 +52,7 @@ def read(file: Path) -> dict[str, Verdict]:
         content = None
     if not isinstance(content, dict):
         raise InputError(
-            "not a baseline", source=str(file), valid='JSON, such as { "E01": "reproduced" }'
+            "not a baseline", source=str(file), valid='JSON, such as { "E01": "holds" }'
         )
     return {claim: _verdict(file, claim, verdict) for claim, verdict in content.items()}
 

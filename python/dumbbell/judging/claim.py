@@ -19,10 +19,10 @@ _WEIGHTIEST_FIRST: Final[tuple[Statement, ...]] = ("number", "order", "arithmeti
 
 
 class Claim(Table):
-    """A statement of the study's authors, and what decides whether it is reproduced.
+    """A statement of the study's authors, and what decides whether it holds.
 
-    95 % intervals decide a check. It is *reproduced* if they are within its bounds, and *not
-    reproduced* if they are outside. It is *undecided* if they cross a bound or runs are missing.
+    95 % intervals decide a check. It *holds* if they are within its bounds, and is
+    *contradicted* if they are outside. It is *undecided* if they cross a bound or runs are missing.
     Then it reports how many runs of which grid points are expected to decide. A single run has no
     interval. Identical runs have an interval of length zero.
 
@@ -34,7 +34,7 @@ class Claim(Table):
     have seen. Quick runs never contradict what needs longer runs or other grid points: a check is
     then undecided.
 
-    A claim is not reproduced if any check of the authors' statements is not. Otherwise it is
+    A claim is contradicted if any check of the authors' statements is. Otherwise it is
     undecided if any is, else a tie if any is one. An expectation of ours
     (`statement = "expectation"`) is shown and counted separately, as met or failed. So is a claim
     that is no evidence: one that set a reading (`calibrates`), or one that is `reported` only.
@@ -71,7 +71,7 @@ class Claim(Table):
     """Its checks. Those of the authors' statements must agree, as `holds_if` says."""
 
     reason: str = ""
-    """The reason why it is not reproduced, once it is known."""
+    """The reason why it is contradicted, once it is known."""
 
     @model_validator(mode="after")
     def _leaves_the_count_once(self) -> Self:

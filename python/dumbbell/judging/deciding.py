@@ -5,14 +5,14 @@ beyond one of them, and else its runs cannot decide. The rules keep the chance o
 in either direction, at 2.5 % on each side, for any number of findings:
 
 ``all``
-    Reproduced if each agrees; that needs no correction, as a single wrong one spoils it
-    (an intersection-union test, Berger 1982). Not reproduced if any disagrees after Holm's
+    Holds if each agrees; that needs no correction, as a single wrong one spoils it
+    (an intersection-union test, Berger 1982). Contradicted if any disagrees after Holm's
     correction for their number: of 36 pairs in order one or two lie beyond by chance.
 ``any``
-    The other way round: reproduced if any agrees after Holm's correction, not reproduced if each
+    The other way round: holds if any agrees after Holm's correction, contradicted if each
     disagrees.
 ``most``
-    Reproduced if more than half agree, not reproduced if at least half disagree (the partial
+    Holds if more than half agree, contradicted if at least half disagree (the partial
     conjunctions of Benjamini and Heller 2008, which hold for dependent findings too). Pairs at the
     same place, where they share runs, count together: the place agrees if more than half of its
     pairs do, by the same rule.
@@ -77,9 +77,9 @@ def _verdict(question: CheckQuestion, findings: Sequence[Finding]) -> Verdict:
         return Verdict.TIE
     ours = question.statement == "expectation"
     if agree <= TAIL:
-        return Verdict.MET if ours else Verdict.REPRODUCED
+        return Verdict.MET if ours else Verdict.HOLDS
     if disagree <= TAIL:
-        return Verdict.FAILED if ours else Verdict.NOT_REPRODUCED
+        return Verdict.FAILED if ours else Verdict.CONTRADICTED
     return Verdict.UNDECIDED
 
 

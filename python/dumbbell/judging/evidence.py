@@ -38,11 +38,24 @@ Place = Mapping[str, str]
 """A grid point: axis -> value."""
 
 
+_SEVERAL: Final = {
+    "holds": "hold",
+    "holds under the declared reading": "hold under the declared reading",
+    "tie": "ties",
+}
+"""Verdicts of several claims, where the word differs from that of one."""
+
+
+def counted(count: float, verdict: str) -> str:
+    """Say how many claims have a verdict."""
+    return f"{count:.3g} {verdict if count == 1 else _SEVERAL.get(verdict, verdict)}"
+
+
 class Verdict(StrEnum):
     """Agreement of Dumbbell's runs with a claim of the authors, or with our expectation."""
 
-    REPRODUCED = "reproduced"
-    NOT_REPRODUCED = "not reproduced"
+    HOLDS = "holds"
+    CONTRADICTED = "contradicted"
     TIE = "tie"
     UNDECIDED = "undecided"
     MET = "expectation met"
@@ -51,12 +64,12 @@ class Verdict(StrEnum):
     @property
     def is_good(self) -> bool:
         """True if the runs agree."""
-        return self in (Verdict.REPRODUCED, Verdict.MET)
+        return self in (Verdict.HOLDS, Verdict.MET)
 
     @property
     def is_bad(self) -> bool:
         """True if the runs disagree."""
-        return self in (Verdict.NOT_REPRODUCED, Verdict.FAILED)
+        return self in (Verdict.CONTRADICTED, Verdict.FAILED)
 
     @property
     def mark(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from dumbbell.base.errors import InputError
 from dumbbell.base.keys import numbered
 from dumbbell.judging.claim import Claim
-from dumbbell.judging.evidence import STATEMENTS, CheckResult, Need, Statement, Verdict
+from dumbbell.judging.evidence import STATEMENTS, CheckResult, Need, Statement, Verdict, counted
 from dumbbell.judging.runs import Source
 
 _HEADINGS: Final[Mapping[tuple[str, str], tuple[Statement, ...]]] = {
@@ -31,8 +31,8 @@ class ClaimResult:
     claim
         The claim.
     verdict
-        Of the checks of what the authors state: not reproduced if any is not, else undecided if any
-        is, else a tie if any is one, else reproduced. Where it `holds_if` any of them agrees,
+        Of the checks of what the authors state: contradicted if any is, else undecided if any
+        is, else a tie if any is one, else it holds. Where it `holds_if` any of them agrees,
         the best of them. A claim with expectations of our own only has their verdict.
     checks
         The results of its checks, in their order.
@@ -175,7 +175,7 @@ def headline(claims: Sequence[ClaimResult]) -> str:
     lines = []
     for (one, several), statements in _HEADINGS.items():
         counts = Counter(claim.verdict for claim in claims if claim.statement in statements)
-        parts = [f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict]]
+        parts = [counted(counts[verdict], verdict) for verdict in Verdict if counts[verdict]]
         if counts:
             what = one if counts.total() == 1 else several
             lines.append(f"{counts.total()} {what}: {', '.join(parts)}")

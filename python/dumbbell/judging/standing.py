@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Set
 from enum import StrEnum
 
-from dumbbell.judging.evidence import Verdict
+from dumbbell.judging.evidence import Verdict, counted
 from dumbbell.judging.judging import ClaimResult, judged_by_runs
 
 
@@ -35,14 +35,9 @@ class Standing(StrEnum):
 
     def counted(self, count: int) -> str:
         """Say how many claims stand so."""
-        return f"{count} {self.value if count == 1 else _SEVERAL.get(self, self.value)}"
+        return counted(count, self.value)
 
 
-_SEVERAL: Mapping[Standing, str] = {
-    Standing.HOLDS: "hold",
-    Standing.READING: "hold under the declared reading",
-    Standing.TIE: "ties",
-}
 _MARKS: Mapping[Standing, str] = {
     Standing.HOLDS: "✓",
     Standing.READING: "◐",
@@ -63,5 +58,5 @@ def standing(claim: ClaimResult, hanging: Set[str]) -> Standing:
 
 def counts(claims: Iterable[ClaimResult], hanging: Set[str]) -> dict[Standing, int]:
     """Count the authors' claims that runs judge, by where they stand; each standing is there."""
-    counted = Counter(standing(claim, hanging) for claim in judged_by_runs(claims))
-    return {kind: counted[kind] for kind in Standing}
+    number = Counter(standing(claim, hanging) for claim in judged_by_runs(claims))
+    return {kind: number[kind] for kind in Standing}

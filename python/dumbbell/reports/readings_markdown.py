@@ -14,7 +14,7 @@ from dumbbell.judging.judging import by_verdict
 from dumbbell.judging.readings import Reading
 from dumbbell.results.results import Results
 
-COLUMNS: Final = ("reproduced", "not reproduced", "undecided", "gained", "lost")
+COLUMNS: Final = ("holds", "contradicted", "undecided", "gained", "lost")
 
 
 def page(results: Results, axis: str, judged: Sequence[Reading]) -> str:
@@ -27,8 +27,7 @@ def page(results: Results, axis: str, judged: Sequence[Reading]) -> str:
             "## In no reading\n",
             _never(judged),
             "## Claim by claim\n",
-            "✓ reproduced, ✗ not reproduced, = tie, ? undecided; numbers are those of the table "
-            "above.\n",
+            "✓ holds, ✗ contradicted, = tie, ? undecided; numbers are those of the table above.\n",
             _matrix(order),
         )
     )
@@ -49,7 +48,7 @@ def row(reading: Reading, judged: Sequence[Reading]) -> tuple[str, ...]:
     """Return how many claims hold, and which others than in the reading that the claims name."""
     counts = by_verdict(reading.claims)
     gained, lost = readings.gained(reading, [main for main in judged if main.is_main])
-    fails = counts.get(Verdict.NOT_REPRODUCED, 0) + counts.get(Verdict.FAILED, 0)
+    fails = counts.get(Verdict.CONTRADICTED, 0) + counts.get(Verdict.FAILED, 0)
     return (
         str(len(reading.held)),
         str(fails),

@@ -1,7 +1,7 @@
 "use strict";
 
 // Toggles that choose what is shown: within a group any of the chosen, of groups all. The choice
-// stands in the page's address (#verdict=reproduced&statement=number,order), so that it can be linked and kept.
+// stands in the page's address (#verdict=holds&statement=number,order), so that it can be linked and kept.
 
 class Filters {
   constructor(form, show) {
