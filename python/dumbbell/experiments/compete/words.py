@@ -196,6 +196,9 @@ def _harmed(other: Side, side: Side, worst: Outcome) -> str:
     if _is_harmed(worst):
         return f"{who} harms {whom}, which loses {loss} if it starts {_place(worst)}."
     why = "more runs would decide" if is_bounded else "one run decides nothing"
+    if worst.harm.value < 0:
+        gains = f"{percent(-worst.harm.value)} more goodput than among its own"
+        return f"{who} may harm {whom}, which has {gains} if it starts {_place(worst)}: {why}."
     return f"{who} may harm {whom}, which loses {loss} if it starts {_place(worst)}: {why}."
 
 
