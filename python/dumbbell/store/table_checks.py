@@ -50,7 +50,7 @@ _CODECS: Final = (0, 6)
 """None, and Zstandard."""
 
 
-def check(table: str, content: bytes, rows: int, scenario: Scenario, *, is_current: bool) -> None:
+def check(table: str, content: bytes, rows: int, most: int, *, is_current: bool) -> None:
     """Raise ValueError for what is no table of a run, or is larger than the run's can be.
 
     Parameters
@@ -61,12 +61,11 @@ def check(table: str, content: bytes, rows: int, scenario: Scenario, *, is_curre
         The file.
     rows
         Number of its rows in `run.json`.
-    scenario
-        The scenario of the run.
+    most
+        Most rows that the run can leave in it (`rows_max`).
     is_current
         True if it is of today's schema, whose columns are known.
     """
-    most = rows_max(table, scenario)
     if not 0 < rows <= most:
         raise ValueError(f"{rows} rows, and this scenario leaves 1 to {most}")
     footer = _footer(content)
