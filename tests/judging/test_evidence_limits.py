@@ -210,9 +210,7 @@ class TestNoEvidence:
         counted = tally([result, self.judged()])
         assert counted[kind][YES] == counted["number"][YES] == 1
         assert headline([result, self.judged()]) == (
-            snapshot(
-                "1 claim judged by runs: 1 holds; 1 claim that is no evidence: 1 holds"
-            )
+            snapshot("1 claim judged by runs: 1 holds; 1 claim that is no evidence: 1 holds")
         )
 
     def test_it_leaves_the_count_for_one_reason(self) -> None:
