@@ -6,6 +6,7 @@ of it holds a lock when it is forked; and it can live in a separate mount namesp
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
+import dumbbell.cli.campaign  # noqa: F401 - what `run` imports
 from dumbbell.cli import commands
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
@@ -134,6 +136,10 @@ _TASKS: Final[dict[str, Callable[..., None]]] = {
 
 
 def _serve() -> None:
+    # What each would build anew: Pydantic's schemas. It starts no thread.
+    resolved()
+    # Otherwise the first collection of each would copy all pages.
+    gc.freeze()
     for line in sys.stdin:
         request = json.loads(line)
         if "wait" in request:
