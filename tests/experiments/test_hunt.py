@@ -509,6 +509,8 @@ def test_the_command_writes_page_and_scenario(dumbbell: Command) -> None:
         (("bbr", "--against", "bbr"), "twice"),
         (("bbr", "--goal", "godput"), '--goal: "godput": unknown'),
         (("bbr", "--goal", "attack", "--against", "reno"), "path without cross traffic"),
+        (("reno", "--goal", "attack", "--over", "rate"), "there is none; valid: cross among them"),
+        (("reno", "--over", "rate", "--over", "pulse"), "no effect without cross traffic"),
         (("--distinguish", "bbr", "bbr"), '--distinguish: "bbr bbr": the same algorithm twice'),
         (("bbr", "--distinguish", "reno", "cubic"), "names both algorithms itself"),
         (("bbr", "--where", "rate"), "not a range"),

@@ -294,7 +294,10 @@ def _space(request: Request, typed: Mapping[str, str]) -> Space:
     traffic = request.wanted.traffic
     beside = list(typed)[1] if traffic is Traffic.BESIDE else ""
     plain = Space(traffic, duration_ns, request.stack, beside)
-    return space.space(plain, request.over, request.where)
+    whole = space.space(plain, request.over, request.where)
+    if request.wanted.versus_calm:
+        space.check_cross_traffic(whole)
+    return whole
 
 
 def _within_s(request: Request) -> float:

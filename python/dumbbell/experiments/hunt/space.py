@@ -237,6 +237,12 @@ class Space:
         """Return a point without its cross traffic."""
         return self.settled(self.moved(point, "cross", OFF))
 
+    @property
+    def has_cross_traffic(self) -> bool:
+        """True if some points have cross traffic."""
+        cross = self.dimension("cross")
+        return cross.searched or cross.neutral != OFF
+
     def settled(self, point: Point) -> Point:
         """Return a point in which what has no effect is neutral."""
         for name in self._idle(point):
@@ -447,7 +453,27 @@ def space(plain: Space, over: Sequence[str] = (), where: Mapping[str, str] | Non
         raise InputError(
             "leaves nothing to search", key="where", valid="a range: rate=1mbit..9mbit"
         )
+    for dimension in whole.searched:
+        if dimension.name in ("pulse", "duty") and not whole.has_cross_traffic:
+            raise InputError(
+                "has no effect without cross traffic",
+                key="over",
+                value=dimension.name,
+                valid=_CROSS,
+            )
     return whole
+
+
+_CROSS: Final = "cross among them, or a value: --where cross=0.5"
+"""How a hunt gets cross traffic."""
+
+
+def check_cross_traffic(space: Space) -> None:
+    """Refuse a hunt without cross traffic whose goal is what that costs."""
+    if not space.has_cross_traffic:
+        raise InputError(
+            "the goal is what cross traffic costs, and there is none", key="over", valid=_CROSS
+        )
 
 
 def _has_effect(space: Space, name: str) -> bool:
