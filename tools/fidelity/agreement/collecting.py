@@ -11,6 +11,7 @@ from dumbbell.engines.engine import Engine
 from dumbbell.engines.result import Run
 from dumbbell.execution import executor
 from dumbbell.execution.executor import Progress
+from dumbbell.scenario.resolve import ResolvedScenario
 from dumbbell.store.store import Store
 from fidelity.agreement.case import Case, HostSwitches
 
@@ -43,6 +44,10 @@ class Side:
     repetitions_undecided: tuple[int, ...] = ()
     hold_ns: int = 0
     switches: HostSwitches | None = None
+
+    def resolved(self, case: Case, repetition: int) -> ResolvedScenario:
+        """Return a run of a scenario on this engine."""
+        return case.resolve(repetition, self.hold_ns, self.switches).on(self.engine.identity)
 
 
 @dataclass(frozen=True)
@@ -85,11 +90,7 @@ def collect(
     """Run what the store does not hold."""
     collected = Collected({case.name: {} for case in cases})
     planned = [
-        (
-            case.name,
-            repetition,
-            case.resolve(repetition, side.hold_ns, side.switches).on(side.engine.identity),
-        )
+        (case.name, repetition, side.resolved(case, repetition))
         for case in cases
         for repetition in range(1, side.repetitions + 1)
     ]

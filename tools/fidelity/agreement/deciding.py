@@ -48,15 +48,14 @@ def measure(
 
     theirs, ours = collected(cases, other), collected(cases, reference)
     agreement = compared()
-    fewer = {case.name: reference.repetitions for case in cases}
     for repetitions in reference.repetitions_undecided:
-        again, further_s = _affordable(_undecided(agreement), fewer, repetitions, further_s)
+        step = replace(reference, repetitions=repetitions)
+        again, further_s = _affordable(_undecided(agreement), step, store, further_s)
         if not again:  # a larger number would take longer
             break
-        fewer.update((case.name, repetitions) for case in again)
         simulated = max(other.repetitions, SIMULATED_PER_REAL * repetitions)
         theirs = theirs.replaced(collected(again, replace(other, repetitions=simulated)))
-        ours = ours.replaced(collected(again, replace(reference, repetitions=repetitions)))
+        ours = ours.replaced(collected(again, step))
         agreement = compared()
     return agreement
 
@@ -81,14 +80,17 @@ def _shrinking(goal: Compared) -> float:
 
 
 def _affordable(
-    cases: Sequence[Case], fewer: dict[str, int], repetitions: int, seconds: float
+    cases: Sequence[Case], side: Side, store: Store, seconds: float
 ) -> tuple[list[Case], float]:
-    """Return those whose further runs fit into a time on the reference, and the time left."""
+    """Return those whose further runs fit into a time on an engine, and the time left.
+
+    Runs that the store holds take none.
+    """
     chosen = []
     for case in cases:
-        further_s = scenarios.real_time_s([case], repetitions - fewer[case.name])
-        if further_s > seconds:
-            break
-        seconds -= further_s
-        chosen.append(case)
+        keys = (side.resolved(case, number).key for number in range(1, side.repetitions + 1))
+        further_s = scenarios.real_time_s([case], sum(not store.has(key) for key in keys))
+        if further_s <= seconds:
+            seconds -= further_s
+            chosen.append(case)
     return chosen, seconds
