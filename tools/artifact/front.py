@@ -178,7 +178,8 @@ def _unfinished(studies: Sequence[Refereed]) -> str:
     left = [study for study in studies if _finished(study.results) != _planned(study.results)]
     if not left:
         return ""
-    return f" Of {listing([study.link for study in left])} not all runs are finished."
+    verb = "has" if len(left) == 1 else "have"
+    return f" {len(left)} of {len(studies)} {verb} not run whole."
 
 
 def bars(studies: Sequence[Refereed]) -> list[Bar]:
@@ -311,8 +312,7 @@ def _causes(studies: Sequence[Refereed]) -> Iterator[str]:
         return
     yield (
         f"{bad - unknown_cause} of {bad} contradicted statements have a named cause; a test shows "
-        f"that of {len(shown)}."
-        + (" Those behind most of them:\n" if len(explained) > CAUSES else "\n")
+        f"that of {len(shown)}." + (" Most often:\n" if len(explained) > CAUSES else "\n")
     )
     yield "".join(_cause(study, cause) for study, cause in explained[:CAUSES])
 
@@ -412,9 +412,9 @@ def _about(studies: Sequence[Refereed]) -> str:
     engines = dict.fromkeys(study.results.engine.identity for study in studies)
     both = [f"{study.study.name}: {headline(study.kernel)}" for study in studies if study.kernel]
     return (
-        f"The control exchanges the names of algorithms at random, {DRAWS} times, and judges the "
-        "same runs. Only claims that single out algorithms count there. Numbers and orders are the "
-        "authors'. [Statistics](../explanation/statistics.md) explains verdicts, and "
+        f"The control judges the same runs with names exchanged at random, {DRAWS} times. Only "
+        "claims that single out algorithms count there. Numbers and orders are the authors'. "
+        "[Statistics](../explanation/statistics.md) explains verdicts, and "
         "[commands](commands.md) has the command and the time of each figure.\n\n"
         + "".join(f"- On the kernel, {line}.\n" for line in both)
         + f"- Engine: {', '.join(f'`{engine}`' for engine in engines)}\n"
