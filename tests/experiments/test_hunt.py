@@ -510,7 +510,12 @@ def test_the_command_writes_page_and_scenario(dumbbell: Command) -> None:
         (("bbr", "--goal", "godput"), '--goal: "godput": unknown'),
         (("bbr", "--goal", "attack", "--against", "reno"), "path without cross traffic"),
         (("reno", "--goal", "attack", "--over", "rate"), "there is none; valid: cross among them"),
-        (("reno", "--over", "rate", "--over", "pulse"), "no effect without cross traffic"),
+        (
+            ("reno", "--over", "rate", "--over", "pulse"),
+            "no effect without cross; valid: cross among",
+        ),
+        (("reno", "--where", "pulse=60ms", "--over", "rate"), '--where: "pulse": has no effect'),
+        (("reno", "--over", "cross", "--over", "duty"), "without pulse; valid: pulse among them"),
         (("--distinguish", "bbr", "bbr"), '--distinguish: "bbr bbr": the same algorithm twice'),
         (("bbr", "--distinguish", "reno", "cubic"), "names both algorithms itself"),
         (("bbr", "--where", "rate"), "not a range"),

@@ -31,6 +31,12 @@ Point = tuple[float, ...]
 OFF: Final = 0.0
 """The value of what is not there."""
 
+_NEEDED: Final = {"pulse": "cross", "duty": "pulse"}
+"""Properties of the cross traffic, and the one without which they have no effect."""
+
+_EXAMPLES: Final = {"cross": "0.5", "pulse": "500ms"}
+"""A value of each of these."""
+
 DISCIPLINES: Final = ("fifo", "codel", "fq-codel", "pie")
 ORDERS: Final = ("together", "last", "first")
 """Start of the algorithm's flow, next to another one."""
@@ -237,11 +243,10 @@ class Space:
         """Return a point without its cross traffic."""
         return self.settled(self.moved(point, "cross", OFF))
 
-    @property
-    def has_cross_traffic(self) -> bool:
-        """True if some points have cross traffic."""
-        cross = self.dimension("cross")
-        return cross.searched or cross.neutral != OFF
+    def has(self, name: str) -> bool:
+        """Return True if some points have a property that is off by default."""
+        dimension = self.dimension(name)
+        return dimension.searched or dimension.neutral != OFF
 
     def settled(self, point: Point) -> Point:
         """Return a point in which what has no effect is neutral."""
@@ -302,10 +307,9 @@ class Space:
     def _idle(self, point: Point) -> set[str]:
         """Return the dimensions that have no effect at a point."""
         idle = set() if self.traffic is Traffic.BESIDE else {"order"}
-        if self.of(point, "cross") == OFF:
-            idle |= {"pulse", "duty"}
-        if self.of(point, "pulse") == OFF:
-            idle.add("duty")
+        for name, needed in _NEEDED.items():
+            if needed in idle or self.of(point, needed) == OFF:
+                idle.add(name)
         if self.choice(point, "discipline") != "fifo":
             idle.add("queue")
         return idle
@@ -434,46 +438,49 @@ def space(plain: Space, over: Sequence[str] = (), where: Mapping[str, str] | Non
         Other ranges by names: ``10mbit..1gbit``, ``fifo,codel``, or one value, which stays.
     """
     chosen = {name: _chosen(name, text) for name, text in (where or {}).items()}
-    for key, name in [*(("over", name) for name in over), *(("where", name) for name in chosen)]:
-        with placed(key=key):
+    for name in over:
+        with placed(key="over"):
             _named_so(name)
-            if not _has_effect(plain, name):
-                raise InputError(
-                    "has no effect without a flow next to the hunted one",
-                    value=name,
-                    valid="with the goal share or harm",
-                )
     dimensions = []
     for whole_range in plain.dimensions:
         dimension = chosen.get(whole_range.name, whole_range)
         wanted = dimension.name in over if over else _has_effect(plain, dimension.name)
         dimensions.append(replace(dimension, searched=wanted and not dimension.is_single))
     whole = replace(plain, dimensions=tuple(dimensions))
+    for key, name in [*(("over", name) for name in over), *(("where", name) for name in chosen)]:
+        with placed(key=key):
+            _check_effect(whole, name)
     if not whole.searched:
         raise InputError(
             "leaves nothing to search", key="where", valid="a range: rate=1mbit..9mbit"
         )
-    for dimension in whole.searched:
-        if dimension.name in ("pulse", "duty") and not whole.has_cross_traffic:
-            raise InputError(
-                "has no effect without cross traffic",
-                key="over",
-                value=dimension.name,
-                valid=_CROSS,
-            )
     return whole
-
-
-_CROSS: Final = "cross among them, or a value: --where cross=0.5"
-"""How a hunt gets cross traffic."""
 
 
 def check_cross_traffic(space: Space) -> None:
     """Refuse a hunt without cross traffic whose goal is what that costs."""
-    if not space.has_cross_traffic:
+    if not space.has("cross"):
         raise InputError(
-            "the goal is what cross traffic costs, and there is none", key="over", valid=_CROSS
+            "the goal is what cross traffic costs, and there is none",
+            key="over",
+            valid=_way_to("cross"),
         )
+
+
+def _check_effect(space: Space, name: str) -> None:
+    """Refuse a dimension that has no effect at any point."""
+    if not _has_effect(space, name):
+        lacks, valid = "a flow next to the hunted one", "with the goal share or harm"
+    elif (needed := _NEEDED.get(name)) and not space.has(needed):
+        lacks, valid = needed, _way_to(needed)
+    else:
+        return
+    raise InputError(f"has no effect without {lacks}", value=name, valid=valid)
+
+
+def _way_to(name: str) -> str:
+    """Say how a hunt gets a property that is off by default."""
+    return f"{name} among them, or a value: --where {name}={_EXAMPLES[name]}"
 
 
 def _has_effect(space: Space, name: str) -> bool:
