@@ -1,0 +1,107 @@
+"""Maps of one quantity and of the ratio of two series over two axes."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import polars as pl
+import pytest
+from inline_snapshot import snapshot
+
+from dumbbell.base.errors import InputError
+from dumbbell.base.validation import validate
+from dumbbell.figures.kinds.heatmap import HeatmapFigure
+from dumbbell.figures.kinds.ratios import RatiosFigure
+from dumbbell.figures.looks import LOOKS
+from dumbbell.inference import statistics
+from dumbbell.quantities.names import What
+from figure_tables import COMMON, Tables, data_with, datasets, drawn, svg, vega_lite
+
+
+def heatmap(**keys: Any) -> HeatmapFigure:
+    cells = {"x": "rtt", "y": "second", "quantity": "jain", "facet": "algorithm"}
+    return validate(HeatmapFigure, {**COMMON, "kind": "heatmap", **cells, **keys})
+
+
+def ratios(**keys: Any) -> RatiosFigure:
+    cells = {"x": "rtt", "y": "second", "quantity": "jain", "first": "reno", "second": "cubic"}
+    return validate(RatiosFigure, {**COMMON, "kind": "ratios", **cells, **keys})
+
+
+TWO = {"algorithm": ["reno", "cubic"], "rtt": ["22ms", "42ms"], "second": ["same"]}
+
+
+COMPETING = Tables(
+    TWO,
+    [
+        {"algorithm": name, "rtt": rtt, "second": "same", "jain": mean + 0.01 * run}
+        for name, rtt, mean in (
+            ("reno", "22ms", 0.8),
+            ("cubic", "22ms", 0.4),
+            ("reno", "42ms", 0.5),
+            ("cubic", "42ms", 0.505),
+        )
+        for run in range(5)
+    ],
+)
+"""At 22 ms Reno is the better one; at 42 ms intervals overlap."""
+
+
+def test_only_what_is_decided_is_the_best_of_a_map() -> None:
+    figure = drawn(COMPETING, heatmap())
+    cells = pl.concat(
+        frame.with_columns(place=pl.lit(place))
+        for place, frame in enumerate(
+            frame for frame in datasets(figure) if "is_best" in frame.columns
+        )
+    )
+    assert cells.filter("is_best").select("place", "x").rows() == [(0, "22ms")]
+    note = "Outlined: the best at this point; its interval overlaps with no other's."
+    assert note in figure.notes
+    alone = drawn(COMPETING, heatmap(where={"algorithm": "reno"}))
+    assert not any(frame["is_best"].any() for frame in datasets(alone) if "is_best" in frame)
+
+
+def test_equal_numbers_do_not_span_all_colours_of_a_map() -> None:
+    runs = [
+        {"algorithm": "reno", "rtt": rtt, "second": "same", "jain": value}
+        for rtt, value in (("22ms", 0.994), ("42ms", 0.9999))
+    ]
+    text = str(vega_lite(drawn(Tables(TWO, runs), heatmap())))
+    low, high = map(float, re.findall(r"'domain': \[([\d.]+), ([\d.]+)\], 'scheme'", text)[0])
+    assert high - low == pytest.approx(0.05, rel=1e-3)
+
+
+def test_a_map_of_ratios_is_grey_where_nothing_is_decided() -> None:
+    figure = drawn(COMPETING, ratios())
+    cells = data_with(figure, "decided").sort("x")
+    assert cells["decided"].to_list() == [True, False]
+    assert cells["text"].to_list() == [1.952, 0.9905]
+    assert figure.notes == snapshot(
+        (
+            "Ratios of means, Standard TCP / CUBIC, of 5 runs per point.",
+            "Grey: not decided (1 of 2), as the 95 % interval of the ratio includes 1.",
+        )
+    )
+    one, other = ([mean + 0.01 * run for run in range(5)] for mean in (0.8, 0.4))
+    ratio = statistics.ratio(one, other)
+    assert figure.frame is not None
+    row = figure.frame.filter(pl.col("rtt") == "22ms").row(0, named=True)
+    assert (row["low"], row["high"]) == (ratio.low, ratio.high)
+    # The better one has its colour.
+    assert LOOKS["reno"].colour in svg(figure)
+
+
+def test_a_ratio_needs_two_series_of_the_axis() -> None:
+    with pytest.raises(InputError) as refused:
+        ratios(second="reno")
+    assert str(refused.value) == snapshot('second = "reno": is the first one, too')
+    named = {use.key: use.name for use in ratios().uses() if use.what is What.VALUE}
+    assert named == {"first": ("algorithm", "reno"), "second": ("algorithm", "cubic")}
+
+
+def test_a_map_of_ratios_says_what_is_seen() -> None:
+    assert drawn(COMPETING, ratios()).alternative_text == snapshot(
+        "Fig. 9. F. fairness (Jain): Standard TCP / CUBIC, with 95 % interval, by second. 22 ms: 1.952 at same; 42 ms: 0.9905 at same. Ratios of means, Standard TCP / CUBIC, of 5 runs per point. Grey: not decided (1 of 2), as the 95 % interval of the ratio includes 1."
+    )
