@@ -251,6 +251,7 @@ CC_INLINE u64 cc_load(const void *object, u32 offset, u32 bytes)
 }
 
 /* The kernel's functions, by number, and its kinds of maps. */
+static u64 (*const cc_clock_ns)(void) = (void *)5;
 static u32 (*const cc_random)(void) = (void *)7;
 static long (*const cc_send_ack)(void *tp, u32 rcv_nxt) = (void *)116;
 static long (*const cc_setsockopt)(void *sk, int level, int name, void *value,
@@ -541,7 +542,11 @@ CC_INLINE u64 cc_on_init(const u64 *context)
 		tp->ecn_flags = CC_ECN_ACCURATE;
 	if (!cc_this.init)
 		return 0;
-	cc_begin(&call, tp, CC_ON_INIT);
+	cc_look(&call, tp);
+	/* The socket's own time is that of its last packet, which may be long ago. */
+	call.memory.conn.now_us = cc_clock_ns() / 1000;
+	if (cc_settings.keep_callbacks)
+		cc_begin_record(&call, tp, CC_ON_INIT);
 	cc_this.init(cc_params(), call.memory.state, &call.memory.conn);
 	cc_submit(&call, 0);
 	cc_end(&call, tp, 1);

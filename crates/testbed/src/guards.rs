@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use dumbbell_record::TestbedSummary;
 
-use crate::emulator::Stalls;
+use crate::clock::Stalls;
 
 /// Its two threads.
 const EMULATOR: &str = "emulator";

@@ -14,7 +14,6 @@ use dumbbell_workload::{
     summarise_delays, summarise_queue,
 };
 
-use crate::clock::Clock;
 use crate::emulator::{Emulated, Wire};
 use crate::error::Error;
 use crate::guards::Limits;
@@ -25,14 +24,12 @@ use crate::watch::{KernelEvent, KernelEventKind};
 
 /// All measurements of a run.
 pub struct Measured {
-    /// Its clock.
-    pub clock: Clock,
     /// Measurements of the emulator.
     pub emulated: Emulated,
     /// Measurements of the applications.
     pub traffic: TrafficOutput,
-    /// Events from the kernel.
-    pub events: Vec<KernelEvent>,
+    /// Events from the kernel, each with its time in the run.
+    pub events: Vec<(Time, KernelEvent)>,
     /// Share of the machine's time that its host gave to others, in 1/1000.
     pub stolen_permille: u32,
 }
@@ -238,7 +235,7 @@ fn queues(setup: &Setup<'_>, emulated: &Emulated, end: Time) -> (Vec<QueueSummar
 /// Events of the flows, in order of time.
 fn events(setup: &Setup<'_>, measured: &Measured) -> Result<Events, Invalid> {
     let kinds = &setup.scenario.record.events;
-    let windows = measured.events.iter().filter_map(|event| window_event(measured.clock, event));
+    let windows = measured.events.iter().filter_map(|(time, event)| window_event(*time, event));
     let windows = windows.filter(|(kind, _)| kinds.contains(kind)).map(|(_, event)| event);
     measured.emulated.events.check()?;
     let others = measured.emulated.events.as_slice().iter().chain(&measured.traffic.events);
@@ -255,7 +252,7 @@ fn events(setup: &Setup<'_>, measured: &Measured) -> Result<Events, Invalid> {
     Ok(table)
 }
 
-fn window_event(clock: Clock, event: &KernelEvent) -> Option<(EventKind, Event)> {
+fn window_event(time: Time, event: &KernelEvent) -> Option<(EventKind, Event)> {
     let kind = match event.kind {
         KernelEventKind::Congestion => EventKind::Congestion,
         KernelEventKind::Timeout => EventKind::Timeout,
@@ -263,7 +260,7 @@ fn window_event(clock: Clock, event: &KernelEvent) -> Option<(EventKind, Event)>
         KernelEventKind::Undone => EventKind::Undone,
     };
     let row = Event {
-        time_ns: clock.at(event.monotonic_ns)?.0,
+        time_ns: time.0,
         kind: kind as u8,
         flow: u32::try_from(flow_of_port(event.port)?).ok()?,
         segment: 0,

@@ -11,8 +11,8 @@ use dumbbell_record::Output;
 use dumbbell_workload::Scenario;
 use serde::Deserialize;
 
-use crate::clock::Clock;
-use crate::emulator::{Emulated, Emulator, Stalls};
+use crate::clock::{Clock, Stalls};
+use crate::emulator::{Emulated, Emulator};
 use crate::error::Error;
 use crate::guards::Limits;
 use crate::kernel::Keep;
@@ -60,8 +60,8 @@ pub(crate) fn carry_out(
     let before = MachineTime::now();
     let clock = Clock::starting_in(setup.lead());
     let stop = Arc::new(AtomicBool::new(false));
-    let emulator = Emulator::new(setup.scenario, &setup.pairs, &setup.choices.stack_of, clock);
-    let stalls = emulator.stalls();
+    let emulator =
+        Emulator::new(setup.scenario, &setup.pairs, &setup.choices.stack_of, clock.clone());
     let (emulated, traffic) = thread::scope(|scope| {
         let emulated = thread::Builder::new()
             .name("dumbbell-emulator".into())
@@ -70,7 +70,7 @@ pub(crate) fn carry_out(
                 emulator.run(&stop)
             })
             .map_err(|error| Error::machine("cannot start a thread", &error, "free some memory"))?;
-        let traffic = drive(setup, applications, clock, give_up.then_some(&*stalls));
+        let traffic = drive(setup, applications, &clock, give_up.then_some(clock.stalls()));
         if traffic.is_err() {
             stop.store(true, Ordering::Relaxed);
         }
@@ -80,7 +80,7 @@ pub(crate) fn carry_out(
     })?;
     let (traffic, events) = traffic;
     let stolen_permille = MachineTime::now().stolen_permille_since(before);
-    report(setup, Measured { clock, emulated, traffic, events, stolen_permille })
+    report(setup, Measured { emulated, traffic, events, stolen_permille })
 }
 
 fn plan<'a>(setup: &Setup<'a>, cancel: &Arc<AtomicBool>) -> Plan<'a> {
@@ -98,22 +98,27 @@ fn plan<'a>(setup: &Setup<'a>, cancel: &Arc<AtomicBool>) -> Plan<'a> {
 fn drive(
     setup: &Setup<'_>,
     applications: Prepared,
-    clock: Clock,
+    clock: &Clock,
     given_up_if: Option<&Stalls>,
-) -> Result<(TrafficOutput, Vec<KernelEvent>), Error> {
-    let traffic = applications.start(clock)?;
+) -> Result<(TrafficOutput, Vec<(Time, KernelEvent)>), Error> {
+    let traffic = applications.start(clock.clone())?;
     let limits = Limits::for_paths(setup.shortest_rtt().0);
     let mut events = Vec::new();
+    let mut take_events = || -> Result<(), Error> {
+        let taken = setup.watch.events()?.into_iter();
+        events.extend(taken.filter_map(|event| Some((clock.at(event.monotonic_ns)?, event))));
+        Ok(())
+    };
     while !traffic.is_over() {
         thread::sleep(LOOK);
-        events.append(&mut setup.watch.events()?);
+        take_events()?;
         let duration_ns = setup.scenario.duration_ns.0;
         if let Some(why) = given_up_if.and_then(|it| limits.hopeless(it, duration_ns)) {
             return Err(Error::GivenUp(why));
         }
     }
     let output = traffic.finish()?;
-    events.append(&mut setup.watch.events()?);
+    take_events()?;
     Ok((output, events))
 }
 

@@ -29,7 +29,6 @@ use hdrhistogram::Histogram;
 use self::greetings::Greetings;
 use self::headers::Headers;
 use self::network_clock::NetworkClock;
-pub use self::network_clock::Stalls;
 use self::slots::Slots;
 use self::wire::Sent;
 use crate::clock::Clock;
@@ -157,12 +156,14 @@ impl<'a> Emulator<'a> {
             Wire::new(flow.mss_bytes(), one_way, capable, opens)
         };
         let kinds = scenario.record.events.iter().fold(0, |kinds, kind| kinds | 1 << *kind as u8);
+        let mut network_clock = NetworkClock::new(clock);
+        let now_ns = network_clock.now_ns();
         Self {
             scenario,
             paths,
             pairs,
             pair_of,
-            clock: NetworkClock::new(clock),
+            clock: network_clock,
             network,
             greetings: Greetings::default(),
             slots: Slots::new(mtu(scenario)),
@@ -173,14 +174,9 @@ impl<'a> Emulator<'a> {
             kinds,
             lateness: histogram(),
             waiting: histogram(),
-            empty_ns: vec![clock.now_ns(); 2 * pairs.len()],
+            empty_ns: vec![now_ns; 2 * pairs.len()],
             refused: 0,
         }
-    }
-
-    /// The emulator's stalls, for readers during the run.
-    pub fn stalls(&self) -> Arc<Stalls> {
-        self.clock.shared()
     }
 
     /// Run the network until the end of the scenario, or until `stop`.
@@ -196,9 +192,7 @@ impl<'a> Emulator<'a> {
             }
             round_ns = now_ns;
             let look = round % ROUNDS_PER_LOOK == 0;
-            if now_ns + self.clock.stalled_ns() as i64 > end_ns
-                || look && stop.load(Ordering::Relaxed)
-            {
+            if now_ns > end_ns || look && stop.load(Ordering::Relaxed) {
                 break;
             }
         }

@@ -3,24 +3,15 @@
 //! Anything that takes the emulator's processor away also stops the hosts, whose packets it hands
 //! over. If the clock continued meanwhile, everything that was due would be delivered at once, and
 //! senders would answer with bursts that overflow queues. So delayed work continues where it was,
-//! later by the length of the stall. The sum of all stalls is a guard of the run.
+//! later by the length of the stall. The sum of all stalls is a guard of the run. The other parts of
+//! the run read the same time (`Clock`).
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::clock::Clock;
 
 /// Shortest stall. All work of the emulator takes less time.
 const STALL_NS: i64 = 100_000;
-
-/// Stalls of the emulator, for readers during the run.
-#[derive(Debug, Default)]
-pub struct Stalls {
-    /// Their sum, in ns.
-    pub total_ns: AtomicU64,
-    /// The longest, in ns.
-    pub longest_ns: AtomicU64,
-}
 
 /// Time of the network, which must be read often.
 #[derive(Clone, Debug)]
@@ -29,30 +20,18 @@ pub struct NetworkClock {
     last_ns: i64,
     stalled_ns: i64,
     longest_ns: i64,
-    shared: Arc<Stalls>,
 }
 
 impl NetworkClock {
     /// A clock of the network that begins now.
     pub fn new(clock: Clock) -> Self {
-        Self {
-            clock,
-            last_ns: clock.now_ns(),
-            stalled_ns: 0,
-            longest_ns: 0,
-            shared: Arc::default(),
-        }
-    }
-
-    /// Its stalls, for other threads.
-    pub fn shared(&self) -> Arc<Stalls> {
-        Arc::clone(&self.shared)
+        Self { last_ns: clock.real_ns(), clock, stalled_ns: 0, longest_ns: 0 }
     }
 
     /// Time since the run began without all stalls, in ns; negative before.
     #[inline]
     pub fn now_ns(&mut self) -> i64 {
-        self.at(self.clock.now_ns())
+        self.at(self.clock.real_ns())
     }
 
     #[inline]
@@ -69,8 +48,9 @@ impl NetworkClock {
     fn stall(&mut self, gap_ns: i64) {
         self.stalled_ns += gap_ns;
         self.longest_ns = self.longest_ns.max(gap_ns);
-        self.shared.total_ns.store(self.stalled_ns(), Relaxed);
-        self.shared.longest_ns.store(self.longest_ns(), Relaxed);
+        let stalls = self.clock.stalls();
+        stalls.total_ns.store(self.stalled_ns(), Relaxed);
+        stalls.longest_ns.store(self.longest_ns(), Relaxed);
     }
 
     /// Sum of all stalls, in ns.
@@ -98,7 +78,7 @@ mod tests {
         assert_eq!((clock.at(3_050_000), clock.at(3_150_000)), (50_000, 150_000));
         assert_eq!(clock.at(5_150_000), 150_000);
         assert_eq!((clock.stalled_ns(), clock.longest_ns()), (5_000_000, 3_000_000));
-        let shared = clock.shared();
+        let shared = clock.clock.stalls();
         assert_eq!(
             (shared.total_ns.load(Relaxed), shared.longest_ns.load(Relaxed)),
             (5_000_000, 3_000_000)

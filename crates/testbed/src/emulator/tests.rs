@@ -108,7 +108,7 @@ fn bulk(scenario: &Scenario, offload: bool) -> Bulk {
     let clock = Clock::starting_in(Span::from_millis(300));
     let stop = Arc::new(AtomicBool::new(false));
     thread::scope(|scope| {
-        let emulator = Emulator::new(scenario, &pairs, &[0], clock);
+        let emulator = Emulator::new(scenario, &pairs, &[0], clock.clone());
         let emulated = scope.spawn(|| (emulator.run(&stop), waited()));
         let listener = listener(&pairs[0]);
         let mut sender = connected(&pairs[0]);

@@ -40,7 +40,7 @@ impl Alarm {
     }
 
     /// Set it for `due`.
-    pub fn set(&mut self, due: Time, clock: Clock) -> nix::Result<()> {
+    pub fn set(&mut self, due: Time, clock: &Clock) -> nix::Result<()> {
         self.look(clock);
         if self.rings == Some(due) {
             return Ok(());
@@ -59,7 +59,7 @@ impl Alarm {
     }
 
     /// Count a stall if it should have rung before.
-    pub fn look(&mut self, clock: Clock) {
+    pub fn look(&mut self, clock: &Clock) {
         if let (Some(due), Some(now)) = (self.rings, clock.now()) {
             self.stalls.look(due, now);
         }

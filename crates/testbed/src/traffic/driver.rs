@@ -42,6 +42,8 @@ pub struct Driver {
     end: Time,
     /// Set at the start.
     clock: Clock,
+    /// Latest time that this thread has read.
+    latest: Time,
     cancel: Arc<AtomicBool>,
     processors: Option<Processors>,
 }
@@ -73,6 +75,7 @@ impl Driver {
             interval,
             end: plan.end,
             clock: Clock::starting_in(Span::ZERO),
+            latest: Time::ZERO,
             cancel: plan.cancel,
             processors: plan.processors,
         })
@@ -94,7 +97,7 @@ impl Driver {
             if self.cancel.load(Ordering::Relaxed) || abandoned.load(Ordering::Relaxed) {
                 return Err(Error::Cancelled);
             }
-            if self.clock.now().is_some() {
+            if self.now().is_some() {
                 busy_before.get_or_insert_with(busy);
             }
             if self.do_what_is_due()? {
@@ -104,9 +107,15 @@ impl Driver {
         }
     }
 
+    /// Time since the run began; none before. It waits where the clock goes back after a stall.
+    fn now(&mut self) -> Option<Time> {
+        self.latest = self.latest.max(self.clock.now()?);
+        Some(self.latest)
+    }
+
     /// Wait for sockets or the next time, and handle the sockets' events.
     fn wait(&mut self) -> Result<(), Error> {
-        self.alarm.set(self.agenda.earliest().0, self.clock).map_err(cannot_wait)?;
+        self.alarm.set(self.agenda.earliest().0, &self.clock).map_err(cannot_wait)?;
         let mut events = [EpollEvent::empty(); EVENTS];
         let patience = if self.unfinished.is_empty() { PATIENCE_MS } else { 0 };
         let count = match self.epoll.wait(&mut events, patience) {
@@ -114,7 +123,7 @@ impl Driver {
             Err(Errno::EINTR) => 0,
             Err(error) => return Err(cannot_wait(error)),
         };
-        self.alarm.look(self.clock);
+        self.alarm.look(&self.clock);
         for token in std::mem::take(&mut self.unfinished) {
             self.hear(token)?;
         }
@@ -129,7 +138,7 @@ impl Driver {
 
     fn hear(&mut self, token: u64) -> Result<(), Error> {
         let (leaf, end) = flow_of(token);
-        let now = self.clock.now().unwrap_or(Time::ZERO);
+        let now = self.now().unwrap_or(Time::ZERO);
         if now > self.end {
             // The last counts are those at the end.
             return Ok(());
@@ -152,7 +161,7 @@ impl Driver {
 
     /// Let flows act, and sample them, in order of time. Return true at the end.
     fn do_what_is_due(&mut self) -> Result<bool, Error> {
-        let Some(now) = self.clock.now() else { return Ok(false) };
+        let Some(now) = self.now() else { return Ok(false) };
         // A late check must not find actions after the end.
         let now = now.min(self.end);
         loop {

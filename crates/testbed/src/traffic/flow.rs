@@ -252,7 +252,11 @@ impl FlowState {
             _ => self.stage = Stage::Begun,
         }
         match &self.transport {
-            Carrier::Stream(_) => {
+            Carrier::Stream(stream) => {
+                if !self.opens {
+                    let restarted = stream.restart_algorithm();
+                    restarted.map_err(|error| self.refused("restart its algorithm", &error))?;
+                }
                 self.event(now, EventKind::Start, common)?;
                 // A flow waits for its own handshake as for any round trip.
                 self.proceed(start, if self.opens { start } else { now }, common)

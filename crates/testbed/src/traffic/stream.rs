@@ -89,6 +89,18 @@ impl Stream {
         Ok(self.established)
     }
 
+    /// Let the algorithm begin now: exchange it for another one, and back.
+    ///
+    /// It began when the connection was established. Some algorithms take that for the time of
+    /// their first data, such as Westwood, whose first sample would then be of no data at all.
+    pub fn restart_algorithm(&self) -> io::Result<()> {
+        let mut name = self.sender.tcp_congestion()?;
+        name.retain(|byte| *byte != 0);
+        // Without state, so it needs no new beginning itself.
+        self.sender.set_tcp_congestion(b"reno")?;
+        self.sender.set_tcp_congestion(&name)
+    }
+
     /// Write the application's data.
     pub fn write(&mut self, zeros: &[u8]) -> io::Result<Progress> {
         // Whole segments, so that no segment in the middle of data is short.

@@ -98,6 +98,22 @@ fn modes_change_where_samples_say_so() {
 }
 
 #[test]
+fn an_algorithm_begins_with_its_flow_even_if_the_connection_is_older() {
+    undisturbed(|| {
+        let mut scenario = dumbbell(50_000_000, 150, &[tcp("westwood", json!("endless"))]);
+        scenario["record"]["interval_ns"] = json!(10_000_000);
+        let output = carried_out(&scenario).unwrap();
+        let rows = output.internals.time_ns.iter().zip(&output.internals.info0);
+        let (_, raw) = rows.clone().find(|(_, raw)| **raw > 0).unwrap();
+        // The first window of 50 ms ends in the third round trip, with what the first two have sent:
+        // 29 segments in 60 ms. If it began with the connection, it would end at the first ACK without
+        // data, and the next one would have 69 segments in 60 ms. In eighths of a byte per ms.
+        let first = 8 * 29 * 1_448 / 60;
+        assert!((first * 8 / 10..first * 12 / 10).contains(raw), "{:?}", rows.collect::<Vec<_>>());
+    });
+}
+
+#[test]
 fn every_algorithm_does_natively_what_it_does_in_the_kernel() {
     undisturbed(|| {
         let names = dumbbell_algorithm::registry().iter().map(|algorithm| algorithm.name);
