@@ -184,3 +184,23 @@ def test_losses_with_a_short_queue_are_chance(tmp_path: Path) -> None:
         "N of the segments were sent again, mostly while the queue was short"
     )
     assert scenario["network"]["loss"]
+
+
+def test_a_flow_that_met_nothing_is_not_limited_by_a_path_that_others_filled(
+    tmp_path: Path,
+) -> None:
+    """The second flow has 50 kbit/s at the RTT of the empty path, next to one that fills it."""
+    intervals = [
+        {
+            "streams": [
+                stream(0, second),
+                stream(1, second, bytes=6_250 * (second % 2), rtt=40_000, retransmits=0),
+            ]
+        }
+        for second in range(10)
+    ]
+    end = {"streams": [], "sender_tcp_congestion": "cubic"}
+    measurement = reading.read(written(tmp_path, iperf3(intervals=intervals, end=end)))
+    path = fitting.path(measurement, {})
+    assert [limit.kind for limit in path.limits] == ["path", "application"]
+    assert "nothing waited" in path.limits[1].why

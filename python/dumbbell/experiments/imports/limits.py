@@ -138,13 +138,24 @@ def _of_datagrams(goodput: float, target: float | None) -> Limit:
 
 def _path(flow: MeasuredFlow, shown: Signs, algorithm: str | None, source: str) -> Limit | None:
     """Return the limit if the path showed that it was one."""
-    if shown.fills:
+    if shown.fills and not _met_nothing(flow, shown):
         return Limit("path", "packets waited at the bottleneck")
-    if shown.lost_share:
+    if shown.lost_share and flow.retransmitted != 0:
         return Limit("losses", "segments were lost while hardly anything waited")
     if family(flow, algorithm, source) in _BY_DELAY:
         return Limit("path", f"nothing was lost, but {algorithm or flow.algorithm} goes by delay")
     return None
+
+
+def _met_nothing(flow: MeasuredFlow, shown: Signs) -> bool:
+    """Return True if others filled the path while this flow had nothing in its way.
+
+    Its own RTTs must show that. None of them is longer than on the empty path.
+    """
+    longest = flow.samples["rtt_ms"].max()
+    if flow.retransmitted != 0 or shown.base_ms is None or not isinstance(longest, float):
+        return False
+    return longest - shown.base_ms <= max(_QUEUE_MS, _IS_QUEUE * shown.base_ms)
 
 
 def _outstanding(flow: MeasuredFlow) -> pl.Series:
