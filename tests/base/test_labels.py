@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 
 from dumbbell.algorithms.labels import label_of, label_with_axis
 from dumbbell.base.labels import (
+    UNBOUNDED,
     brief_interval,
     listing,
     number,
     with_interval,
 )
+
+SHARE = (0.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +85,27 @@ def test_no_interval_is_a_row_of_zeros(mean: float, half: float) -> None:
 
 def test_an_interval_that_is_not_symmetric_is_written_out() -> None:
     assert with_interval(0.95, 0.8, 1.0) == "0.95 (0.80 to 1.00)"
+
+
+@pytest.mark.parametrize(
+    ("interval", "bounds", "whole", "brief"),
+    [
+        ((0.98, 0.90, 1.06), SHARE, "0.980 (0.900 to 1.000)", "0.98 (0.90–1)"),
+        ((0.9998, 0.9991, 1.0005), SHARE, "0.9998 (0.9991 to 1.0000)", "1.00 (0.99–1)"),
+        ((99.9, 99.8, 100.0), (0.0, 100.0), "99.90 ± 0.10", "99.9 ± 0.1"),
+        ((0.003, -0.001, 0.007), (0.0, 100.0), "0.0030 (0.0000 to 0.0070)", "0.00 (0–0.01)"),
+        ((2.0, -1.0, 5.0), (0.0, math.inf), "2.0 (0.0 to 5.0)", "2 (0–5)"),
+        ((2.0, -1.0, 5.0), UNBOUNDED, "2.0 ± 3.0", "2 ± 3"),
+        ((95.0, -20.0, 210.0), (-math.inf, 100.0), "95 (−20 to 100)", "95 (−20 to 100)"),
+        # What a clock took beyond a bound stays within its interval.
+        ((1.01, 0.99, 1.03), SHARE, "1.010 (0.990 to 1.010)", "1.01 (0.99–1.01)"),
+    ],
+)
+def test_an_interval_ends_at_the_bounds_of_its_quantity(
+    interval: tuple[float, float, float], bounds: tuple[float, float], whole: str, brief: str
+) -> None:
+    assert with_interval(*interval, bounds=bounds) == whole
+    assert brief_interval(*interval, bounds=bounds) == brief
 
 
 @pytest.mark.parametrize("render", [with_interval, brief_interval])

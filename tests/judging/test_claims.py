@@ -507,7 +507,7 @@ def test_the_runs_that_are_needed_decide() -> None:
     assert result.verdict == OPEN
     assert result.needs == (Need("pair", {"algorithm": "reno", "rtt": "16ms"}, 18),)
     assert result.detail == snapshot(
-        "worst 0.8 (0.552 to 1.05, 3 runs) at rtt 16 ms; 1 of 2 grid points agree, 1 undecided; about 18 runs of 1 grid point would decide"
+        "worst 0.8 (0.552 to 1, 3 runs) at rtt 16 ms; 1 of 2 grid points agree, 1 undecided; about 18 runs of 1 grid point would decide"
     )
     # A point with more runs than it takes elsewhere is not asked for any.
     known = runs({("reno", "16ms"): [0.7, 0.8, 0.9], ("reno", "42ms"): [0.7, 0.8] * 15})

@@ -224,3 +224,17 @@ def test_findings_are_valid_json() -> None:
     assert content["statement"] == "number"
     assert {finding["state"] for finding in content["findings"]} == {"agrees"}
     assert content["findings"][0]["agrees_to"] is None
+
+
+def test_the_interval_of_a_share_is_cut_where_it_is_shown_but_decides_as_it_is() -> None:
+    """Student's interval of these runs is 0.552 to 1.048, and no share exceeds 1."""
+    test = runs({("reno", "16ms"): [0.7, 0.8, 0.9]})
+    result = measured(test, type="band", low=0.5)
+    (finding,) = result.findings
+    assert finding.estimate.interval == pytest.approx((0.5516, 1.0484), abs=1e-3)
+    assert finding.interval == (finding.estimate.low, 1.0)
+    assert finding.as_dict()["high"] == 1.0
+    assert "(0.552 to 1, 3 runs)" in finding.text
+    # The p-values are of the whole distribution: an upper bound of 1.02 is undecided.
+    assert measured(test, type="band", high=1.02).verdict == OPEN
+    assert measured(test, type="band", high=1.06).verdict == YES

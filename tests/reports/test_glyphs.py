@@ -40,6 +40,12 @@ def test_an_interval_lies_left_of_a_lower_bound_that_it_misses() -> None:
     assert 'aria-label="0.715 (0.6945 to 0.7355) against at least 0.8"' in svg
 
 
+def test_an_interval_ends_where_its_quantity_does() -> None:
+    estimate = statistics.mean([0.9, 0.95, 1.0])
+    svg = glyphs.of_check(check(Finding(estimate, "", low=0.8, bounds=(0.0, 1.0))))
+    assert 'aria-label="0.95 (0.8258 to 1) against at least 0.8"' in svg
+
+
 def test_between_two_bounds_the_middle_is_white() -> None:
     estimate = statistics.mean([1.0, 1.02, 0.98, 1.01])
     svg = glyphs.of_check(check(Finding(estimate, "", low=0.9, high=1.11)))

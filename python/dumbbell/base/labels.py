@@ -52,14 +52,34 @@ def number(value: float | None, digits: int = 3) -> str:
     return f"−{text}" if value < 0 else text
 
 
-def with_interval(mean: float | None, low: float | None, high: float | None) -> str:
+Bounds = tuple[float, float]
+"""The least and the most that a quantity can be."""
+
+UNBOUNDED: Final[Bounds] = (-math.inf, math.inf)
+
+
+def cut(mean: float, low: float, high: float, bounds: Bounds) -> tuple[float, float]:
+    """Return the ends of an interval, cut at the bounds of its quantity.
+
+    Student's interval knows no bounds: that of Jain's index may exceed 1. An interval always holds
+    its mean, which rounding or the testbed's clock may have taken beyond a bound.
+    """
+    lowest, highest = bounds
+    return max(low, min(mean, lowest)), min(high, max(mean, highest))
+
+
+def with_interval(
+    mean: float | None, low: float | None, high: float | None, *, bounds: Bounds = UNBOUNDED
+) -> str:
     """Render a mean with its interval, to the second digit of half of it; with ± if symmetric.
 
     The mean has no more than four significant digits, for which an interval is rounded up. Where
-    an end is missing or infinite, which is so of too few runs, there is the mean alone.
+    an end is missing or infinite, which is so of too few runs, there is the mean alone. The
+    interval is cut at the `bounds` of its quantity, in the unit that is shown.
     """
     if mean is None or low is None or high is None or not math.isfinite(high - low):
         return number(mean, DIGITS)
+    low, high = cut(mean, low, high, bounds)
     half = (high - low) / 2
     is_symmetric = math.isclose((low + high) / 2, mean, rel_tol=1e-9, abs_tol=1e-6 * half)
     if abs(mean) < _SMALL:
@@ -88,18 +108,32 @@ def outward(low: float, high: float, places: int) -> tuple[float, float]:
     )
 
 
-def brief_interval(mean: float | None, low: float | None, high: float | None) -> str:
+def brief_interval(
+    mean: float | None, low: float | None, high: float | None, *, bounds: Bounds = UNBOUNDED
+) -> str:
     """Render a mean with the farther end of its interval, for narrow tables: 27 ± 4.
 
     The mean has four significant digits at most, or as few as the interval leaves; the interval is
     rounded up. Where an end is missing or infinite, or both are the mean, there is the mean alone.
+    The interval is cut at the `bounds` of its quantity, in the unit that is shown. Where ± would
+    reach beyond one, both ends are written out: 0.98 (0.90–1).
     """
     if mean is None or low is None or high is None or not math.isfinite(high - low) or low == high:
         return number(mean, DIGITS)
+    low, high = cut(mean, low, high, bounds)
     reach = max(mean - low, high - mean)
+    if reach == 0:
+        return number(mean, DIGITS)
     finest = DIGITS - 1 - math.floor(math.log10(max(abs(mean), reach)))
     places = max(0, min(-math.floor(math.log10(reach)), finest, 2))
     shown, (_, around) = round(mean, places) + 0.0, outward(reach, reach, places)
+    lowest, highest = bounds
+    if shown - around < lowest - _HAIR or shown + around > highest + _HAIR:
+        rounded = cut(shown, *outward(low, high, places), bounds)
+        ends = (number(end) if end in bounds else f"{end:.{places}f}" for end in rounded)
+        # A dash keeps tables narrow, but behind a minus it could be read as another one.
+        joined = (" to " if rounded[0] < 0 else "–").join(ends)
+        return f"{shown:.{places}f} ({joined})".replace("-", "−")
     return f"{shown:.{places}f} ± {around:.{places}f}".replace("-", "−")
 
 

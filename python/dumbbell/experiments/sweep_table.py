@@ -83,7 +83,7 @@ def _cells(
     cells = {}
     for row, best in zip(means.iter_rows(named=True), is_best, strict=True):
         ends = [None if row[end] is None else row[end] * quantity.shown_scale for end in _ENDS]
-        cell = brief_interval(*ends)
+        cell = brief_interval(*ends, bounds=quantity.shown_bounds)
         cells[tuple(row[place] for place in places)] = (
             Shown(f"{cell}{_MARK}", *cell.values) if best else cell
         )

@@ -67,7 +67,8 @@ def few(
 def interval_of(field: str, mean: float | None, low: float | None, high: float | None) -> str:
     """Return a mean with its interval in the unit in which people see the column."""
     ends, unit = units.shown(field, mean, low, high)
-    return with_interval(*ends) + (unit if mean is not None else "")
+    text = with_interval(*ends, bounds=units.shown_bounds(field))
+    return text + (unit if mean is not None else "")
 
 
 def worded(means: pl.DataFrame, title: str, places: Mapping[str, str]) -> pl.DataFrame:

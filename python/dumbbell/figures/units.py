@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dumbbell.base.labels import UNBOUNDED, Bounds
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import Quantity, quantities
 
@@ -25,6 +26,12 @@ def shown(field: str, *values: float | None) -> tuple[list[float | None], str]:
         return list(values), ""
     scaled = [None if value is None else value * quantity.shown_scale for value in values]
     return scaled, f" {quantity.shown_unit}"
+
+
+def shown_bounds(field: str) -> Bounds:
+    """Return the least and the most that a column's values can be, as people see them."""
+    quantity = _quantity(field)
+    return UNBOUNDED if quantity is None else quantity.shown_bounds
 
 
 def _quantity(field: str) -> Quantity | None:

@@ -120,7 +120,8 @@ def _of(claim: str, check: CheckResult) -> Iterator[Effect]:
         ratio = stated.over(finding.estimate.value)
         if not finding.estimate.has_interval:
             return ratio, math.nan, math.nan
-        return ratio, stated.over(finding.estimate.low), stated.over(finding.estimate.high)
+        low, high = finding.interval
+        return ratio, stated.over(low), stated.over(high)
 
     ratio, low, high = over(check.decisive)
     yield Effect(

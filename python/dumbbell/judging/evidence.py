@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final, Literal
 
+from dumbbell.base.labels import UNBOUNDED, Bounds, cut
 from dumbbell.inference.statistics import CONFIDENCE, Estimate, at_least
 from dumbbell.judging import words
 from dumbbell.judging.authors import Stated
@@ -129,6 +130,8 @@ class Finding:
     ----------
     estimate
         The value that is judged.
+    bounds
+        The least and the most that it can be, at which its interval is cut where it is shown.
     text
         It in words, with interval and number of runs.
     brief
@@ -172,6 +175,12 @@ class Finding:
     test: str = ""
     points: tuple[Place, ...] = ()
     is_quick: bool = False
+    bounds: Bounds = UNBOUNDED
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval of the estimate as it is shown."""
+        return cut(self.estimate.value, *self.estimate.interval, self.bounds)
 
     @property
     def inside(self) -> tuple[float, float]:
@@ -235,9 +244,12 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
+        ends = dict(
+            zip(("value", "low", "high"), (self.estimate.value, *self.interval), strict=True)
+        )
         return {
             "where": self.where,
-            **self.estimate.as_dict(),
+            **{name: _finite(end) for name, end in ends.items()},
             "runs": self.estimate.runs,
             "agrees_from": _finite(self.low),
             "agrees_to": _finite(self.high),

@@ -9,7 +9,7 @@ from typing import Final
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base import amounts
-from dumbbell.base.labels import DIGITS, number, outward
+from dumbbell.base.labels import DIGITS, UNBOUNDED, Bounds, cut, number, outward
 from dumbbell.inference.statistics import RUNS_MIN, Estimate, Exact, Observed
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
@@ -43,6 +43,8 @@ class Named:
         True if it is 1 where something happened in a run, else 0.
     is_ratio
         True if it is the ratio of two quantities, so that its mean is the geometric one.
+    bounds
+        The least and the most that it can be, in its own unit.
     """
 
     title: str
@@ -50,6 +52,7 @@ class Named:
     scale: float = 1.0
     is_yes_or_no: bool = False
     is_ratio: bool = False
+    bounds: Bounds = UNBOUNDED
 
     def of(self, statistic: str) -> Named:
         """Return a statistic of its runs; the mean of what happens or not is a share of runs."""
@@ -68,7 +71,9 @@ class Named:
     @property
     def apart(self) -> Named:
         """The difference of two of its values: that of percentages is in points."""
-        return replace(self, unit="points" if self.unit == "%" else self.unit)
+        widest = self.bounds[1] - self.bounds[0]
+        unit = "points" if self.unit == "%" else self.unit
+        return replace(self, unit=unit, bounds=(-widest, widest))
 
     def between(self, low: float | None, high: float | None) -> str:
         """Render bounds."""
@@ -79,14 +84,14 @@ class Named:
         return self._rendered([low, high], " to ")
 
     def estimate(self, estimate: Estimate) -> str:
-        """Render an estimate with its interval and its number of runs."""
+        """Render an estimate with its number of runs and its interval, cut at the bounds."""
         runs = count(estimate.runs, "run")
         if isinstance(estimate, Exact):
             # The value of the worst or the best run says nothing of the others.
             alike = estimate.runs >= RUNS_MIN and not isinstance(estimate, Observed)
             return f"{self.value(estimate.value)} ({f'all {runs} alike' if alike else runs})"
-        ends = [end for end in estimate.interval if math.isfinite(end)]
-        if len(ends) == 2:
+        if all(map(math.isfinite, estimate.interval)):
+            ends = cut(estimate.value, *estimate.interval, self.bounds)
             scale, unit = self._shown([estimate.value, *ends])
             digits = _digits(*ends)
             low, high = _rounded(ends[0] * scale, ends[1] * scale, digits)
@@ -107,7 +112,7 @@ class Named:
         return self.scale, self.unit
 
 
-RATIO: Final = Named("ratio")
+RATIO: Final = Named("ratio", bounds=(0.0, math.inf))
 """Format of ratios."""
 
 TIMES: Final = Named("ratio", "times")
@@ -119,9 +124,16 @@ def named(text: str, derived: Mapping[str, Derived]) -> Named:
     title = titles.title(text, derived)
     if text in derived:
         quantity_of_study = derived[text]
-        return Named(title, quantity_of_study.shown_unit, is_ratio=quantity_of_study.way == "ratio")
+        unit, way = quantity_of_study.shown_unit, quantity_of_study.way
+        return Named(title, unit, is_ratio=way == "ratio", bounds=quantity_of_study.bounds)
     registered = quantity(parse(text).name)
-    return Named(title, registered.shown_unit, registered.shown_scale, registered.yes_or_no)
+    return Named(
+        title,
+        registered.shown_unit,
+        registered.shown_scale,
+        registered.yes_or_no,
+        bounds=registered.bounds,
+    )
 
 
 def _digits(low: float, high: float) -> int:

@@ -6,6 +6,7 @@ point; of another grid point it is the run of the same repetition that is taken.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Self
 
@@ -13,6 +14,7 @@ import polars as pl
 from pydantic import BeforeValidator, Field, model_validator
 
 from dumbbell.base.errors import InputError
+from dumbbell.base.labels import UNBOUNDED, Bounds
 from dumbbell.plan import grid
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import Best, quantity
@@ -107,6 +109,16 @@ class Derived(Table):
         if self.unit or self.way not in ("difference", "maximum"):
             return self.unit
         return quantity(parse(self.operands[0].quantity).name).unit
+
+    @property
+    def bounds(self) -> Bounds:
+        """The least and the most that it can be."""
+        taken = [quantity(parse(operand.quantity).name) for operand in self.operands]
+        if self.way == "difference" or any(part.signed for part in taken):
+            return UNBOUNDED
+        return {"share": (0.0, 1.0), "harm": (-math.inf, 1.0), "gain": (-1.0, math.inf)}.get(
+            self.way, (0.0, math.inf)
+        )
 
     @property
     def shown_scale(self) -> float:

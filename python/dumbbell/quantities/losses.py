@@ -98,7 +98,7 @@ def congestion_per_s(view: FlowsView) -> float | None:
     return None if reductions is None else len(np.unique(reductions[0])) / view.span.seconds
 
 
-@of_flows("synchronisation")
+@of_flows("synchronisation", index=True)
 def sync(view: FlowsView) -> float | None:
     """Share of the congestion events of all flows at which one of these flows backed off."""
     reductions = view.everyone.once(_congestion)

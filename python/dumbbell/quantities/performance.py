@@ -49,19 +49,19 @@ def _performance(view: FlowsView, weight: float) -> float | None:
     return formulas.performance(efficient, fair, weight)
 
 
-@of_flows("performance (efficient network)", best=Best.HIGHEST)
+@of_flows("performance (efficient network)", best=Best.HIGHEST, index=True)
 def performance_efficient(view: FlowsView) -> float | None:
     """0.8 efficiency + 0.2 Jain's index."""
     return _performance(view, 0.8)
 
 
-@of_flows("performance (balanced network)", best=Best.HIGHEST)
+@of_flows("performance (balanced network)", best=Best.HIGHEST, index=True)
 def performance_balanced(view: FlowsView) -> float | None:
     """0.5 efficiency + 0.5 Jain's index."""
     return _performance(view, 0.5)
 
 
-@of_flows("performance (fair network)", best=Best.HIGHEST)
+@of_flows("performance (fair network)", best=Best.HIGHEST, index=True)
 def performance_fair(view: FlowsView) -> float | None:
     """0.2 efficiency + 0.8 Jain's index."""
     return _performance(view, 0.2)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from typing import Final, TypeVar
 import dumbbell.quantities
 from dumbbell.algorithms.catalogue import OwnAlgorithms
 from dumbbell.base.errors import InputError, unknown
+from dumbbell.base.labels import Bounds
 from dumbbell.contract.scenario import RecordConfig
 from dumbbell.plan.settings import Settings
 from dumbbell.quantities import short_names
@@ -119,6 +121,8 @@ class Quantity:
         True if it is one of datagrams, so that without a subject it is that of all of them.
     index
         True if it is an index from 0 to 1, which is shown as it is.
+    signed
+        True if it may be negative.
     """
 
     name: str
@@ -136,11 +140,23 @@ class Quantity:
     needs: Recorded | None = None
     of_datagrams: bool = False
     index: bool = False
+    signed: bool = False
 
     @property
     def is_share(self) -> bool:
         """Whether it is never below 0 nor above 1."""
         return self.percent or self.yes_or_no or self.index
+
+    @property
+    def bounds(self) -> Bounds:
+        """The least and the most that it can be, in its own unit."""
+        return (-math.inf if self.signed else 0.0, 1.0 if self.is_share else math.inf)
+
+    @property
+    def shown_bounds(self) -> Bounds:
+        """The same in the unit in which people see it."""
+        lowest, highest = self.bounds
+        return lowest * self.shown_scale, highest * self.shown_scale
 
     @property
     def of_queue(self) -> bool:
@@ -201,6 +217,7 @@ def of_flows(
     needs: Recorded | None = None,
     datagrams: bool = False,
     index: bool = False,
+    signed: bool = False,
 ) -> Callable[[FlowsFunction], FlowsFunction]:
     """Register a quantity of flows; one of `several` has no value for a flow alone."""
     per = (Per.GROUP, Per.RUN) if several else (Per.FLOW, Per.GROUP, Per.RUN)
@@ -210,7 +227,11 @@ def of_flows(
         shown = (title, unit, per, best, percent)
         kept = (settings, takes, arguments, compute, yes_or_no)
         registered = Quantity(
-            name, what, *shown, *kept, needs=needs, of_datagrams=datagrams, index=index
+            *(name, what, *shown, *kept),
+            needs=needs,
+            of_datagrams=datagrams,
+            index=index,
+            signed=signed,
         )
         _add(registered)
         return compute

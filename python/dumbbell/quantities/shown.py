@@ -17,9 +17,18 @@ def count(value: int | None) -> Shown:
     return Shown(number(None) if value is None else str(value), value)
 
 
-def brief_interval(mean: float | None, low: float | None, high: float | None) -> Shown:
-    """Show a mean with the farther end of its interval."""
-    return Shown(labels.brief_interval(mean, low, high), mean, low, high)
+def brief_interval(
+    mean: float | None,
+    low: float | None,
+    high: float | None,
+    *,
+    bounds: labels.Bounds = labels.UNBOUNDED,
+) -> Shown:
+    """Show a mean with its interval, cut at the bounds of the quantity in the unit shown."""
+    text = labels.brief_interval(mean, low, high, bounds=bounds)
+    if mean is not None and low is not None and high is not None:
+        low, high = labels.cut(mean, low, high, bounds)
+    return Shown(text, mean, low, high)
 
 
 def percent(share: float | None) -> float | None:

@@ -10,7 +10,7 @@ from dumbbell.quantities.view import FlowsView, known
 from dumbbell.scenario import facts
 
 
-@of_flows("exported state", takes="variable of an algorithm", arguments=exported)
+@of_flows("exported state", takes="variable of an algorithm", arguments=exported, signed=True)
 def state(view: FlowsView, variable: str) -> float | None:
     """Mean of a variable that the flows' algorithm exports (`state:alpha`); the connections' mean.
 

@@ -139,6 +139,6 @@ def _mean(head: str, cells_of_runs: Sequence[dict[str, str]]) -> str:
     average = statistics.average([values])
     if not average.has_interval:
         return brief_interval(average.value, None, None)
-    # Student's interval ignores that a share ends at 0 and 100 %.
-    lowest, highest = (0.0, 100.0) if head.endswith(_PER_CENT) else (-math.inf, math.inf)
-    return brief_interval(average.value, max(average.low, lowest), min(average.high, highest))
+    # Nothing that these tables count or measure is negative.
+    bounds = (0.0, 100.0 if head.endswith(_PER_CENT) else math.inf)
+    return brief_interval(average.value, average.low, average.high, bounds=bounds)

@@ -58,18 +58,15 @@ def of_check(check: CheckResult) -> Markup:
         return Markup("")
     if math.isinf(finding.low) and math.isinf(finding.high):
         return Markup("")
-    estimate = finding.estimate
-    line = Line(estimate.value, estimate.low, estimate.high)
+    line = Line(finding.estimate.value, *finding.interval)
     return draw([line], finding.low, finding.high, _in_words(finding))
 
 
 def _in_words(finding: Finding) -> str:
     """Say what the picture shows, as numbers without units."""
-    low, value, high = (
-        number(end, DIGITS)
-        for end in (finding.estimate.low, finding.estimate.value, finding.estimate.high)
-    )
-    interval = f" ({low} to {high})" if finding.estimate.low < finding.estimate.high else ""
+    low, high = finding.interval
+    value = number(finding.estimate.value, DIGITS)
+    interval = f" ({number(low, DIGITS)} to {number(high, DIGITS)})" if low < high else ""
     ends = [number(end, DIGITS) for end in (finding.low, finding.high) if math.isfinite(end)]
     bounds = " to ".join(ends)
     if len(ends) == 1:

@@ -82,4 +82,5 @@ def _interval(row: Mapping[str, float | None] | None, quantity: Quantity) -> str
     if row is None:
         return ""
     ends = (row[end] for end in _ENDS)
-    return brief_interval(*(None if end is None else end * quantity.shown_scale for end in ends))
+    shown = (None if end is None else end * quantity.shown_scale for end in ends)
+    return brief_interval(*shown, bounds=quantity.shown_bounds)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.algorithms.labels import label_of
-from dumbbell.base.labels import brief_interval, listing, window, with_interval
+from dumbbell.base.labels import Bounds, brief_interval, listing, window, with_interval
 from dumbbell.base.units import parse_probability
 from dumbbell.experiments.advise import conditions
 from dumbbell.experiments.advise.candidates import Candidate
@@ -39,6 +40,8 @@ class Column:
         True if `most` is a bound on losses beyond the random ones of the path.
     may_be_negative
         True if values below 0 have a meaning.
+    is_part
+        True if it is the share of a whole, so that it is at most 100 %.
     """
 
     title: str
@@ -50,19 +53,28 @@ class Column:
     most: float | None = None
     counts_losses: bool = False
     may_be_negative: bool = False
+    is_part: bool = False
 
     @property
     def heading(self) -> str:
         """Its title with its unit."""
         return f"{self.title} ({self.unit})"
 
+    @property
+    def bounds(self) -> Bounds:
+        """The least and the most that it can be, in the unit that is shown."""
+        return (
+            -math.inf if self.may_be_negative else 0.0,
+            100.0 if self.is_part else math.inf,
+        )
+
     def cell(self, candidate: Candidate) -> str:
         """Return what the page shows of a candidate."""
-        return with_interval(*self.ends(candidate))
+        return with_interval(*self.ends(candidate), bounds=self.bounds)
 
     def brief(self, candidate: Candidate) -> str:
         """Return what the terminal shows of a candidate."""
-        return brief_interval(*self.ends(candidate))
+        return brief_interval(*self.ends(candidate), bounds=self.bounds)
 
     def ends(self, candidate: Candidate) -> tuple[float | None, float | None, float | None]:
         """Return the mean of a candidate and its interval, in the unit that is shown."""
@@ -93,6 +105,7 @@ COLUMNS: Final = (
         100,
         most=conditions.RETRANSMITTED_MAX,
         counts_losses=True,
+        is_part=True,
     ),
     Column(
         "share",
@@ -110,6 +123,7 @@ COLUMNS: Final = (
         100,
         most=conditions.HARM_MAX,
         may_be_negative=True,
+        is_part=True,
     ),
 )
 """Columns of the table on the terminal."""

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Final
 
 from dumbbell.algorithms.labels import label_of
-from dumbbell.base.labels import listing, number
+from dumbbell.base.labels import cut, listing, number
 from dumbbell.experiments.checklist.outcome import Answer, Checklist, Judged, Measured
 from dumbbell.experiments.checklist.suite import Level
 from dumbbell.experiments.suites.verdicts import (
@@ -104,10 +104,12 @@ def interval(answer: Answer, measured: Measured | None) -> Shown:
     if measured is None:
         return brief_interval(None, None, None)
     mean, scale = measured.mean, answer.named.scale
-    ends = (scale * mean.value, scale * mean.low, scale * mean.high)
+    low, high = cut(mean.value, mean.low, mean.high, answer.named.bounds)
+    ends = (scale * mean.value, scale * low, scale * high)
     if max(ends[0] - ends[1], ends[2] - ends[0]) < _NARROW * abs(ends[0]):
         return Shown(number(ends[0]), *ends)
-    return brief_interval(*ends)
+    lowest, highest = (scale * bound for bound in answer.named.bounds)
+    return brief_interval(*ends, bounds=(lowest, highest))
 
 
 def value(answer: Answer, plain: float | None) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.algorithms.labels import label_of
-from dumbbell.base.labels import number, window
+from dumbbell.base.labels import Bounds, number, window
 from dumbbell.experiments.advise.conditions import HARM_MAX, percent
 from dumbbell.experiments.compete.contest import Contest, Outcome, Point
 from dumbbell.experiments.compete.sides import Side
@@ -23,28 +24,33 @@ _COLLAPSE_S: Final = 5.0
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: its title with the unit, and how it is taken of an outcome."""
+    """A row of the table: its title with the unit, how it is taken of an outcome, its bounds."""
 
     title: str
     taken: Callable[[Outcome], Estimate | None]
     scale: float = 1.0
+    bounds: Bounds = (0.0, math.inf)
 
     def cell(self, outcome: Outcome) -> Shown:
         """Return what the table shows of an outcome."""
         part = self.taken(outcome)
         if part is None:
             return brief_interval(None, None, None)
-        return brief_interval(*(self.scale * end for end in (part.value, part.low, part.high)))
+        ends = (self.scale * end for end in (part.value, part.low, part.high))
+        return brief_interval(*ends, bounds=self.bounds)
 
+
+_SHARE: Final[Bounds] = (0.0, 100.0)
+_HARM: Final[Bounds] = (-math.inf, 100.0)
 
 ROWS: Final = (
-    Row("share of goodput (%)", lambda outcome: outcome.share, 100),
+    Row("share of goodput (%)", lambda outcome: outcome.share, 100, _SHARE),
     Row("goodput a flow (Mbit/s)", lambda outcome: outcome.goodput),
-    Row("harm to goodput (%)", lambda outcome: outcome.harm, 100),
-    Row("harm to RTT (%)", lambda outcome: outcome.delay_harm, 100),
-    Row("harm to loss (%)", lambda outcome: outcome.loss_harm, 100),
+    Row("harm to goodput (%)", lambda outcome: outcome.harm, 100, _HARM),
+    Row("harm to RTT (%)", lambda outcome: outcome.delay_harm, 100, _HARM),
+    Row("harm to loss (%)", lambda outcome: outcome.loss_harm, 100, _HARM),
     Row("RTT (ms)", lambda outcome: outcome.rtt),
-    Row("retransmitted (%)", lambda outcome: outcome.retransmitted, 100),
+    Row("retransmitted (%)", lambda outcome: outcome.retransmitted, 100, _SHARE),
     Row("longest starved (s)", lambda outcome: outcome.starved),
 )
 """Rows of the table of a contest."""

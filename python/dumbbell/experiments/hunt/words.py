@@ -85,13 +85,13 @@ def rows(confirmation: Confirmation) -> list[list[str]]:
     for side, means in confirmation.means.items():
         cells = [label_of(side)]
         for name in names(confirmation):
-            scale, mean = taking.described(name).shown_scale, means.get(name)
+            quantity, mean = taking.described(name), means.get(name)
+            scale = quantity.shown_scale
             if mean is None:
                 cells.append("–")
             elif mean.has_interval:
-                cells.append(
-                    with_interval(*(scale * end for end in (mean.value, mean.low, mean.high)))
-                )
+                ends = (scale * end for end in (mean.value, mean.low, mean.high))
+                cells.append(with_interval(*ends, bounds=quantity.shown_bounds))
             else:
                 cells.append(number(scale * mean.value))
         table_rows.append(cells)

@@ -5,9 +5,11 @@ Everything is a quantity of the whole run, slow start included, as a run's summa
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
+from dumbbell.base.labels import Bounds
 from dumbbell.engines.result import Run
 from dumbbell.quantities import taking
 
@@ -48,6 +50,11 @@ class Measure:
     def unit(self) -> str:
         """The unit in which it is shown."""
         return taking.described(self.quantity).shown_unit if self.quantity else ""
+
+    @property
+    def shown_bounds(self) -> Bounds:
+        """The least and the most that it can be, in that unit."""
+        return taking.described(self.quantity).shown_bounds if self.quantity else (0.0, math.inf)
 
     @property
     def scale(self) -> float:

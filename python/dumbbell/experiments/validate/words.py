@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from dumbbell.base.labels import listing, number
+from dumbbell.base.labels import Bounds, listing, number
 from dumbbell.experiments.validate.comparing import Compared
 from dumbbell.experiments.validate.validating import RUNS_MOST, Side, Validation, needed
 from dumbbell.inference.equivalence import Verdict
@@ -51,16 +51,23 @@ def table(validation: Validation) -> Totals:
 def _row(comparison: Compared) -> tuple[str, ...]:
     measure, scale = comparison.measure, comparison.measure.scale
     unit = f" ({measure.unit})" if measure.unit else ""
+    lowest, highest = measure.shown_bounds
+    widest = highest - lowest
     means = (
-        _interval(part, scale)
-        for part in (comparison.reference, comparison.other, comparison.difference)
+        *(_interval(part, scale, (lowest, highest)) for part in _engines(comparison)),
+        _interval(comparison.difference, scale, (-widest, widest)),
     )
     verdict = f"{MARKS[comparison.verdict]} {OUTCOMES[comparison.verdict]}"
     return f"{measure.title}{unit}", *means, _tolerated(comparison), verdict
 
 
-def _interval(part: Estimate, scale: float) -> Shown:
-    return shown.brief_interval(*(scale * end for end in (part.value, part.low, part.high)))
+def _engines(comparison: Compared) -> tuple[Estimate, Estimate]:
+    return comparison.reference, comparison.other
+
+
+def _interval(part: Estimate, scale: float, bounds: Bounds) -> Shown:
+    ends = (scale * end for end in (part.value, part.low, part.high))
+    return shown.brief_interval(*ends, bounds=bounds)
 
 
 def _tolerated(comparison: Compared) -> Shown:

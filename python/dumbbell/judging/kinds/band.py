@@ -77,6 +77,7 @@ class Band(Numbered):
                 estimate,
                 named.estimate(estimate),
                 sample,
+                bounds=named.bounds,
                 low=-math.inf if self.low is None else self.low,
                 high=math.inf if self.high is None else self.high,
                 where=points.where(sample.axes),

@@ -83,18 +83,20 @@ class Order(Numbered):
         ratio = pair.one.over(pair.other)
         both = f"{named.value(pair.one.mean)} against {named.value(pair.other.mean)}"
         # Means of 0 and below have a difference, but no logarithm of a ratio to judge.
+        shown_as = named.apart if self.factor == 1 else words.RATIO
         if self.factor == 1:
             estimate = pair.one.more_than(pair.other)
-            text = f"{both}, a difference of {named.apart.estimate(estimate)}"
+            text = f"{both}, a difference of {shown_as.estimate(estimate)}"
         else:
             estimate = ratio
-            text = f"{both}, a ratio of {words.RATIO.estimate(estimate)}"
+            text = f"{both}, a ratio of {shown_as.estimate(estimate)}"
         return points.finding(
             estimate,
             text,
             pair.one,
             pair.other,
             brief=both,
+            bounds=shown_as.bounds,
             low=0.0 if self.factor == 1 else self.factor,
             is_strict=True,
             ratios=(ratio,),

@@ -74,6 +74,7 @@ class Theory(Measured):
                 estimate,
                 f"{named.estimate(estimate)} where the curve has {named.value(curve)}",
                 sample,
+                bounds=named.bounds,
                 low=curve - self.tolerance * abs(curve),
                 high=curve + self.tolerance * abs(curve),
                 where=points.where(sample.axes),

@@ -81,6 +81,7 @@ class Trend(Measured):
             f"{between}, {change}" if against is None else f"{between}; at the ends {change}",
             *samples,
             brief=between,
+            bounds=named.apart.bounds if self.factor == 1 else words.RATIO.bounds,
             low=0.0 if self.factor == 1 else self.factor,
             is_strict=self.factor == 1,
             ratios=tuple(sample.over(samples[0]) for sample in samples[1:]),
