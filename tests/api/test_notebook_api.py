@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 import pytest
 from inline_snapshot import snapshot
@@ -208,6 +209,25 @@ WRONG: Final[dict[str, tuple[Callable[[Run], object], str]]] = {
     ),
     "check, a number": (lambda _: dumbbell.check(_any(3)), "algorithm"),
     "measurement": (lambda _: dumbbell.read_measurement(_any(3)), "file"),
+    "chart, nothing": (lambda run: run.chart(_any(None)), "name"),
+    "chart, a list": (lambda run: run.chart(_any(["cwnd", "rtt"])), "name"),
+    "buffer, nothing": (
+        lambda _: dumbbell.compare("reno", rate="1mbit", rtt="9ms", buffer=_any(None)),
+        "buffer",
+    ),
+    "flows, negative": (
+        lambda _: dumbbell.compare("reno", rate="1mbit", rtt="9ms", flows=-1),
+        "flows",
+    ),
+    "compete, a list": (
+        lambda _: dumbbell.compete(_any(["reno"]), "cubic", rate="1mbit", rtt="9ms"),
+        "one",
+    ),
+    "compete, too many": (
+        lambda _: dumbbell.compete("reno:20000", "cubic", rate="1mbit", rtt="9ms"),
+        "algorithm",
+    ),
+    "scenario, a number for a key": (lambda _: dumbbell.simulate(_any({1: 2})), "scenario"),
 }
 """Wrong call -> the parameter that its error names."""
 
@@ -225,6 +245,33 @@ def test_a_bare_number_gets_its_unit(folder: Path) -> None:
     with pytest.raises(InputError) as refused:
         dumbbell.compare("reno", rate=_any(20e6), rtt="40ms", results=folder / "bare")
     assert (refused.value.key, refused.value.near) == ("rate", "20mbit")
+
+
+def test_a_comparison_refuses_what_is_no_name_of_a_figure(compared: Comparison) -> None:
+    for wrong_name in (_any(None), _any(["trade-off"]), _any(5)):
+        with pytest.raises(InputError) as caught:
+            compared.chart(wrong_name)
+        assert caught.value.key == "name"
+
+
+def test_numbers_of_numpy_are_numbers(folder: Path) -> None:
+    path = {"rate": "5mbit", "rtt": "20ms", "duration": "1s", "results": folder / "numpy"}
+    assert (
+        dumbbell.compare("reno", runs=_any(np.int64(1)), **_any(path)).summary()["runs"].item() == 1
+    )
+    swept = dumbbell.sweep("reno", flows=np.array([1, 3]).tolist(), runs=1, **_any(path))
+    assert swept.summary()["flows"].to_list() == ["1", "3"]
+    flows = [{"algorithm": "reno", "count": np.int64(2)}]
+    network = {"rate": "5mbit", "rtt": "20ms", "queue": "1bdp"}
+    run = dumbbell.simulate({"duration": "1s", "network": network, "flow": flows})
+    assert len(run.summary.flows) == 2
+
+
+def test_a_value_without_a_name_is_not_quoted() -> None:
+    with pytest.raises(InputError, match="scenario: not a"):
+        dumbbell.simulate(_any(None))
+    with pytest.raises(InputError, match="but bytes;"):
+        dumbbell.simulate(_any(b"x"))
 
 
 def test_the_obvious_name_comes_first(run: Run) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dumbbell.base.arguments import wrong
+from dumbbell.base.arguments import plain, wrong
 from dumbbell.base.errors import InputError
 from dumbbell.engines import result
 from dumbbell.plan.grid import Selection
@@ -37,7 +37,7 @@ def scenario(value: object) -> ResolvedScenario:
         case Scenario():
             return value.resolve()
         case Mapping():
-            return Scenario.parse(value).resolve()
+            return Scenario.parse(plain(value, "scenario")).resolve()
         case str() | Path():
             return sampling.sampled(Scenario.load(value)).resolve()
     valid = "a scenario, the path of its file, or a mapping with the keys of the file"
@@ -88,7 +88,7 @@ def changes(value: object) -> list[Change]:
     for key in value:
         if not isinstance(key, str) or not all(key.split(".")):
             raise wrong("changes", key, "not a dotted key", valid)
-    return [Change(key, choice) for key, choice in value.items()]
+    return [Change(key, plain(choice, "changes")) for key, choice in value.items()]
 
 
 @contextmanager

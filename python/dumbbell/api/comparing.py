@@ -8,7 +8,7 @@ from dumbbell.api import arguments
 from dumbbell.api.arguments import Folder
 from dumbbell.api.comparison import Comparison
 from dumbbell.api.sweeps import Sweep
-from dumbbell.base.arguments import Names, names, number
+from dumbbell.base.arguments import Names, Values, names, number, values
 from dumbbell.engines import engines
 from dumbbell.engines.choices import RETRIES, EngineName
 from dumbbell.engines.engine import Engine
@@ -122,11 +122,11 @@ def compare(
 def sweep(
     algorithms: Names,
     *,
-    rate: Names,
-    rtt: Names,
-    buffer: Names = "1bdp",
-    loss: Names = "0",
-    flows: Names = "2",
+    rate: Values,
+    rtt: Values,
+    buffer: Values = "1bdp",
+    loss: Values = "0",
+    flows: Values = "2",
     slow_start: Names = "own",
     duration: str = "60s",
     runs: int = 5,
@@ -171,14 +171,20 @@ def sweep(
     >>> swept.summary()["rtt"].to_list()
     ['10ms', '20ms']
     """
-    given = {"rate": rate, "rtt": rtt, "buffer": buffer, "loss": loss, "flows": flows}
+    given: dict[str, Values] = {
+        "rate": rate,
+        "rtt": rtt,
+        "buffer": buffer,
+        "loss": loss,
+        "flows": flows,
+    }
     if slow_start != "own":
         given["slow_start"] = slow_start
     axes = [
         sweeping.axis(
-            key, ",".join(names(values, key, sweeping.RANGES[key].split()[0].split(",")[0]))
+            key, ",".join(values(choices, key, sweeping.RANGES[key].split()[0].split(",")[0]))
         )
-        for key, values in given.items()
+        for key, choices in given.items()
     ]
     content = sweeping.sweep(
         names(algorithms, "algorithms", "cubic"),

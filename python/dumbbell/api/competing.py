@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,16 +12,13 @@ from dumbbell.api import arguments
 from dumbbell.api.arguments import Folder
 from dumbbell.api.results import Results
 from dumbbell.api.table import Table
-from dumbbell.base.arguments import names, number
+from dumbbell.base.arguments import Values, name, number, values
 from dumbbell.engines.choices import RETRIES, EngineName
 from dumbbell.engines.engine import Engine
 from dumbbell.execution.executor import Progress
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments.compete import competing, contest, words
 from dumbbell.figures.figure import Figure
-
-Value = str | Sequence[str]
-"""A value of the path, or several that make a sweep."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,10 +71,10 @@ def compete(
     one: str,
     other: str,
     *,
-    rate: Value,
-    rtt: Value,
-    buffer: Value = "1bdp",
-    loss: Value = "0",
+    rate: Values,
+    rtt: Values,
+    buffer: Values = "1bdp",
+    loss: Values = "0",
     duration: str = "60s",
     runs: int = 5,
     seed: int = 0,
@@ -124,9 +121,9 @@ def compete(
     ['reno', 'cubic', 'reno', 'cubic']
     """
     path = {"rate": rate, "rtt": rtt, "buffer": buffer, "loss": loss}
-    texts = {key: ",".join(names(value, key, "10mbit")) for key, value in path.items()}
+    texts = {key: ",".join(values(value, key, "10mbit")) for key, value in path.items()}
     contest = competing.compete(
-        (one, other),
+        (name(one, "one", "bbr3:4"), name(other, "other", "cubic:4")),
         competing.Paths(**texts, duration=duration, stack=stack),
         runs=number(runs, "runs", 1),
         seed=number(seed, "seed", 0),

@@ -14,6 +14,7 @@ from dumbbell.api.renaming import renamed
 from dumbbell.api.spreads import Spreads
 from dumbbell.base import hypertext
 from dumbbell.base.arguments import Names
+from dumbbell.base.arguments import name as valid_name
 from dumbbell.base.units import format_time
 from dumbbell.engines import engines, result
 from dumbbell.engines.choices import RETRIES, EngineName
@@ -166,7 +167,7 @@ class Run(result.Run):
         """
         from dumbbell.figures import charts  # noqa: PLC0415 - Altair takes a second to import
 
-        return charts.draw(self, short_names.series(name))
+        return charts.draw(self, short_names.series(valid_name(name, "name", "cwnd")))
 
     def perturb(
         self,

@@ -9,6 +9,7 @@ A comparison is an experiment (`dumbbell.experiments`): a study with its results
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,7 +165,7 @@ def _mixes(algorithms: Sequence[str], flows: int | str) -> list[_Choice]:
     own_algorithms: dict[str, Algorithm] = {}
     typed: dict[str, str] = {}
     mixed = None
-    if not str(flows).strip().isdecimal():
+    if not re.fullmatch(r"-?[\d.]*", str(flows).strip()):
         mixed = parse_mix(str(flows), own_algorithms)
         for part in str(flows).split(","):
             choice = part.strip().partition(":")[0]

@@ -8,7 +8,7 @@ from pathlib import Path
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import InputError, placed
-from dumbbell.base.units import parse_integer
+from dumbbell.scenario.model_flows import FLOWS_MAX
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,23 @@ def parse_mix(
         choice, _, count = part.strip().partition(":")
         with placed(key=key):
             algorithm = named(choice, own_algorithms)
-            number = parse_integer(count or "1")
-        if number < 1:
-            raise InputError("no flows", key=key, value=part, valid="cubic:1,bic:2")
+            number = _number(part, count)
         if algorithm in dict(parts):
             raise InputError(
                 "twice in the mix", key=key, value=algorithm, valid="each algorithm once"
             )
         parts.append((algorithm, number))
     return Mix(tuple(parts))
+
+
+def _number(part: str, count: str) -> int:
+    """Return the number of flows of a part such as ``cubic:1``; without one it is 1."""
+    digits = count.strip() or "1"
+    if digits.isdecimal() and 1 <= int(digits) <= FLOWS_MAX:
+        return int(digits)
+    problem = "no flows" if digits.strip("0") == "" else "impossible number of flows"
+    valid = f"an algorithm and 1 to {FLOWS_MAX} flows: cubic:1"
+    raise InputError(problem, value=part, valid=valid)
 
 
 def named(choice: str, own_algorithms: dict[str, Algorithm]) -> str:

@@ -78,7 +78,7 @@ def _slow_start(text: str) -> object:
 
 def _buffer(text: str) -> object:
     """Read the size of a queue; the name of a discipline is none."""
-    if not any(character.isdigit() for character in text):
+    if isinstance(text, str) and not any(character.isdigit() for character in text):
         valid = f"{QUEUE_EXAMPLES}; a discipline goes into a scenario file"
         raise InputError("not the size of a queue", value=text, valid=valid)
     return parse_queue(text)

@@ -139,7 +139,12 @@ class Results(PlannedRuns):
 
     def figure(self, name: str) -> Figure:
         """Draw a figure of the study; an unknown name is an InputError."""
-        return self.study.figure(name).draw(self)
+        valid_name = arguments.name(name, "name", next(iter(self._figure_names), "fig1"))
+        return self.study.figure(valid_name).draw(self)
+
+    @property
+    def _figure_names(self) -> list[str]:
+        return [figure.name for figure in self.study.figures]
 
     def title(self, test: str, column: str) -> str:
         """Return what a column of a test's table is called, with its unit."""
