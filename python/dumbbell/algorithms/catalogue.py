@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -338,6 +339,28 @@ def called(choice: str) -> str:
     if match is None:
         return choice
     return Path(match["file"]).stem + (f"@{match['preset']}" if match["preset"] else "")
+
+
+def seen_from(choice: str, folder: Path) -> str:
+    """Return a choice whose files are relative to this folder instead of the current one."""
+    file = _FILE.fullmatch(choice)
+    name, preset = (file["file"], file["preset"]) if file else _parted(choice)
+    seen = _moved(name, folder) if file else name
+    if preset is None:
+        return seen
+    return f"{seen}@{_moved(preset, folder) if is_preset_file(preset) else preset}"
+
+
+def _parted(choice: str) -> tuple[str, str | None]:
+    name, sign, preset = choice.partition("@")
+    return name, preset if sign else None
+
+
+def _moved(file: str, folder: Path) -> str:
+    if Path(file).is_absolute():
+        return file
+    path = os.path.relpath(file, folder)
+    return path if path.startswith("..") else f"./{path}"
 
 
 def read(file: str, folder: Path = Path()) -> Algorithm:

@@ -14,6 +14,7 @@ from dumbbell.base.errors import InputError, placed, printable, refusing
 from dumbbell.base.units import parse_probability, parse_queue, parse_rate, parse_time
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.experiments.imports import beside, fitting, playing, reading
+from dumbbell.experiments.imports.choosing import chosen
 from dumbbell.experiments.imports.fitting import Path as FittedPath
 from dumbbell.experiments.imports.measurement import Measurement
 from dumbbell.results.campaign import Campaign
@@ -37,6 +38,7 @@ class Imported:
     path: FittedPath
     scenario: dict[str, Any]
     command: tuple[str, ...]
+    algorithm: str | None = None
 
     @classmethod
     def read(cls, file: Path, given: Mapping[str, str], algorithm: str | None) -> Self:
@@ -51,10 +53,10 @@ class Imported:
         scenario = playing.scenario(measured, path, algorithm)
         # Parsed at once: what no scenario can have is an error of this file, not of the one it
         # becomes.
-        Scenario.parse(scenario, str(file))
+        Scenario.parse(playing.scenario(measured, path, chosen(algorithm, file)), str(file))
         options = [word for name, value in given.items() for word in (f"--{name}", value)]
         options += [] if algorithm is None else ["--algorithm", algorithm]
-        return cls(measured, path, scenario, ("import", str(file), *options))
+        return cls(measured, path, scenario, ("import", str(file), *options), algorithm)
 
     def write(self, file: Path) -> None:
         """Write the scenario, with the evidence for its values."""
@@ -68,8 +70,9 @@ class Imported:
         ]
         reasons = "".join(f"# {name}: {why}.\n" for name, why in reasons_by_name)
         head = f"# Fitted by `dumbbell import` to {printable(self.measured.file.name)}.\n{reasons}"
+        scenario = playing.scenario(self.measured, self.path, chosen(self.algorithm, file))
         with refusing("write it", file):
-            file.write_text(head + tomli_w.dumps(self.scenario))
+            file.write_text(head + tomli_w.dumps(scenario))
 
     def campaign(self, results: Path, plan: Plan) -> Campaign:
         """Keep it as an experiment, and return what is to be run."""

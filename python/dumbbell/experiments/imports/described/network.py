@@ -11,6 +11,7 @@ import tomli_w
 
 from dumbbell.base.errors import InputError, printable, refusing
 from dumbbell.base.units import format_time, parse_time
+from dumbbell.experiments.imports.choosing import chosen
 from dumbbell.experiments.imports.described import tc, theaterq
 from dumbbell.experiments.imports.described.draft import Draft
 from dumbbell.experiments.imports.opening import opened
@@ -32,7 +33,8 @@ class Described:
     """A scenario that was made of a description, and what of that has no equal."""
 
     file: Path
-    scenario: dict[str, Any]
+    network: dict[str, Any]
+    algorithm: str
     notes: tuple[str, ...]
 
     @classmethod
@@ -52,28 +54,34 @@ class Described:
             return None
         draft = read(file, _text(file))
         network = _network(draft, given)
-        scenario = {
-            "duration": "60s",
-            "network": network,
-            "flow": [{"algorithm": algorithm or "cubic"}],
-        }
+        description = cls(file, network, algorithm or "cubic", tuple(draft.notes))
         # Parsed at once: what no scenario can have is an error of this file, not of the one it
         # becomes.
-        Scenario.parse(scenario, str(file))
-        return cls(file, scenario, tuple(draft.notes))
+        Scenario.parse(description.scenario_in(file), str(file))
+        return description
 
-    def text(self) -> str:
-        """Return the scenario as TOML, with the notes above it."""
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The scenario, in which files are relative to the current folder."""
+        return self.scenario_in(Path("scenario.toml"))
+
+    def scenario_in(self, file: Path) -> dict[str, Any]:
+        """Return the scenario as it is in a file, to which other files are relative."""
+        algorithm = chosen(self.algorithm, file)
+        return {"duration": "60s", "network": self.network, "flow": [{"algorithm": algorithm}]}
+
+    def text(self, file: Path = Path("scenario.toml")) -> str:
+        """Return the scenario as TOML for a file, with the notes above it."""
         notes = "".join(f"# {printable(note)}\n" for note in self.notes)
         head = f"# Made by `dumbbell import` of {printable(self.file.name)}.\n{notes}"
-        return head + tomli_w.dumps(self.scenario)
+        return head + tomli_w.dumps(self.scenario_in(file))
 
     def write(self, file: Path) -> None:
         """Write the scenario."""
         if file.suffix != ".toml":
             raise InputError("no TOML file", key="scenario", value=str(file), valid="*.toml")
         with refusing("write it", file):
-            file.write_text(self.text())
+            file.write_text(self.text(file))
 
 
 def _start(file: Path) -> str:
