@@ -32,7 +32,7 @@ def test_a_c_file_is_relative_to_the_current_folder(folder: Path) -> None:
     target = Path("scenarios/like.toml")
     imported.write(target)
     assert 'algorithm = "../my_cc.c"' in target.read_text()
-    assert Path(Scenario.load(target).flow[0].algorithm).resolve() == folder / "my_cc.c"
+    assert Path(str(Scenario.load(target).flow[0].algorithm)).resolve() == folder / "my_cc.c"
 
 
 @pytest.mark.usefixtures("folder")

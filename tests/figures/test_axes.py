@@ -15,6 +15,7 @@ from dumbbell.figures import axes
 from dumbbell.figures.figure import Figure
 from dumbbell.figures.kinds.tradeoff import TradeoffFigure
 from dumbbell.figures.spec import BaseFigure, Coordinate
+from dumbbell.quantities import titles
 from figure_specs import (
     AXES,
     MEANS,
@@ -47,7 +48,7 @@ def test_titles_are_by_default_those_of_the_quantities(spec: Callable[..., BaseF
     table = Tables(AXES, [{"algorithm": "reno", "rtt": "22ms", field: 7.0}])
     axis = {"x": {"field": field}} if spec is rows else {"y": {"field": field}}
     text = svg(drawn(table, spec(**axis)))
-    assert "goodput of flow 1 in the second half of the window (Mbit/s)" in text
+    assert f"{titles.title(field, {})} (Mbit/s)" in text
     named = {key: {**value, "title": "my own (Mbit/s)"} for key, value in axis.items()}
     assert "my own (Mbit/s)" in svg(drawn(table, spec(**named)))
 
