@@ -139,7 +139,9 @@ _WAYS: Final[Mapping[int, str]] = {
 
 def refusal(error: OSError, doing: str = "read or write it", place: object = None) -> StoreError:
     """Return a refusal of the system as a StoreError: the place, the action, the remedy."""
-    where = place or error.filename or "output"
+    # Only the current folder is looked for without a name.
+    nameless = "the current folder" if error.errno == errno.ENOENT else "output"
+    where = place or error.filename or nameless
     inner = f" ({error.filename})" if error.filename and str(error.filename) != str(where) else ""
     reason = error.strerror or printable(str(error))
     way = _WAYS.get(error.errno or 0, "remove the cause and try again")

@@ -70,10 +70,16 @@ class Change:
             raise InputError(
                 counted if part == "0" else "there is no such entry",
                 key=f"{KEY}.{self.key}",
-                value=part,
-                valid=f"1 to {len(place)}" if place else "none: the array is empty",
+                valid=_entries(array, len(place)),
             )
         return index
+
+
+def _entries(array: str, count: int) -> str:
+    """Name the entries of an array."""
+    if count == 0:
+        return "none: the array is empty"
+    return f"{array}.1" if count == 1 else f"{array}.1 to {array}.{count}"
 
 
 def _value(text: str) -> Any:
