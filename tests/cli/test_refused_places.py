@@ -220,7 +220,7 @@ def test_every_answer_of_the_system_has_a_way_out() -> None:
         assert message.startswith(f"a: cannot write it: {os.strerror(number)} (a/b); ")
     # As `os.getcwd` fails where the current folder is gone.
     gone = str(refusal(OSError(errno.ENOENT, os.strerror(errno.ENOENT))))
-    assert gone.startswith("the current folder: cannot ")
+    assert gone.startswith("the current folder: ")
     several = refusal(shutil.Error([("a", "b", "refused")]), "copy it", "a")
     assert str(several) == snapshot(
         "a: cannot copy it: [('a', 'b', 'refused')]; remove the cause and try again"

@@ -11,6 +11,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from command_line import unmeasured
+from dumbbell.base.errors import InputError
 from dumbbell.base.units import parse_rate, parse_time
 from dumbbell.experiments.imports import fitting, limits, playing, reading
 from dumbbell.experiments.imports.fitting import Path as Fitted
@@ -204,3 +205,11 @@ def test_a_flow_that_met_nothing_is_not_limited_by_a_path_that_others_filled(
     path = fitting.path(measurement, {})
     assert [limit.kind for limit in path.limits] == ["path", "application"]
     assert "nothing waited" in path.limits[1].why
+
+
+def test_a_path_that_loses_everything_is_an_error_of_the_measurement(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        fitted(tmp_path, **flat(retransmits=10**6))
+    assert caught.value.key is None
+    assert str(caught.value.source).endswith("measured.json")
+    assert "loss" in str(caught.value.valid)

@@ -40,6 +40,9 @@ _LITTLE: Final = 0.1
 _LOSSES: Final = 4
 """A buffer is as large as it was when so many losses, or more, were seen."""
 
+_LOSS_MAX: Final = 0.9
+"""No flow measures a path that loses more."""
+
 _SHORT_AT_LOSS: Final = 0.3
 """A queue of less than this share of the longest did not overflow."""
 
@@ -243,10 +246,17 @@ class _Side:
         if not share:
             return Fitted("0", "nothing was sent again")
         at_loss = self.shown.at_loss
+        is_short = at_loss is not None and at_loss < _SHORT_AT_LOSS
+        if share > _LOSS_MAX and (is_short or not self.shown.fills):
+            raise InputError(
+                f"{share:.4%} of its segments were sent again",
+                source=str(self.measured.file),
+                valid="`loss`, the share that the path loses; or another test",
+            )
         again = f"{share:.2g} of the segments were sent again"
         if not self.shown.fills:
             return Fitted(f"{share:.2g}", f"{again} while hardly anything waited")
-        if at_loss is not None and at_loss < _SHORT_AT_LOSS:
+        if is_short:
             return Fitted(f"{share:.2g}", f"{again}, mostly while the queue was short")
         return Fitted("0", f"{again}; a full queue explains it")
 
