@@ -130,6 +130,8 @@ def test_counts_of_runs() -> None:
         "clamp-load": 2 * 8 * 2 * 3,
         "buffer-load": 3 * 5 * 6 * 3,
         "dctcp-start": 9 * 10,
+        "open-lead": 4 * 2 * 6,
+        "open-estimate": 4 * 3 * 2,
         "scaled-rack": 7 * 2 * 3,
         "scaled-hosts": 4 * 20,
         "scaled-stack": 3 * 20,
