@@ -74,6 +74,9 @@
 	P(ack_ratio_correction, "switch", 0, CC_SWITCH,                                 \
 	  "divide by the measured segments per ACK; for stacks that count ACKs",        \
 	  "Linux until 3.18")                                                           \
+	P(recompute, "ms", 31, CC_RANGE(0, 1000),                                       \
+	  "compute growth again after more than this time with the same window",        \
+	  "Linux HZ / 32")                                                              \
 	P(hystart, "version", 1, CC_RANGE(0, 3),                                        \
 	  "leave slow start early: 0 never, 1 in microseconds (Linux 5.6), "            \
 	  "2 in milliseconds (until 5.4), 3 the same at 1/16 of the RTT (3.16)",        \
@@ -274,7 +277,8 @@ static void cubic_update(const struct cubic_params *params, struct cubic_state *
 	u32 now = cc_jiffies(conn);
 
 	cubic->acked = cc_saturate((u64)cubic->acked + acked);
-	if (cubic->last_cwnd == cwnd && now - cubic->last_time <= CC_HZ / 32)
+	if (cubic->last_cwnd == cwnd &&
+	    now - cubic->last_time <= params->recompute * (CC_HZ / 1000))
 		return;
 	/* Within one tick the curve does not change. Legacy stacks still computed it. */
 	if (!cubic->in_epoch || now != cubic->last_time || params->ack_ratio_correction) {

@@ -47,6 +47,18 @@ fn targets_on_the_way_to_the_plateau_and_beyond() {
 }
 
 #[test]
+fn computes_growth_of_the_same_window_again_after_31_ms_or_as_set() {
+    for (recompute, ms, again) in [(31, 31, false), (31, 32, true), (0, 31, true), (100, 32, false)]
+    {
+        let settings = [("tcp_friendliness", 0), ("recompute", recompute)];
+        let (mut cubic, conn) = epoch_at(1000, 700, &settings);
+        let before = cubic.info(&conn)[2];
+        let after = divisor_at(&mut cubic, &conn, 700, ms);
+        assert_eq!(after != before, again, "{recompute} ms, after {ms} ms: {before}, {after}");
+    }
+}
+
+#[test]
 fn never_grows_by_more_than_half_per_round_trip() {
     let (mut cubic, conn) = epoch_at(1000, 700, &[]);
     assert_eq!(divisor_at(&mut cubic, &conn, 100, 60_000), 2);
