@@ -21,6 +21,7 @@ from dumbbell.study.model import Study
 
 STUDY = Study.load("lukaseder2016")
 PAPER = ("responsiveness", "fairness", "convergence")
+ACKS_OF_OTHER_LENGTHS = ("investigation", "stretch-acks", "cubic-clock", "losses-and-acks")
 
 
 def first(test: str, **where: str) -> PlannedRun:
@@ -158,11 +159,31 @@ def test_acks_cover_three_segments_but_in_investigations() -> None:
         for flow in run.resolved.scenario.flows:
             assert flow.transport.tcp is not None
             switches = flow.transport.tcp.stack.switches
-            if run.test not in ("investigation", "stretch-acks"):
+            if run.test not in ACKS_OF_OTHER_LENGTHS:
                 assert switches["gro_segs"] == 3, run.axes
     as_is = first("investigation", cause="as is").resolved.scenario.flows[0].transport.tcp
     assert as_is is not None
     assert as_is.stack.switches.get("gro_segs", 0) == 0
+
+
+def test_a_fifth_and_a_tenth_of_the_drops_leave_the_bit_errors() -> None:
+    def drops(**where: str) -> list[float]:
+        return sorted(map(_share, losses(first("losses-and-acks", **where))))
+
+    assert drops(point="L16", cause="a fifth") == pytest.approx([2e-8, 2.2e-8])
+    for cause, expected in {"acks of 16": 1e-6, "a fifth": 2e-7, "a tenth": 1e-7}.items():
+        assert drops(point="L20", cause=cause) == pytest.approx([2.2e-8, expected])
+
+
+def test_only_the_clock_of_cubic_is_another() -> None:
+    usual, fast = (
+        first("cubic-clock", variant=variant).resolved.scenario.flows[0].transport.tcp
+        for variant in ("CUBIC", "CUBIC, 1 ms")
+    )
+    assert usual is not None
+    assert fast is not None
+    assert (usual.parameters, fast.parameters) == ({}, {"recompute": 0})
+    assert usual.algorithm == fast.algorithm == "cubic"
 
 
 def _share(loss: LossConfig) -> float:
