@@ -283,6 +283,7 @@ def test_a_test_cannot_name_tests(tmp_path: Path) -> None:
         ('rtt = "42ms", queue = "{queue}"', 'rtt = "42", queue = "{queue}"', ["rtt", "unit"]),
         ('"100mbit"]', '"100mbitt"]', ["vary.1.where.rate", "100mbitt"]),
         ('"{queue}"', '"{queu}"', ["test.fairness.scenario.network.queue", "{queue}"]),
+        ('"{queue}"', '"1bdp"', ["test.1.axes.queue", "no scenario of the test changes"]),
         ('algorithm = "{algorithm}"\nlabel = "flow 1"', 'algorithm = "reeno"', ["flow.1", "reno"]),
         ("runs = 3", "runs = 0", ["test.1.runs", "0"]),
         ("runs = 3", "rums = 3", ["test.1.rums", "runs"]),

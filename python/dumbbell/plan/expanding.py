@@ -169,6 +169,23 @@ class Plan:
                     raise unknown(f"axis of the test {test.name}", axis, test.axes)
         grid.check(where, _axes(tests))
 
+    def check_axes(self, test: Test) -> None:
+        """Raise InputError for an axis of several values that changes no scenario of the test."""
+        used: set[str] = set()
+        for where, layer in self._layers(test, quick=False):
+            in_texts = grid.placeholders(layer.table)
+            if layer.key.startswith("test.") and not in_texts <= {*test.axes}:
+                return  # A misspelt axis in a text is refused there, with its place.
+            used |= {*where, *in_texts}
+        for axis, values in test.axes.items():
+            if len(values) > 1 and axis not in used:
+                raise InputError(
+                    "no scenario of the test changes with this axis",
+                    key=f"axes.{axis}",
+                    value=list(values),
+                    valid=f'"{{{axis}}}" in a text of the scenario, or {axis} in a vary.where',
+                )
+
     def points(
         self,
         test: str | Test,

@@ -129,6 +129,15 @@ def check(selection: Selection, axes: Axes) -> None:
                 )
 
 
+def placeholders(template: Any) -> set[str]:
+    """Return the names of the axes whose values the texts of a template take: ``{axis}``."""
+    if isinstance(template, str):
+        return set(_PLACEHOLDER.findall(template))
+    if isinstance(template, Mapping):
+        return set().union(*map(placeholders, template.values()))
+    return set().union(*map(placeholders, template)) if isinstance(template, list) else set()
+
+
 def substitute(template: Any, point: Mapping[str, str]) -> Any:
     """Replace every ``{axis}`` in the texts of a template by the point's value."""
     if isinstance(template, str):

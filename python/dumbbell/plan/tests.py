@@ -85,8 +85,9 @@ class Test(Table):
     """The folder to which files are relative that the test names; by default the study's."""
 
     axes: dict[str, tuple[str, ...]] = Field(min_length=1)
-    """The grid, complete and in this order; ``{axis}`` in the scenario is the axis's value. A C
-    file such as `./my_cc.c` is also a value. Its grid points are called `my_cc`."""
+    """The grid, complete and in this order; ``{axis}`` in the scenario is the axis's value. An
+    axis of several values must change a scenario. A C file such as `./my_cc.c` is also a value. Its
+    grid points are called `my_cc`."""
 
     without: tuple[Selection, ...] = Field((), examples=[[{"algorithm": "reno", "second": "reno"}]])
     """Grid points that are left out, such as those that another one repeats."""

@@ -340,6 +340,7 @@ class Study(Table):
         vocabulary.check_common_windows()
         for key, test in numbered("test", self.tests):
             with placed(key=key):
+                self.plan.check_axes(test)
                 vocabulary.check_windows(test)
         for key, use in self._uses():
             with placed(key=key):
