@@ -43,8 +43,8 @@ def section(page: str, heading: str) -> str:
 def test_the_answer_comes_first(refereed: list[Refereed]) -> None:
     page = front.page(refereed, [], "bars.svg")
     assert page.splitlines()[0] == "# One study, run again"
-    assert line(page, "It judges") == snapshot(
-        "In 2024, one study evaluated TCP congestion control. Dumbbell runs it again as printed. It judges 3 statements of the authors by runs: 1 holds, 1 is contradicted and 1 is open. 1 of 1 has not run whole."
+    assert line(page, "judges") == snapshot(
+        "In 2024, one study evaluated TCP congestion control. Dumbbell runs it again and judges 3 of its statements by runs: 1 holds, 1 is contradicted and 1 is open. 1 of 1 has not run whole."
     )
 
 

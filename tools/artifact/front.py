@@ -168,8 +168,8 @@ def _answer(studies: Sequence[Refereed]) -> str:
     return (
         f"# {_capital(what)}, run again\n\n"
         f"{when}, {what} evaluated TCP congestion control. Dumbbell runs "
-        f"{'it' if len(studies) == 1 else 'them'} again as printed. It judges "
-        f"{sum(counts.values())} statements of the authors by runs: {_words(counts)}."
+        f"{'it' if len(studies) == 1 else 'them'} again and judges {sum(counts.values())} of "
+        f"{'its' if len(studies) == 1 else 'their'} statements by runs: {_words(counts)}."
         f"{_unfinished(studies)}\n"
     )
 
@@ -310,10 +310,15 @@ def _causes(studies: Sequence[Refereed]) -> Iterator[str]:
     if not bad:
         yield "No statement is contradicted.\n"
         return
-    yield (
-        f"{bad - unknown_cause} of {bad} contradicted statements have a named cause; a test shows "
-        f"that of {len(shown)}." + (" Most often:\n" if len(explained) > CAUSES else "\n")
-    )
+    named = bad - unknown_cause
+    if len(shown) == named > 0:
+        known = f"A test shows the cause of {named} of {bad} contradicted statements."
+    else:
+        known = (
+            f"{named} of {bad} contradicted statements have a named cause; a test shows that of "
+            f"{len(shown)}."
+        )
+    yield known + (" Most often:\n" if len(explained) > CAUSES else "\n")
     yield "".join(_cause(study, cause) for study, cause in explained[:CAUSES])
 
 
