@@ -43,7 +43,7 @@ def section(page: str, heading: str) -> str:
 def test_the_answer_comes_first(refereed: list[Refereed]) -> None:
     page = front.page(refereed, [], "bars.svg")
     assert page.splitlines()[0] == "# One study, run again"
-    assert line(page, "judges") == snapshot(
+    assert line(page, "In 2024") == snapshot(
         "In 2024, one study evaluated TCP congestion control. Dumbbell runs it again and judges 3 of its statements by runs: 1 holds, 1 is contradicted and 1 is open. 1 of 1 has not run whole."
     )
 
