@@ -57,8 +57,10 @@ def parse_mix(
 def _number(part: str, count: str) -> int:
     """Return the number of flows of a part such as ``cubic:1``; without one it is 1."""
     digits = count.strip() or "1"
-    if digits.isdecimal() and 1 <= int(digits) <= FLOWS_MAX:
-        return int(digits)
+    # Python refuses to read thousands of digits.
+    is_number = digits.isdecimal() and len(digits.lstrip("0")) <= len(str(FLOWS_MAX))
+    if is_number and 1 <= int(digits.lstrip("0") or "0") <= FLOWS_MAX:
+        return int(digits.lstrip("0"))
     problem = "no flows" if digits.strip("0") == "" else "impossible number of flows"
     valid = f"an algorithm and 1 to {FLOWS_MAX} flows: cubic:1"
     raise InputError(problem, value=part, valid=valid)
