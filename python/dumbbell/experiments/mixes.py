@@ -8,6 +8,7 @@ from pathlib import Path
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Algorithm
 from dumbbell.base.errors import InputError, placed
+from dumbbell.base.units import parse_integer
 from dumbbell.scenario.model_flows import FLOWS_MAX
 
 
@@ -56,12 +57,13 @@ def parse_mix(
 
 def _number(part: str, count: str) -> int:
     """Return the number of flows of a part such as ``cubic:1``; without one it is 1."""
-    digits = count.strip() or "1"
-    # Python refuses to read thousands of digits.
-    is_number = digits.isdecimal() and len(digits.lstrip("0")) <= len(str(FLOWS_MAX))
-    if is_number and 1 <= int(digits.lstrip("0") or "0") <= FLOWS_MAX:
-        return int(digits.lstrip("0"))
-    problem = "no flows" if digits.strip("0") == "" else "impossible number of flows"
+    try:
+        number = parse_integer(count.strip() or "1")
+    except InputError:
+        number = -1
+    if 1 <= number <= FLOWS_MAX:
+        return number
+    problem = "no flows" if number == 0 else "impossible number of flows"
     valid = f"an algorithm and 1 to {FLOWS_MAX} flows: cubic:1"
     raise InputError(problem, value=part, valid=valid)
 

@@ -54,15 +54,12 @@ def _row(comparison: Compared) -> tuple[str, ...]:
     lowest, highest = measure.shown_bounds
     widest = highest - lowest
     means = (
-        *(_interval(part, scale, (lowest, highest)) for part in _engines(comparison)),
+        _interval(comparison.reference, scale, (lowest, highest)),
+        _interval(comparison.other, scale, (lowest, highest)),
         _interval(comparison.difference, scale, (-widest, widest)),
     )
     verdict = f"{MARKS[comparison.verdict]} {OUTCOMES[comparison.verdict]}"
     return f"{measure.title}{unit}", *means, _tolerated(comparison), verdict
-
-
-def _engines(comparison: Compared) -> tuple[Estimate, Estimate]:
-    return comparison.reference, comparison.other
 
 
 def _interval(part: Estimate, scale: float, bounds: Bounds) -> Shown:
