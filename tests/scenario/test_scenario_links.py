@@ -71,7 +71,7 @@ def test_everything_may_be_lost_for_a_while() -> None:
 
 
 def test_a_trace_of_delays_begins_again_at_its_end(tmp_path: Path) -> None:
-    (tmp_path / "delay.txt").write_text("10  # a comment\n\n10\n2.5\n")
+    (tmp_path / "delay.txt").write_text("10  # a comment\n# another\n10\n2.5\n\n")
     trace = {"trace": str(tmp_path / "delay.txt"), "interval": "1s"}
     run = resolved({"network.delay": trace, "network.reverse": {"delay": "1ms"}, "duration": "8s"})
     assert_accepted(run)
@@ -98,6 +98,8 @@ def test_a_trace_of_losses_begins_again_at_its_end(tmp_path: Path) -> None:
         ("delay", "5ms\n", "not a value in line 1"),
         ("delay", "86400001\n", "not a value in line 1"),
         ("delay", "# nothing\n", "empty"),
+        ("delay", "5\n \n\n6\n", "a blank line before a value in line 2 of"),
+        ("loss", "\n0\n", "a blank line before a value in line 1 of"),
         ("loss", "0\n1.5\n", "not a value in line 2"),
         ("loss", "1\n100%\n", "nothing ever passes"),
     ],
@@ -112,6 +114,56 @@ def test_a_wrong_trace_of_values_is_refused(
         assert_refused(data, "network.loss.1.probability.trace", problem)
     else:
         assert_refused(table({"network.delay": trace}), "network.delay.trace", problem)
+
+
+PATH = """KEEP,LATENCY,RATE,LOSS,LIMIT,ROUTE_ID
+1000,2000000,8000000,0,10,1
+3000,1000000,4000000,4294967295,10,{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("key", "content"),
+    [
+        ("rate", "1\n2\n10\n"),
+        ("rate", PATH.format(2)),
+        ("delay", "1\n2.5\n3\n"),
+        ("delay", PATH.format(2)),
+    ],
+)
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("\n", "\r\n"),
+        ("\n", "  # a comment\n"),
+        ("\n", "\n  # a comment\n"),
+        ("", "# a comment\n"),
+        ("", "\ufeff"),
+    ],
+)
+def test_a_trace_may_have_comments_and_be_of_windows(
+    key: str, content: str, old: str, new: str, tmp_path: Path
+) -> None:
+    def read(text: str) -> dict[str, Any]:
+        (tmp_path / "trace").write_bytes(text.encode())
+        interval = {"interval": "1s"} if key == "delay" and "KEEP" not in text else {}
+        trace = {"trace": str(tmp_path / "trace"), **interval}
+        return link_of({f"network.{key}": trace, "network.queue": "9p", "duration": "8ms"})
+
+    written = content.replace(old, new) if old else new + content
+    assert read(written) == read(content)
+    assert read(written.rstrip() + "\n\n") == read(content)
+
+
+@pytest.mark.parametrize("key", ["rate", "delay"])
+def test_a_blank_line_moves_no_value_that_has_its_own_time(key: str, tmp_path: Path) -> None:
+    def read(text: str) -> dict[str, Any]:
+        (tmp_path / "trace").write_text(text)
+        trace = {"trace": str(tmp_path / "trace")}
+        return link_of({f"network.{key}": trace, "network.queue": "9p", "duration": "8ms"})
+
+    text = PATH.format(2)
+    assert read(text.replace("\n", "\n \t\n")) == read("\n" + text) == read(text)
 
 
 def test_a_trace_of_too_many_values_is_refused(tmp_path: Path) -> None:
@@ -428,12 +480,6 @@ BOTTLENECK = {"place": "bottleneck"}
 )
 def test_a_wrong_link_is_refused(path: str, value: Any, key: str, problem: str) -> None:
     assert_refused(table({f"network.{path}": value}), f"network.{key}", problem)
-
-
-PATH = """KEEP,LATENCY,RATE,LOSS,LIMIT,ROUTE_ID
-1000,2000000,8000000,0,10,1
-3000,1000000,4000000,4294967295,10,{}
-"""
 
 
 def test_a_trace_of_a_path_gives_rate_delay_losses_and_routes(tmp_path: Path) -> None:

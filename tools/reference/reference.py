@@ -220,6 +220,16 @@ size, and `"10M"` of a time, are errors.
 {markdown.table(("form", "units", "base unit"), rows)}"""
 
 
+def _named_files() -> str:
+    return """## Files that a scenario names
+
+Traces, distributions and lists of flows or rates follow one rule. `#` begins a comment, which ends
+with its line. Blank lines and lines of a comment alone say nothing, and take no time. Where each
+line holds for an `interval`, a blank line before the last value is an error, because a value may be
+missing there. Lines may end as on Windows, and a byte order mark is ignored.
+"""
+
+
 def _size() -> str:
     run, memory = amount(bounds.RUN_PACKETS_MAX), amount(bounds.RUN_BYTES_MAX, "B")
     hours = bounds.COMMAND_S_MAX / 3600
@@ -399,7 +409,7 @@ DOCUMENTS: Final = (
         "to record. `dumbbell simulate FILE` runs it; `dumbbell.Scenario.load` reads it in "
         "Python.",
         "two-htcp.toml",
-        (_units, _size, _stacks),
+        (_units, _named_files, _size, _stacks),
     ),
     Document(
         "study",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from dumbbell.base.errors import InputError, printable
+from dumbbell.scenario import text_lines
 
 _Value = TypeVar("_Value")
 
@@ -63,8 +64,8 @@ class Epoch:
 
 
 def is_path_trace(text: str) -> bool:
-    """Return True if the first line names the columns."""
-    return _names(text.split("\n", 1)[0])[:2] == ["KEEP", "LATENCY"]
+    """Return True if the first line that says something names the columns."""
+    return _head(text) is not None
 
 
 def parse(text: str, place: Callable[[int], str]) -> tuple[Epoch, ...]:
@@ -108,19 +109,31 @@ def check_rates(epochs: Sequence[Epoch], file: str) -> None:
         )
 
 
-def _names(line: str) -> list[str]:
-    return [name.strip().lstrip("#").strip().upper() for name in line.split(",")]
+def _head(text: str) -> tuple[int, list[str]] | None:
+    """Return the number of the line that names the columns, and the names; None without it."""
+    for number, line in enumerate(text_lines.lines(text), start=1):
+        # TheaterQ takes it for a comment if it begins with #.
+        content = line.strip().removeprefix("#").partition("#")[0]
+        names = [name.strip().upper() for name in content.split(",")]
+        if names[:2] == ["KEEP", "LATENCY"]:
+            return number, names
+        if line.strip() and not line.strip().startswith("#"):
+            return None
+    return None
 
 
 def _epochs(text: str, place: Callable[[int], str]) -> Iterator[Epoch]:
-    lines = text.splitlines()
-    names = _names(lines[0])
+    head = _head(text)
+    assert head is not None, "no other file is parsed"
+    first, names = head
     if missing := [name for name in _SIMPLE if name not in names]:
-        raise InputError(f"has no column {missing[0]}", source=place(1), valid=",".join(_SIMPLE))
-    for number, cells in enumerate(csv.reader(lines[1:]), start=2):
-        # TheaterQ ignores lines that begin with no digit.
-        if not cells or cells[0].startswith("#"):
+        raise InputError(
+            f"has no column {missing[0]}", source=place(first), valid=",".join(_SIMPLE)
+        )
+    for number, content in text_lines.numbered(text):
+        if number <= first or not content:
             continue
+        cells = content.split(",")
         if len(cells) != len(names):
             raise InputError(
                 f"has {len(cells)} values", source=place(number), valid=str(len(names))

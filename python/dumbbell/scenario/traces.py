@@ -22,7 +22,7 @@ from dumbbell.base.units import (
     parse_share,
     parse_time,
 )
-from dumbbell.scenario import path_traces
+from dumbbell.scenario import path_traces, text_lines
 from dumbbell.scenario.path_traces import Epoch
 
 OPPORTUNITY_BYTES: Final = 1504
@@ -140,9 +140,17 @@ def read_losses(path: Path) -> tuple[float, ...]:
 
 
 def _series(path: Path, parse: Callable[[str], _Value], valid: str) -> tuple[_Value, ...]:
-    """Read a file with a value on each line."""
+    """Read a file with a value on each line, which holds for an interval."""
     values = []
-    for number, line in _lines(path):
+    blank = None
+    for number, line in text_lines.numbered(_text(path)):
+        if not line:
+            blank = blank or number
+            continue
+        if blank is not None:
+            # Left out, it would move all later values to an earlier time.
+            problem = f"a blank line before a value in line {blank} of {printable(str(path))}"
+            raise InputError(problem, valid=f"on each line {valid}")
         try:
             values.append(parse(line))
         except ValueError:
@@ -252,10 +260,7 @@ def read_rates(path: Path) -> tuple[tuple[int, int], ...]:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that say something, with their numbers."""
-    for number, line in enumerate(_text(path).splitlines(), start=1):
-        content = line.partition("#")[0].strip()
-        if content:
-            yield number, content
+    return ((number, line) for number, line in text_lines.numbered(_text(path)) if line)
 
 
 def _text(path: Path) -> str:
