@@ -161,7 +161,7 @@ def test_claims_are_written_as_markdown(dumbbell: Command, tmp_path: Path) -> No
         "| ✓ [A01](small-checks.md#a01) | The link is used by at least half. | utilisation: 8 of 8 grid points; 91.1 % (90.9 to 91.3, 2 runs) (Standard TCP, rate 5 Mbit/s, rtt 20 ms) |"
     )
     assert line(page, "- [A03]") == snapshot("- [A03](small-checks.md#a03): not run yet.")
-    assert re.search(r"`dumbbell run \S*study --runs 2 --seed 3`", page)
+    assert re.search(r"`dumbbell run \S*study --where test=fairness --runs 2 --seed 3`", page)
     behind = re.findall(r"\]\((small-[^)#]*)", page)
     assert set(behind) == {"small-checks.md", "small-claims.csv", "small-claims.json"}
     assert all((tmp_path / name).is_file() for name in behind)
@@ -264,7 +264,8 @@ def test_values_of_a_condition_add_up(dumbbell: Command, tmp_path: Path) -> None
     assert (tmp_path / "elsewhere/format.json").is_file()
     assert not (tmp_path / "results").exists()
     plans = json.loads((tmp_path / "elsewhere/studies/small.json").read_text())
-    assert plans == [{"quick": False, "runs": 1, "seed": 3, "more": []}]
+    meant = [["algorithm", ["reno"]], ["rtt", ["20ms", "40ms"]], ["test", ["fairness"]]]
+    assert plans == [{"quick": False, "runs": 1, "seed": 3, "where": meant, "more": []}]
 
 
 def test_a_report_finds_runs_of_other_seeds(dumbbell: Command, tmp_path: Path) -> None:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import small_study
+from command_line import Command
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
 from dumbbell.plan.expanding import scenarios
 from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results
+from dumbbell.store.store import Store
+from dumbbell.study.model import Study
 
 
 def test_plans_count_whose_runs_no_fuller_one_has(tmp_path: Path) -> None:
@@ -39,3 +44,31 @@ def test_without_runs_the_first_plan_counts(tmp_path: Path) -> None:
     store = small_study.run(study, tmp_path / "results")
     counted = Results(study, store, [Plan(seed=5), Plan(seed=6)]).counted
     assert [count.plan.seed for count in counted] == [5]
+
+
+@pytest.mark.parametrize("part", [["study:A03"], ["study", "--where", "test=lossy"]])
+def test_the_repetitions_of_a_part_are_planned_of_it_alone(
+    dumbbell: Command, tmp_path: Path, part: list[str]
+) -> None:
+    small_study.write(tmp_path / "study")
+    dumbbell("run", "study", "--where", "test=fairness", "--where", "rtt=20ms", "--results", "most")
+    dumbbell("run", *part, "--runs", "6", "--results", "part")
+    assert dumbbell("merge", "most", "part").code == 0
+    dumbbell("claims", "study", "--markdown", "page.md")
+    page = (tmp_path / "page-checks.md").read_text()
+    assert [one for one in page.splitlines() if one.startswith("- Runs")] == [
+        "- Runs: 10 of 18",
+        "- Runs (test=lossy): 12 of 12, 6 of each grid point",
+    ]
+    # Both plan the first run of each of the two grid points.
+    assert Results(Study.load("study"), Store(Path("results"))).progress == (20, 28)
+
+
+def test_a_plan_of_grid_points_that_are_no_more_has_no_runs(tmp_path: Path) -> None:
+    study = small_study.write(tmp_path / "study")
+    store = small_study.run(study, tmp_path / "results")
+    plans = [Plan(runs=3).at({axis: value}) for axis, value in (("test", "gone"), ("rtt", "1s"))]
+    assert [count.planned for count in Results(study, store, plans).counts] == [0, 0]
+    (count,) = Results(study, store, [Plan(runs=3).at({"rtt": ["1s", "40ms"]})]).counts
+    assert count.planned == 12
+    assert Plan().at({"rtt": "40ms"}) == Plan()

@@ -117,10 +117,8 @@ def refereed(study: Study, stores: Sequence[Store], folder: Path, draws: int = D
 
     `folder` is that of the front page, which may have a page of the study.
     """
-    results = max(
-        (Results(study, store) for store in stores),
-        key=_finished,
-    )
+    by_store = (Results(study, store) for store in stores)
+    results = max(by_store, key=lambda results: results.progress[0])
     kernel = Results(study, results.store, engine=EngineName.TESTBED)
     judged = account.of(results)
     return Refereed(
@@ -175,7 +173,7 @@ def _answer(studies: Sequence[Refereed]) -> str:
 
 
 def _unfinished(studies: Sequence[Refereed]) -> str:
-    left = [study for study in studies if _finished(study.results) != _planned(study.results)]
+    left = [study for study in studies if len(set(study.results.progress)) > 1]
     if not left:
         return ""
     verb = "has" if len(left) == 1 else "have"
@@ -355,15 +353,8 @@ def _studies(studies: Sequence[Refereed]) -> str:
 
 
 def _runs(results: Results) -> str:
-    return f"{_finished(results):,} of {_planned(results):,}"
-
-
-def _finished(results: Results) -> int:
-    return sum(counts.finished for counts in results.counted)
-
-
-def _planned(results: Results) -> int:
-    return sum(counts.planned for counts in results.counted)
+    finished, planned = results.progress
+    return f"{finished:,} of {planned:,}"
 
 
 def _numbers(studies: Sequence[Refereed]) -> str:

@@ -42,6 +42,6 @@ def _keys(store: Store, name: str, engines: set[str]) -> set[str]:
     runs = [
         run.resolved
         for plan in plans.recall(store, name)
-        for run in study.runs(plan.quick, {}, plan.runs, plan.seed, more=plan.more)
+        for run in plan.runs_of(study)
     ]
     return {run.on(engine).key for run in runs for engine in engines}

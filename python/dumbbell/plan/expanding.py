@@ -150,6 +150,11 @@ class Plan:
                 return test
         raise unknown("test", name, [test.name for test in self.tests])
 
+    @property
+    def axes(self) -> grid.Axes:
+        """The axes of all tests with all their values, and ``test`` itself."""
+        return _axes(self.tests)
+
     def windows_of(self, test: Test) -> Mapping[str, Window]:
         """Return the windows of a test by name; ``main`` is its main one."""
         named = {window.name: window for window in (*self.windows, *test.windows)}
@@ -302,7 +307,7 @@ class Plan:
 
     def _check_where(self, where: Selection) -> None:
         with placed(key="where"):
-            grid.check(where, _axes(self.tests))
+            grid.check(where, self.axes)
 
 
 def _repetitions(test: Test, quick: bool, runs: int | None) -> int:

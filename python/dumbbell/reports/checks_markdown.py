@@ -38,7 +38,8 @@ def counted(counts: Counts) -> str:
     kind = "Quick runs, shorter and fewer than the study's" if plan.quick else "Runs"
     repetitions = "" if plan.runs is None else f", {plan.runs} of each grid point"
     seed = f", seed {plan.seed}" if plan.seed else ""
-    return f"{kind}: {counts.finished:,} of {counts.planned:,}{repetitions}{seed}"
+    part = f" ({markdown.literal(' '.join(plan.conditions))})" if plan.where else ""
+    return f"{kind}{part}: {counts.finished:,} of {counts.planned:,}{repetitions}{seed}"
 
 
 def _claim(judged: ClaimResult) -> str:

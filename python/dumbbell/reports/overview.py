@@ -60,7 +60,7 @@ class Reported:
     @property
     def finished(self) -> int:
         """Number of finished runs."""
-        return sum(counts.finished for counts in self.results.counted)
+        return self.results.progress[0]
 
     @property
     def cost(self) -> Cost:

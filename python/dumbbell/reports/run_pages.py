@@ -126,11 +126,16 @@ def options_of(test: Test) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 
 def options(plan: Plan) -> str:
-    """Return the options of the command for a plan."""
+    """Return the options of the command for a plan, apart from those of its part."""
     quick = " --quick" if plan.quick else ""
     runs = f" --runs {plan.runs}" if plan.runs is not None else ""
     seed = f" --seed {plan.seed}" if plan.seed else ""
     return quick + runs + seed
+
+
+def part(plan: Plan) -> str:
+    """Return the options of the command for the part of a plan."""
+    return "".join(f" --where {quoted(condition)}" for condition in plan.conditions)
 
 
 def _described(results: Results, column: str) -> Mapping[str, str]:

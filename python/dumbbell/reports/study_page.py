@@ -238,7 +238,8 @@ def commands(results: Results) -> list[str]:
             for counts in results.counted
         ]
     run = f"dumbbell run {results.study.called}{engines.option(results.engine)}"
-    return [run + run_pages.options(counts.plan) for counts in results.counted]
+    plans = [counts.plan for counts in results.counted]
+    return [run + run_pages.part(plan) + run_pages.options(plan) for plan in plans]
 
 
 def report_command(results: Results) -> str:

@@ -18,6 +18,7 @@ from dumbbell.execution.pools import Pool, Running
 from dumbbell.execution.shards import Shard
 from dumbbell.judging.evidence import Need, Verdict
 from dumbbell.judging.judging import ClaimResult
+from dumbbell.plan import grid
 from dumbbell.plan.expanding import More, PlannedRun, places, scenarios
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.places import Places
@@ -67,6 +68,16 @@ class Campaign:
             campaign = cls(study, store, engine, plan)
             _ = campaign.planned
         return campaign
+
+    @property
+    def kept_plan(self) -> Plan:
+        """The plan as a results folder keeps it: with the part that is meant."""
+        where = dict(self.where)
+        if self.study.is_part:
+            chosen = grid.wanted_values(where, "test") if "test" in where else None
+            tests = [test.name for test in self.study.tests]
+            where["test"] = [name for name in tests if chosen is None or name in chosen]
+        return self.plan.at(where)
 
     @cached_property
     def planned(self) -> list[PlannedRun]:
@@ -137,7 +148,7 @@ class Campaign:
 
         def follow(state: Progress) -> None:
             if state.finished == 1:
-                plans.remember(self.store, self.study.name, self.plan)
+                plans.remember(self.store, self.study.name, self.kept_plan)
             book.note(state.ran, state.failed)
             if on_progress is not None:
                 on_progress(state)
@@ -162,12 +173,15 @@ class Campaign:
 
     def own_results(self) -> Results:
         """Return the results of this campaign's own plan."""
-        return Results(self.study, self.store, [self.plan], self.engine, expanded=self._expanded)
+        return Results(
+            self.study, self.store, [self.kept_plan], self.engine, expanded=self._expanded
+        )
 
     @property
     def _expanded(self) -> Mapping[Plan, Sequence[PlannedRun]]:
         """The plan with its runs, if these are all of it."""
-        return {} if self.where else {self.plan: self.planned}
+        is_whole = self.kept_plan.where or not self.where
+        return {self.kept_plan: self.planned} if is_whole else {}
 
     def complete(
         self,

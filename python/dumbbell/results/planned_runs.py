@@ -104,7 +104,7 @@ class PlannedRuns:
 
     def _runs_of(self, plan: Plan) -> Sequence[PlannedRun]:
         with own_algorithms.nothing_runs():
-            return self.study.runs(quick=plan.quick, runs=plan.runs, seed=plan.seed, more=plan.more)
+            return plan.runs_of(self.study)
 
     def _planned_of(self, test: str) -> Mapping[Plan, list[PlannedRun]]:
         """Return plan -> its runs of a test; an unknown test is an InputError."""
@@ -153,6 +153,14 @@ class PlannedRuns:
                 telling.append(counts)
             known |= begun
         return [counts for counts in self.counts if counts in telling] or self.counts[:1]
+
+    @property
+    def progress(self) -> tuple[int, int]:
+        """Numbers of finished and of planned runs of the plans that count, each run once."""
+        planned = set().union(*(self.keys[counts.plan] for counts in self.counted))
+        there = sum(self.store.has(key) for key in planned)
+        unfit = planned & (self.invalid.keys() | self.damaged.keys())
+        return there - len(unfit), len(planned)
 
     def _is_begun(self, key: str) -> bool:
         return self.store.has(key) or key in self.failures

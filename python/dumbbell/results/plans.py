@@ -16,20 +16,26 @@ from dumbbell.base import regular
 from dumbbell.base.errors import InputError
 from dumbbell.base.keys import part_of
 from dumbbell.base.validation import validate
-from dumbbell.plan.expanding import More
+from dumbbell.plan import grid
+from dumbbell.plan.expanding import More, PlannedRun
+from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import RUNS_MAX
 from dumbbell.store import staging
 from dumbbell.store.store import Store
+from dumbbell.study.model import Study
 
 
 class Plan(BaseModel):
-    """The request of a ``dumbbell run``, apart from the part of the grid."""
+    """The request of a ``dumbbell run``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     quick: bool = False
     runs: int | None = Field(None, ge=1, le=RUNS_MAX)
     seed: int = Field(0, ge=0, lt=2**64)
+    where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """The grid points that are meant, as in ``--where``; all if empty."""
+
     more: tuple[More, ...] = Field((), max_length=RUNS_MAX)
     """Grid points of which there are more repetitions, as they decide claims."""
 
@@ -38,9 +44,33 @@ class Plan(BaseModel):
         """Return the plan of what a user asks for; InputError for numbers out of their range."""
         return validate(cls, {"quick": quick, "runs": runs, "seed": seed})
 
+    def at(self, where: Selection) -> Plan:
+        """Return the plan of a part of the grid.
+
+        What the study itself plans is planned of all of it, whatever part has been run.
+        """
+        if self.runs is None and self.seed == 0:
+            return self
+        pairs = ((axis, tuple(grid.wanted_values(where, axis))) for axis in sorted(where))
+        return self.model_copy(update={"where": tuple(pairs)})
+
+    @property
+    def conditions(self) -> list[str]:
+        """The conditions of its part, as in ``--where``."""
+        return [f"{axis}={','.join(values)}" for axis, values in self.where]
+
+    def runs_of(self, study: Study) -> list[PlannedRun]:
+        """Expand the plan; grid points that the study does not have any more are left out."""
+        meant = {axis: list(values) for axis, values in self.where}
+        kept = grid.kept(meant, study.plan.axes)
+        if not all(kept.values()):
+            return []
+        where = {axis: sorted(values) for axis, values in kept.items()}
+        return study.runs(self.quick, where, self.runs, self.seed, more=self.more)
+
     def same(self, other: Plan) -> bool:
         """Return True if another plan differs at most in its additional repetitions."""
-        return (self.quick, self.runs, self.seed) == (other.quick, other.runs, other.seed)
+        return self.model_copy(update={"more": ()}) == other.model_copy(update={"more": ()})
 
     def joined(self, other: Plan) -> Plan:
         """Return the plan with what either has more of."""

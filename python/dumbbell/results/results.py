@@ -56,8 +56,8 @@ class Results(PlannedRuns):
 
     @property
     def _done(self) -> str:
-        finished = sum(counts.finished for counts in self.counted)
-        return f"{finished} of {sum(counts.planned for counts in self.counted)} runs finished"
+        finished, planned = self.progress
+        return f"{finished} of {planned} runs finished"
 
     @cached_property
     def doubtful(self) -> Sequence[str]:

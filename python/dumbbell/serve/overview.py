@@ -77,7 +77,10 @@ def _row(results: Results, plan: Plan, progress: Progress) -> Mapping[str, Any]:
     return {
         "name": results.study.name,
         "title": header.title,
-        "command": f"{command}{engines.option(results.engine)}{run_pages.options(plan)}",
+        "command": (
+            f"{command}{engines.option(results.engine)}"
+            f"{run_pages.part(plan)}{run_pages.options(plan)}"
+        ),
         "engine": results.engine.identity,
         "planned": progress.planned,
         "done": progress.done,
