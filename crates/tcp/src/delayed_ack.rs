@@ -94,6 +94,16 @@ impl DelayedAck {
         }
     }
 
+    /// Return whether a wait that ends at `due` is in its last quarter at `now`; never if `due` is
+    /// [`Time::NEVER`]. Linux then acknowledges the next segment at once.
+    pub fn is_nearly_over(&self, due: Time, now: Time) -> bool {
+        // The rule of tcp_send_delayed_ack, in whole ticks.
+        let rest = self.tick.clock(due).wrapping_sub(self.tick.clock(now));
+        due < Time::NEVER
+            && self.policy == AckDelay::Adaptive
+            && rest <= self.tick.count(self.wait) / 4
+    }
+
     /// Record that a wait was in vain, because no other segment came. The next wait may be longer.
     pub fn on_expiry(&mut self) {
         if self.policy == AckDelay::Adaptive {
@@ -287,6 +297,22 @@ mod tests {
         assert_eq!(DelayedAck::new(&exact, rtt, rtt).end(at(40_001)), at(40_001));
         let none = Stack { delayed_ack_ns: Span::ZERO, ..stack };
         assert_eq!(DelayedAck::new(&none, rtt, rtt).end(at(40_001)), at(40_001));
+    }
+
+    #[test]
+    fn a_wait_is_nearly_over_in_its_last_quarter_in_whole_ticks() {
+        let timer_tick_ns = NonZeroU64::new(4_000_000);
+        let stack = Stack { delayed_ack: AckDelay::Adaptive, timer_tick_ns, ..linux_6() };
+        let delay = DelayedAck::new(&stack, Span::from_millis(150), Span::from_millis(450));
+        let at = |us| Time::ZERO + Span::from_micros(us);
+        // Ten ticks, of which two are left; the wait began in the tick that ends at 4 ms.
+        let due = at(43_999);
+        assert!(!delay.is_nearly_over(due, at(31_999)));
+        assert!(delay.is_nearly_over(due, at(32_000)));
+        assert!(!delay.is_nearly_over(Time::NEVER, at(32_000)), "nothing waits");
+        let fixed = Stack { delayed_ack: AckDelay::Fixed, ..stack };
+        let fixed = DelayedAck::new(&fixed, Span::from_millis(150), Span::from_millis(450));
+        assert!(!fixed.is_nearly_over(due, due));
     }
 
     #[test]

@@ -421,7 +421,11 @@ impl Receiver {
         }
         // The ACK of a filled hole leaves at once, which speeds up recovery (RFC 5681, section
         // 4.2).
-        let at_once = self.is_ack_due() || fills_hole || is_read || self.delay.is_quick();
+        let at_once = self.is_ack_due()
+            || fills_hole
+            || is_read
+            || self.delay.is_quick()
+            || self.delay.is_nearly_over(self.ack_due, now);
         (!at_once).then(|| self.delay.wait())
     }
 

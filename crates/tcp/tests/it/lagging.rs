@@ -16,10 +16,15 @@ struct Acks {
 /// A receiver whose buffer has space for 80 segments and whose application reads `block_segs` each
 /// millisecond.
 fn lagging(block_segs: u32) -> Acks {
+    reading(block_segs, 1, AckDelay::Fixed)
+}
+
+/// The same with reads every `pause_ms`.
+fn reading(block_segs: u32, pause_ms: u64, delayed_ack: AckDelay) -> Acks {
     let linux_6 = PROFILES.iter().find(|profile| profile.name == "linux-6").expect("linux-6");
     let stack = Stack {
         quick_acks: 0,
-        delayed_ack: AckDelay::Fixed,
+        delayed_ack,
         window_push: false,
         receive_buffer_bytes: 128_000,
         receive_buffer_max_bytes: 128_000,
@@ -27,7 +32,7 @@ fn lagging(block_segs: u32) -> Acks {
     };
     let mut receiver = Receiver::new(&stack, Span::from_millis(10));
     let reading = Reading {
-        rate_bps: NonZeroU64::new(8_000_000 * u64::from(block_segs)).unwrap(),
+        rate_bps: NonZeroU64::new(8_000_000 * u64::from(block_segs) / pause_ms).unwrap(),
         block_bytes: NonZeroU32::new(MSS * block_segs).unwrap(),
     };
     receiver.read_as(&stack, reading, MSS);
@@ -129,6 +134,29 @@ fn who_keeps_up_acknowledges_every_second_segment() {
     acks.pass(81_500);
     let late: Vec<_> = acks.given.iter().filter(|ack| ack.0 > 40_000).map(|ack| ack.1).collect();
     assert!(late.len() > 8 && late.windows(2).all(|pair| pair[1] - pair[0] == 2), "{late:?}");
+}
+
+#[test]
+fn a_segment_that_comes_just_before_the_timer_is_acknowledged_at_once() {
+    let acknowledged = |delayed_ack, late_ms: u64| {
+        let mut acks = reading(50, 100, delayed_ack);
+        // The window grows to its largest size.
+        for number in 0..80 {
+            acks.arrives(1_000 + 2_000 * number, number);
+        }
+        // The application reads the first of these, and the others wait for its next read.
+        for number in 80..84 {
+            acks.arrives(500_000 + number, number);
+        }
+        acks.arrives(500_000 + 1_000 * late_ms, 84);
+        acks.pass(590_000);
+        acks.given.retain(|ack| ack.0 > 501_000);
+        acks.given.first().map(|ack| ack.0 / 1_000)
+    };
+    // Of the 40 ms of the timer a quarter is left.
+    assert_eq!(acknowledged(AckDelay::Adaptive, 29), Some(540));
+    assert_eq!(acknowledged(AckDelay::Adaptive, 31), Some(531));
+    assert_eq!(acknowledged(AckDelay::Fixed, 31), Some(540));
 }
 
 #[test]
