@@ -167,7 +167,9 @@ def test_claims_are_written_as_markdown(dumbbell: Command, tmp_path: Path) -> No
     assert all((tmp_path / name).is_file() for name in behind)
     checks = (tmp_path / "small-checks.md").read_text()
     assert f"- Engine: `{catalogue.ENGINE_VERSION}`" in checks
-    assert line(checks, "16 of 20") == snapshot("- Runs: 16 of 20, 2 of each grid point, seed 3")
+    assert line(checks, "16 of 16") == snapshot(
+        "- Runs (test=fairness): 16 of 16, 2 of each grid point, seed 3"
+    )
     assert "| one command | 16 | 0.05 h |" in checks
     assert line(checks, "3 claims ") == snapshot(
         "3 claims judged by runs: 1 holds, 1 contradicted, 1 undecided."

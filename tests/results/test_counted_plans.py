@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 import small_study
 from command_line import Command
@@ -56,10 +57,9 @@ def test_the_repetitions_of_a_part_are_planned_of_it_alone(
     assert dumbbell("merge", "most", "part").code == 0
     dumbbell("claims", "study", "--markdown", "page.md")
     page = (tmp_path / "page-checks.md").read_text()
-    assert [one for one in page.splitlines() if one.startswith("- Runs")] == [
-        "- Runs: 10 of 18",
-        "- Runs (test=lossy): 12 of 12, 6 of each grid point",
-    ]
+    assert [one for one in page.splitlines() if one.startswith("- Runs")] == snapshot(
+        ["- Runs: 10 of 18", "- Runs (test=lossy): 12 of 12, 6 of each grid point"]
+    )
     # Both plan the first run of each of the two grid points.
     assert Results(Study.load("study"), Store(Path("results"))).progress == (20, 28)
 

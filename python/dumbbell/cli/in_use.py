@@ -39,9 +39,5 @@ def in_use(store: Store) -> InUse:
 
 def _keys(store: Store, name: str, engines: set[str]) -> set[str]:
     study = Study.load(name, store.root)
-    runs = [
-        run.resolved
-        for plan in plans.recall(store, name)
-        for run in plan.runs_of(study)
-    ]
+    runs = [run.resolved for plan in plans.recall(store, name) for run in plan.runs_of(study)]
     return {run.on(engine).key for run in runs for engine in engines}
