@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
 
 from dumbbell.base import markdown
 from dumbbell.base.labels import listing
@@ -17,14 +16,6 @@ from dumbbell.reports.study_text import Explained, Group, StudyText, Turned
 from dumbbell.results.account import Account
 from dumbbell.results.results import Results
 from dumbbell.study.model import Study
-
-SQUARES: Final[Mapping[Standing, str]] = {
-    Standing.HOLDS: "🟩",
-    Standing.READING: "🟦",
-    Standing.TIE: "⬜",
-    Standing.CONTRADICTED: "🟥",
-    Standing.OPEN: "🟨",
-}
 
 
 def write(results: Results, account: Account, page: Path) -> None:
@@ -43,14 +34,11 @@ def write(results: Results, account: Account, page: Path) -> None:
 
 
 def bar(counts: Mapping[Standing, int]) -> str:
-    """Return a square for each claim, and how many there are of each."""
-    squares = "".join(SQUARES[standing] * count for standing, count in counts.items())
-    legend = [
-        f"{SQUARES[standing]} {standing.mark} {standing.counted(count)}"
-        for standing, count in counts.items()
-        if count
-    ]
-    return f"{squares}\n\n{' · '.join(legend)}\n"
+    """Return a mark for each claim, and how many there are of each."""
+    there = {standing: count for standing, count in counts.items() if count}
+    marks = " ".join(standing.mark * count for standing, count in there.items())
+    legend = [f"{standing.mark} {standing.counted(count)}" for standing, count in there.items()]
+    return f"`{marks}`\n\n{' · '.join(legend)}\n"
 
 
 def _page(results: Results, text: StudyText, behind: Mapping[str, str]) -> str:
