@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import signal
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from command_line import caller
 from dumbbell import _core
 from dumbbell.algorithms import apart, catalogue
 from dumbbell.base.errors import BroughtDown, Cancelled, DumbbellError
@@ -70,17 +72,15 @@ def assert_told(message: str, name: str = "wrong") -> None:
 
 
 @traps
-def test_a_division_by_zero_fails_the_comparison_with_its_reason(folder: Path) -> None:
+def test_a_division_by_zero_ends_the_comparison_with_its_reason() -> None:
     write("wrong", GROWS, NO_RESULT)
     with pytest.raises(DumbbellError) as caught:
         compare(["./wrong.c", "cubic"], **PATH, runs=2, jobs=1)
     message = str(caught.value)
     assert message == snapshot(
-        "2 runs failed; the first is compare (algorithm = wrong), repetition 1: the process that ran wrong ended by SIGFPE (a division by zero, or another that has no result); to find where: dumbbell check ./wrong.c"
+        "a run failed: compare (algorithm = wrong), repetition 1: the process that ran wrong ended by SIGFPE (a division by zero, or another that has no result); to find where: dumbbell check ./wrong.c"
     )
     assert_told(message)
-    # The others are there.
-    assert len(list(Store(folder / "results").keys())) == 2
     write("wrong")
     assert compare(["./wrong.c", "cubic"], **PATH, runs=2, jobs=1).means.height > 0
 
@@ -102,6 +102,31 @@ def test_the_command_says_it_and_ends_with_1(
         printed = capsys.readouterr()
         assert (stopped.value.code, printed.out) == (1, "")
         assert_told(printed.err)
+
+
+@traps
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "compare ./wrong.c reno --rate 20mbit --rtt 20ms --duration 2s --runs 9",
+        "compete ./wrong.c reno --rate 20mbit --rtt 20ms --duration 2s --runs 9",
+        "checklist ./wrong.c --quick",
+        "advise --rate 20mbit --rtt 20ms --duration 2s --runs 9 --among ./wrong.c,reno",
+        "tune ./wrong.c --rate 20mbit,30mbit --rtt 20ms --duration 2s --parameter increase",
+    ],
+)
+def test_what_needs_every_run_ends_with_the_first_that_is_brought_down(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: str,
+) -> None:
+    write("wrong", GROWS, NO_RESULT)
+    done = caller(monkeypatch, capsys)(*arguments.split(), "--jobs", "1")
+    assert (done.code, done.out) == (1, "")
+    assert_told(done.err)
+    (failure,) = (folder / "results" / "failures").iterdir()
+    assert json.loads(failure.read_text())["place"] is not None
 
 
 @traps

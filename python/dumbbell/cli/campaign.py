@@ -46,10 +46,12 @@ def run(
     retries: int,
     large: bool,
     brief: bool = False,
+    whole: bool = False,
 ) -> Outcome:
     """Run what is planned of a study, and report the outcome; `brief`: not the time and the size.
 
-    Unless what is `large` is meant, it is asked about, or refused.
+    Unless what is `large` is meant, it is asked about, or refused. `whole` is for an answer that
+    needs every run; see `executor.execute`.
     """
     store, engine = campaign.store, campaign.engine
     engines.runnable(engine)
@@ -76,6 +78,7 @@ def run(
                 retries=retries,
                 on_progress=display.on_progress,
                 on_wait=display.on_wait,
+                whole=whole,
             )
     except Interrupted as stopped:
         _tell_failed(stopped.outcome, campaign.places, store)
@@ -114,6 +117,8 @@ def _tell(outcome: Outcome, placed: Places, store: Store, elapsed_s: float) -> N
 def _tell_failed(outcome: Outcome, placed: Places, store: Store) -> None:
     """Name the runs that failed, with their reasons."""
     tell([f"failed: {failure}" for failure in outcome.failures(placed)])
+    if outcome.left:
+        say.print(f"Not run: {outcome.left} more, because the answer needs the failed one, too.")
     if outcome.failed:
         where = store.root / failures.FOLDER
         say.print(

@@ -158,7 +158,9 @@ def checklist(
     with workers(jobs, dask) as working:
 
         def run(stage: Campaign) -> Outcome:
-            outcome = campaign.run(stage, jobs=working, retries=retries, large=large, brief=True)
+            outcome = campaign.run(
+                stage, jobs=working, retries=retries, large=large, brief=True, whole=True
+            )
             if outcome.failed:
                 raise typer.Exit(1)
             return outcome

@@ -240,7 +240,12 @@ def _compare_on(
         engine=engines.named(how.engine),
     )
     outcome = campaign.run(
-        campaign_of_runs, jobs=how.jobs, retries=how.retries, large=how.large, brief=True
+        campaign_of_runs,
+        jobs=how.jobs,
+        retries=how.retries,
+        large=how.large,
+        brief=True,
+        whole=True,
     )
     if outcome.failed:
         raise typer.Exit(1)
@@ -281,7 +286,12 @@ def _compare(campaign_of_runs: Campaign, how: How, figure: Path | None) -> None:
     if figure is not None:
         drawing.check_suffix(figure)
     outcome = campaign.run(
-        campaign_of_runs, jobs=how.jobs, retries=how.retries, large=how.large, brief=True
+        campaign_of_runs,
+        jobs=how.jobs,
+        retries=how.retries,
+        large=how.large,
+        brief=True,
+        whole=True,
     )
     if outcome.failed:
         raise typer.Exit(1)

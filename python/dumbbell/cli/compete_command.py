@@ -82,7 +82,7 @@ def compete(
             engine=engines.named(engine),
         )
         outcome = campaign.run(
-            campaign_of_runs, jobs=working, retries=retries, large=large, brief=True
+            campaign_of_runs, jobs=working, retries=retries, large=large, brief=True, whole=True
         )
     if outcome.failed:
         raise typer.Exit(1)

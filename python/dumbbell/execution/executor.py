@@ -10,7 +10,13 @@ from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import Final, TypeVar
 
-from dumbbell.base.errors import DamagedResult, DumbbellError, EngineError, MissingResult
+from dumbbell.base.errors import (
+    BroughtDown,
+    DamagedResult,
+    DumbbellError,
+    EngineError,
+    MissingResult,
+)
 from dumbbell.engines import doubts, validity
 from dumbbell.engines.choices import RETRIES
 from dumbbell.engines.doubts import AnyDoubt
@@ -75,6 +81,7 @@ class Progress:
 class Outcome:
     """The outcomes of all runs; equal scenarios count once.
 
+    `left` is the number of runs that were not made, since an algorithm brought down another one.
     `ran` is the extent of the executed runs, invalid ones included. `held` is the extent of the
     requested runs that the store holds now: those done or reused. Of each of these `doubts` has
     what is doubtful.
@@ -85,6 +92,7 @@ class Outcome:
     invalid: list[tuple[ResolvedScenario, tuple[str, ...]]] = field(default_factory=list)
     doubts: list[tuple[ResolvedScenario, tuple[AnyDoubt, ...]]] = field(default_factory=list)
     failed: list[tuple[ResolvedScenario, Exception]] = field(default_factory=list)
+    left: int = 0
     warnings: list[str] = field(default_factory=list)
     ran: Extent = NOTHING
     held: Extent = NOTHING
@@ -124,6 +132,10 @@ class Interrupted(DumbbellError):  # noqa: N818 - the user's wish, not a failure
         )
 
 
+class _BroughtDown(Exception):  # noqa: N818 - what happened, not what to do
+    """An algorithm brought a run down, and without it the others are of no use."""
+
+
 class PoolLost(DumbbellError):  # noqa: N818 - what happened, not what to do
     """The workers of the tasks are gone."""
 
@@ -159,6 +171,7 @@ def execute(
     retries: int = RETRIES,
     places: Places = MappingProxyType({}),
     on_wait: Callable[[Sequence[Running]], None] | None = None,
+    whole: bool = False,
 ) -> Outcome:
     """Run every scenario that the store does not hold yet, in this order.
 
@@ -171,6 +184,9 @@ def execute(
     its place in `places` if it has one (see `failures`). A store that cannot be written does stop
     everything: its StoreError is raised. So do PoolLost, if nobody is left to run anything, and
     OtherBuild. Ctrl-C stops what is running and raises Interrupted.
+
+    If the answer needs the `whole`, the first run that an algorithm of a user's own brings down
+    ends the execution. Others of that algorithm would end likewise, each after an endless loop.
 
     `on_progress` is called for each run that has ended, `on_wait` a few times a second with the
     runs in progress.
@@ -187,10 +203,15 @@ def execute(
                 _count(outcome, result)
                 if on_progress is not None:
                     on_progress(_progress(outcome, len(unique), result))
-    except KeyboardInterrupt:
+                if whole and isinstance(result.error, BroughtDown):
+                    raise _BroughtDown
+    except (KeyboardInterrupt, _BroughtDown) as stopped:
         for result in owner.rest():
             _count(outcome, result)
-        raise Interrupted(outcome, len(unique)) from None
+        if isinstance(stopped, KeyboardInterrupt):
+            raise Interrupted(outcome, len(unique)) from None
+        ends = (outcome.done, outcome.reused, outcome.invalid, outcome.failed)
+        outcome.left = len(unique) - sum(len(ended) for ended in ends)
     return outcome
 
 

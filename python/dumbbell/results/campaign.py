@@ -128,6 +128,7 @@ class Campaign:
         retries: int = RETRIES,
         on_progress: Callable[[Progress], None] | None = None,
         on_wait: Callable[[Sequence[Running]], None] | None = None,
+        whole: bool = False,
     ) -> tuple[Outcome, Logbook]:
         """Run the missing runs, and keep their cost with the results.
 
@@ -164,6 +165,7 @@ class Campaign:
                 retries=retries,
                 places=self.places,
                 on_wait=on_wait,
+                whole=whole,
             )
         return outcome, book
 
@@ -192,7 +194,9 @@ class Campaign:
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Outcome:
         """Run the missing runs as `run` does, and raise DumbbellError if one failed."""
-        outcome, _ = self.run(large=large, jobs=jobs, retries=retries, on_progress=on_progress)
+        outcome, _ = self.run(
+            large=large, jobs=jobs, retries=retries, on_progress=on_progress, whole=True
+        )
         outcome.raise_for_failed(self.places)
         return outcome
 

@@ -14,6 +14,7 @@ from dumbbell.experiments.hunt.space import Point, Space
 from dumbbell.experiments.tune.paths import NetworkPath
 from dumbbell.experiments.tune.trying import Entrant, Runs, Trial
 from dumbbell.plan.expanding import PlannedRun
+from dumbbell.plan.places import Places
 from dumbbell.scenario.model import Scenario
 
 FIRST_SEED = 1
@@ -53,6 +54,7 @@ class Attempts(Runs):
         Runs that failed, with the reason: by the algorithm, the scenario and the repetition.
     """
 
+    whole = False
     failures: dict[tuple[Entrant, str, int], str] = field(default_factory=dict)
     _failed: dict[str, str] = field(default_factory=dict)
 
@@ -67,7 +69,7 @@ class Attempts(Runs):
                 if reason is not None:
                     self.failures[trial.identity] = reason
 
-    def take(self, outcome: Outcome) -> None:
+    def take(self, outcome: Outcome, where: Places) -> None:  # noqa: ARG002 - it names them
         """Remember the runs that failed."""
         self._failed |= {run.key: str(error) for run, error in outcome.failed}
 

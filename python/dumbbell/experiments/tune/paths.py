@@ -135,8 +135,12 @@ class NetworkPath:
                 flow["parameters"] = dict(values)
         scenario = Scenario.parse(table, self.source, own_algorithms)
         return PlannedRun(
-            test="tune",
-            axes={"path": self.name, "algorithm": choice, "parameters": _in_words(values)},
+            test="trial",
+            axes={
+                "path": self.name,
+                "algorithm": choice,
+                **({"parameters": _in_words(values)} if values else {}),
+            },
             repetition=repetition + 1,
             resolved=scenario.resolve(seed=_seed(self.name, repetition)).on(engine),
             windows={"main": Window(), **self.windows},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from dumbbell.algorithms.catalogue import OwnAlgorithms
 from dumbbell.engines import validity
@@ -14,7 +15,8 @@ from dumbbell.execution.executor import Outcome, Progress
 from dumbbell.execution.pools import Pool
 from dumbbell.experiments.tune.objectives import Objective
 from dumbbell.experiments.tune.paths import NetworkPath
-from dumbbell.plan.expanding import PlannedRun
+from dumbbell.plan.expanding import PlannedRun, places
+from dumbbell.plan.places import Places
 from dumbbell.quantities import taking
 from dumbbell.store.store import Store
 
@@ -65,6 +67,8 @@ class Runs:
         Further quantities to take of each run.
     on_progress
         Hears of each run that has come to its end.
+    whole
+        Whether every run is needed; see `executor.execute`.
     """
 
     objectives: tuple[Objective, ...]
@@ -74,6 +78,7 @@ class Runs:
     own_algorithms: OwnAlgorithms
     quantities: tuple[str, ...] = ()
     on_progress: Callable[[Progress], None] | None = None
+    whole: ClassVar[bool] = True
     count: int = 0
     invalid: list[str] = field(default_factory=list)
     _values: dict[tuple[Entrant, str, int], Mapping[str, float | None]] = field(
@@ -84,6 +89,7 @@ class Runs:
         """Make those that are not there yet."""
         missing = {trial.identity: trial for trial in trials if trial.identity not in self._values}
         planned = {identity: self._planned(trial) for identity, trial in missing.items()}
+        where = places(planned.values())
         outcome = executor.execute(
             [run.resolved for run in planned.values()],
             self.store,
@@ -91,8 +97,10 @@ class Runs:
             parallelism.workers(self.engine, self.jobs),
             self.on_progress,
             retries=RETRIES,
+            places=where,
+            whole=self.whole,
         )
-        self.take(outcome)
+        self.take(outcome, where)
         self.count += len(planned)
         self.invalid += [validity.described(*invalid) for invalid in outcome.invalid]
         taken_values = taking.of_runs(list(planned.values()), self._references, self.store)
@@ -101,9 +109,9 @@ class Runs:
             if run.resolved.key in by_key:
                 self._values[identity] = by_key[run.resolved.key]
 
-    def take(self, outcome: Outcome) -> None:
+    def take(self, outcome: Outcome, where: Places) -> None:
         """Raise DumbbellError if a run failed."""
-        outcome.raise_for_failed()
+        outcome.raise_for_failed(where)
 
     def _planned(self, trial: Trial) -> PlannedRun:
         entrant = trial.entrant
