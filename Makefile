@@ -65,7 +65,7 @@ help:
 	@echo 'make linux-modules   compare our algorithms with the modules of Debian'\''s linux-source-6.12: docs/linux-modules.md'
 	@echo 'make checklist   every algorithm by the clauses of RFC 9743, and BBR by the cases of its draft, in some minutes: docs/checklist.md'
 	@echo 'make hunt    the worst scenario of each algorithm, alone and next to CUBIC, in 30 minutes of processor time:'
-	@echo '             docs/hunt.md, docs/hunt-share.md, docs/hunt-harm.md'
+	@echo '             docs/hunt.md, docs/hunt-share.md, docs/hunt-harm.md (KERNEL_RUNS=3: on the kernel, too)'
 	@echo 'make studies    every study whole, in hours: docs/studies and the site ./report'
 	@echo 'make front   the verdicts on the statements of all studies: docs/studies/README.md (RESULTS=FOLDERS)'
 	@echo 'make commands   the command and the expected time of each figure: docs/studies/commands.md'
@@ -398,7 +398,8 @@ define hunted
 	rm -f hunted/$(1)/*/*.toml
 	for name in $$($(BIN)/dumbbell list algorithms --csv | tail -n +2 | cut -d, -f1); do \
 	  $(BIN)/dumbbell hunt $$name --goal $(1) $(2) --output hunted/$(1)/$$name || exit 1; done
-	PYTHONPATH=tools $(BIN)/python -m hunts --goal $(1) --hunted hunted/$(1) --hunt '$(2)' --markdown docs/$(3).md
+	PYTHONPATH=tools $(BIN)/python -m hunts --goal $(1) --hunted hunted/$(1) --hunt '$(2)' --markdown docs/$(3).md \
+	  $(if $(KERNEL_RUNS),--kernel-runs $(KERNEL_RUNS))
 
 endef
 

@@ -65,6 +65,9 @@ def test_the_page_has_what_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     regret, low, high = again.regret
     assert 0.2 < low < regret < high < 1
     assert again.sides == ["vegas", "cubic", "reno"]
+    found, quantity = tmp_path / "hunt/vegas.toml", SUBJECTS["goodput"].reference
+    one = replayed(found, quantity, Store(results), 3, against=["reno"])
+    assert (one.sides, one.means["vegas"]) == (["vegas", "reno"], again.means["vegas"])
     assert again.means[again.best].value > 2 * again.means["vegas"].value
 
 
@@ -84,6 +87,25 @@ def test_what_a_replay_leaves_open_is_apart() -> None:
     places = [text.index(f"where {replay.algorithm} is bad") for replay in (worse, sure, unsure)]
     assert places == sorted(places)
     assert places[1] < text.index(line(text, "replay leaves")) < places[2]
+
+
+def test_the_kernel_confirms_a_weakness_contradicts_it_or_leaves_it_open() -> None:
+    here = [made_up(name, [1, 1.1, 0.9], [4, 4.1, 3.9]) for name in ("vegas", "nv", "bbr")]
+    there = [
+        made_up("vegas", [1, 1.1, 0.9], [4, 4.2, 3.9]),
+        made_up("nv", [4, 4.1, 3.9], [4, 4.1, 3.9]),
+        made_up("bbr", [1, 4, 2], [4, 3, 5]),
+    ]
+    kernel = {replay.algorithm: replay for replay in there}
+    how = How("--points 40", 3, "hunt", kernel, 3)
+    text = page.page(SUBJECTS["goodput"], here, Others([], []), how)
+    assert line(text, "The kernel confirms").partition("The kernel")[2] == snapshot(
+        " confirms 1 of 3 weaknesses and contradicts 1. Its runs do not decide the others."
+    )
+    table = text[text.index("## On the kernel") :]
+    assert [
+        line(table, f"| {name} |").rsplit("| ", 1)[1] for name in ("Vegas", "TCP-NV", "BBR")
+    ] == (["confirmed |", "contradicted |", "open |"])
 
 
 def test_a_page_says_which_findings_are_known() -> None:

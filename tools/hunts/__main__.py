@@ -6,8 +6,9 @@ from pathlib import Path
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import DumbbellError
+from dumbbell.engines.choices import EngineName
 from dumbbell.store.store import Store
-from hunts.page import How, Others, page
+from hunts.page import How, Others, is_confirmed, page
 from hunts.replaying import replayed
 from hunts.subjects import SUBJECTS
 
@@ -19,6 +20,9 @@ def main() -> int:
     parser.add_argument("--goal", choices=list(SUBJECTS), default="goodput")
     parser.add_argument("--hunt", required=True, metavar="OPTIONS", help="options of each hunt")
     parser.add_argument("--runs", type=int, default=6, help="runs of each side in a replay")
+    parser.add_argument(
+        "--kernel-runs", type=int, default=0, help="runs of each side on the kernel; 0: none"
+    )
     parser.add_argument("--markdown", type=Path, required=True, metavar="FILE.md")
     parser.add_argument("--results", type=Path, default=Path("results"))
     options = parser.parse_args()
@@ -37,7 +41,19 @@ def main() -> int:
             else:
                 missing.append(name)
         others = Others(without, missing)
-        how = How(options.hunt, options.runs, place.name)
+        kernel = {
+            replay.algorithm: replayed(
+                place / replay.file,
+                subject.reference,
+                store,
+                options.kernel_runs,
+                against=[replay.best],
+                engine=EngineName.TESTBED,
+            )
+            for replay in filter(is_confirmed, replays)
+            if options.kernel_runs
+        }
+        how = How(options.hunt, options.runs, place.name, kernel, options.kernel_runs)
         text = page(subject, replays, others, how)
         options.markdown.write_text(text, encoding="utf-8")
     except DumbbellError as error:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from dumbbell.algorithms.labels import label_of
 from dumbbell.base import markdown, tree
@@ -35,11 +35,17 @@ class How:
         Runs of each side in a replay.
     place
         The folder of the scenario files, seen from the page.
+    kernel
+        What confirmed scenarios give on the kernel, by algorithm.
+    kernel_runs
+        Runs of each side there.
     """
 
     hunt: str
     runs: int
     place: str
+    kernel: Mapping[str, Replayed] = field(default_factory=dict)
+    kernel_runs: int = 0
 
 
 def page(
@@ -62,11 +68,8 @@ def page(
         How they were found and replayed.
     """
     runs, place = how.runs, how.place
-    confirmed = sorted(
-        (replay for replay in replays if replay.regret[1] >= WEAK),
-        key=lambda replay: -replay.regret[0],
-    )
-    open_ones = [replay for replay in replays if replay.regret[1] < WEAK]
+    confirmed = sorted(filter(is_confirmed, replays), key=lambda replay: -replay.regret[0])
+    open_ones = [replay for replay in replays if not is_confirmed(replay)]
     goal = "" if subject.goal == "goodput" else f"--goal {subject.goal} "
     return "\n".join(
         (
@@ -84,6 +87,7 @@ def page(
             "The search is small, and one scenario shows nothing about others. Read a row as a "
             "question about the algorithm: replay it, look at the runs and change the file.\n",
             markdown.table(_heads(subject), (_row(replay, place) for replay in confirmed)),
+            *_on_kernel(confirmed, how),
             *_rest(subject, open_ones, others, place),
             *_known(subject, confirmed, others),
             "## Replay one\n",
@@ -94,6 +98,46 @@ def page(
             "The file has the hunt's command and its claim as comments.\n",
         )
     )
+
+
+def is_confirmed(replay: Replayed) -> bool:
+    """Return whether the replay shows a weakness by its whole interval."""
+    return replay.regret[1] >= WEAK
+
+
+def _on_kernel(confirmed: Sequence[Replayed], how: How) -> Iterator[str]:
+    """Yield what the kernel gives in the confirmed scenarios."""
+    both = [(replay, how.kernel[replay.algorithm]) for replay in confirmed if how.kernel]
+    if not both:
+        return
+    agreed = sum(is_confirmed(there) for _, there in both)
+    refuted = sum(_is_refuted(there) for _, there in both)
+    yield "## On the kernel\n"
+    yield (
+        f"The same files on `{engines.named(EngineName.TESTBED).identity}`, {how.kernel_runs} runs "
+        f"of each side. The kernel confirms {agreed} of {len(both)} weaknesses and contradicts "
+        f"{refuted}. Its runs do not decide the others.\n"
+    )
+    heads = ("algorithm", "regret on the kernel", "simulated", "on the kernel it is")
+    yield markdown.table(heads, (_kernel_row(*pair) for pair in both))
+
+
+def _kernel_row(here: Replayed, there: Replayed) -> tuple[str, ...]:
+    outcome = "open"
+    if is_confirmed(there):
+        outcome = "confirmed"
+    elif _is_refuted(there):
+        outcome = "contradicted"
+    return (
+        label_of(here.algorithm),
+        with_interval(*there.regret),
+        with_interval(*here.regret),
+        outcome,
+    )
+
+
+def _is_refuted(replay: Replayed) -> bool:
+    return replay.regret[2] < WEAK
 
 
 def _heads(subject: Subject) -> tuple[str, ...]:
@@ -108,13 +152,12 @@ def _heads(subject: Subject) -> tuple[str, ...]:
 
 
 def _row(replay: Replayed, place: str) -> tuple[str, ...]:
-    regret, low, high = replay.regret
     return (
         label_of(replay.algorithm),
         replay.scenario,
         _mean(replay, replay.algorithm),
         f"{_mean(replay, replay.best)} ({label_of(replay.best)})",
-        with_interval(regret, low, high),
+        with_interval(*replay.regret),
         f"[{replay.file}]({place}/{replay.file})",
     )
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from dumbbell.base.documents import read_toml
+from dumbbell.base.errors import DumbbellError
+from dumbbell.base.labels import listing
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
 from dumbbell.experiments import on_scenario
@@ -56,7 +58,15 @@ class Replayed:
         return list(self.means)
 
 
-def replayed(file: Path, quantity: str, store: Store, runs: int) -> Replayed:
+def replayed(
+    file: Path,
+    quantity: str,
+    store: Store,
+    runs: int,
+    *,
+    against: Sequence[str] = AGAINST,
+    engine: EngineName = EngineName.SIMULATOR,
+) -> Replayed:
     """Run a scenario file with its algorithm and the references, and compare a goodput.
 
     `quantity` is its name with whose it is.
@@ -66,7 +76,7 @@ def replayed(file: Path, quantity: str, store: Store, runs: int) -> Replayed:
     """
     table = read_toml(file)
     algorithm = table["algorithm"]
-    sides = [algorithm, *(name for name in AGAINST if name != algorithm)]
+    sides = [algorithm, *(name for name in against if name != algorithm)]
     campaign = on_scenario.campaign(
         sides,
         file,
@@ -74,7 +84,7 @@ def replayed(file: Path, quantity: str, store: Store, runs: int) -> Replayed:
         runs=runs,
         seed=0,
         store=store,
-        engine=engines.named(EngineName.SIMULATOR),
+        engine=engines.named(engine),
     )
     outcome, _ = campaign.run()
     outcome.raise_for_failed(campaign.places)
@@ -83,6 +93,10 @@ def replayed(file: Path, quantity: str, store: Store, runs: int) -> Replayed:
     values: dict[str, list[float]] = {side: [] for side in sides}
     for run, quantities in taking.of_runs(planned, [quantity], store):
         values[run.axes["algorithm"]].append(quantities[quantity] or 0.0)
+    if without := [side for side, of_side in values.items() if not of_side]:
+        raise DumbbellError(
+            f"{file.name}: no valid run of {listing(without)}; the same command repeats it"
+        )
     return _compared(algorithm, table["title"], file, values)
 
 
