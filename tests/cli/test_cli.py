@@ -22,6 +22,7 @@ from command_line import Command, assert_refused, line
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import EngineError
 from dumbbell.engines.engine import Output, SimulatorEngine
+from dumbbell.engines.result import Run
 from dumbbell.execution.executor import execute
 from dumbbell.plan.expanding import scenarios
 from dumbbell.scenario.facts import algorithms
@@ -523,3 +524,22 @@ def test_output_into_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
         check=True,
     )
     assert "Traceback" not in done.stderr
+
+
+def test_a_simulation_is_read_once_to_be_shown(
+    dumbbell: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    get = Store.get
+
+    def counted(store: Store, key: str) -> Run:
+        read.append(key)
+        return get(store, key)
+
+    monkeypatch.setattr(Store, "get", counted)
+    (tmp_path / "one.toml").write_text(
+        'duration = "1s"\nnetwork = { rate = "1mbit", rtt = "20ms", queue = "1bdp" }\n'
+        'flow = [{ algorithm = "reno" }]\n'
+    )
+    assert dumbbell("simulate", "one.toml").code == 0
+    assert len(read) == 1

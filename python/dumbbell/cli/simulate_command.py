@@ -144,7 +144,8 @@ def simulate(
                 )
 
         spreads = consent.asking(perturbed, large=large)
-    simulated.show(campaign_of_runs, read, spreads, chosen_form)
+    runs_shown = [run for _, run in finished]
+    simulated.show(campaign_of_runs, runs_shown, read, spreads, chosen_form)
     pages.tell(campaign_of_runs, report)
     if outcome.failed or outcome.invalid:
         raise typer.Exit(1)

@@ -98,11 +98,12 @@ def finished(campaign: Campaign) -> list[tuple[PlannedRun, Run]]:
     return runs
 
 
-def show(campaign: Campaign, read: Read, spreads: Sequence[Spread], wanted: Form) -> None:
-    """Print what was run: of one run its totals, of several the means of their flows."""
-    runs = finished(campaign)
+def show(
+    campaign: Campaign, runs: Sequence[Run], read: Read, spreads: Sequence[Spread], wanted: Form
+) -> None:
+    """Print the finished runs: of one its totals, of several the means of their flows."""
     if wanted is Form.JSON:
-        as_data = [_as_dict(run) for _, run in runs]
+        as_data = [_as_dict(run) for run in runs]
         perturbed = {"perturbed": [spread.as_dict() for spread in spreads]} if spreads else {}
         verdicts = (
             {"outcomes": outcomes.rows(campaign.own_results())} if read.outcomes.claims else {}
@@ -110,13 +111,13 @@ def show(campaign: Campaign, read: Read, spreads: Sequence[Spread], wanted: Form
         content = as_data[0] if len(as_data) == 1 else {"runs": as_data}
         print_json({**content, **verdicts, **perturbed})
         return
-    tables = run_totals.of_runs([run for _, run in runs]) if runs else ()
+    tables = run_totals.of_runs(runs) if runs else ()
     if wanted is Form.CSV:
         for totals in itertools.islice(tables, 1):
             print_csv(*totals.flat())
         return
     if runs:
-        print_words(_about(campaign, read, [run for _, run in runs]))
+        print_words(_about(campaign, read, runs))
         print()
     for totals in tables:
         print_totals(totals)
@@ -128,8 +129,8 @@ def show(campaign: Campaign, read: Read, spreads: Sequence[Spread], wanted: Form
         print_words(line)
         print()
     if runs:
-        packets = sum(run.summary.packets for _, run in runs)
-        length = format_time(runs[0][1].summary.duration_ns)
+        packets = sum(run.summary.packets for run in runs)
+        length = format_time(runs[0].summary.duration_ns)
         times = f"{len(runs)} × " if len(runs) > 1 else ""
         print(f"{packets:,} packets in {times}{length}")
 
