@@ -243,6 +243,18 @@ def test_a_process_that_died_while_it_waited_is_replaced() -> None:
     assert apart.simulate(run.json).summary == first.summary
 
 
+def test_the_end_waits_for_no_child_that_does_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "_GRACE_S", 0.2)
+    child = apart.Child()
+    child._process.send_signal(signal.SIGSTOP)
+    closing = threading.Thread(target=child.close, daemon=True)
+    closing.start()
+    closing.join(10)
+    is_waiting = closing.is_alive()
+    child._process.send_signal(signal.SIGCONT)
+    assert not is_waiting
+
+
 def test_how_a_process_ended_is_told() -> None:
     assert apart._how(-signal.SIGSEGV) == snapshot("ended by SIGSEGV (memory that is not its own)")
     assert apart._how(3) == snapshot("ended with exit code 3")

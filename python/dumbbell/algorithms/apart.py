@@ -237,7 +237,12 @@ class Child:
                 pipe.close()
         if self._is_limited:
             self._kill_group()
-        self._process.wait()
+        try:
+            self._process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            # One that a busy or swapping machine does not let run would keep the command waiting.
+            self._process.kill()
+            self._process.wait()
         self._relay.join(_GRACE_S)
 
 
