@@ -467,10 +467,14 @@ CC_INLINE void cc_write_conn(struct tcp_sock *tp, const struct cc_conn *conn)
 		cc_pace((struct sock *)tp, conn->pacing_rate_bytes_per_s);
 }
 
+/* Record what the hook is given, if callbacks are kept. */
 CC_INLINE void cc_begin_record(struct cc_call *call, struct tcp_sock *tp, u32 hook)
 {
-	struct cc_record *record = cc_ring_reserve(&cc_records, sizeof(*record), 0);
+	struct cc_record *record;
 
+	if (!cc_settings.keep_callbacks)
+		return;
+	record = cc_ring_reserve(&cc_records, sizeof(*record), 0);
 	call->record = record;
 	if (!record) {
 		__sync_fetch_and_add(&cc_records_lost, 1);
@@ -499,8 +503,7 @@ CC_INLINE void cc_look(struct cc_call *call, struct tcp_sock *tp)
 CC_INLINE void cc_begin(struct cc_call *call, struct tcp_sock *tp, u32 hook)
 {
 	cc_look(call, tp);
-	if (cc_settings.keep_callbacks)
-		cc_begin_record(call, tp, hook);
+	cc_begin_record(call, tp, hook);
 }
 
 /* Apply the hook's changes; those to conn only if it may write. */
@@ -545,8 +548,7 @@ CC_INLINE u64 cc_on_init(const u64 *context)
 	cc_look(&call, tp);
 	/* The socket's own time is that of its last packet, which may be long ago. */
 	call.memory.conn.now_us = cc_clock_ns() / 1000;
-	if (cc_settings.keep_callbacks)
-		cc_begin_record(&call, tp, CC_ON_INIT);
+	cc_begin_record(&call, tp, CC_ON_INIT);
 	cc_this.init(cc_params(), call.memory.state, &call.memory.conn);
 	cc_submit(&call, 0);
 	cc_end(&call, tp, 1);
@@ -562,8 +564,7 @@ CC_INLINE u64 cc_on_ssthresh(const u64 *context)
 	if (cc_this.flags & CC_NEEDS_MARKED && call.flow)
 		call.memory.conn.is_marked =
 			call.flow->is_marked && call.flow->marked_lost_segs == tp->lost;
-	if (cc_settings.keep_callbacks)
-		cc_begin_record(&call, tp, CC_ON_SSTHRESH);
+	cc_begin_record(&call, tp, CC_ON_SSTHRESH);
 	segs = cc_this.ssthresh(cc_params(), call.memory.state, &call.memory.conn);
 	cc_submit(&call, segs);
 	if (cc_settings.start.kind > CC_START_STANDARD && call.flow)
@@ -675,8 +676,7 @@ CC_INLINE void cc_start_pace(struct cc_flow *flow, struct sock *sk, u64 rate, u8
 CC_INLINE void cc_call_cong_avoid(struct cc_call *call, struct tcp_sock *tp, u32 acked)
 {
 	call->argument.number = acked;
-	if (cc_settings.keep_callbacks)
-		cc_begin_record(call, tp, CC_ON_CONG_AVOID);
+	cc_begin_record(call, tp, CC_ON_CONG_AVOID);
 	cc_this.cong_avoid(cc_params(), call->memory.state, &call->memory.conn, acked);
 	cc_submit(call, 0);
 }
@@ -747,8 +747,7 @@ CC_INLINE u64 cc_on_cwnd_event(const u64 *context)
 	call.argument.number = event;
 	cc_look(&call, tp);
 	if (cc_this.cwnd_event) {
-		if (cc_settings.keep_callbacks)
-			cc_begin_record(&call, tp, CC_ON_CWND_EVENT);
+		cc_begin_record(&call, tp, CC_ON_CWND_EVENT);
 		cc_this.cwnd_event(cc_params(), call.memory.state, &call.memory.conn,
 				   event);
 		cc_submit(&call, 0);

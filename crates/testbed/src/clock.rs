@@ -42,6 +42,13 @@ impl Clock {
         &self.stalls
     }
 
+    /// Note a stall of the emulator, which alone does so.
+    #[cold]
+    pub(crate) fn stall(&self, gap_ns: u64) {
+        self.stalls.total_ns.fetch_add(gap_ns, Relaxed);
+        self.stalls.longest_ns.fetch_max(gap_ns, Relaxed);
+    }
+
     /// Real time since the run began in ns, with all stalls; negative before.
     #[inline]
     pub(crate) fn real_ns(&self) -> i64 {
@@ -70,7 +77,8 @@ impl Clock {
         u64::try_from(self.without_stalls(real_ns)).ok().map(Time)
     }
 
-    fn without_stalls(&self, real_ns: i64) -> i64 {
+    #[inline]
+    pub(crate) fn without_stalls(&self, real_ns: i64) -> i64 {
         real_ns - self.stalls.total_ns.load(Relaxed) as i64
     }
 }

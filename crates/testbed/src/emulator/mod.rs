@@ -424,8 +424,8 @@ impl<'a> Emulator<'a> {
             lateness: self.lateness,
             waiting: self.waiting,
             busy_permille,
-            stalled_ns: self.clock.stalled_ns(),
-            stalled_max_ns: self.clock.longest_ns(),
+            stalled_ns: self.clock.stalls().total_ns.load(Ordering::Relaxed),
+            stalled_max_ns: self.clock.stalls().longest_ns.load(Ordering::Relaxed),
             refused: self.refused,
         }
     }

@@ -6,9 +6,7 @@
 //! later by the length of the stall. The sum of all stalls is a guard of the run. The other parts of
 //! the run read the same time (`Clock`).
 
-use std::sync::atomic::Ordering::Relaxed;
-
-use crate::clock::Clock;
+use crate::clock::{Clock, Stalls};
 
 /// Shortest stall. All work of the emulator takes less time.
 const STALL_NS: i64 = 100_000;
@@ -18,14 +16,12 @@ const STALL_NS: i64 = 100_000;
 pub struct NetworkClock {
     clock: Clock,
     last_ns: i64,
-    stalled_ns: i64,
-    longest_ns: i64,
 }
 
 impl NetworkClock {
     /// A clock of the network that begins now.
     pub fn new(clock: Clock) -> Self {
-        Self { last_ns: clock.real_ns(), clock, stalled_ns: 0, longest_ns: 0 }
+        Self { last_ns: clock.real_ns(), clock }
     }
 
     /// Time since the run began without all stalls, in ns; negative before.
@@ -39,28 +35,14 @@ impl NetworkClock {
         let gap_ns = real_ns - self.last_ns;
         self.last_ns = real_ns;
         if gap_ns > STALL_NS && real_ns > 0 {
-            self.stall(gap_ns.min(real_ns));
+            self.clock.stall(gap_ns.min(real_ns) as u64);
         }
-        real_ns - self.stalled_ns
+        self.clock.without_stalls(real_ns)
     }
 
-    #[cold]
-    fn stall(&mut self, gap_ns: i64) {
-        self.stalled_ns += gap_ns;
-        self.longest_ns = self.longest_ns.max(gap_ns);
-        let stalls = self.clock.stalls();
-        stalls.total_ns.store(self.stalled_ns(), Relaxed);
-        stalls.longest_ns.store(self.longest_ns(), Relaxed);
-    }
-
-    /// Sum of all stalls, in ns.
-    pub fn stalled_ns(&self) -> u64 {
-        self.stalled_ns as u64
-    }
-
-    /// The longest stall, in ns.
-    pub fn longest_ns(&self) -> u64 {
-        self.longest_ns as u64
+    /// All stalls until now.
+    pub fn stalls(&self) -> &Stalls {
+        self.clock.stalls()
     }
 }
 
@@ -68,6 +50,7 @@ impl NetworkClock {
 mod tests {
     use super::*;
     use dumbbell_network::Span;
+    use std::sync::atomic::Ordering::Relaxed;
 
     #[test]
     fn time_stops_while_nobody_looks_for_long() {
@@ -77,8 +60,7 @@ mod tests {
         assert_eq!(clock.at(3_000_000), 0);
         assert_eq!((clock.at(3_050_000), clock.at(3_150_000)), (50_000, 150_000));
         assert_eq!(clock.at(5_150_000), 150_000);
-        assert_eq!((clock.stalled_ns(), clock.longest_ns()), (5_000_000, 3_000_000));
-        let shared = clock.clock.stalls();
+        let shared = clock.stalls();
         assert_eq!(
             (shared.total_ns.load(Relaxed), shared.longest_ns.load(Relaxed)),
             (5_000_000, 3_000_000)
