@@ -65,6 +65,7 @@ struct inet_connection_sock {
 
 struct tcp_rack {
 	u32 rtt_us;
+	u32 end_seq;
 } BY_NAME;
 
 struct tcp_sock {
@@ -256,7 +257,12 @@ int watch_state(u64 *arguments)
 static void note_rtt(struct cc_flow *flow, const struct tcp_sock *tcp)
 {
 	u32 resent_back_segs = tcp->total_retrans - tcp->retrans_out;
-	u8 is_ambiguous = resent_back_segs != flow->resent_back_segs;
+	/*
+	 * A retransmission has arrived or is lost. Data from beyond the recovery point shows
+	 * that it is lost; the round-trip time is then that of this data.
+	 */
+	u8 is_new = (s32)(tcp->rack.end_seq - tcp->high_seq) > 0;
+	u8 is_ambiguous = resent_back_segs != flow->resent_back_segs && !is_new;
 	u32 rtt_us = tcp->rack.rtt_us;
 
 	flow->resent_back_segs = resent_back_segs;
