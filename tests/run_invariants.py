@@ -12,8 +12,8 @@ from dumbbell.contract.scenario import Classes, Flow, GilbertElliott, LinkConfig
 from dumbbell.contract.summary import FlowSummary, QueueSummary
 from dumbbell.engines.result import Run
 from dumbbell.plan.windows import BUILT_IN
-from dumbbell.quantities import flow_totals
 from dumbbell.quantities.rates import utilisation
+from dumbbell.quantities.view import view_of
 from dumbbell.scenario import facts
 
 S = 10**9
@@ -122,7 +122,7 @@ def _assert_carried(run: Run, link: LinkConfig, queue: QueueSummary) -> None:
 
 def _assert_used_at_most_fully(run: Run) -> None:
     """Check in every window that each link sends what it can at most, and is used no more."""
-    view = flow_totals.view_of(run)
+    view = view_of(run)
     for link, window in itertools.product(facts.sampled_links(run.scenario), BUILT_IN):
         seen = view.of_queue(link.name, window)
         sent_bytes = None if seen is None else seen.grown("departed_bytes")

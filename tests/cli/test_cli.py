@@ -22,9 +22,9 @@ from command_line import Command, assert_refused, line
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import EngineError
 from dumbbell.engines.engine import Output, SimulatorEngine
-from dumbbell.engines.result import Run
 from dumbbell.execution.executor import execute
 from dumbbell.plan.expanding import scenarios
+from dumbbell.quantities import view
 from dumbbell.scenario.facts import algorithms
 from dumbbell.store.failures import failures
 from dumbbell.store.store import Store
@@ -529,17 +529,22 @@ def test_output_into_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
 def test_a_simulation_is_read_once_to_be_shown(
     dumbbell: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read: list[str] = []
-    get = Store.get
+    calls: list[str] = []
 
-    def counted(store: Store, key: str) -> Run:
-        read.append(key)
-        return get(store, key)
+    def count(place: Any, name: str) -> None:
+        call = getattr(place, name)
 
-    monkeypatch.setattr(Store, "get", counted)
+        def counted(*arguments: Any) -> Any:
+            calls.append(name)
+            return call(*arguments)
+
+        monkeypatch.setattr(place, name, counted)
+
+    count(Store, "get")
+    count(view, "flows_of")
     (tmp_path / "one.toml").write_text(
         'duration = "1s"\nnetwork = { rate = "1mbit", rtt = "20ms", queue = "1bdp" }\n'
         'flow = [{ algorithm = "reno" }]\n'
     )
     assert dumbbell("simulate", "one.toml").code == 0
-    assert len(read) == 1
+    assert calls == ["get", "flows_of"]

@@ -15,6 +15,7 @@ from dumbbell.quantities.cells import Shown, Totals
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.responsiveness import trimmed_mean
 from dumbbell.quantities.totals import mean
+from dumbbell.quantities.view import view_of
 from sample_runs import scenario
 
 LOSSY = {"loss": [{"place": "receiver", "probability": "1%"}]}
@@ -149,10 +150,8 @@ PROBE = {
 def test_the_responsiveness_of_an_empty_path_is_that_of_its_round_trip() -> None:
     run = ran([PROBE])
     alone_ms = 40 + 8 * (100 + 52 + 52) / 10e6 * 1000
-    assert taking.take(flow_totals.view_of(run), parse("foreign_rtt_ms")) == pytest.approx(
-        alone_ms, rel=1e-3
-    )
-    rpm = taking.take(flow_totals.view_of(run), parse("responsiveness_rpm"))
+    assert taking.take(view_of(run), parse("foreign_rtt_ms")) == pytest.approx(alone_ms, rel=1e-3)
+    rpm = taking.take(view_of(run), parse("responsiveness_rpm"))
     assert rpm == pytest.approx(60 / (alone_ms / 1000), rel=1e-3)
 
 
@@ -162,7 +161,7 @@ def test_load_makes_a_path_less_responsive_unless_queues_are_apart() -> None:
     for discipline in ("drop-tail", "fq-codel"):
         queue = {"limit": "100p", "discipline": discipline}
         run = ran([PROBE, {"algorithm": "cubic"}], network={"queue": queue})
-        view = flow_totals.view_of(run)
+        view = view_of(run)
         names = ("foreign_rtt_ms", "loaded_rtt_ms", "responsiveness_rpm")
         taken = [taking.take(view, parse(name)) or 0.0 for name in names]
         by_discipline[discipline] = dict(zip(names, taken, strict=True))

@@ -27,6 +27,7 @@ from dumbbell.execution.executor import in_order_of_completion
 from dumbbell.quantities import flow_totals
 from dumbbell.quantities.equal_flows import name_of
 from dumbbell.quantities.rates import goodput_mbit_per_s
+from dumbbell.quantities.view import view_of
 from dumbbell.scenario import draws, facts
 from dumbbell.scenario.model_hosts import CLOCK_PPM
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -149,6 +150,6 @@ def _goodputs(run: Run) -> Mapping[str, float]:
     """Return the goodput of each flow while it lasts; equal ones without samples count together."""
     return {
         name_of(row.flows): goodput_mbit_per_s(row) or 0.0
-        for row in flow_totals.rows(flow_totals.view_of(run))
+        for row in flow_totals.rows(view_of(run))
         if row.span.seconds > 0
     }

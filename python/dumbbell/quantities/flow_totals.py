@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.result import Run
-from dumbbell.plan.windows import Window
 from dumbbell.quantities import datagrams as of_datagrams
 from dumbbell.quantities import equal_flows, losses
 from dumbbell.quantities.cells import Totals
@@ -22,7 +21,7 @@ from dumbbell.quantities.rates import (
 from dumbbell.quantities.shown import count, number, percent, percentile
 from dumbbell.quantities.spans import Span
 from dumbbell.quantities.subjects import Flow
-from dumbbell.quantities.view import FlowsView, RunView, known
+from dumbbell.quantities.view import FlowsView, RunView, known, view_of
 from dumbbell.scenario import facts
 
 _APART: Final = ("least of a flow", "most of a flow")
@@ -64,11 +63,6 @@ def goodputs(run: Run) -> list[dict[str, Any]]:
         }
         for view in rows(view_of(run))
     ]
-
-
-def view_of(run: Run) -> RunView:
-    """Return a run as quantities read it, with the windows that every test has."""
-    return RunView(run, {"main": Window()}, {})
 
 
 def rows(run: RunView, few: float = math.inf) -> list[FlowsView]:

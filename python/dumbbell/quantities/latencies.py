@@ -8,11 +8,10 @@ from typing import Any, Final
 import polars as pl
 
 from dumbbell.engines.result import Run
-from dumbbell.plan.windows import Window
 from dumbbell.quantities import latency, queries
 from dumbbell.quantities.spans import Span
 from dumbbell.quantities.subjects import Flow
-from dumbbell.quantities.view import FlowsView, RunView
+from dumbbell.quantities.view import FlowsView, RunView, view_of
 from dumbbell.scenario import facts
 
 _TAKEN: Final = (
@@ -50,7 +49,7 @@ def latencies(run: Run) -> pl.DataFrame:
     counted. A transfer over several connections ends with the last of them. Flows that answer
     queries together have a second row for these, which end with their last answer.
     """
-    view = RunView(run, {"main": Window()}, {})
+    view = view_of(run)
     rows = [row for flows in kinds(view.flows) for row in _rows(view, flows)]
     return pl.DataFrame(rows, schema=_SCHEMA)
 

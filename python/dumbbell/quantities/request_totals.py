@@ -12,7 +12,6 @@ from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.result import Run
 from dumbbell.quantities import counters, latency
 from dumbbell.quantities.cells import Shown, Totals
-from dumbbell.quantities.flow_totals import view_of
 from dumbbell.quantities.latencies import kinds, latencies
 from dumbbell.quantities.responsiveness import (
     foreign_rtt_ms,
@@ -22,7 +21,7 @@ from dumbbell.quantities.responsiveness import (
 )
 from dumbbell.quantities.shown import count, number, percentile
 from dumbbell.quantities.spans import Span
-from dumbbell.quantities.view import FlowsView
+from dumbbell.quantities.view import FlowsView, view_of
 from dumbbell.scenario import facts
 
 _PER_MILLE: Final = {"50": 500, "90": 900, "99": 990, "999": 999}

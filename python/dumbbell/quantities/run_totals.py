@@ -13,12 +13,12 @@ from dumbbell.engines.result import Run
 from dumbbell.quantities import flow_totals, request_totals, totals
 from dumbbell.quantities.cells import Totals
 from dumbbell.quantities.equal_flows import FEW, name_of
-from dumbbell.quantities.flow_totals import rows, view_of
+from dumbbell.quantities.flow_totals import rows
 from dumbbell.quantities.modes import mode_entries, mode_share
 from dumbbell.quantities.rates import utilisation
 from dumbbell.quantities.shown import count, number, percent
 from dumbbell.quantities.spans import Span
-from dumbbell.quantities.view import FlowsView, QueueView, RunView
+from dumbbell.quantities.view import FlowsView, QueueView, RunView, view_of
 from dumbbell.scenario import facts
 
 

@@ -202,6 +202,12 @@ class RunView:
         return self.samples("queues", _OF_QUEUES).get(number)
 
 
+@remembered
+def view_of(run: Run) -> RunView:
+    """Return a run as quantities read it, with the windows that every test has."""
+    return RunView(run, {"main": Window()}, {})
+
+
 @dataclass(frozen=True)
 class FlowsView:
     """Some flows of a run in a window.

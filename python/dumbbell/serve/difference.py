@@ -9,11 +9,12 @@ from typing import Final
 
 from dumbbell.base.labels import number
 from dumbbell.engines.result import Run
-from dumbbell.quantities import flow_totals, taking, titles
+from dumbbell.quantities import taking, titles
 from dumbbell.quantities.reference import parse
 from dumbbell.quantities.registry import Quantity
 from dumbbell.quantities.subjects import Absent, Flow
 from dumbbell.quantities.taken import placed_in
+from dumbbell.quantities.view import view_of
 from dumbbell.reports import columns
 from dumbbell.serve.picked import Pick
 
@@ -65,7 +66,7 @@ def flows(first: Run, second: Run) -> Iterator[Row]:
 
 
 def _sampled(run: Run) -> Sequence[Flow]:
-    return [flow for flow in flow_totals.view_of(run).flows if flow.is_sampled]
+    return [flow for flow in view_of(run).flows if flow.is_sampled]
 
 
 def _row(what: str, one: str | None, other: str | None, first: Run, second: Run) -> Row:
@@ -90,14 +91,14 @@ def _value(run: Run, name: str | None) -> float | None:
     if name is None:
         return None
     try:
-        return taking.take(flow_totals.view_of(run), parse(name))
+        return taking.take(view_of(run), parse(name))
     except Absent:
         return None
 
 
 def _window(run: Run, name: str | None) -> str | None:
     """Say which part of a run a quantity is of."""
-    return None if name is None else placed_in(flow_totals.view_of(run), parse(name))
+    return None if name is None else placed_in(view_of(run), parse(name))
 
 
 def _difference(first: float | None, second: float | None, quantity: Quantity) -> tuple[str, str]:

@@ -21,8 +21,7 @@ from dumbbell.figures.kinds.overlay import OverlayFigure
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
-from dumbbell.quantities import flow_totals
-from dumbbell.quantities.view import RunView
+from dumbbell.quantities.view import RunView, view_of
 from dumbbell.reports import pictures
 from dumbbell.reports.pictures import Picture
 from dumbbell.results import experiments
@@ -85,7 +84,7 @@ class Picked:
         for pick in self.picks:
             axes = {"run": pick.label}
             if grid.matches(axes, where):
-                yield axes, flow_totals.view_of(pick.run)
+                yield axes, view_of(pick.run)
 
     def left_out(self, test: str) -> int:
         """Return 0: invalid ones are shown, and marked."""
