@@ -89,7 +89,8 @@ impl Recovery {
             // Rounded up as in the RFC. The RFC divides by RecoverFS, the flight at the loss. Linux
             // divides by the window at that time (prior_cwnd in tcp_cwnd_reduction), and so does
             // this.
-            let allowed = (self.ssthresh * self.delivered).div_ceil(self.prior_cwnd);
+            // An algorithm of a user's own may have left a window of 0.
+            let allowed = (self.ssthresh * self.delivered).div_ceil(self.prior_cwnd.max(1));
             allowed.saturating_sub(self.sent)
         } else {
             self.reduction_bound(progress).min(self.ssthresh - in_flight)
