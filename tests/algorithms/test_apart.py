@@ -21,7 +21,8 @@ from dumbbell import _core
 from dumbbell.algorithms import apart, catalogue
 from dumbbell.base.errors import BroughtDown, Cancelled, DumbbellError
 from dumbbell.cli import commands
-from dumbbell.conformance import behaviour, probe, starting
+from dumbbell.conformance import behaviour, fuzzing, probe, starting
+from dumbbell.conformance.verdicts import Verdict
 from dumbbell.engines.cancelling import CancelToken
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
@@ -102,6 +103,22 @@ def test_the_command_says_it_and_ends_with_1(
         printed = capsys.readouterr()
         assert (stopped.value.code, printed.out) == (1, "")
         assert_told(printed.err)
+
+
+def test_a_window_of_zero_does_not_stop_the_simulator() -> None:
+    write("zero", f"cc_additive_increase(conn, {GROWS}, acked)", "conn->cwnd_segs = 0")
+    table = {
+        "duration": "5s",
+        "network": {
+            "rate": "20mbit",
+            "rtt": "20ms",
+            "queue": "20p",
+            "loss": [{"place": "receiver", "probability": 0.01}],
+        },
+        "flow": [{"algorithm": "./zero.c"}],
+    }
+    for seed in range(1, 9):
+        assert SimulatorEngine().run(Scenario.parse({**table, "seed": seed}).resolve()).summary
 
 
 @traps
@@ -201,8 +218,13 @@ def test_one_that_never_ends_can_be_cancelled() -> None:
 def test_a_check_gives_up_on_one_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "PATIENCE_S", 1)
     write("endless", REDUCES, f"{REDUCES}\n\tfor (;;)\n\t\t;")
-    (row,) = behaviour.rows(catalogue.read("./endless.c"))
+    algorithm = catalogue.read("./endless.c")
+    (row,) = behaviour.rows(algorithm)
     assert row.message == snapshot("a simulation has not ended after 1 s")
+    first, *others = fuzzing.rows("endless", algorithm.code)
+    assert (first.verdict, first.message) == (Verdict.FAILED, "ssthresh does not end")
+    assert first.remedy == fuzzing.ENDLESS
+    assert [row.verdict for row in others] == [Verdict.NOT_CHECKED] * 2
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@
  *   repeat  the same calls twice: they must end in the same bytes
  *
  * Calls are made in a child, so that the parent survives an algorithm's faults. A failing
- * sequence is shortened and printed call by call; then the exit code is 1.
+ * sequence is shortened and printed call by call; then the exit code is 1, or 3 if a hook
+ * does not end.
  */
 #define CC_VIEW /* filled in here */
 #include "cc.h"
@@ -48,7 +49,7 @@ static const u32 *const state_bytes[] = {ALGORITHMS};
 
 enum part { RULES, LIMITS, REPEAT };
 
-enum fault { NONE, CRASH, ZERO, BEYOND, ANSWER, FOREIGN, DIFFERENT };
+enum fault { NONE, CRASH, ENDLESS, ZERO, BEYOND, ANSWER, FOREIGN, DIFFERENT };
 
 /* A play: its steps are seeds from which their arguments are drawn. */
 struct play {
@@ -74,6 +75,7 @@ struct result {
 	u32 step;
 	u32 fault;
 	u64 calls;
+	const char *called; /* the latest that was called */
 	char words[160];
 };
 
@@ -213,6 +215,7 @@ static void judge_query(struct world *world, const struct cc_conn *before,
 		struct cc_conn before = (world)->conn;                               \
 		if ((world)->play->algorithm->hook) {                                \
 			soil_stack((world)->pattern);                                \
+			result->called = #hook;                                      \
 			(world)->play->algorithm->hook((world)->play->params,        \
 						       (world)->state, __VA_ARGS__); \
 			result->calls++;                                             \
@@ -241,6 +244,7 @@ static u32 ask_ssthresh(struct world *world)
 	u32 answer;
 
 	soil_stack(world->pattern);
+	result->called = "ssthresh";
 	answer = play->algorithm->ssthresh(play->params, world->state, &world->conn);
 	judge_query(world, &before, "ssthresh");
 	return answered(answer, "ssthresh");
@@ -257,6 +261,7 @@ static u32 ask_undo(struct world *world)
 	if (!play->algorithm->undo_cwnd)
 		return cc_max(conn->cwnd_segs, conn->prior_cwnd_segs);
 	soil_stack(world->pattern);
+	result->called = "undo_cwnd";
 	answer = play->algorithm->undo_cwnd(play->params, world->state, conn);
 	judge_query(world, &before, "undo_cwnd");
 	return answered(answer, "undo_cwnd");
@@ -559,6 +564,7 @@ static enum fault in_child(void (*work)(const struct play *), const struct play 
 	pid_t child;
 
 	result->fault = NONE;
+	result->called = "a hook";
 	fflush(NULL);
 	child = fork();
 	if (!child) {
@@ -573,11 +579,12 @@ static enum fault in_child(void (*work)(const struct play *), const struct play 
 		exit(2);
 	}
 	if (result->fault == NONE && WIFSIGNALED(status)) {
+		u8 endless = WTERMSIG(status) == SIGALRM;
+
 		snprintf(result->words, sizeof(result->words),
-			 WTERMSIG(status) == SIGALRM ? "a hook does not end%s"
-						     : "a hook is stopped by: %s",
-			 WTERMSIG(status) == SIGALRM ? "" : strsignal(WTERMSIG(status)));
-		result->fault = CRASH;
+			 endless ? "%s does not end%s" : "%s is stopped by: %s",
+			 result->called, endless ? "" : strsignal(WTERMSIG(status)));
+		result->fault = endless ? ENDLESS : CRASH;
 	} else if (result->fault == NONE && status) {
 		snprintf(result->words, sizeof(result->words), "a hook leaves C's rules");
 		result->fault = CRASH;
@@ -631,9 +638,11 @@ static void report(struct play *play_found, enum fault fault)
 	const struct cc_algorithm *algorithm = play_found->algorithm;
 	char words[sizeof(result->words)];
 
-	/* Do not shorten endless loops: each attempt takes the full time. */
 	memcpy(words, result->words, sizeof(words));
-	if (strncmp(words, "a hook does not end", 19) != 0)
+	/* Shorten an endless loop in one step: each attempt takes the full time. */
+	if (fault == ENDLESS)
+		play_found->count = result->step + 1;
+	else
 		shorten(play_found, fault);
 	fprintf(report_file, "%s\n", words);
 	fprintf(report_file, "%s with", algorithm->name);
@@ -645,7 +654,8 @@ static void report(struct play *play_found, enum fault fault)
 	if (!verbose)
 		fprintf(report_file, "(%u steps)\n", play_found->count);
 	setvbuf(report_file, NULL, _IONBF, 0);
-	in_child(play, play_found, 0);
+	if (verbose || fault != ENDLESS)
+		in_child(play, play_found, 0);
 	fprintf(report_file, "\n");
 }
 
@@ -668,7 +678,7 @@ int main(int count, char **arguments)
 	fault = in_child(play_all, NULL, 1);
 	if (fault != NONE) {
 		report(make_play(result->sequence), fault);
-		return 1;
+		return fault == ENDLESS ? 3 : 1;
 	}
 	fprintf(report_file, "%llu calls\n", result->calls);
 	return 0;

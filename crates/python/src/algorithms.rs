@@ -68,11 +68,7 @@ pub(crate) fn fuzz_algorithm(
     cancel: Option<Py<CancelToken>>,
 ) -> PyResult<String> {
     as_json(py, cancel, |cancelled| {
-        let fuzzer = user_defined::Fuzzer::new(&[(name, code)], cancelled)?;
-        user_defined::Part::ALL
-            .into_iter()
-            .map(|part| fuzzer.run(part))
-            .collect::<Result<Vec<_>, _>>()
+        user_defined::Fuzzer::new(&[(name, code)], cancelled)?.run_all()
     })
 }
 

@@ -45,6 +45,8 @@ pub struct Fuzzed {
     pub part: Part,
     /// True if no call violated it; none: it was not checked.
     pub passed: Option<bool>,
+    /// True if a hook does not end.
+    pub endless: bool,
     /// Number of calls, the violation, or the reason why nothing was checked. The first line is a
     /// summary; one line for each call follows.
     pub message: String,
@@ -53,6 +55,9 @@ pub struct Fuzzed {
 /// Longest time for a part, and the extra time for each algorithm.
 const PATIENCE: Duration = Duration::from_secs(60);
 const PATIENCE_EACH: Duration = Duration::from_secs(5);
+
+/// Exit code of the program if a hook does not end.
+const EXIT_ENDLESS: i32 = 3;
 
 /// Name of the program's file. No algorithm can have it, as it is no identifier.
 const PROGRAM_FILE: &str = "random-calls.c";
@@ -112,7 +117,7 @@ impl<'a> Fuzzer<'a> {
             (Part::Rules, Ok(program)) => program,
             (Part::Rules, Err(why)) => {
                 let message = format!("the compiler has no sanitizers: {why}");
-                return Ok(Fuzzed { part, passed: None, message });
+                return Ok(Fuzzed { part, passed: None, endless: false, message });
             }
             _ => &self.plain,
         };
@@ -129,14 +134,31 @@ impl<'a> Fuzzer<'a> {
             }
             Err(ended) => {
                 let message = format!("the calls do not end: {ended}");
-                return Ok(Fuzzed { part, passed: Some(false), message });
+                return Ok(Fuzzed { part, passed: Some(false), endless: true, message });
             }
         };
         let message = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
         let messages = String::from_utf8_lossy(&output.stderr);
         let why = messages.lines().find_map(|line| of_sanitizer(line, &messages));
         let message = why.map_or(message.clone(), |why| format!("{why}\n{message}"));
-        Ok(Fuzzed { part, passed: Some(output.status.success()), message })
+        let endless = output.status.code() == Some(EXIT_ENDLESS);
+        Ok(Fuzzed { part, passed: Some(output.status.success()), endless, message })
+    }
+
+    /// Check all properties, up to one for which a hook does not end: it would not end for the
+    /// others either.
+    ///
+    /// # Errors
+    /// As `run`.
+    pub fn run_all(&self) -> Result<Vec<Fuzzed>, LoadError> {
+        let mut all = Vec::new();
+        for part in Part::ALL {
+            all.push(self.run(part)?);
+            if all.last().is_some_and(|fuzzed| fuzzed.endless) {
+                break;
+            }
+        }
+        Ok(all)
     }
 }
 

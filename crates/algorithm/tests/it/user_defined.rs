@@ -170,6 +170,14 @@ fn the_fuzzer_finds_what_breaks_the_rules_and_shortens_it() {
 }
 
 #[test]
+fn the_fuzzer_names_a_hook_that_does_not_end_and_tries_nothing_further() {
+    let code = file("own_p", "while (acked > 2) __asm__ volatile(\"\");", "");
+    let all = Fuzzer::new(&[("own_p", &code)], &NEVER).unwrap().run_all().unwrap();
+    let [fuzzed] = all.as_slice() else { panic!("{} parts", all.len()) };
+    assert!(fuzzed.endless && fuzzed.message.starts_with("cong_avoid does not end\n"));
+}
+
+#[test]
 fn what_it_may_only_read_is_const() {
     for (field, value) in [("state", 9), ("cwnd_limited", 77), ("in_flight_segs", 0)] {
         let message = refused("own_k", &file("own_k", &format!("conn->{field} = {value};"), ""));
