@@ -73,6 +73,14 @@ def test_what_cannot_be_set_is_refused(text: str, wanted: str) -> None:
     assert str(refused.value.key).partition(".")[0] == "set"
 
 
+@pytest.mark.parametrize("second", ["60ms", "80ms"])
+def test_no_value_is_lost_to_another_of_its_key(second: str) -> None:
+    with pytest.raises(InputError) as refused:
+        changes.parsed(["network.rtt=80ms", "flow.1.count=2", f"network.rtt={second}"])
+    assert (refused.value.key, refused.value.value) == ("set.network.rtt", second)
+    assert str(refused.value.valid).endswith("network.rtt=80ms")
+
+
 @pytest.mark.parametrize(
     ("text", "key"),
     [("network.rtt=80", "network.rtt"), ("network.rttt=80ms", "network.rttt")],

@@ -170,9 +170,9 @@ def _forked(
 ) -> Campaign:
     """Return the campaign of a fork, and say what of the study the fork has not."""
     from dumbbell.experiments.forks import content, forking
-    from dumbbell.scenario.changes import Change
+    from dumbbell.scenario.changes import parsed
 
-    forked = content.fork(original.study, [Change.parse(text) for text in changes], name)
+    forked = content.fork(original.study, parsed(changes), name)
     campaign = forking.campaign(forked, original, is_kept=is_kept)
     say.print(f"The fork is {campaign.study.name}", soft_wrap=True)
     for line in forked.left_out:

@@ -111,13 +111,13 @@ def simulate(
     from dumbbell.experiments import phases, scenario_files
     from dumbbell.plan.tests import check_count
     from dumbbell.results.plans import Plan
-    from dumbbell.scenario.changes import Change
+    from dumbbell.scenario.changes import parsed
     from dumbbell.store.store import Store
 
     if tables is not None:
         written.check(tables)
     check_count(perturb or 0)
-    made = [Change.parse(text) for text in changes or []]
+    made = parsed(changes or [])
     read = scenario_files.read(scenario, made, duration, command="simulate")
     first = read.seed if seed is None else seed
     part = simulated.Wanted(pcap_flow or [], pcap_from, pcap_to)

@@ -64,10 +64,10 @@ def validate(
     from dumbbell.experiments.validate import validating
     from dumbbell.inference.equivalence import Verdict
     from dumbbell.reports import validate_page
-    from dumbbell.scenario.changes import Change
+    from dumbbell.scenario.changes import parsed
     from dumbbell.store.store import Store
 
-    made = [Change.parse(text) for text in changes or []]
+    made = parsed(changes or [])
     read = scenario_files.read(scenario, made, duration, command="validate", prefix="validate-")
     campaigns = validating.campaigns(read, runs=runs, seed=seed, store=Store(results))
     for campaign_of_engine in campaigns:

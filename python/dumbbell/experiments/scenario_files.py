@@ -94,6 +94,7 @@ def read(
         with placed(key="duration"):
             parse_time(duration)
         made.append(Change("duration", duration))
+    altering.check_once(made)
     typed, file = file, library.file(file)
     content = altering.changed(Scenario.table(file), made)
     try:

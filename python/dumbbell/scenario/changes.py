@@ -90,6 +90,27 @@ def _value(text: str) -> Any:
         return text
 
 
+def parsed(texts: Sequence[str]) -> list[Change]:
+    """Read changes as options give them, each key once."""
+    made = [Change.parse(text) for text in texts]
+    check_once(made)
+    return made
+
+
+def check_once(changes: Sequence[Change]) -> None:
+    """Refuse two values for a key, of which one would be lost."""
+    first: dict[str, Change] = {}
+    for change in changes:
+        other = first.setdefault(change.key, change)
+        if other is not change:
+            raise InputError(
+                "is set twice",
+                key=f"{KEY}.{change.key}",
+                value=change.value,
+                valid=f"one value for it; the other is {other}",
+            )
+
+
 def changed(table: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
     """Return the table of a scenario file with changes, in their order."""
     # Deep, as changes reach into tables that the caller may use for another run.
