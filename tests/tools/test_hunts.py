@@ -65,8 +65,8 @@ def test_the_page_has_what_replays(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     regret, low, high = again.regret
     assert 0.2 < low < regret < high < 1
     assert again.sides == ["vegas", "cubic", "reno"]
-    found, quantity = tmp_path / "hunt/vegas.toml", SUBJECTS["goodput"].reference
-    one = replayed(found, quantity, Store(results), 3, against=["reno"])
+    scenario, quantity = tmp_path / "hunt/vegas.toml", SUBJECTS["goodput"].reference
+    one = replayed(scenario, quantity, Store(results), 3, against=["reno"])
     assert (one.sides, one.means["vegas"]) == (["vegas", "reno"], again.means["vegas"])
     assert again.means[again.best].value > 2 * again.means["vegas"].value
 
