@@ -154,6 +154,7 @@ def test_mixes_are_read() -> None:
         ({"rate": 5}, "rate"),
         ({"buffer": "0p"}, "buffer"),
         ({"duration": "5"}, "duration"),
+        ({"duration": "1ns", "rtt": "40ms"}, "duration.*1ns.*; valid: 80ms or more"),
         ({"stack": "windows"}, "stack"),
         ({"runs": 0}, "runs"),
         ({"loss": "1.5"}, "loss"),

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from command_line import Command
+from command_line import Command, assert_refused
 from dumbbell.base.errors import InputError
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.experiments import sweeps
@@ -208,6 +208,17 @@ def test_slow_starts_are_an_axis(dumbbell: Command) -> None:
         output = dumbbell("compare", "reno", *path, "--slow-start", wrong)
         assert output.code == 2
         assert problem in output.err
+
+
+@pytest.mark.parametrize("command", [("compare", "reno"), ("compete", "reno", "cubic")])
+@pytest.mark.parametrize("rtt", ["200ms", "10ms,200ms"])
+def test_runs_that_measure_nothing_are_refused(
+    dumbbell: Command, command: tuple[str, ...], rtt: str
+) -> None:
+    output = dumbbell(*command, "--rate", "5mbit", "--rtt", rtt, "--duration", "399ms")
+    assert_refused(output)
+    assert '--duration: "399ms": shorter than' in output.err
+    assert output.err.endswith("valid: 400ms or more\n")
 
 
 def test_a_wrong_algorithm_is_refused(dumbbell: Command) -> None:

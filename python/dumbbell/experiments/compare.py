@@ -129,6 +129,7 @@ def campaign(
 ) -> Campaign:
     """Keep a comparison in a results folder and return what is to be run; see `compare`."""
     setting.check()
+    setting.check_duration()
     check_runs(runs)
     content = _content(_mixes(algorithms, flows), setting)
     store.create()

@@ -11,6 +11,7 @@ from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import (
     QUEUE_EXAMPLES,
+    format_time,
     parse_probability,
     parse_queue,
     parse_rate,
@@ -25,6 +26,8 @@ SETTLING: Final = "20%"
 _INTERVAL_NS_MAX: Final = 200 * 10**6
 _SAMPLES: Final = 500
 _START_RTTS: Final = 10
+_ROUND_TRIPS_MIN: Final = 2
+"""Round trips of the shortest run: flows start in its first tenth, and ACKs take another."""
 
 
 OWN_START: Final = "own"
@@ -63,6 +66,17 @@ class Setting:
         with of_setting():
             # Any algorithm will do, as it is the path that is checked.
             Scenario.parse(scenario_table(self, Mix((("reno", 1),))))
+
+    def check_duration(self) -> None:
+        """Raise InputError for runs that end before anything can be measured."""
+        least_ns = _ROUND_TRIPS_MIN * parse_time(self.rtt)
+        if parse_time(self.duration) < least_ns:
+            raise InputError(
+                f"shorter than {_ROUND_TRIPS_MIN} round trips of {self.rtt}: nothing is measured",
+                key="duration",
+                value=self.duration,
+                valid=f"{format_time(least_ns)} or more",
+            )
 
 
 def _slow_start(text: str) -> object:

@@ -182,6 +182,8 @@ def sweep(
                 _check(setting, axis_of_path.name, value)
             except InputError as error:
                 raise replace(error, key=axis_of_path.name) from None
+    for rtt in known["rtt"]:
+        replace(setting, rtt=rtt).check_duration()
     with placed(key="algorithm"):
         for name in algorithms:
             catalogue.split_preset(name)

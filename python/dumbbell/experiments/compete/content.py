@@ -105,6 +105,9 @@ def check(setting: Setting, axes: Sequence[Axis]) -> None:
                 replace(setting, **{axis.name: value}).check()
             except InputError as error:
                 raise replace(error, key=axis.name) from None
+            if axis.name == "rtt":
+                replace(setting, rtt=value).check_duration()
+    setting.check_duration()
 
 
 def start(side: Side) -> str:
