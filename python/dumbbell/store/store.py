@@ -269,7 +269,8 @@ class Store:
             self._check_unused()
             return False
         except NotADirectoryError:
-            raise InputError("not a folder", source=str(self.root)) from None
+            valid = "another --results, or nothing at this path: it is made"
+            raise InputError("not a folder", source=str(self.root), valid=valid) from None
         try:
             version = json.loads(text)["format"]
         except (ValueError, TypeError, KeyError, RecursionError):
