@@ -339,7 +339,7 @@ def test_one_run_has_no_interval_on_the_path_itself_and_says_so(dumbbell: Comman
     [
         (("--among", "nosuch"), "--among"),
         (("--beside", "nosuch"), "--beside"),
-        (("--figure", "a.gif"), "unknown kind of picture"),
+        (("--figure", "a.gif"), '--figure: "a.gif": unknown kind of picture'),
         (("--loss", "2"), "loss"),
         (("--duration", "100ms"), "shorter than 20 round trips of the longest path"),
         (("--duration", "100ms"), "520ms or more"),

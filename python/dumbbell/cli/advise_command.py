@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dumbbell.base.errors import refusing
+from dumbbell.base.errors import placed, refusing
 from dumbbell.cli.output import print_json, print_table, print_words, say, typed
 from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, ResultsDir, parts
 from dumbbell.cli.tables import plain, table
@@ -56,7 +56,8 @@ def advise(
     from dumbbell.figures import drawing
     from dumbbell.reports import advice_page
 
-    drawing.check_suffix(figure)
+    with placed(source="--figure"):
+        drawing.check_suffix(figure)
     with workers(jobs, dask) as working:
 
         def advised(meant: bool) -> Advice:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from dumbbell.base.errors import InputError, refusing
+from dumbbell.base.errors import InputError, placed, refusing
 from dumbbell.cli.output import Form, form, print_csv, print_json, print_words, say
 from dumbbell.cli.parameters import (
     DEFAULT_RESULTS,
@@ -284,7 +284,8 @@ def _compare(campaign_of_runs: Campaign, how: How, figure: Path | None) -> None:
     from dumbbell.reports import compare_chart, own_tables
 
     if figure is not None:
-        drawing.check_suffix(figure)
+        with placed(source="--figure"):
+            drawing.check_suffix(figure)
     outcome = campaign.run(
         campaign_of_runs,
         jobs=how.jobs,
