@@ -28,6 +28,10 @@ _ANY_WIDTH: Final = 10_000
 _CLOSE: Final = (0, 1, 0, 0)
 """Padding of the cells of a table with two spaces between columns."""
 
+_LONG: Final = "retransmitted"
+_HYPHENATED: Final = "retrans-\nmitted"
+"""The one word of heads that is longer than most cells, and its halves."""
+
 _SHORTEST: Final = 8
 """The fewest columns that a cut cell keeps."""
 
@@ -210,10 +214,11 @@ def _low(wide: Table) -> Table:
 
 
 def _broken(head: str, cells: Sequence[str]) -> str:
-    """Break a head before its unit, and between words where it is wider than its cells."""
+    """Break a head before its unit, and between and within words that are wider than its cells."""
     room = max((Text.from_markup(cell).cell_len for cell in cells), default=0)
     lines = head.replace(" (", "\n(").split("\n")
-    return "\n".join(line.replace(" ", "\n") if len(line) > room else line for line in lines)
+    words = "\n".join(line.replace(" ", "\n") if len(line) > room else line for line in lines)
+    return words.replace(_LONG, _HYPHENATED) if len(_LONG) > room else words
 
 
 def _turned(wide: Table) -> Table:
