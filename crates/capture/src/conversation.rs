@@ -23,8 +23,9 @@ const RECEIVER_PORT: u16 = 5_001;
 /// but its analysis takes a zero for an unknown number.
 const INITIAL_SEQUENCE: u32 = 1_000_000_000;
 
-/// Scale of the largest window, 1 GiB, in every packet: receive windows are not simulated.
-const WINDOW_SCALE: u8 = 14;
+/// Largest scale of windows (RFC 7323, section 2.3).
+const SCALE_MAX: u8 = 14;
+/// The largest window: with that scale it is 1 GiB.
 const WINDOW: u16 = u16::MAX;
 
 /// Bytes of the timestamps option, padded: part of what the MSS option counts as payload
@@ -74,6 +75,9 @@ pub struct Flow {
     pub ecn: bool,
     /// Bytes of the AccECN option in each segment (RFC 9768); none: no Accurate ECN.
     pub accecn: Option<u16>,
+    /// Largest window that its receiver offers, in bytes. None: windows are not simulated, and
+    /// packets show one of 1 GiB.
+    pub window_max_bytes: Option<u64>,
 }
 
 /// A data segment of the simulator.
@@ -102,6 +106,8 @@ pub struct Ack<'a> {
     pub sacked: &'a [Range<u64>],
     /// The receiver echoes a CE mark.
     pub ece: bool,
+    /// The offered window, in segments; none: the largest.
+    pub window_segs: Option<u64>,
     /// Timestamps.
     pub timestamps: Timestamps,
 }
@@ -149,7 +155,7 @@ impl Conversation {
             flags: TcpFlags { syn: true, ece: ecn, cwr: ecn, ..TcpFlags::default() },
             max_segment_bytes: Some(self.flow.mss_bytes.saturating_add(option_bytes)),
             sack_permitted: self.flow.sack,
-            window_scale: Some(WINDOW_SCALE),
+            window_scale: Some(SCALE_MAX),
             ..ack
         };
         let mut packet = match step {
@@ -159,6 +165,7 @@ impl Conversation {
                 destination: syn.source,
                 acknowledgement: self.sequence(0),
                 flags: TcpFlags { syn: true, ack: true, ece: ecn, ..TcpFlags::default() },
+                window_scale: Some(self.scale()),
                 ..syn
             },
             Handshake::Ack => ack,
@@ -201,9 +208,22 @@ impl Conversation {
             sequence: INITIAL_SEQUENCE.wrapping_add(1),
             acknowledgement: self.sequence(ack.cumulative),
             flags: TcpFlags { ack: true, ece: ack.ece, ..TcpFlags::default() },
+            window: ack.window_segs.map_or(WINDOW, |segs| self.window(segs)),
             sack_blocks,
             ..self.forward(ack.cumulative, ack.timestamps)
         }
+    }
+
+    /// The header's field for a window of `segs` segments.
+    fn window(&self, segs: u64) -> u16 {
+        let bytes = segs.saturating_mul(self.flow.mss_bytes.into());
+        (bytes >> self.scale()).try_into().unwrap_or(WINDOW)
+    }
+
+    /// The smallest scale with which the receiver can offer its largest window.
+    fn scale(&self) -> u8 {
+        let most = self.flow.window_max_bytes.unwrap_or(u64::MAX);
+        (0..SCALE_MAX).find(|scale| most >> scale <= WINDOW.into()).unwrap_or(SCALE_MAX)
     }
 
     /// Build a packet from the sender without payload, options or marks.
@@ -263,6 +283,7 @@ mod tests {
             sack: true,
             ecn: true,
             accecn: None,
+            window_max_bytes: None,
         })
     }
 
@@ -339,6 +360,24 @@ mod tests {
         let sacked = [12..13, 14..15, 16..17, 18..19];
         let ack = bare.ack(&Ack { sacked: &sacked, ..Ack::default() });
         assert_eq!((ack.timestamps, ack.sack_blocks.iter().flatten().count()), (None, 4));
+    }
+
+    #[test]
+    fn windows_are_scaled_as_the_largest_needs() {
+        let offered = |window_max_bytes, segs| {
+            let flow = Flow { window_max_bytes, ..conversation(None).flow };
+            let reads = Conversation::new(flow);
+            let [syn, syn_ack, _] = reads.handshake(0);
+            let ack = reads.ack(&Ack { window_segs: segs, ..Ack::default() });
+            assert_eq!(syn.window_scale, Some(14), "the sender's own windows are not simulated");
+            (syn_ack.window_scale.unwrap(), ack.window)
+        };
+        assert_eq!(offered(None, None), (14, 65_535));
+        assert_eq!(offered(Some(65_535), Some(45)), (0, 65_160));
+        assert_eq!(offered(Some(6 << 20), Some(100)), (7, 1_131));
+        assert_eq!(offered(Some(6 << 20), Some(0)), (7, 0));
+        assert_eq!(offered(Some(6 << 20), None), (7, 65_535));
+        assert_eq!(offered(Some(1 << 40), Some(1 << 30)), (14, 65_535));
     }
 
     #[test]

@@ -63,6 +63,7 @@
 //!     sack: true,
 //!     ecn: true,
 //!     accecn: None,
+//!     window_max_bytes: None,
 //! };
 //! let conversation = Conversation::new(flow);
 //!

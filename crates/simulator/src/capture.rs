@@ -14,6 +14,7 @@ use dumbbell_workload::{Demand, Requests, Transport};
 
 use crate::choice::Choice;
 use crate::flow::FlowState;
+use crate::side_table::More;
 use dumbbell_tcp::clock;
 
 /// The first value of the ACE field, which counts modulo [`ACE_CYCLE`] (RFC 9768, section 3.2.1).
@@ -75,6 +76,8 @@ struct Headers {
     blocks: u32,
     /// Its counts of marks, if marks are counted.
     marks: MarkCounts,
+    /// The offered window in segments, if the application lags.
+    window: Option<u32>,
 }
 
 /// Notes on a packet in the network.
@@ -122,7 +125,7 @@ impl Capture {
         // 3.2.1).
         let option = Some(ByteCounts { ect0: 1, ce: 0, ect1: 1, is_short: false });
         let marks = MarkCounts { ace: ace as u8, option };
-        self.departs(Side::Sender, now, packet, Headers { timestamps, blocks: 0, marks })
+        self.departs(Side::Sender, now, packet, Headers { timestamps, marks, ..Headers::default() })
     }
 
     /// Record an acknowledgement that a host sends; return the packet for the network.
@@ -133,7 +136,7 @@ impl Capture {
         packet: Packet,
         ack: Ack,
         blocks: &SackBlocks,
-        marks: Option<MarkCounts>,
+        more: More,
     ) -> Packet {
         let mut place = 0;
         if ack.has_blocks {
@@ -141,8 +144,10 @@ impl Capture {
             self.blocks.push(blocks.clone());
         }
         let timestamps = Timestamps { value: clock(now), echo: ack.echo };
-        let marks = marks.unwrap_or_default();
-        self.departs(Side::Receiver, now, packet, Headers { timestamps, blocks: place, marks })
+        let marks = more.marks.unwrap_or_default();
+        let window = more.window.map(|segs| segs as u32);
+        let headers = Headers { timestamps, blocks: place, marks, window };
+        self.departs(Side::Receiver, now, packet, headers)
     }
 
     /// Record a handshake packet that a host sends, and return the packet for the network. `ace` is
@@ -156,7 +161,7 @@ impl Capture {
         let timestamps = Timestamps { value: clock(now), echo };
         let option = Some(ByteCounts { ect0: 1, ce: 0, ect1: 1, is_short: false });
         let marks = MarkCounts { ace, option };
-        self.departs(side, now, packet, Headers { timestamps, blocks: 0, marks })
+        self.departs(side, now, packet, Headers { timestamps, marks, ..Headers::default() })
     }
 
     /// Record a packet that reaches its host; return it as it was sent.
@@ -303,7 +308,7 @@ impl Capture {
         &self,
         conversation: &Conversation,
         packet: Packet,
-        Headers { timestamps, blocks, .. }: Headers,
+        Headers { timestamps, blocks, window, .. }: Headers,
     ) -> wire::TcpPacket {
         if packet.has(Flags::OPENS) {
             let step = Handshake::ALL[packet.note() as usize];
@@ -324,6 +329,7 @@ impl Capture {
                     duplicate: blocks.duplicate(),
                     sacked: blocks.as_slice(),
                     ece: packet.has(Flags::ECE),
+                    window_segs: window.map(u64::from),
                     timestamps,
                 })
             }
@@ -365,6 +371,7 @@ fn conversation((index, flow): (u32, &FlowState)) -> Option<Conversation> {
         Demand::Transfer(bytes) | Demand::Requests(Requests { bytes, .. }) => Some(bytes),
         Demand::Endless | Demand::OnOff(_) | Demand::AppLimited { .. } => None,
     };
+    let largest_bytes = stack.receive_buffer_bytes.max(stack.receive_buffer_max_bytes);
     Some(Conversation::new(wire::Flow {
         index,
         mss_bytes: flow.spec.mss_bytes() as u16,
@@ -373,6 +380,7 @@ fn conversation((index, flow): (u32, &FlowState)) -> Option<Conversation> {
         sack: stack.sack,
         ecn: stack.ecn != EcnMode::Off,
         accecn: stack.accecn.then(|| option_bytes(stack)),
+        window_max_bytes: tcp.reading.is_some().then_some(largest_bytes),
     }))
 }
 

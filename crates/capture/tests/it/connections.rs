@@ -28,6 +28,7 @@ fn conversation() -> Conversation {
         sack: true,
         ecn: false,
         accecn: None,
+        window_max_bytes: None,
     })
 }
 

@@ -88,8 +88,11 @@ impl AllHosts {
             let Ends::Tcp(connection) = &mut flow.ends else { return };
             let blocks = connection.receiver.blocks();
             let stamp = connection.wants_stamps.then(|| clock(now));
-            let (window, marks) = (connection.receiver.window(), connection.receiver.marks());
-            let more = More { stamp, window, marks };
+            let more = More {
+                stamp,
+                window: connection.receiver.window(),
+                marks: connection.receiver.marks(),
+            };
             let bytes = connection.ack_bytes;
             let packet = self
                 .side_table
@@ -97,7 +100,7 @@ impl AllHosts {
                 .with_ecn(connection.answering);
             let packet = match &mut self.capture {
                 None => packet,
-                Some(capture) => capture.sends_ack(now, packet, ack, blocks, marks),
+                Some(capture) => capture.sends_ack(now, packet, ack, blocks, more),
             };
             next = connection.receiver.also();
             let outcome = network.send(now, packet);

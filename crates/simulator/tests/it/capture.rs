@@ -59,6 +59,8 @@ struct Seen {
     data_of: Option<u32>,
     /// Its TCP flags.
     flags: u8,
+    /// The window field, not scaled.
+    window: u16,
     /// For TCP, the byte of the stream at which its payload ends, counted from one.
     end_byte: u32,
     psh: bool,
@@ -78,7 +80,8 @@ fn packets(file: &[u8]) -> Vec<Seen> {
                 (wire(tcp + 4).wrapping_add(length - captured)).wrapping_sub(1_000_000_001);
             let flags = file[tcp + 13];
             let psh = flags & 8 != 0;
-            packets.push(Seen { clock_ns, data_of, flags, end_byte, psh });
+            let window = u16::from_be_bytes([file[tcp + 14], file[tcp + 15]]);
+            packets.push(Seen { clock_ns, data_of, flags, window, end_byte, psh });
         }
         at += word(at + 4) as usize;
     }
@@ -122,6 +125,21 @@ fn a_handshake_is_captured_where_and_when_it_passes() {
     assert_eq!(sender[..3], [(syn, 0), (syn_ack, 2_096), (ack, 2_096)]);
     assert_eq!(receiver[..3], [(syn, 1_048), (syn_ack, 1_048), (ack, 2_096 + 1_041)]);
     assert_eq!(sender[3], (ack, 2_096));
+}
+
+#[test]
+fn the_window_of_a_slow_reader_is_captured() {
+    let buffer = json!({"receive_buffer_bytes": 64_000, "receive_buffer_max_bytes": 64_000});
+    let reads = with(flow("cubic", None, 20 * MILLISECOND), "/switches", buffer);
+    let mut whole = resolve(&scenario(20_000_000, 40, 10, vec![reads]));
+    whole["flows"][0]["transport"]["tcp"]["reading"] =
+        json!({"rate_bps": 1_000_000, "block_bytes": 20_000});
+    let (_, [_, receiver]) = both(&whole);
+    let acks = packets(&receiver).into_iter().filter(|packet| packet.data_of.is_none()).skip(3);
+    let windows: Vec<_> = acks.map(|packet| u64::from(packet.window)).collect();
+    // The buffer needs no scale, and five eighths of it are window.
+    assert!(windows.iter().all(|bytes| bytes % 1_448 == 0 && *bytes <= 64_000 * 5 / 8));
+    assert!(windows.contains(&0) && windows.iter().any(|bytes| *bytes > 20_000), "{windows:?}");
 }
 
 #[test]

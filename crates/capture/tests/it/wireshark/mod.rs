@@ -85,6 +85,7 @@ fn flow(message_bytes: Option<u64>) -> Flow {
         sack: true,
         ecn: true,
         accecn: None,
+        window_max_bytes: None,
     }
 }
 
