@@ -90,7 +90,8 @@ def test_what_a_replay_leaves_open_is_apart() -> None:
 
 
 def test_the_kernel_confirms_a_weakness_contradicts_it_or_leaves_it_open() -> None:
-    here = [made_up(name, [1, 1.1, 0.9], [4, 4.1, 3.9]) for name in ("vegas", "nv", "bbr")]
+    names = ("vegas", "nv", "bbr", "hybla")
+    here = [made_up(name, [1, 1.1, 0.9], [4, 4.1, 3.9]) for name in names]
     there = [
         made_up("vegas", [1, 1.1, 0.9], [4, 4.2, 3.9]),
         made_up("nv", [4, 4.1, 3.9], [4, 4.1, 3.9]),
@@ -101,6 +102,9 @@ def test_the_kernel_confirms_a_weakness_contradicts_it_or_leaves_it_open() -> No
     text = page.page(SUBJECTS["goodput"], here, Others([], []), how)
     assert line(text, "The kernel confirms").partition("The kernel")[2] == snapshot(
         " confirms 1 of 3 weaknesses and contradicts 1. Its runs do not decide the others."
+    )
+    assert line(text, "not run these") == snapshot(
+        "The testbed could not run these in time: Hybla."
     )
     table = text[text.index("## On the kernel") :]
     assert [

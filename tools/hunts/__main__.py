@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 from dumbbell.algorithms import catalogue
@@ -9,7 +10,7 @@ from dumbbell.base.errors import DumbbellError
 from dumbbell.engines.choices import EngineName
 from dumbbell.store.store import Store
 from hunts.page import How, Others, is_confirmed, page
-from hunts.replaying import replayed
+from hunts.replaying import NoValidRun, replayed
 from hunts.subjects import SUBJECTS
 
 
@@ -41,18 +42,17 @@ def main() -> int:
             else:
                 missing.append(name)
         others = Others(without, missing)
-        kernel = {
-            replay.algorithm: replayed(
-                place / replay.file,
-                subject.reference,
-                store,
-                options.kernel_runs,
-                against=[replay.best],
-                engine=EngineName.TESTBED,
-            )
-            for replay in filter(is_confirmed, replays)
-            if options.kernel_runs
-        }
+        kernel = {}
+        for replay in filter(is_confirmed, replays if options.kernel_runs else ()):
+            with suppress(NoValidRun):
+                kernel[replay.algorithm] = replayed(
+                    place / replay.file,
+                    subject.reference,
+                    store,
+                    options.kernel_runs,
+                    against=[replay.best],
+                    engine=EngineName.TESTBED,
+                )
         how = How(options.hunt, options.runs, place.name, kernel, options.kernel_runs)
         text = page(subject, replays, others, how)
         options.markdown.write_text(text, encoding="utf-8")

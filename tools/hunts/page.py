@@ -107,9 +107,13 @@ def is_confirmed(replay: Replayed) -> bool:
 
 def _on_kernel(confirmed: Sequence[Replayed], how: How) -> Iterator[str]:
     """Yield what the kernel gives in the confirmed scenarios."""
-    both = [(replay, how.kernel[replay.algorithm]) for replay in confirmed if how.kernel]
-    if not both:
+    if not how.kernel:
         return
+    both = [
+        (replay, how.kernel[replay.algorithm])
+        for replay in confirmed
+        if replay.algorithm in how.kernel
+    ]
     agreed = sum(is_confirmed(there) for _, there in both)
     refuted = sum(_is_refuted(there) for _, there in both)
     yield "## On the kernel\n"
@@ -120,6 +124,8 @@ def _on_kernel(confirmed: Sequence[Replayed], how: How) -> Iterator[str]:
     )
     heads = ("algorithm", "regret on the kernel", "simulated", "on the kernel it is")
     yield markdown.table(heads, (_kernel_row(*pair) for pair in both))
+    if late := [replay.algorithm for replay in confirmed if replay.algorithm not in how.kernel]:
+        yield f"The testbed could not run these in time: {_listed(late)}.\n"
 
 
 def _kernel_row(here: Replayed, there: Replayed) -> tuple[str, ...]:

@@ -22,6 +22,10 @@ from dumbbell.quantities import taking
 from dumbbell.store.store import Store
 
 
+class NoValidRun(DumbbellError):  # noqa: N818 - what is missing, not what went wrong
+    """The testbed could not make any run of a side in time."""
+
+
 @dataclass(frozen=True)
 class Replayed:
     """A found scenario with what its file gives.
@@ -94,7 +98,7 @@ def replayed(
     for run, quantities in taking.of_runs(planned, [quantity], store):
         values[run.axes["algorithm"]].append(quantities[quantity] or 0.0)
     if without := [side for side, of_side in values.items() if not of_side]:
-        raise DumbbellError(
+        raise NoValidRun(
             f"{file.name}: no valid run of {listing(without)}; the same command repeats it"
         )
     return _compared(algorithm, table["title"], file, values)
