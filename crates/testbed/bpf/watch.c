@@ -258,8 +258,8 @@ static void note_rtt(struct cc_flow *flow, const struct tcp_sock *tcp)
 {
 	u32 resent_back_segs = tcp->total_retrans - tcp->retrans_out;
 	/*
-	 * A retransmission has arrived or is lost. Data from beyond the recovery point shows
-	 * that it is lost; the round-trip time is then that of this data.
+	 * A retransmission has arrived or is lost. Data from beyond the recovery point
+	 * shows that it is lost; the round-trip time is then that of this data.
 	 */
 	u8 is_new = (s32)(tcp->rack.end_seq - tcp->high_seq) > 0;
 	u8 is_ambiguous = resent_back_segs != flow->resent_back_segs && !is_new;
