@@ -124,8 +124,8 @@ def _on_kernel(confirmed: Sequence[Replayed], how: How) -> Iterator[str]:
     )
     heads = ("algorithm", "regret on the kernel", "simulated", "on the kernel it is")
     yield markdown.table(heads, (_kernel_row(*pair) for pair in both))
-    if late := [replay.algorithm for replay in confirmed if replay.algorithm not in how.kernel]:
-        yield f"The testbed could not run these in time: {_listed(late)}.\n"
+    if without := [replay.algorithm for replay in confirmed if replay.algorithm not in how.kernel]:
+        yield f"The testbed has no valid runs of these: {_listed(without)}.\n"
 
 
 def _kernel_row(here: Replayed, there: Replayed) -> tuple[str, ...]:
