@@ -107,7 +107,7 @@ def check_once(changes: Sequence[Change]) -> None:
                 "is set twice",
                 key=f"{KEY}.{change.key}",
                 value=change.value,
-                valid=f"one --set for it; the other is {other}",
+                valid=f"one change of it; the other is {other}",
             )
 
 
