@@ -87,8 +87,8 @@ def page(
             "The search is small, and one scenario shows nothing about others. Read a row as a "
             "question about the algorithm: replay it, look at the runs and change the file.\n",
             markdown.table(_heads(subject), (_row(replay, place) for replay in confirmed)),
-            *_on_kernel(confirmed, how),
             *_rest(subject, open_ones, others, place),
+            *_on_kernel(confirmed, how),
             *_known(subject, confirmed, others),
             "## Replay one\n",
             "```sh\n"
