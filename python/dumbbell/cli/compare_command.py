@@ -34,6 +34,7 @@ from dumbbell.engines.choices import RETRIES, EngineName
 
 if TYPE_CHECKING:
     from dumbbell.cli.answered import Request
+    from dumbbell.execution.executor import Outcome
     from dumbbell.execution.pools import Pool
     from dumbbell.experiments.setting import Setting
     from dumbbell.quantities.cells import Totals
@@ -224,7 +225,7 @@ def _compare_on(
     seed: int,
 ) -> None:
     """Compare algorithms in a scenario; the exit code is 1 if a run failed or is invalid."""
-    from dumbbell.cli import campaign, pages
+    from dumbbell.cli import pages
     from dumbbell.cli.totals import print_totals
     from dumbbell.engines import engines
     from dumbbell.experiments import on_scenario, outcomes
@@ -239,16 +240,7 @@ def _compare_on(
         store=Store(how.results),
         engine=engines.named(how.engine),
     )
-    outcome = campaign.run(
-        campaign_of_runs,
-        jobs=how.jobs,
-        retries=how.retries,
-        large=how.large,
-        brief=True,
-        whole=True,
-    )
-    if outcome.failed:
-        raise typer.Exit(1)
+    outcome = _run(campaign_of_runs, how)
     tables = list(on_scenario.compared(campaign_of_runs.results()))
     judged = on_scenario.judged(campaign_of_runs, scenario)
     if how.form is Form.JSON:
@@ -269,23 +261,10 @@ def _compare_on(
         raise typer.Exit(1)
 
 
-def _as_data(table: Totals) -> dict[str, object]:
-    """Return a table as data: each row by the heads of its columns."""
-    heads, rows = table.flat()
-    return {"rows": [dict(zip(heads, row, strict=True)) for row in rows], "note": table.note}
+def _run(campaign_of_runs: Campaign, how: How) -> Outcome:
+    """Run all; the exit code is 1 if a run failed."""
+    from dumbbell.cli import campaign
 
-
-def _compare(campaign_of_runs: Campaign, how: How, figure: Path | None) -> None:
-    """Compare algorithms on one path; the exit code is 1 if a run failed or is invalid."""
-    from dumbbell.cli import campaign, pages
-    from dumbbell.cli.totals import print_as
-    from dumbbell.experiments.compare import compared as measured
-    from dumbbell.figures import drawing
-    from dumbbell.reports import compare_chart, own_tables
-
-    if figure is not None:
-        with placed(source="--figure"):
-            drawing.check_suffix(figure)
     outcome = campaign.run(
         campaign_of_runs,
         jobs=how.jobs,
@@ -296,6 +275,27 @@ def _compare(campaign_of_runs: Campaign, how: How, figure: Path | None) -> None:
     )
     if outcome.failed:
         raise typer.Exit(1)
+    return outcome
+
+
+def _as_data(table: Totals) -> dict[str, object]:
+    """Return a table as data: each row by the heads of its columns."""
+    heads, rows = table.flat()
+    return {"rows": [dict(zip(heads, row, strict=True)) for row in rows], "note": table.note}
+
+
+def _compare(campaign_of_runs: Campaign, how: How, figure: Path | None) -> None:
+    """Compare algorithms on one path; the exit code is 1 if a run failed or is invalid."""
+    from dumbbell.cli import pages
+    from dumbbell.cli.totals import print_as
+    from dumbbell.experiments.compare import compared as measured
+    from dumbbell.figures import drawing
+    from dumbbell.reports import compare_chart, own_tables
+
+    if figure is not None:
+        with placed(source="--figure"):
+            drawing.check_suffix(figure)
+    outcome = _run(campaign_of_runs, how)
     compared = measured(campaign_of_runs)
     totals = own_tables.compared(compared)
     print_as(how.form, totals, compared.as_dict())
