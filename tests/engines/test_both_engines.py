@@ -177,9 +177,10 @@ def test_a_lost_handshake_is_repeated_alike_in_both(
         judge_unless_held_up("; ".join(validity.reasons(run.summary)))
         (made_ns,) = run.scan("events").collect()["time_ns"]
         (latency_ns,) = run.scan("requests").collect()["latency_ns"]
-        # Linux's timers end with a tick, of which eight are up to 80 ms.
-        assert made_ms <= made_ns / 1e6 <= made_ms + 90, engine
-        assert done_ms <= latency_ns / 1e6 <= done_ms + 90, engine
+        # Linux's timers end with a tick, of which eight are up to 80 ms. A busy machine counts its
+        # ticks late, so that a timer that begins meanwhile ends up to 10 ms early.
+        assert made_ms - 20 <= made_ns / 1e6 <= made_ms + 90, engine
+        assert done_ms - 20 <= latency_ns / 1e6 <= done_ms + 90, engine
         assert latency_ns - made_ns == pytest.approx(1e6 * (done_ms - made_ms), rel=0.1), engine
 
 
