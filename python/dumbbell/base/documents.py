@@ -98,8 +98,8 @@ def _content(path: Path) -> bytes:
         with path.open("rb") as file:
             content = file.read(TOML_BYTES_MAX + 1)
     except (OSError, ValueError) as error:
-        near_one = _neighbour(path, error)
-        raise InputError(f"cannot read it: {_reason(error)}", near=near_one) from None
+        near_one, problem = _neighbour(path, error), f"cannot read it: {_reason(error)}"
+        raise InputError(problem, near=near_one, valid="the path of a TOML file") from None
     check_size(len(content))
     return content
 
