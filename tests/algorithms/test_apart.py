@@ -125,6 +125,7 @@ def test_a_window_of_zero_does_not_stop_the_simulator() -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
+        "simulate access-link --set algorithm=./wrong.c --duration 2s --runs 9",
         "compare ./wrong.c reno --rate 20mbit --rtt 20ms --duration 2s --runs 9",
         "compete ./wrong.c reno --rate 20mbit --rtt 20ms --duration 2s --runs 9",
         "checklist ./wrong.c --quick",

@@ -10,6 +10,7 @@ from inline_snapshot import snapshot
 
 import small_study
 from command_line import Command, assert_refused, line
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
 from dumbbell.experiments.forks import content, forking
 from dumbbell.experiments.forks.content import Fork
@@ -48,6 +49,15 @@ def test_a_figure_and_its_claims_follow_to_another_value_of_an_axis(study: Study
             "of the fork, of which the authors say nothing: utilisation of at least 0.25",
         )
     )
+
+
+def test_a_file_that_an_axis_names_is_one_of_the_current_folder(
+    study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.c").write_text(catalogue.algorithm("reno").code.replace("reno", "own"))
+    (test,) = forked(study.part(["fig2"]), "algorithm=./own.c,cubic").study.tests
+    assert test.axes["algorithm"] == ("own", "cubic")
 
 
 def test_what_does_not_change_is_the_run_of_the_original(study: Study) -> None:

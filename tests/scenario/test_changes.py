@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,6 +53,24 @@ def test_positions_count_from_1_and_the_last_change_wins() -> None:
     edits = [Change.parse(f"flow.1.algorithm={name}") for name in ("cubic", "htcp")]
     scenario = Scenario.parse(changes.changed(table(), edits), "a.toml")
     assert [flow.algorithm for flow in scenario.flow] == ["htcp"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("algorithm=./own.c", {"algorithm": "{here}/own.c"}),
+        ("algorithm=own.c@fast", {"algorithm": "{here}/own.c@fast"}),
+        ("algorithm=ccpd@fast.toml", {"algorithm": "ccpd@{here}/fast.toml"}),
+        ("algorithm=ccpd@fast", {"algorithm": "ccpd@fast"}),
+        ('rate={ trace = "lte.csv" }', {"rate": {"trace": "{here}/lte.csv"}}),
+        ("size.file=/a/sizes.cdf", {"size": {"file": "/a/sizes.cdf"}}),
+        ("title=own.c", {"title": "own.c"}),
+    ],
+)
+def test_a_file_that_a_change_names_is_one_of_the_current_folder(text: str, wanted: Any) -> None:
+    after = changes.changed({}, [Change.parse(text)])
+    here = str(Path.cwd())
+    assert after == json.loads(json.dumps(wanted).replace("{here}", here))
 
 
 @pytest.mark.parametrize(

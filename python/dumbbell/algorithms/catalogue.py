@@ -6,7 +6,7 @@ import functools
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -343,12 +343,21 @@ def called(choice: str) -> str:
 
 def seen_from(choice: str, folder: Path) -> str:
     """Return a choice whose files are relative to this folder instead of the current one."""
+    return _with_files(choice, lambda file: _moved(file, folder))
+
+
+def anywhere(choice: str) -> str:
+    """Return a choice with whole paths for its files of the current folder."""
+    return _with_files(choice, lambda file: str(Path(file).absolute()))
+
+
+def _with_files(choice: str, named: Callable[[str], str]) -> str:
     file = _FILE.fullmatch(choice)
     name, preset = (file["file"], file["preset"]) if file else _parted(choice)
-    seen = _moved(name, folder) if file else name
+    seen = named(name) if file else name
     if preset is None:
         return seen
-    return f"{seen}@{_moved(preset, folder) if is_preset_file(preset) else preset}"
+    return f"{seen}@{named(preset) if is_preset_file(preset) else preset}"
 
 
 def _parted(choice: str) -> tuple[str, str | None]:

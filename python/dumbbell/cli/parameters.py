@@ -78,7 +78,8 @@ Changes = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="Another value for a key of the file, such as network.rtt=80ms, algorithm=bbr3 "
-        "or, of the first flow, flow.1.algorithm=cubic; may be repeated.",
+        "or, of the first flow, flow.1.algorithm=./my_cc.c, a file of the current folder; may be "
+        "repeated.",
     ),
 ]
 FileDuration = Annotated[

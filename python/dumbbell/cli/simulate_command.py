@@ -127,7 +127,9 @@ def simulate(
     )
     if capture is not None:
         capture.write(campaign_of_runs)
-    outcome = campaign.run(campaign_of_runs, jobs=jobs, retries=retries, large=large, brief=True)
+    outcome = campaign.run(
+        campaign_of_runs, jobs=jobs, retries=retries, large=large, brief=True, whole=True
+    )
     finished = simulated.finished(campaign_of_runs)
     if finished and tables is not None:
         for name, frame in written.tables(finished[0][1]):

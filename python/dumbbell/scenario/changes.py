@@ -6,18 +6,25 @@ import copy
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError, as_toml
 from dumbbell.base.keys import index_of
 
 KEY: Final = "set"
 _EXAMPLE: Final = "network.rtt=80ms, flow.1.algorithm=cubic"
+_FILES: Final = ("file", "table", "trace")
+"""Keys whose texts are paths of files."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A key of the file, as errors name it, and its value."""
+    """A key of the file, as errors name it, and its value.
+
+    A value that names a file means one of the current folder.
+    """
 
     key: str
     value: Any
@@ -41,10 +48,11 @@ class Change:
         place: Any = table
         for depth, part in enumerate(parents):
             place = self._inner(place, part, ".".join(parents[: depth + 1]))
+        value = anywhere(last, self.value)
         if isinstance(place, list):
-            place[self._index(place, self.key)] = self.value
+            place[self._index(place, self.key)] = value
         else:
-            place[last] = self.value
+            place[last] = value
 
     def _inner(self, place: Any, part: str, key: str) -> Any:
         if isinstance(place, list):
@@ -88,6 +96,21 @@ def _value(text: str) -> Any:
     except (tomllib.TOMLDecodeError, RecursionError, ValueError):
         # No value of TOML, so it is a text without its quotation marks, as shells leave it.
         return text
+
+
+def anywhere(key: str, value: Any) -> Any:
+    """Return the value of a key with whole paths for files of the current folder."""
+    match value:
+        case Mapping():
+            return {name: anywhere(name, inner) for name, inner in value.items()}
+        case list():
+            return [anywhere(key, inner) for inner in value]
+        case str() if key in _FILES:
+            return str(Path(value).absolute())
+        case str() if key == "algorithm":
+            return catalogue.anywhere(value)
+        case _:
+            return value
 
 
 def parsed(texts: Sequence[str]) -> list[Change]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError, as_toml, listed, near
 from dumbbell.base.keys import index_of
 from dumbbell.experiments import sweeps
@@ -42,7 +43,7 @@ class Changes:
         keys = []
         for change in changes:
             if change.key in known:
-                axes[change.key] = _values(change)
+                axes[change.key] = [catalogue.anywhere(value) for value in _values(change)]
             else:
                 _check_key(study, change, known)
                 keys.append(change)
