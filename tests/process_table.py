@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+from typing import Final
+
+_END_S: Final = 30
+"""Time in which a busy machine lets a killed process end."""
 
 
 def is_running(pid: int) -> bool:
@@ -14,7 +19,17 @@ def is_running(pid: int) -> bool:
 
 
 def with_temporary_folder(folder: Path) -> list[int]:
-    """Return the processes whose environment names the folder as the one for temporary files."""
+    """Return the processes whose environment names the folder as the one for temporary files.
+
+    Those that were killed have time to end.
+    """
+    last_s = time.monotonic() + _END_S
+    while (processes := _with_temporary_folder(folder)) and time.monotonic() < last_s:
+        time.sleep(0.05)
+    return processes
+
+
+def _with_temporary_folder(folder: Path) -> list[int]:
     mark = f"TMPDIR={folder}".encode()
     processes = []
     for file in Path("/proc").glob("[0-9]*/environ"):
