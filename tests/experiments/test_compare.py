@@ -67,6 +67,17 @@ def test_parts_of_a_mix_add_up(comparison: Comparison) -> None:
     )
 
 
+def test_a_preset_of_a_file_is_an_algorithm_of_its_own(tmp_path: Path) -> None:
+    """The engine gets its parameters only, and of a run with a preset it knows the name."""
+    preset = tmp_path / "mine.toml"
+    preset.write_text('algorithm = "htcp"\nparameters = { delta_b = 0 }\n')
+    mine = f"htcp@{preset}"
+    both = compared(tmp_path / "results", "htcp", mine, runs=2, flows=f"htcp:1,{mine}:1")
+    assert both.means["algorithm"].unique(maintain_order=True).to_list() == ["htcp", mine, None]
+    assert both.means["n"].unique().to_list() == [2]
+    assert both.results.study.header.title.startswith(f"H-TCP, H-TCP ({mine}) and htcp:1,")
+
+
 def test_measures_are_possible(comparison: Comparison) -> None:
     for line in ("reno × 3", "cubic × 3", "reno:1,bic:2"):
         # A packet that leaves within the window, 4 s at 10 Mbit/s, may have begun before.

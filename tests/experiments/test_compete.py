@@ -66,6 +66,8 @@ def test_algorithms_that_differ_in_name_only_do_not_harm_each_other(tmp_path: Pa
     contest = held(tmp_path, "reno", "reno@brakmo2017", runs=2)
     for name in ("harm", "delay_harm", "loss_harm"):
         assert column(contest, name) == [0, 0, 0, 0], name
+    title = contest.results.study.header.title
+    assert title == "Standard TCP against Standard TCP (reno@brakmo2017)"
     assert unmeasured(words.conclusion(contest)[0]) == snapshot(
         "Neither harms the other: the goodput of neither falls by more than N %."
     )

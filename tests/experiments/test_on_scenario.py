@@ -88,6 +88,21 @@ def test_flows_without_a_label_are_one_row_of_each_algorithm(dumbbell: Command) 
     ]
 
 
+def test_presets_of_an_algorithm_are_rows_of_their_own(dumbbell: Command) -> None:
+    Path("near.toml").write_text('algorithm = "cubic"\nparameters = { kept = 800 }\n')
+    Path("deep").mkdir()
+    Path("home.toml").rename("deep/home.toml")
+    choices = ("cubic@near.toml", "cubic@abe", "cubic")
+    arguments = ("--on", "deep/home.toml", "--runs", "1", "--json")
+    tables = dumbbell("compare", *choices, *arguments).json
+    preset = Path("near.toml").absolute()
+    assert [row["flow: download × 4"] for row in tables[1]["rows"]] == [
+        f"CUBIC (cubic@{preset})",
+        "CUBIC (cubic@abe)",
+        "CUBIC",
+    ]
+
+
 def test_a_flow_of_the_file_that_is_called_as_the_algorithm_keeps_its_name(
     dumbbell: Command,
 ) -> None:

@@ -94,6 +94,7 @@ def test_a_single_run_decides_nothing_and_says_why(dumbbell: Command) -> None:
     ("options", "words"),
     [
         (("--set", "algorithm=vegas"), "No source states what Vegas should do here."),
+        (("--set", "algorithm=./my_cc.c"), "No source states what my_cc should do here."),
         (("--set", "network.rtt=50ms"), "network is not that of low-and-up."),
         (("--duration", "20s"), "duration is not that of low-and-up."),
         (("--set", "network.rtt=50ms", "--duration", "20s"), "duration and network are not"),
@@ -104,6 +105,7 @@ def test_a_single_run_decides_nothing_and_says_why(dumbbell: Command) -> None:
 def test_only_what_the_source_speaks_of_is_judged(
     dumbbell: Command, options: tuple[str, ...], words: str
 ) -> None:
+    dumbbell("new", "my_cc")
     output = dumbbell("simulate", "low-and-up", *options)
     assert words in " ".join(output.out.split())
     assert ("undecided" in output.out) == ("undecided" in words)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -75,6 +75,19 @@ def label_of(value: str) -> str:
     if unit in _SMALLER and 0 < size < Fraction(1, 10):
         return f"{_plain(size * 1000)} {_SMALLER[unit]}"
     return f"{_plain(size)} {UNITS[unit]}"
+
+
+def labels_of(values: Iterable[str]) -> dict[str, str]:
+    """Name axis values, each differently: the second of a label has the value with it.
+
+    An algorithm without a preset has its label alone, else the first of its presets by name.
+    """
+    labels: dict[str, str] = {}
+    ordered = list(dict.fromkeys(values))
+    for value in sorted(ordered, key=lambda name: ("@" in name, name)):
+        label = label_of(value)
+        labels[value] = f"{label} ({value})" if label in labels.values() else label
+    return {value: labels[value] for value in ordered}
 
 
 def label_with_axis(axis: str, value: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.algorithms.catalogue import Algorithm
-from dumbbell.algorithms.labels import label_of
+from dumbbell.algorithms.labels import labels_of
 from dumbbell.base.errors import DumbbellError, InputError, placed
 from dumbbell.base.labels import listing
 from dumbbell.base.units import (
@@ -214,7 +214,8 @@ def _content(choices: Sequence[_Choice], setting: Setting) -> dict[str, Any]:
             "scenario": common,
             "vary": vary,
         }
-    who = listing([label_of(mix.parts[0][0]) if len(mix.parts) == 1 else mix.name for mix in mixes])
+    labels = labels_of(mix.parts[0][0] for mix in mixes if len(mix.parts) == 1)
+    who = listing([*labels.values(), *(mix.name for mix in mixes if len(mix.parts) > 1)])
     loss = f", random loss {setting.loss}" if parse_probability(setting.loss) else ""
     path = f"{setting.rate}, RTT {setting.rtt}, buffer {setting.buffer}{loss}"
     return {

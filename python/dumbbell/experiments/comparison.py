@@ -210,7 +210,8 @@ def _mix(run: PlannedRun) -> Mix:
     flows = run.resolved.scenario.flows
     counted: dict[str, int] = {}
     for numbers in facts.bundles(flows):
-        name = facts.choice(flows[numbers[0]])
+        # The label, as the engine knows no preset of a file.
+        name = facts.family(flows[numbers[0]].label)
         counted[name] = counted.get(name, 0) + 1
     return Mix(tuple(counted.items()))
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import Algorithm
-from dumbbell.algorithms.labels import label_of
+from dumbbell.algorithms.labels import labels_of
 from dumbbell.base.errors import DamagedResult, InputError, placed
 from dumbbell.base.labels import listing
 from dumbbell.base.units import parse_time
@@ -61,7 +61,7 @@ def campaign(
     check_count(runs)
     own_algorithms: dict[str, Algorithm] = {}
     with placed(key="algorithm"):
-        names = {named(choice, own_algorithms): _anywhere(choice) for choice in algorithms}
+        names = {named(choice, own_algorithms): catalogue.anywhere(choice) for choice in algorithms}
     if not names:
         raise InputError("nothing to compare", key="algorithm", valid="reno htcp ...")
     file = library.file(scenario)
@@ -76,14 +76,6 @@ def campaign(
     store.create()
     with placed(source=str(file)):
         return Campaign.of_experiment(content, store, engine, Plan.requested(runs=runs, seed=seed))
-
-
-def _anywhere(choice: str) -> str:
-    """Return a choice that means the same in another folder."""
-    if not catalogue.is_file(choice):
-        return choice
-    path, _, preset = choice.partition("@")
-    return f"{Path(path).absolute()}{f'@{preset}' if preset else ''}"
 
 
 def _checked(table: Mapping[str, Any], file: Path, choice: str) -> Scenario:
@@ -120,7 +112,7 @@ def _content(
         "axes": {_AXIS: list(names.values()), **experiments.spelled(scenario)},
         "scenario": {**scenario, _AXIS: f"{{{_AXIS}}}"},
     }
-    who = listing([label_of(name) for name in names])
+    who = listing([*labels_of(names).values()])
     stated = outcomes.judged(file, scenario, list(names.values()), test=TEST, axis=_AXIS)
     return {
         **experiments.head(
@@ -144,19 +136,20 @@ def judged(campaign: Campaign, scenario: Path) -> Judged:
 
 def compared(results: Results) -> Iterator[Totals]:
     """Yield the tables of the runs, with a row of each algorithm for each of `simulate`."""
-    runs_by_label: dict[str, list[Run]] = {}
+    runs_by_choice: dict[str, list[Run]] = {}
     tables_by_label: dict[str, list[Totals]] = {}
     for planned in results.finished(TEST):
         # A result may go while it is read. The table still shows the others.
         with suppress(KeyError, DamagedResult):
             run = results.store.get(planned.resolved.key)
-            runs_by_label.setdefault(planned.axes[_AXIS], []).append(run)
-    for choice, runs in runs_by_label.items():
-        tables_by_label[label_of(choice)] = list(_tables(runs, choice))
+            runs_by_choice.setdefault(planned.axes[_AXIS], []).append(run)
+    labels = labels_of(runs_by_choice)
+    for choice, runs in runs_by_choice.items():
+        tables_by_label[labels[choice]] = list(_tables(runs, choice))
     tables = totals.beside(tables_by_label)
     about = ""
-    if runs_by_label:
-        runs = next(iter(runs_by_label.values()))
+    if runs_by_choice:
+        runs = next(iter(runs_by_choice.values()))
         count = f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} each"
         about = f"{results.study.header.summary}: {run_totals.path(runs[0])}; {count}."
     for place, table in enumerate(tables):

@@ -15,7 +15,8 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from dumbbell.algorithms.labels import label_of
+from dumbbell.algorithms import catalogue
+from dumbbell.algorithms.labels import labels_of
 from dumbbell.base import documents
 from dumbbell.base.labels import listing
 from dumbbell.base.validation import validate
@@ -131,13 +132,17 @@ def judged(
         verb = "is" if len(changed) == 1 else "are"
         what = f"{listing(changed)} {verb} not that of {file.stem}"
         return Judged(left_out=(f"Not judged by what sources state: {what}.",))
+    called = {choice: catalogue.called(choice) for choice in choices}
+    by_name = labels_of(called.values())
+    labels = {choice: by_name[name] for choice, name in called.items()}
     claims: list[dict[str, Any]] = []
     for choice in choices:
         for outcome in outcomes:
             if _speaks_of(outcome, choice) and {outcome.reference} <= {"", *choices}:
                 where = {} if axis is None else {axis: choice}
-                claims.append(_claim(outcome, choice, len(claims) + 1, test, where))
-    return Judged(tuple(claims), tuple(_left_out(outcomes, choices, file.stem)))
+                text = f"{labels[choice]}: {outcome.text}"
+                claims.append(_claim(outcome, text, len(claims) + 1, test, where))
+    return Judged(tuple(claims), tuple(_left_out(outcomes, labels, file.stem)))
 
 
 def _speaks_of(outcome: Outcome, choice: str) -> bool:
@@ -150,23 +155,26 @@ def _changed(shipped: Mapping[str, Any], table: Mapping[str, Any]) -> list[str]:
     return sorted(key for key in keys if shipped.get(key) != table.get(key))
 
 
-def _left_out(outcomes: Sequence[Outcome], choices: Sequence[str], name: str) -> Iterator[str]:
+def _left_out(outcomes: Sequence[Outcome], labels: Mapping[str, str], name: str) -> Iterator[str]:
     """Say which algorithms no source speaks of, and which reference is missing."""
-    silent = [choice for choice in choices if not any(_speaks_of(one, choice) for one in outcomes)]
+    silent = [
+        label
+        for choice, label in labels.items()
+        if not any(_speaks_of(one, choice) for one in outcomes)
+    ]
     if silent:
-        labels = listing([label_of(choice) for choice in silent])
-        yield f"No source states what {labels} should do here."
+        yield f"No source states what {listing(silent)} should do here."
     for outcome in outcomes:
-        spoken = [choice for choice in choices if _speaks_of(outcome, choice)]
-        if spoken and not {outcome.reference} <= {"", *choices}:
+        spoken = [choice for choice in labels if _speaks_of(outcome, choice)]
+        if spoken and not {outcome.reference} <= {"", *labels}:
             command = f"dumbbell compare {' '.join([*spoken, outcome.reference])} --on {name}"
             yield f"“{outcome.text}” ({outcome.source}) compares two algorithms: {command}"
 
 
 def _claim(
-    outcome: Outcome, choice: str, number: int, test: str, where: Mapping[str, str]
+    outcome: Outcome, text: str, number: int, test: str, where: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the claim of an outcome for an algorithm, as a study has it."""
+    """Return the claim of an outcome, as a study has it; `where` has its algorithm."""
     check = {"statement": outcome.statement, **outcome.check, "test": test}
     if outcome.reference:
         (axis,) = where
@@ -176,7 +184,7 @@ def _claim(
     return {
         "id": f"O{number:02}",
         "source": outcome.source,
-        "text": f"{label_of(choice)}: {outcome.text}",
+        "text": text,
         "expectation": outcome.expectation,
         "check": [check],
     }

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dumbbell.algorithms import catalogue
-from dumbbell.algorithms.labels import label_of
+from dumbbell.algorithms.labels import labels_of
 from dumbbell.base.errors import InputError, placed
 from dumbbell.base.labels import listing
 from dumbbell.base.units import (
@@ -190,7 +190,7 @@ def sweep(
     table = _templated(setting, int(first["flows"]))
     if "slow_start" in known:
         table["stack"] = {"profile": stack, "switches": {"slow_start": "{slow_start}"}}
-    who = listing([label_of(catalogue.called(name)) for name in algorithms])
+    who = listing([*labels_of(map(catalogue.called, algorithms)).values()])
     over = listing([axis_of_path.word for axis_of_path in swept]) or "one path"
     test = {
         "name": "sweep",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from dumbbell.algorithms.labels import label_of
+from dumbbell.algorithms.labels import labels_of
 from dumbbell.figures.looks import INK, LOOKS, Look
 
 __all__ = [
@@ -56,16 +56,13 @@ def looks(values: Iterable[str]) -> dict[str, Look]:
     """
     chosen: dict[str, Look] = {}
     spare = _spare_looks()
-    ordered = list(dict.fromkeys(values))
-    for value in sorted(ordered, key=lambda name: ("@" in name, name)):
+    labels = labels_of(values)
+    for value in sorted(labels, key=lambda name: ("@" in name, name)):
         known = LOOKS.get(value.partition("@")[0])
-        label = label_of(value)
-        if any(label == other.label for other in chosen.values()):
-            label = f"{label} ({value})"
         if known is None or any(known.colour == other.colour for other in chosen.values()):
             known = next(spare)
-        chosen[value] = replace(known, label=label)
-    return {value: chosen[value] for value in ordered}
+        chosen[value] = replace(known, label=labels[value])
+    return {value: chosen[value] for value in labels}
 
 
 def flow_colours(algorithms: Iterable[str | None]) -> list[str]:

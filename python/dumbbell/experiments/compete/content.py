@@ -13,10 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.algorithms.labels import label_of
 from dumbbell.base.errors import InputError
 from dumbbell.base.units import parse_probability, parse_time
-from dumbbell.experiments.compete.sides import Place, Side
+from dumbbell.experiments.compete.sides import Side, pair
 from dumbbell.experiments.mixes import Mix
 from dumbbell.experiments.setting import SETTLING, Setting, scenario_table
 from dumbbell.experiments.sweeps import Axis
@@ -77,7 +76,7 @@ def content(
         "quantity": [
             {
                 "name": "share_one",
-                "title": f"share of the goodput: {label_of(sides[0].name)}",
+                "title": f"share of the goodput: {sides[0].label}",
                 "ratio": ["goodput_mbit_per_s[one]", "goodput_mbit_per_s"],
             }
         ],
@@ -89,11 +88,9 @@ def sides_of(study: Study) -> tuple[Side, Side]:
     """Return the sides of the study of a contest."""
     (test,) = study.tests
     together = next(vary for vary in test.vary if TOGETHER in vary.where["flows"])
-    one, two = (
-        Side(place, flow["label"], flow["algorithm"], flow["count"])
-        for place, flow in zip(Place, together.set["flow"], strict=True)
+    return pair(
+        [(flow["label"], flow["algorithm"], flow["count"]) for flow in together.set["flow"]]
     )
-    return one, two
 
 
 def check(setting: Setting, axes: Sequence[Axis]) -> None:
@@ -116,7 +113,7 @@ def start(side: Side) -> str:
 
 
 def _who(side: Side) -> str:
-    return f"{side.flows} {label_of(side.name)}" if side.flows > 1 else label_of(side.name)
+    return f"{side.flows} {side.label}" if side.flows > 1 else side.label
 
 
 def _path(setting: Setting, axes: Sequence[Axis]) -> str:
@@ -170,7 +167,7 @@ def _figures(sides: tuple[Side, Side], axes: Sequence[Axis]) -> Iterator[dict[st
     """Yield both sides over time, or on a sweep the share of the first one."""
     common = {"section": TEST, "test": TEST}
     together = {"flows": TOGETHER}
-    title = f"Share of the goodput that {label_of(sides[0].name)} has"
+    title = f"Share of the goodput that {sides[0].label} has"
     for x, y in itertools.combinations(axes, 2):
         yield {
             "name": f"share-{x.name}-{y.name}",
@@ -195,7 +192,7 @@ def _figures(sides: tuple[Side, Side], axes: Sequence[Axis]) -> Iterator[dict[st
     for number, side in enumerate(sides if not axes else (), start=1):
         yield {
             "name": f"over-time-{number}",
-            "title": f"Over time: {label_of(side.name)} starts first",
+            "title": f"Over time: {side.label} starts first",
             "kind": "overlay",
             "quantities": list(experiments.OVER_TIME),
             "colours": "algorithms",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from dumbbell.algorithms.labels import labels_of
 from dumbbell.base.errors import InputError
 from dumbbell.experiments.mixes import parse_mix
 
@@ -39,12 +40,15 @@ class Side:
         The algorithm as it was typed, such as a path of a C file.
     flows
         Number of its flows.
+    label
+        Its name for readers, which is not that of the other side.
     """
 
     place: Place
     name: str
     typed: str
     flows: int
+    label: str
 
     def __str__(self) -> str:
         return f"{self.name} × {self.flows}"
@@ -61,8 +65,14 @@ def sides(texts: Sequence[str]) -> tuple[Side, Side]:
         named = " ".join(texts) or "nothing"
         raise InputError("needs two algorithms", key="algorithm", value=named, valid=EXAMPLE)
     mix = parse_mix(",".join(texts), key="algorithm")
+    typed = (text.strip().partition(":")[0] for text in texts)
+    return pair([(name, text, flows) for text, (name, flows) in zip(typed, mix.parts, strict=True)])
+
+
+def pair(parts: Sequence[tuple[str, str, int]]) -> tuple[Side, Side]:
+    """Return the sides of two algorithms: what tables name each, what was typed, its flows."""
+    labels = labels_of(name for name, *_ in parts)
     one, two = (
-        Side(place, name, text.strip().partition(":")[0], flows)
-        for place, text, (name, flows) in zip(Place, texts, mix.parts, strict=True)
+        Side(place, *part, labels[part[0]]) for place, part in zip(Place, parts, strict=True)
     )
     return one, two

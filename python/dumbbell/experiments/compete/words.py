@@ -127,7 +127,7 @@ def conclusion(contest: Contest) -> list[str]:
         rest = len(of_side) - harmed - sum(map(_is_spared, of_side))
         undecided = f", and the runs do not decide at {rest}" if rest else ""
         count = f"{harmed} of {len(of_side)} paths{undecided}"
-        lines.append(f"{label_of(other.name)} harms {label_of(side.name)} at {count}.")
+        lines.append(f"{other.label} harms {side.label} at {count}.")
     return [*lines, _RULE]
 
 
@@ -154,7 +154,7 @@ def verdict(contest: Contest, point: Point) -> list[str]:
         outcomes = _of(contest, point, side)
         worst = _worst(outcomes)
         if worst is None:
-            lines.append(f"No run shows the loss of {label_of(side.name)}.")
+            lines.append(f"No run shows the loss of {side.label}.")
             continue
         if _is_spared(outcomes):
             unharmed.append((other, side, worst))
@@ -169,9 +169,9 @@ def verdict(contest: Contest, point: Point) -> list[str]:
         )
     else:
         lines += [
-            f"{label_of(side.name)} loses nothing to {label_of(other.name)}."
+            f"{side.label} loses nothing to {other.label}."
             if _value(worst.harm) <= 0
-            else f"{label_of(other.name)} does not harm {label_of(side.name)}."
+            else f"{other.label} does not harm {side.label}."
             for other, side, worst in unharmed
         ]
     return [*lines, _RULE]
@@ -194,7 +194,7 @@ def _is_harmed(outcome: Outcome) -> bool:
 def _harmed(other: Side, side: Side, worst: Outcome) -> str:
     """Say how much a side loses, or may lose, in the order of start that is worse for it."""
     assert worst.harm is not None
-    who, whom = label_of(other.name), label_of(side.name)
+    who, whom = other.label, side.label
     is_bounded = worst.harm.runs >= RUNS_MIN and worst.harm.low < worst.harm.high
     low, high = (percent(end) for end in (worst.harm.low, worst.harm.high))
     between = f" ({low} to {high})" if is_bounded else ""
@@ -210,7 +210,7 @@ def _harmed(other: Side, side: Side, worst: Outcome) -> str:
 
 def _further(other: Side, side: Side, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """Yield what else the other side does: longer round-trip times, starvation."""
-    who, whom = label_of(other.name), label_of(side.name)
+    who, whom = other.label, side.label
     slowed = [outcome for outcome in outcomes if outcome.delay_harm is not None]
     worst = max(slowed, key=lambda outcome: _value(outcome.delay_harm), default=None)
     if worst is not None and worst.delay_harm is not None and worst.delay_harm.low > HARM_MAX:
