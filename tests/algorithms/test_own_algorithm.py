@@ -11,6 +11,7 @@ from inline_snapshot import snapshot
 
 from command_line import caller, line
 from dumbbell.algorithms import catalogue
+from dumbbell.algorithms import own_algorithms as descriptions
 from dumbbell.base.errors import InputError
 from dumbbell.conformance import starting
 from dumbbell.engines.engine import SimulatorEngine
@@ -217,6 +218,23 @@ def test_comparisons_call_it_by_its_name(folder: Path, monkeypatch: pytest.Monke
         "my_cc",
         "cubic",
     ]
+
+
+@pytest.mark.parametrize("place", ["", "{}/"])
+def test_a_file_that_needs_another_is_refused(folder: Path, place: str) -> None:
+    """A whole path compiles, but a change there would be no other run."""
+    (folder / "gain.h").write_text("#define GAIN 9\n")
+    include = f'#include "{place.format(folder)}gain.h"'
+    source = (folder / "my_cc.c").read_text()
+    path = folder / "my_cc.c"
+    path.write_text(source.replace('#include "cc.h"', f'#include "cc.h"\n{include}'))
+    with pytest.raises(InputError) as refused:
+        load(folder, "./my_cc.c")
+    assert f"my_cc.c:17: flow.1.algorithm = \"./my_cc.c\": '{include}'" in str(refused.value)
+    with descriptions.nothing_runs():
+        assert not catalogue.read(str(path)).is_described
+    path.write_text(f'{source}/*\n{include}\n*/\n#include "cc_start.h"\n')
+    load(folder, "./my_cc.c")
 
 
 def test_what_the_kernel_would_not_take_is_said_before_it_runs(

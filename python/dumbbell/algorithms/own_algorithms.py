@@ -9,6 +9,7 @@ that reports have it later.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -21,6 +22,14 @@ PATIENCE_S: Final = 45.0
 """Time for compiling and loading a file, in seconds."""
 
 _BYTES_MAX: Final = 1_000_000
+
+_COMMENT: Final = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+
+_ELSEWHERE: Final = re.compile(
+    r"""^[ \t]*\#[ \t]*include[ \t]*(?:"(?!cc(?:_[a-z]+)?\.h")[^"\n]*"|</[^>\n]*>)""",
+    re.MULTILINE,
+)
+"""Includes of a file that is neither a header of ours nor one of the system."""
 
 _seen: dict[tuple[str, str], dict[str, Any]] = {}
 """Name and hash of the source -> its description."""
@@ -51,6 +60,8 @@ def read(name: str, code: str, shown: str) -> dict[str, Any]:
         _core.check_algorithm_name(name, shown)
     except _core.AlgorithmError as error:
         raise refused(*error.args) from None
+    if not _reads_only:
+        _check_alone(code, shown)
     description = known(name, code)
     if description["is_described"] or _reads_only:
         return description
@@ -58,6 +69,19 @@ def read(name: str, code: str, shown: str) -> dict[str, Any]:
     _seen[name, described["source_hash"]] = described
     _keep(described)
     return described
+
+
+def _check_alone(code: str, shown: str) -> None:
+    """Refuse further files: results keep the source alone, and know a change by it."""
+    bare = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), code)
+    included = _ELSEWHERE.search(bare)
+    if included is not None:
+        line = 1 + bare[: included.start()].count("\n")
+        raise InputError(
+            f"'{included[0].strip()}': an algorithm is one file, which its results keep",
+            source=f"{shown}:{line}",
+            valid='the text of that file in its place, and "cc.h"',
+        )
 
 
 def known(name: str, code: str) -> dict[str, Any]:
