@@ -117,6 +117,28 @@ def test_an_application_that_lags_acknowledges_by_reads_in_both() -> None:
         assert received_bytes / acks == pytest.approx(14_480, rel=0.1)
 
 
+def test_receive_buffers_of_the_testbed_end_a_slow_start_of_nv_earlier() -> None:
+    """NV ends its slow start after 30 samples, and larger buffers have more ACKs in it."""
+    tables: Any = {
+        "duration": "1500ms",
+        "stack": "linux-6",
+        "network": {"rate": "20mbit", "rtt": "230ms", "queue": "1bdp"},
+        "flow": [{"algorithm": "nv"}],
+        "record": {"interval": "100ms"},
+    }
+    scenario = Scenario.parse(tables, "nv.toml")
+    switches = json.loads(_core.testbed_host_switches(scenario.resolve().json))
+    hosts = {"stack": {"profile": "linux-6", "switches": switches}}
+    real = api.simulate(scenario, engine="testbed", retries=0)
+    judge_unless_held_up("; ".join(validity.reasons(real.summary)))
+    alike = api.simulate(Scenario.parse({**tables, **hosts}, "nv.toml"))
+    ends = [
+        run.scan("flows").select(pl.col("ssthresh_segs").last()).collect().item()
+        for run in (real, alike, api.simulate(scenario))
+    ]
+    assert ends == [29, 29, 49]
+
+
 CROWDED: Any = {
     "duration": "3s",
     "network": {"rate": "100mbit", "rtt": "20ms", "queue": "1000p"},
