@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,13 @@ def test_tables_have_the_call_next_to_the_downloads(dumbbell: Command) -> None:
     assert 0 < by_name["CUBIC"]["50 % (ms)"] < 10 + 40 * 1.2 + 1
     rivals = [table["rows"] for table in tables if "flow: rival" in table["rows"][0]]
     assert [row["algorithm"] for row in rivals[0]] == ["reno", "reno"]
+
+
+def test_csv_has_a_row_for_each_flow_and_algorithm(dumbbell: Command) -> None:
+    text = dumbbell("compare", "cubic", "vegas", "--on", "home.toml", "--runs", "2", "--csv").out
+    rows = [(row["flow"], row["of"]) for row in csv.DictReader(io.StringIO(text))]
+    flows = ("call", "download × 4", "rival")
+    assert rows == [(flow, label) for flow in flows for label in ("CUBIC", "Vegas")]
 
 
 def test_flows_without_a_label_are_one_row_of_each_algorithm(dumbbell: Command) -> None:

@@ -241,16 +241,17 @@ def _compare_on(
         engine=engines.named(how.engine),
     )
     outcome = _run(campaign_of_runs, how)
-    tables = list(on_scenario.compared(campaign_of_runs.results()))
+    results = campaign_of_runs.results()
     judged = on_scenario.judged(campaign_of_runs, scenario)
     if how.form is Form.JSON:
         verdicts = outcomes.rows(campaign_of_runs.own_results())
-        data = [_as_data(table) for table in tables]
+        data = [_as_data(table) for table in on_scenario.compared(results)]
         print_json([*data, *([{"rows": verdicts, "note": ""}] if verdicts else [])])
     elif how.form is Form.CSV:
-        print_csv(*tables[0].flat())
+        if (flows := on_scenario.flows(results)) is not None:
+            print_csv(*flows.flat())
     else:
-        for place, table in enumerate(tables):
+        for place, table in enumerate(on_scenario.compared(results)):
             print("\n" if place else "", end="")
             print_totals(table)
         for line in outcomes.lines(campaign_of_runs.own_results(), judged.left_out):

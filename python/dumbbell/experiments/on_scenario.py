@@ -136,24 +136,37 @@ def judged(campaign: Campaign, scenario: Path) -> Judged:
 
 def compared(results: Results) -> Iterator[Totals]:
     """Yield the tables of the runs, with a row of each algorithm for each of `simulate`."""
-    runs_by_choice: dict[str, list[Run]] = {}
-    tables_by_label: dict[str, list[Totals]] = {}
-    for planned in results.finished(TEST):
-        # A result may go while it is read. The table still shows the others.
-        with suppress(KeyError, DamagedResult):
-            run = results.store.get(planned.resolved.key)
-            runs_by_choice.setdefault(planned.axes[_AXIS], []).append(run)
-    labels = labels_of(runs_by_choice)
-    for choice, runs in runs_by_choice.items():
-        tables_by_label[labels[choice]] = list(_tables(runs, choice))
-    tables = totals.beside(tables_by_label)
+    runs_by_choice = _runs(results)
     about = ""
     if runs_by_choice:
         runs = next(iter(runs_by_choice.values()))
         count = f"{len(runs)} {'run' if len(runs) == 1 else 'runs'} each"
         about = f"{results.study.header.summary}: {run_totals.path(runs[0])}; {count}."
-    for place, table in enumerate(tables):
+    for place, table in enumerate(totals.beside(_tables_by_label(runs_by_choice))):
         yield replace(table, about=about if place == 0 else "")
+
+
+def flows(results: Results) -> Totals | None:
+    """Return the table of all flows, a row for each and algorithm; None if there are no runs."""
+    tables = {label: of[0] for label, of in _tables_by_label(_runs(results)).items()}
+    return totals.together(tables) if tables else None
+
+
+def _runs(results: Results) -> dict[str, list[Run]]:
+    """Return the runs of each algorithm."""
+    runs: dict[str, list[Run]] = {}
+    for planned in results.finished(TEST):
+        # A result may go while it is read. The table still shows the others.
+        with suppress(KeyError, DamagedResult):
+            run = results.store.get(planned.resolved.key)
+            runs.setdefault(planned.axes[_AXIS], []).append(run)
+    return runs
+
+
+def _tables_by_label(runs: Mapping[str, Sequence[Run]]) -> dict[str, list[Totals]]:
+    """Return the tables of each algorithm, that of flows first."""
+    labels = labels_of(runs)
+    return {labels[choice]: list(_tables(of, choice)) for choice, of in runs.items()}
 
 
 def _tables(runs: Sequence[Run], choice: str) -> Iterator[Totals]:

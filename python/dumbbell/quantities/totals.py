@@ -62,17 +62,17 @@ def beside(of_each: Mapping[str, Sequence[Totals]]) -> Iterator[Totals]:
         for table in tables:
             by_head.setdefault(table.heads[0], {})[label] = table
     for of_labels in by_head.values():
-        together = _beside(of_labels)
-        is_wide = len(together.heads) - together.named > _WIDE
-        yield from _apart(together) if is_wide else [_joined(together)]
+        rows = together(of_labels)
+        is_wide = len(rows.heads) - rows.named > _WIDE
+        yield from _apart(rows) if is_wide else [_joined(rows)]
 
 
 _WIDE: Final = 4
 _OF: Final = 1
-"""Place of the subject in the rows of `_beside`, after the words that rows have in common."""
+"""Place of the subject in the rows of `together`, after the words that rows have in common."""
 
 
-def _beside(tables: Mapping[str, Totals]) -> Totals:
+def together(tables: Mapping[str, Totals]) -> Totals:
     """Return all rows, those of the same words below each other, with the subject of each."""
     first = next(iter(tables.values()))
     heads = list(
@@ -92,30 +92,30 @@ def _beside(tables: Mapping[str, Totals]) -> Totals:
     )
 
 
-def _joined(together: Totals) -> Totals:
+def _joined(whole: Totals) -> Totals:
     """Return a table whose rows name their subject first."""
-    rows = tuple((f"{row[_OF]}: {row[0]}", *row[_OF + 1 :]) for row in together.rows)
-    heads = (together.heads[0], *together.heads[_OF + 1 :])
-    return replace(together, heads=heads, rows=rows, named=together.named - 1)
+    rows = tuple((f"{row[_OF]}: {row[0]}", *row[_OF + 1 :]) for row in whole.rows)
+    heads = (whole.heads[0], *whole.heads[_OF + 1 :])
+    return replace(whole, heads=heads, rows=rows, named=whole.named - 1)
 
 
-def _apart(together: Totals) -> Iterator[Totals]:
+def _apart(whole: Totals) -> Iterator[Totals]:
     """Yield a table for each row, without columns that have nothing there."""
-    words = list(dict.fromkeys(row[0] for row in together.rows))
+    words = list(dict.fromkeys(row[0] for row in whole.rows))
     for word in words:
-        rows = [row for row in together.rows if row[0] == word]
+        rows = [row for row in whole.rows if row[0] == word]
         kept = [
             place
-            for place in range(_OF, len(together.heads))
-            if place < together.named or any(row[place] != number(None) for row in rows)
+            for place in range(_OF, len(whole.heads))
+            if place < whole.named or any(row[place] != number(None) for row in rows)
         ]
-        heads = (f"{together.heads[0]}: {word}", *(together.heads[place] for place in kept[1:]))
+        heads = (f"{whole.heads[0]}: {word}", *(whole.heads[place] for place in kept[1:]))
         yield replace(
-            together,
+            whole,
             heads=heads,
             rows=tuple(tuple(row[place] for place in kept) for row in rows),
-            named=together.named - 1,
-            note=together.note if word == words[-1] else "",
+            named=whole.named - 1,
+            note=whole.note if word == words[-1] else "",
         )
 
 
