@@ -99,3 +99,18 @@ def test_where_nothing_has_a_rate_no_delay_is_known() -> None:
         assert values[f"{wanted}[{name}]@run"] is None
     assert values[f"dropped_packets[{name}]@run"] == 10
     assert values["slowdown_mean"] is None
+
+
+@pytest.mark.parametrize("name", ["rtt_mean_ms", "rtt_p50_ms", "rtt_max_ms", "cwnd_mean_segs"])
+def test_a_flow_that_has_ended_has_no_samples(name: str) -> None:
+    """The table of flows repeats the last values of a flow to the end of the run."""
+    flows = [{"label": "early", "stop": "50s"}, {"label": "late", "start": "40s"}]
+    plan = planned(flows=flows, windows={"after": {"from": "60s"}, "both": {"from": "30s"}})
+    traces = [
+        constant(500, rtt_us=lambda _: 300_000, window=lambda _: 300),
+        constant(500, rtt_us=lambda _: 100_000, window=lambda _: 100),
+    ]
+    values = Taken(played(plan, traces), plan)
+    assert values[f"{name}[early]@after"] is None
+    assert values[f"{name}@after"] == 100
+    assert values[f"{name}[early]@both"] == 300

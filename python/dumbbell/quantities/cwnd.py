@@ -13,9 +13,12 @@ from dumbbell.quantities.view import FlowsView, known
 
 
 def _samples(view: FlowsView) -> list[Values]:
-    """Return the windows of each flow with samples, those of its connections together."""
-    start_ns, end_ns = view.span.start_ns, view.span.end_ns
-    windows = [counters.samples("cwnd_segs", start_ns, end_ns) for _, counters in view.counters]
+    """Return the windows of each flow while it is on, those of its connections together."""
+    windows = [
+        counters.samples("cwnd_segs", alive.start_ns, alive.end_ns)
+        for flow, counters in view.counters
+        if (alive := flow.life.inside(view.span)) is not None
+    ]
     return [values for values in windows if values.size]
 
 

@@ -1,7 +1,7 @@
 """Round-trip times and delays in queues.
 
 For the whole run, means use every round-trip sample and are exact. For a part of it, they use the
-latest round-trip time at each sample.
+latest round-trip time at each sample, until the flow has ended.
 """
 
 from __future__ import annotations

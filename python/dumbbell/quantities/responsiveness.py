@@ -58,9 +58,8 @@ def loaded_rtt_ms(view: FlowsView) -> float | None:
     """Mean RTT at the samples of flows that always have data, without the longest 5 %."""
     rtts_us = [np.empty(0)]
     for flow in view.flows:
-        span = flow.life.inside(view.span)
-        if flow.is_greedy and span is not None:
-            rtts_us += replace(view, flows=(flow,), span=span).samples("rtt_us").values()
+        if flow.is_greedy:
+            rtts_us += replace(view, flows=(flow,)).samples("rtt_us").values()
     return trimmed_mean(np.concatenate(rtts_us) / _US_PER_MS)
 
 

@@ -31,7 +31,8 @@ def _mean(view: FlowsView, connection: int, variable: str) -> float | None:
         return None
     column, per_unit = exported_column
     samples = view.run.samples("internals", (column,)).get(connection)
-    if samples is None:
+    alive = view.alive(connection)
+    if samples is None or alive is None:
         return None
-    values = samples.samples(column, view.span.start_ns, view.span.end_ns)
+    values = samples.samples(column, alive.start_ns, alive.end_ns)
     return float(values.mean()) / per_unit if values.size else None

@@ -308,15 +308,21 @@ class FlowsView:
     def samples(self, column: str, table: str = "flows") -> dict[int, Values]:
         """Return a column of samples in the window: the number of a connection -> its values.
 
-        Connections without a value are left out.
+        Samples after the end of a connection repeat its last values and are left out. So are
+        connections without a value.
         """
         of_all = self.run.samples(table, (column,))
         values_by_connection = {
-            number: of_all[number].samples(column, self.span.start_ns, self.span.end_ns)
+            number: of_all[number].samples(column, alive.start_ns, alive.end_ns)
             for number in self.connections
-            if number in of_all
+            if number in of_all and (alive := self.alive(number)) is not None
         }
         return {number: values for number, values in values_by_connection.items() if values.size}
+
+    def alive(self, connection: int) -> Span | None:
+        """Return the part of the window in which a connection is on; None if there is none."""
+        start_ns = self.run.scenario.flows[connection].start_ns
+        return Span(start_ns, self.run.run.summary.flows[connection].end_ns).inside(self.span)
 
 
 @dataclass(frozen=True)

@@ -146,13 +146,8 @@ def _alike(values: npt.NDArray[np.float64]) -> _Delays:
 
 def _rtts(view: RunView, flows: Sequence[Flow], span: Span) -> Iterator[npt.NDArray[np.float64]]:
     """Yield the round-trip times at the samples of flows while they are on."""
-    for flow in flows:
-        alive = flow.life.inside(span)
-        if alive is not None:
-            yield from (
-                values / _US_PER_MS
-                for values in FlowsView(view, (flow,), alive).samples("rtt_us").values()
-            )
+    for values in FlowsView(view, tuple(flows), span).samples("rtt_us").values():
+        yield values / _US_PER_MS
 
 
 def _on_the_way(view: RunView, bundle: bands.Bundle, span: Span) -> _Delays | None:
