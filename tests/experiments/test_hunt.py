@@ -432,6 +432,19 @@ def test_two_algorithms_are_told_apart(tmp_path: Path) -> None:
     assert hunted.request.command[1:4] == ["--distinguish", "reno", "scalable"]
 
 
+@pytest.mark.usefixtures("few_seeds", "small_map")
+def test_an_algorithm_is_told_apart_from_its_preset(dumbbell: Command) -> None:
+    """In a study its name means any preset, so the claim compared a preset with itself."""
+    Path("mine.toml").write_text('algorithm = "scalable"\nparameters = { kept = 512 }\n')
+    mine = "scalable@mine.toml"
+    arguments = ("--over", "loss", "--points", "4", "--duration", "6s", "--runs", "3")
+    output = dumbbell("hunt", "--distinguish", "scalable", mine, *arguments)
+    assert f"With Scalable-TCP ({mine}) the goodput" in output.out
+    assert "Confirmed on the simulator" in output.out
+    run = dumbbell("simulate", *map(str, Path("hunted").glob("*.toml")))
+    assert run.code == 0, "the file of the preset is found from there"
+
+
 def crashing(condition: str) -> None:
     """Write `crash.c`: Reno, which touches memory that it does not have if a condition holds."""
     code = (Path(__file__).parents[2] / "algorithms/reno.c").read_text().replace("reno", "crash")
@@ -455,7 +468,7 @@ def test_a_run_that_fails_is_the_finding(dumbbell: Command) -> None:
     assert line(text, "fails") == snapshot(
         "# The run of crash fails: the process that ran crash ended by SIGSEGV (memory that is not its own); to find where: dumbbell check ./crash.c"
     )
-    assert 'algorithm = "./../crash.c"' in text
+    assert 'algorithm = "../crash.c"' in text
     assert "loss" not in text.partition("[network]")[2]
     assert dumbbell("simulate", "hunted/crash-goodput.toml").code == 1
 

@@ -49,9 +49,11 @@ def numeric_column(axis: str, values: Iterable[str]) -> str | None:
 def same_value(value: str, wanted: str) -> bool:
     """Return True if an axis value equals another one.
 
-    ``htcp`` also means ``htcp`` with any preset, ``./my_cc.c`` also ``my_cc``, and ``0.25gbit``
-    also ``250mbit``.
+    ``htcp`` also means ``htcp`` with any preset, ``htcp@`` only without one, ``./my_cc.c`` also
+    ``my_cc``, and ``0.25gbit`` also ``250mbit``.
     """
+    if wanted.endswith("@"):
+        return value == catalogue.called(wanted.removesuffix("@"))
     wanted = catalogue.called(wanted)
     if value in (wanted, f"{wanted}@{value.partition('@')[2]}"):
         return True

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from dumbbell.algorithms import catalogue
-from dumbbell.algorithms.labels import label_of
+from dumbbell.algorithms.labels import label_of, labels_of
 from dumbbell.engines.choices import EngineName
 from dumbbell.engines.engine import Engine
 from dumbbell.execution.pools import Pool
@@ -96,9 +95,8 @@ class Statement:
         measure = next(m for m in self.goal.measures if m.reference == self.gap.measure)
         beside = label_of(self.beside) if self.beside else ""
         what = measure.what or self.goal.what.format(beside)
-        return (
-            f"With {label_of(less)} the {what} is less than {part} of that with {label_of(more)}."
-        )
+        labels = labels_of(self.gap.values)
+        return f"With {labels[less]} the {what} is less than {part} of that with {labels[more]}."
 
     def check(self) -> dict[str, Any]:
         """Return the check of the claim, as a study has it."""
@@ -112,15 +110,12 @@ class Statement:
         if self.goal.versus_calm:
             traffic = {"of": {_TRAFFIC: _WITH}, "to": {_TRAFFIC: _WITHOUT}}
             return {"type": "ratio", **traffic, **common}
-        return {"type": "ratio", "of": {"algorithm": less}, "to": {"algorithm": more}, **common}
+        return {"type": "ratio", "of": self._selected(less), "to": self._selected(more), **common}
 
-
-def anywhere(choice: str) -> str:
-    """Return a choice that means the same in another folder."""
-    if not catalogue.is_file(choice):
-        return choice
-    path, at, preset = choice.partition("@")
-    return f"{Path(path).absolute()}{at}{preset}"
+    def _selected(self, side: str) -> dict[str, str]:
+        """Return a side as a study selects it; without a preset it would mean any of them."""
+        has_presets = any(name.startswith(f"{side}@") for name in self.gap.values)
+        return {"algorithm": f"{side}@" if has_presets else side}
 
 
 def content(
@@ -143,7 +138,7 @@ def content(
         "folder": str(Path.cwd()),
         "measure": {"settle": SETTLING},
         "window": windows,
-        "axes": {"algorithm": [anywhere(algorithm) for algorithm in typed.values()]},
+        "axes": {"algorithm": list(typed.values())},
         "scenario": {**table, "algorithm": "{algorithm}"},
     }
     if statement.goal.versus_calm:

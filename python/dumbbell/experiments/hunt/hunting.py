@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -389,15 +388,7 @@ def scenario_file(hunted: Hunted, folder: Path) -> str:
     content = {
         "title": title,
         "seed": FIRST_SEED,
-        "algorithm": _from(folder, typed),
+        "algorithm": catalogue.seen_from(typed, folder),
         **table,
     }
     return f"{comment}\n{tomli_w.dumps(content)}"
-
-
-def _from(folder: Path, choice: str) -> str:
-    """Return a choice as a file in a folder names it."""
-    if not catalogue.is_file(choice):
-        return choice
-    path, at, preset = choice.partition("@")
-    return f"./{os.path.relpath(path, folder)}{at}{preset}"

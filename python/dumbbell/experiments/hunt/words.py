@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dumbbell.algorithms.labels import label_of
+from dumbbell.algorithms.labels import labels_of
 from dumbbell.base.labels import listing, number, with_interval
 from dumbbell.experiments.hunt.claiming import SHOWN, Confirmation
 from dumbbell.experiments.hunt.hunting import Hunted
@@ -14,12 +14,12 @@ def against(hunted: Hunted) -> str:
     """Name the references."""
     if hunted.goal.versus_calm:
         return "itself without cross traffic"
-    return listing([label_of(name) for name in list(hunted.typed)[1:]])
+    return listing([*labels_of(hunted.typed).values()][1:])
 
 
 def conclusion(hunted: Hunted) -> list[str]:
     """Say what was found, in sentences of a line each."""
-    who, worst = label_of(hunted.algorithm), hunted.course.worst
+    who, worst = labels_of(hunted.typed)[hunted.algorithm], hunted.course.worst
     tried = len(hunted.course.tried)
     count = f"{tried} scenario{'s' if tried != 1 else ''}"
     if hunted.interrupted:
@@ -82,8 +82,9 @@ def names(confirmation: Confirmation) -> list[str]:
 def rows(confirmation: Confirmation) -> list[list[str]]:
     """Return the rows of the table: the means of each side with their intervals."""
     table_rows = []
+    labels = labels_of(confirmation.means)
     for side, means in confirmation.means.items():
-        cells = [label_of(side)]
+        cells = [labels[side]]
         for name in names(confirmation):
             quantity, mean = taking.described(name), means.get(name)
             scale = quantity.shown_scale
@@ -106,6 +107,7 @@ def gap(hunted: Hunted, place: int) -> str:
     if judged.gap is None:
         return "no value"
     scale = taking.described(judged.gap.measure).shown_scale
+    labels = labels_of(judged.gap.values)
     return ", ".join(
-        f"{label_of(name)} {number(scale * value)}" for name, value in judged.gap.values.items()
+        f"{labels[name]} {number(scale * value)}" for name, value in judged.gap.values.items()
     )
