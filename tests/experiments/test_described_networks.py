@@ -260,6 +260,40 @@ def test_netem_is_read_as_it_is_typed_and_as_it_is_shown(
     assert (one.scenario, one.notes) == (other.scenario, other.notes)
 
 
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (
+            "red 1: root refcnt 2 limit 400000b min 30000b max 90000b ecn ewma 5 probability 0.1"
+            " Scell_log 9",
+            {"weight": 2**-5, "max_probability": 0.1, "ecn": True},
+        ),
+        (
+            "fq 1: root refcnt 2 limit 900p bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1 weights"
+            " 589824 196608 65536 quantum 3028b horizon 10s horizon_drop",
+            {"limit": "900p", "quantum": "3028b"},
+        ),
+        (
+            "codel 1: dev eth0 root refcnt 2 limit 90p target 4.99ms interval 100ms\n"
+            " Sent 101345 bytes 738 pkt (dropped 0, overlimits 0 requeues 1)\n"
+            "  count 0 lastcount 0 ldelay 0us drop_next 0us\n",
+            {"limit": "90p", "target": "4.99ms"},
+        ),
+    ],
+)
+def test_a_queue_is_read_as_tc_shows_it_with_details_and_counters(
+    shown: str, expected: dict[str, Any], read: Read
+) -> None:
+    queue = network(read(f"qdisc {shown}", rate="1mbit"))["queue"]
+    assert expected.items() <= queue.items()
+
+
+def test_a_round_trip_has_at_least_the_delay_of_the_lines(read: Read) -> None:
+    with pytest.raises(InputError) as raised:
+        read(f"{ADD}netem rate 1mbit delay 60ms")
+    assert (raised.value.key, raised.value.value) == ("rtt", "40ms")
+
+
 def test_what_netem_has_more_is_noted(read: Read) -> None:
     text = f"{ADD}netem rate 1mbit 20 5 loss state 1% 20% 10% 100% 0% slot 800us 1ms packets 5"
     assert read(text).notes == snapshot(

@@ -115,8 +115,13 @@ def _network(draft: Draft, given: Mapping[str, str]) -> dict[str, Any]:
     network["rtt"] = given.get("rtt") or _rtt(draft)
     if "holds" in network and draft.delay_ns:
         # The packets that it holds are those under this delay.
-        here_ns = min(draft.delay_ns, parse_time(network["rtt"]))
-        network |= {"delay": format_time(here_ns), "reverse": {"delay": "0s"}}
+        delay = format_time(draft.delay_ns)
+        if parse_time(network["rtt"]) < draft.delay_ns:
+            raise InputError(
+                f"shorter than the delay of {delay} in {draft.file}",
+                key="rtt", value=network["rtt"], valid=f"{delay} or more",
+            )  # fmt: skip
+        network |= {"delay": delay, "reverse": {"delay": "0s"}}
     order = ("rate", "rtt", "delay", "queue", "holds")
     return {
         key: network[key] for key in (*order, *sorted(set(network) - set(order))) if key in network

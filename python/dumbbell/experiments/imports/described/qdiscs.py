@@ -177,7 +177,8 @@ def fq(words: Words, draft: Draft) -> None:
     }
     without_equal = (
         "maxrate", "buckets", "orphan_mask", "refill_delay", "low_rate_threshold", "ce_threshold",
-        "timer_slack", "horizon",
+        "timer_slack", "horizon", "horizon_drop", "horizon_cap", "offload_horizon", "bands",
+        "priomap", "weights",
     )  # fmt: skip
     draft.put("queue", _queue(words, draft, "fq", options, without_equal), words.line)
 
@@ -192,8 +193,10 @@ def red(words: Words, draft: Draft) -> None:
             given[word] = True
         elif word in ("limit", "min", "max", "avpkt"):
             given[word] = words.size_bytes()
-        elif word == "burst":
+        elif word in ("burst", "ewma"):
             given[word] = words.count()
+        elif word == "Scell_log":
+            words.count()  # of the table by which the kernel computes the average
         elif word == "probability":
             given[word] = words.fraction()
         elif word == "bandwidth":
@@ -216,11 +219,15 @@ def red(words: Words, draft: Draft) -> None:
         "adaptive": given.get("adaptive", False),
         "ecn": given.get("ecn", False),
     }
-    burst = given.get("burst", (2 * given["min"] + most) // (3 * given["avpkt"]))
-    weight = _red_weight(burst, given["min"] / given["avpkt"])
-    if weight is None:
-        raise words.error(f"a burst of {burst} is too short for min", "a burst above min / avpkt")
-    queue["weight"] = weight
+    if "ewma" in given:
+        queue["weight"] = 2.0 ** -given["ewma"]
+    else:
+        burst = given.get("burst", (2 * given["min"] + most) // (3 * given["avpkt"]))
+        queue["weight"] = _red_weight(burst, given["min"] / given["avpkt"])
+        if queue["weight"] is None:
+            raise words.error(
+                f"a burst of {burst} is too short for min", "a burst above min / avpkt"
+            )
     draft.put("queue", queue, words.line)
 
 
@@ -274,8 +281,10 @@ def _queue(
         elif word in ("ecn", "noecn"):
             queue["ecn"] = word == "ecn"
         elif word in without_equal:
-            value = f" {words.next()}" if words.has_number() else ""
-            draft.note(f"`{word}{value}` of {discipline} has no equal", words.line)
+            all_of_it = word
+            while words.has_number():
+                all_of_it += f" {words.next()}"
+            draft.note(f"`{all_of_it}` of {discipline} has no equal", words.line)
         elif word in ("nopacing", "pacing"):
             continue  # the senders' business
         else:

@@ -14,6 +14,7 @@ from dumbbell.experiments.imports.described.draft import Draft
 from dumbbell.experiments.imports.described.tc_words import Words
 
 _BEFORE_TC: Final = frozenset({"sudo", "tc", "/sbin/tc", "/usr/sbin/tc"})
+_FIRST: Final = frozenset({"qdisc", "class", "filter"})
 _ADDING: Final = frozenset({"add", "replace", "change"})
 _PLACES_WITH_VALUE: Final = frozenset({"dev", "parent", "handle", "classid", "refcnt"})
 _EMPTY: Final = frozenset({"noqueue", "mq"})
@@ -34,8 +35,13 @@ def is_tc(text: str) -> bool:
     for line in text.splitlines():
         words = line.split("#")[0].split()
         if words:
-            return words[0] in {"qdisc", "class"} | _BEFORE_TC or words[:2] == ["ip", "netns"]
+            return _begins(words)
     return False
+
+
+def _begins(words: list[str]) -> bool:
+    """Return True if words begin a line of tc that describes something."""
+    return words[0] in _FIRST | _BEFORE_TC or words[:2] == ["ip", "netns"]
 
 
 def read(file: Path, text: str) -> Draft:
@@ -68,7 +74,12 @@ def read(file: Path, text: str) -> Draft:
 
 
 def _lines(file: Path, text: str, draft: Draft) -> Iterator[_Line]:
+    is_shown = False
     for number, whole in _joined(text):
+        # `tc -s` prints counters below what it shows.
+        if is_shown and whole[:1].isspace() and whole.strip() and not _begins(whole.split()):
+            continue
+        is_shown = whole.split()[:1] in (["qdisc"], ["class"])
         try:
             words = shlex.split(whole, comments=True)
         except ValueError as error:
@@ -113,7 +124,7 @@ def _line(file: Path, number: int, words: list[str], draft: Draft) -> _Line | No
     if what == "filter":
         draft.note("filters are left out: all packets take the one queue", number)
         return None
-    if what not in ("qdisc", "class"):
+    if what not in _FIRST:
         raise InputError(
             f"{what!r} is no line of tc", source=f"{file}, line {number}",
             valid="tc qdisc add dev DEVICE root KIND OPTIONS, or a line of `tc qdisc show`",
