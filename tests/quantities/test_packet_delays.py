@@ -263,15 +263,21 @@ flow = [{{ algorithm = "{{algorithm}}" }}]
 
 
 @pytest.mark.parametrize(
-    ("record", "is_there"), [("", False), ('record = { delays = "1s" }', True)]
+    ("record", "quantity", "is_there"),
+    [
+        ("", "flow_queueing_delay_p95_ms[1]", False),
+        ('record = { delays = "1s" }', "flow_queueing_delay_p95_ms[1]", True),
+        ("", "one_way_delay_p95_ms", False),
+        ("", "one_way_delay_p95_ms@run", True),
+    ],
 )
 def test_a_study_that_records_no_delays_cannot_name_them(
-    record: str, is_there: bool, tmp_path: Path
+    record: str, quantity: str, is_there: bool, tmp_path: Path
 ) -> None:
     path = tmp_path / "delays.toml"
     path.write_text(STUDY.format(record=record))
     vocabulary = Vocabulary(Study.load(path).plan)
-    use = Use("y", What.QUANTITY, "flow_queueing_delay_p95_ms[1]", "one")
+    use = Use("y", What.QUANTITY, quantity, "one")
     if is_there:
         vocabulary.check(use)
         return

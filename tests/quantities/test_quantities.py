@@ -244,8 +244,9 @@ def test_a_link_is_never_used_more_than_fully() -> None:
     ("reference", "why"),
     [
         ("latency_mean_ms@short", "the window short is shorter than two samples 500ms apart"),
-        ("latency_mean_ms", "there is nothing of it in 0.5 s to 100 s: mean latency of requests"),
+        ("latency_mean_ms", "there is nothing of it in 0.5 s to 100 s: Mean latency of requests"),
         ("packet_queueing_delay_p50_ms", "which are not recorded: record = { delays"),
+        ("one_way_delay_p50_ms", 'record = { delays = "1s" }, or take one_way_delay_p50_ms@run'),
     ],
 )
 def test_what_has_no_value_says_why(reference: str, why: str) -> None:

@@ -11,6 +11,7 @@ of a run, percentiles use the periods of `record.delays` that lie in it as a who
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -20,10 +21,13 @@ from dumbbell.quantities import histograms
 from dumbbell.quantities.counters import Counters
 from dumbbell.quantities.histograms import Histogram
 from dumbbell.quantities.rates import ratio
-from dumbbell.quantities.registry import Best, of_flows
+from dumbbell.quantities.registry import DELAYS, Best, of_flows
 from dumbbell.quantities.view import FlowsView, known
 
 _NS_PER_MS: Final = 10**6
+_of_delays: Final = partial(
+    of_flows, unit="ms", best=Best.LOWEST, datagrams=True, needs=DELAYS, whole_without=True
+)
 
 
 def _delays(view: FlowsView) -> list[DelaySummary]:
@@ -74,25 +78,25 @@ def _of_histogram(view: FlowsView, value: Callable[[Histogram], float | None]) -
     return None if histogram is None else value(histogram)
 
 
-@of_flows("median one-way delay", "ms", best=Best.LOWEST, datagrams=True)
+@_of_delays("median one-way delay")
 def one_way_delay_p50_ms(view: FlowsView) -> float | None:
     """Median of the one-way delays of datagrams, by nearest rank."""
     return _of_histogram(view, lambda histogram: histogram.percentile_ms(500))
 
 
-@of_flows("95 % of one-way delays", "ms", best=Best.LOWEST, datagrams=True)
+@_of_delays("95 % of one-way delays")
 def one_way_delay_p95_ms(view: FlowsView) -> float | None:
     """95 % of the datagrams that arrived took no longer."""
     return _of_histogram(view, lambda histogram: histogram.percentile_ms(950))
 
 
-@of_flows("99 % of one-way delays", "ms", best=Best.LOWEST, datagrams=True)
+@_of_delays("99 % of one-way delays")
 def one_way_delay_p99_ms(view: FlowsView) -> float | None:
     """99 % of the datagrams that arrived took no longer."""
     return _of_histogram(view, lambda histogram: histogram.percentile_ms(990))
 
 
-@of_flows("largest one-way delay", "ms", best=Best.LOWEST, datagrams=True)
+@_of_delays("largest one-way delay")
 def one_way_delay_max_ms(view: FlowsView) -> float | None:
     """Largest one-way delay of a datagram; exact of the whole run, else within 0.5 %."""
     if view.whole:

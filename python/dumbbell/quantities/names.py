@@ -272,8 +272,9 @@ class Vocabulary:
         windows = [*self.plan.windows_of(test), *(name for name in BUILT_IN if name != "main")]
         if reference.window is not None and reference.window not in windows:
             raise unknown(f"window of the test {test.name}", reference.window, windows)
-        if registered.needs is not None:
-            self._recorded(test, reference, registered.needs)
+        needs = registered.recording(reference.window)
+        if needs is not None:
+            self._recorded(test, reference, needs)
         if reference.subject is None:
             return
         if registered.of_queue:

@@ -117,6 +117,8 @@ class Quantity:
         True if it is 1 where something happened, else 0, so that its mean is a share of runs.
     needs
         The recording that it needs; None: nothing in particular.
+    whole_without
+        True if it needs that of a part of a run only.
     of_datagrams
         True if it is one of datagrams, so that without a subject it is that of all of them.
     index
@@ -138,9 +140,14 @@ class Quantity:
     compute: Callable[..., float | None]
     yes_or_no: bool = False
     needs: Recorded | None = None
+    whole_without: bool = False
     of_datagrams: bool = False
     index: bool = False
     signed: bool = False
+
+    def recording(self, window: str | None) -> Recorded | None:
+        """Return the recording that it needs in a window."""
+        return None if self.whole_without and window == "run" else self.needs
 
     @property
     def is_share(self) -> bool:
@@ -215,6 +222,7 @@ def of_flows(
     arguments: Arguments = _nothing,
     yes_or_no: bool = False,
     needs: Recorded | None = None,
+    whole_without: bool = False,
     datagrams: bool = False,
     index: bool = False,
     signed: bool = False,
@@ -229,6 +237,7 @@ def of_flows(
         registered = Quantity(
             *(name, what, *shown, *kept),
             needs=needs,
+            whole_without=whole_without,
             of_datagrams=datagrams,
             index=index,
             signed=signed,

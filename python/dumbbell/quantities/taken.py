@@ -92,8 +92,11 @@ def placed_in(view: RunView, reference: Reference) -> str | None:
 def why_none(view: RunView, reference: Reference) -> str:
     """Say why a quantity has no value, in a clause."""
     described, record = taking.described(str(reference)), view.scenario.record
-    if described.needs is not None and not described.needs.is_in(record):
-        return f"it needs {described.needs.what}, which are not recorded: {described.needs.example}"
+    needs = described.recording(reference.window)
+    if needs is not None and not needs.is_in(record):
+        why = f"it needs {needs.what}, which are not recorded: {needs.example}"
+        whole = Reference(reference.name, reference.subject, "run")
+        return f"{why}, or take {whole}" if described.whole_without else why
     where = placed_in(view, reference)
     if where is None:
         apart = "" if record.interval_ns is None else f" {format_time(record.interval_ns)} apart"
@@ -103,4 +106,4 @@ def why_none(view: RunView, reference: Reference) -> str:
         )
     if record.interval_ns is None and reference.window != "run":
         return "the run has no samples: record.interval, or the window run"
-    return f"there is nothing of it in {where}: {described.what[0].lower()}{described.what[1:]}"
+    return f"there is nothing of it in {where}: {described.what}"
