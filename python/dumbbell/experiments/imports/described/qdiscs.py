@@ -187,20 +187,19 @@ def red(words: Words, draft: Draft) -> None:
     """Take random early detection, whose weight tc computes from the burst that it allows."""
     given: dict[str, Any] = {"avpkt": 1000}
     flags = {"ecn", "adaptive", "harddrop", "nodrop"}
+    numbers: dict[str, Callable[[], float]] = {
+        **dict.fromkeys(("limit", "min", "max", "avpkt"), words.size_bytes),
+        # The scale is that of the table by which the kernel computes the average.
+        **dict.fromkeys(("burst", "ewma", "Scell_log"), words.count),
+        "probability": words.fraction,
+        "bandwidth": words.rate_bps,
+    }
     while words:
         word = words.next()
         if word in flags:
             given[word] = True
-        elif word in ("limit", "min", "max", "avpkt"):
-            given[word] = words.size_bytes()
-        elif word in ("burst", "ewma"):
-            given[word] = words.count()
-        elif word == "Scell_log":
-            words.count()  # of the table by which the kernel computes the average
-        elif word == "probability":
-            given[word] = words.fraction()
-        elif word == "bandwidth":
-            words.rate_bps()
+        elif word in numbers:
+            given[word] = numbers[word]()
         else:
             raise words.unknown(word, "red")
     if missing := [key for key in ("limit", "min") if key not in given]:
@@ -220,14 +219,13 @@ def red(words: Words, draft: Draft) -> None:
         "ecn": given.get("ecn", False),
     }
     if "ewma" in given:
-        queue["weight"] = 2.0 ** -given["ewma"]
+        weight: float | None = 2.0 ** -given["ewma"]
     else:
         burst = given.get("burst", (2 * given["min"] + most) // (3 * given["avpkt"]))
-        queue["weight"] = _red_weight(burst, given["min"] / given["avpkt"])
-        if queue["weight"] is None:
-            raise words.error(
-                f"a burst of {burst} is too short for min", "a burst above min / avpkt"
-            )
+        weight = _red_weight(burst, given["min"] / given["avpkt"])
+    if weight is None:
+        raise words.error(f"a burst of {burst} is too short for min", "a burst above min / avpkt")
+    queue["weight"] = weight
     draft.put("queue", queue, words.line)
 
 
