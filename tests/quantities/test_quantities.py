@@ -229,6 +229,19 @@ def test_queues_in_a_window_rest_on_samples() -> None:
     assert values["queue_mean_packets[forward]@during"] == 20
 
 
+@pytest.mark.parametrize(
+    ("packets", "overhead", "mean"), [((1500, 1500), "ip", 20), ((1500, 9000), "ethernet", 3.32)]
+)
+def test_a_mean_queue_is_in_packets_of_full_size(
+    packets: tuple[int, int], overhead: str, mean: float
+) -> None:
+    network = {"rate": "12mbit", "rtt": "100ms", "queue": "90p", "overhead": overhead}
+    plan = planned(flows=[{"packet": size} for size in packets], network=network)
+    values = Taken(played(plan, [constant(500), constant(500)]), plan)
+    for window in ("", "@run"):
+        assert values[f"queue_mean_packets{window}"] == pytest.approx(mean, rel=1e-3)
+
+
 def test_a_link_is_never_used_more_than_fully() -> None:
     """A packet counts when its last bit leaves, also one that was begun before the window."""
     plan = planned(windows={"during": {"from": "5s", "to": "25s"}})

@@ -5,7 +5,6 @@ Of the whole run they are exact; of a part of it they are computed from samples.
 
 from __future__ import annotations
 
-from dumbbell.quantities.rates import ratio
 from dumbbell.quantities.registry import Best, of_queue
 from dumbbell.quantities.view import QueueView
 
@@ -13,11 +12,13 @@ from dumbbell.quantities.view import QueueView
 @of_queue("mean queue", "packets", best=Best.LOWEST)
 def queue_mean_packets(view: QueueView) -> float | None:
     """Mean backlog in packets of full size; of a part of a run with the packet being sent."""
+    packet_bytes = max(flow.packet_bytes for flow in view.run.scenario.flows)
+    # Backlogs are of bytes on the wire.
+    full_bytes = packet_bytes + view.link.overhead_bytes
     if view.whole:
-        packet_bytes = max(flow.packet_bytes for flow in view.run.scenario.flows)
-        return ratio(view.summary.waiting_bytes_mean, packet_bytes)
-    values = view.samples("backlog_packets")
-    return float(values.mean()) if values.size else None
+        return view.summary.waiting_bytes_mean / full_bytes
+    values = view.samples("backlog_bytes")
+    return float(values.mean()) / full_bytes if values.size else None
 
 
 @of_queue("largest queue", "packets", best=Best.LOWEST)

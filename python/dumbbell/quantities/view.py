@@ -11,7 +11,7 @@ import polars as pl
 
 from dumbbell.base.errors import unknown
 from dumbbell.base.remembering import remembered
-from dumbbell.contract.scenario import Scenario
+from dumbbell.contract.scenario import LinkConfig, Scenario
 from dumbbell.contract.summary import FlowSummary, QueueSummary
 from dumbbell.engines.result import Run
 from dumbbell.plan.settings import Settings
@@ -368,10 +368,14 @@ class QueueView:
         return self.run.run.summary.queues[self.number]
 
     @property
+    def link(self) -> LinkConfig:
+        """The link that it belongs to."""
+        return facts.sampled_links(self.run.scenario)[self.number]
+
+    @property
     def rate_bps(self) -> float | None:
         """Its mean rate in the window; None: unlimited."""
-        link = facts.sampled_links(self.run.scenario)[self.number]
-        return facts.mean_rate_bps(link, self.span.start_ns, self.span.end_ns)
+        return facts.mean_rate_bps(self.link, self.span.start_ns, self.span.end_ns)
 
 
 def known(values: Sequence[float | None]) -> list[float]:
