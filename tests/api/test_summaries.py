@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
+import polars as pl
+import pytest
+
 from dumbbell.api import simulate
+from dumbbell.api.bbr import BbrCases
+from dumbbell.api.checklists import Checklist
+from dumbbell.api.comparison import Comparison
+from dumbbell.api.competing import Contest
+from dumbbell.api.table import Table
+from dumbbell.api.validating import Validation
 from dumbbell.base import hypertext
 from dumbbell.quantities import flow_totals
 from dumbbell.results.results import Results
@@ -62,6 +71,17 @@ def test_results_say_how_much_of_each_test_is_there(small: Results) -> None:
     assert "runs finished" in repr(small)
     assert "b" in cells.elements
     assert "<b>two</b>" not in small._repr_html_()
+
+
+@pytest.mark.parametrize("kind", [BbrCases, Checklist, Comparison, Contest, Validation])
+def test_what_has_data_and_a_table_prints_its_table(
+    kind: type[Table], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = pl.DataFrame({"algorithm": ["reno"]})
+    monkeypatch.setattr(kind, "_heading", ("title", "about"))
+    monkeypatch.setattr(kind, "to_frame", lambda _: frame)
+    monkeypatch.setattr(kind, "summary", lambda _: frame, raising=False)
+    assert repr(object.__new__(kind)) == f"<title: about>\n{frame}"
 
 
 def test_a_figure_needs_no_network(small: Results) -> None:

@@ -20,7 +20,7 @@ from dumbbell.experiments.cases import outcome, running, suite, words
 
 
 @dataclass(frozen=True, repr=False)
-class BbrCases(outcome.Cases, Table):
+class BbrCases(Table, outcome.Cases):
     """An algorithm by the cases of draft-ietf-ccwg-bbr.
 
     Attributes

@@ -21,7 +21,7 @@ from dumbbell.experiments.checklist import checking, outcome, words
 
 
 @dataclass(frozen=True, repr=False)
-class Checklist(outcome.Checklist, Table):
+class Checklist(Table, outcome.Checklist):
     """An algorithm by the clauses of RFC 9743, with Dumbbell's bounds.
 
     Attributes

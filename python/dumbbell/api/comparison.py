@@ -15,7 +15,7 @@ from dumbbell.figures.figure import Figure
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(comparison.Comparison, Table):
+class Comparison(Table, comparison.Comparison):
     """Algorithms on one path: what each achieved, with 95 % intervals.
 
     Attributes

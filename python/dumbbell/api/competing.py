@@ -22,7 +22,7 @@ from dumbbell.figures.figure import Figure
 
 
 @dataclass(frozen=True, repr=False)
-class Contest(contest.Contest, Table):
+class Contest(Table, contest.Contest):
     """Two algorithms on one path at the same time: shares and harm, with 95 % intervals.
 
     Attributes

@@ -20,7 +20,7 @@ from dumbbell.experiments.validate import validating, words
 
 
 @dataclass(frozen=True, repr=False)
-class Validation(validating.Validation, Table):
+class Validation(Table, validating.Validation):
     """A scenario in the simulator and on the kernel, with 95 % intervals of their differences.
 
     Attributes
