@@ -273,6 +273,13 @@ def test_what_has_no_value_says_why(reference: str, why: str) -> None:
     assert repr(values).startswith("goodput_mbit_per_s[1]: 5.792 Mbit/s, 0.5 s to 100 s\n")
 
 
+def test_a_run_without_sampled_tcp_flows_says_what_to_name() -> None:
+    plan = planned(flows=[{"label": "short 1", "sampled": False}])
+    view = RunView(played(plan, [constant(500)]), plan.windows, plan.settings)
+    values = taken.Taken(view, {"goodput": parse("goodput_mbit_per_s")})
+    assert "as goodput_mbit_per_s[short]@run" in values.reasons["goodput"]
+
+
 def test_shares_of_packets_are_those_of_the_whole_run() -> None:
     plan = planned()
     counts = {"sent_segs": 990, "duplicated_packets": 10}

@@ -150,6 +150,11 @@ class Quantity:
         return None if self.whole_without and window == "run" else self.needs
 
     @property
+    def is_of_tcp(self) -> bool:
+        """Whether without a subject it is that of all TCP flows that have samples."""
+        return not self.of_queue and not self.of_datagrams
+
+    @property
     def is_share(self) -> bool:
         """Whether it is never below 0 nor above 1."""
         return self.percent or self.yes_or_no or self.index

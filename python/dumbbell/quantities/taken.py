@@ -13,6 +13,7 @@ from dumbbell.base.units import NS_PER_S, format_time
 from dumbbell.quantities import taking
 from dumbbell.quantities.reference import Reference
 from dumbbell.quantities.view import RunView
+from dumbbell.scenario import facts
 
 _SCHEMA: Final = {
     "quantity": pl.String,
@@ -106,4 +107,9 @@ def why_none(view: RunView, reference: Reference) -> str:
         )
     if record.interval_ns is None and reference.window != "run":
         return "the run has no samples: record.interval, or the window run"
+    if reference.subject is None and described.is_of_tcp and not view.sampled:
+        first = view.flows[0]
+        window = reference.window if first.first.sampled else "run"
+        example = Reference(reference.name, facts.family(first.label), window)
+        return f"it is of sampled TCP flows, and there are none: name others, as {example}"
     return f"there is nothing of it in {where}: {described.what}"
