@@ -132,7 +132,7 @@ def test_reading_a_study_of_others_runs_nothing_of_it(
     assert not (folder / MARK).exists()
 
 
-def test_the_upkeep_of_results_runs_nothing_of_the_studies_that_asked_for_them(
+def test_pages_and_upkeep_of_results_run_nothing_of_the_studies_that_asked_for_them(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = folder / "studies" / "evil"
@@ -147,10 +147,12 @@ def test_the_upkeep_of_results_runs_nothing_of_the_studies_that_asked_for_them(
     own_algorithms._seen.clear()
     monkeypatch.setattr(apart, "Child", None)
     assert dumbbell(monkeypatch, "store", "size") == 0
+    assert dumbbell(monkeypatch, "open", "--print") == 0
     capsys.readouterr()
     assert dumbbell(monkeypatch, "store", "prune", "--unasked") == 0
     assert capsys.readouterr().out == snapshot("nothing to remove\n")
     assert not (folder / MARK).exists()
+    assert not (folder / "cache/dumbbell/algorithms").exists(), "an idle process described it"
 
 
 def test_loading_is_done_by_another_process_and_remembered(folder: Path) -> None:

@@ -35,10 +35,12 @@ def open_page(
 
     Prints its address. Without a desktop that is all.
     """
+    from dumbbell.algorithms import own_algorithms
     from dumbbell.cli import desktop, pages, stored
 
-    place = stored.find(what, results, engine)
-    page = pages.written(place.results, output / "studies" / pages.folder(place.results.study))
+    with own_algorithms.nothing_runs():
+        place = stored.find(what, results, engine)
+        page = pages.written(place.results, output / "studies" / pages.folder(place.results.study))
     address = page.resolve().as_uri()
     if place.run is not None:
         address = f"{page.resolve().parent.as_uri()}/{place.run}"
