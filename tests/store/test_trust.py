@@ -466,7 +466,8 @@ def test_merging_brings_of_an_experiment_no_file_but_its_study(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads a device that has no end")
 def test_one_ctrl_c_ends_a_check_whatever_its_compiler_does(folder: Path) -> None:
-    (folder / "zero.c").write_text('#include "/dev/zero"\n' + starting.text("zero"))
+    endless = '#define ENDLESS "/dev/zero"\n#include ENDLESS\n'
+    (folder / "zero.c").write_text(endless + starting.text("zero"))
     check = subprocess.Popen(
         [sys.executable, "-m", "dumbbell.cli", "check", "./zero.c"],
         stderr=subprocess.DEVNULL,
