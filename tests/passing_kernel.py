@@ -12,7 +12,7 @@ import pytest
 
 from dumbbell.base.errors import EngineError
 from dumbbell.contract.summary import TestbedSummary
-from dumbbell.engines import engines
+from dumbbell.engines import engines, testbed
 from dumbbell.engines.cancelling import CancelToken
 from dumbbell.engines.engine import Engine, Output, SimulatorEngine
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -35,6 +35,7 @@ class Kernel:
         self.invalid = invalid
         self.broken = broken
         self.not_offered: list[str] = []
+        self.host_switches: dict[str, Any] = {}
         self.held_permille = 0
         self.runs = 0
 
@@ -51,14 +52,14 @@ class Kernel:
         self.changed(data)
         output = SimulatorEngine().run(ResolvedScenario.of(data), cancel)
         why = [LATE] if data["seed"] in self.invalid else []
-        testbed = blank(
+        testbed_summary = blank(
             TestbedSummary,
             kernel="6.18.0",
             invalid=tuple(why),
             not_offered=tuple(self.not_offered),
             held_permille=self.held_permille,
         )
-        summary = msgspec.structs.replace(output.summary, testbed=testbed)
+        summary = msgspec.structs.replace(output.summary, testbed=testbed_summary)
         return dataclasses.replace(output, summary=summary)
 
 
@@ -70,3 +71,4 @@ def installed(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
         return kernel if choice == "testbed" else known(choice)
 
     monkeypatch.setattr(engines, "runnable", runnable)
+    monkeypatch.setattr(testbed, "host_switches", lambda _: kernel.host_switches)

@@ -23,6 +23,7 @@ from dumbbell.experiments.validate.validating import Validation
 from dumbbell.inference.equivalence import Verdict
 from dumbbell.inference.estimates import Exact, Student
 from dumbbell.reports import validate_chart, validate_page
+from dumbbell.scenario import facts
 from dumbbell.store.store import Store
 from passing_kernel import Kernel
 
@@ -85,6 +86,25 @@ def test_a_longer_path_differs_and_is_named(file: Path, monkeypatch: pytest.Monk
     assert rtt.difference.high < rtt.low
     assert "mean RTT is" in words.verdict(validation)
     assert validation.as_dict()["measures"]["rtt"]["verdict"] == "differs"
+
+
+def test_both_engines_have_the_hosts_of_the_testbed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel = Kernel()
+    kernel.host_switches = {"receive_buffer_bytes": 9_000_000, "quick_acks": 3}
+    file = tmp_path / "my.toml"
+    own = '{ profile = "linux-4.14", switches = { quick_acks = 0 } }'
+    file.write_text(
+        SCENARIO.replace('"cubic" }', f'"cubic" }}, {{ algorithm = "reno", stack = {own} }}')
+    )
+    for side in validated(file, kernel, monkeypatch).sides:
+        assert side.first is not None
+        stacks = facts.stacks(side.first.scenario)
+        assert [(choice.profile, choice.switches) for choice in stacks] == [
+            ("linux-6", kernel.host_switches),
+            ("linux-4.14", {**kernel.host_switches, "quick_acks": 0}),
+        ]
 
 
 def test_intervals_that_reach_over_a_band_are_undecided(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from typing import Any, Final
 
 from dumbbell import _core
 from dumbbell.algorithms import apart, catalogue
@@ -67,3 +67,18 @@ class TestbedEngine:
                     raw = apart.ask("testbed_run", scenario.json, self._options, cancel=cancel)
                     return unpacked(apart.RawOutput(*raw))
             return unpacked(_core.testbed_run(scenario.json, self._options, token))
+
+
+def host_switches(scenario: ResolvedScenario) -> dict[str, Any]:
+    """Return the switches with which simulated hosts are like those of the testbed in a scenario.
+
+    These are its receive buffers, which do not grow, and the tick of this kernel's timers.
+    """
+    with core_errors("testbed"):
+        if scenario.scenario.sources:
+            with brought_down(scenario):
+                switches = apart.ask("testbed_host_switches", scenario.json)
+        else:
+            switches = _core.testbed_host_switches(scenario.json)
+    by_name: dict[str, Any] = json.loads(switches)
+    return by_name

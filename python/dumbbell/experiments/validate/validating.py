@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import polars as pl
 
 from dumbbell.base.errors import DamagedResult, TestbedError
-from dumbbell.engines import engines, validity
+from dumbbell.engines import engines, testbed, validity
 from dumbbell.engines.choices import RETRIES
 from dumbbell.engines.engine import Engine
 from dumbbell.engines.result import Run
@@ -27,6 +27,8 @@ from dumbbell.results.campaign import Campaign
 from dumbbell.results.planned_runs import State
 from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results
+from dumbbell.scenario.model import Scenario
+from dumbbell.scenario.model_stack import Stack
 from dumbbell.store.store import Store
 
 RUNS: Final = 5
@@ -226,15 +228,34 @@ def campaigns(
 ) -> tuple[Campaign, Campaign]:
     """Keep a scenario in a results folder, and return what is to be run on each engine.
 
-    TestbedError if this machine has no testbed, before anything runs.
+    Both engines have the testbed's hosts. TestbedError if this machine has no testbed, before
+    anything runs.
     """
     try:
-        testbed = engines.runnable(kernel)
+        real = engines.runnable(kernel)
     except TestbedError as error:
         raise TestbedError(f"{error}; no run was judged") from None
     plan = Plan.requested(seed=read.seed if seed is None else seed, runs=runs)
-    simulated = read.campaign(store, engines.named("simulator"), plan)
-    return simulated, Campaign(simulated.study, store, testbed, plan)
+    simulated = _on_equal_hosts(read).campaign(store, engines.named("simulator"), plan)
+    return simulated, Campaign(simulated.study, store, real, plan)
+
+
+def _on_equal_hosts(read: Read) -> Read:
+    """Return the scenario with the hosts of the testbed, as far as it does not set them."""
+    scenario = Scenario.parse(read.table, str(read.file))
+    switches = testbed.host_switches(scenario.resolve())
+
+    def equal(stack: Stack) -> dict[str, Any]:
+        return {"profile": stack.profile, "switches": {**switches, **stack.switches}}
+
+    table: dict[str, Any] = {**read.table, "stack": equal(scenario.stack)}
+    for key, traffic in (("flow", scenario.flow), ("arrivals", scenario.arrivals)):
+        if key in table:
+            table[key] = [
+                {**entry, "stack": equal(model.stack)} if model.stack else entry
+                for entry, model in zip(table[key], traffic, strict=True)
+            ]
+    return replace(read, table=table)
 
 
 def validate(

@@ -25,7 +25,8 @@ OUTCOMES: Final = {
 NOTE: Final = (
     "Taken over the whole run, slow start included. Difference: simulator minus kernel, with its "
     "95 % interval. A measure agrees if that is within what is tolerated, and differs if it is "
-    "outside. The tolerated differences are those of docs/agreement.md."
+    "outside. The tolerated differences are those of docs/agreement.md. Simulated hosts have the "
+    "testbed's receive buffers, which do not grow, and this kernel's timer ticks."
 )
 
 DOCTOR: Final = "`dumbbell doctor` shows what delays this machine"
