@@ -120,7 +120,9 @@ def _on_kernel(confirmed: Sequence[Replayed], how: How) -> Iterator[str]:
     yield (
         f"The same files on `{engines.named(EngineName.TESTBED).identity}`, {how.kernel_runs} runs "
         f"of each side. The kernel confirms {agreed} of {len(both)} weaknesses and contradicts "
-        f"{refuted}. Its runs do not decide the others.\n"
+        f"{refuted}. Its runs do not decide the others. The receive buffers "
+        "[of its hosts](design/testbed.md) do not grow, so their receivers acknowledge more of a "
+        "slow start's segments one by one.\n"
     )
     heads = ("algorithm", "regret on the kernel", "simulated", "on the kernel it is")
     yield markdown.table(heads, (_kernel_row(*pair) for pair in both))
