@@ -69,6 +69,15 @@ def test_a_flow_that_stopped_has_no_window_any_more_and_a_goodput_of_zero() -> N
     assert rates["value"].to_list()[-1] == 0
 
 
+@pytest.mark.parametrize("name", ["goodput", "cwnd", "queue"])
+def test_a_line_ends_where_the_run_does(name: str) -> None:
+    """15 s of 1e-9 s each are more than 15 s for a float."""
+    network = {"rate": "100kbit", "rtt": "20ms", "queue": "10p"}
+    run = api.simulate({"duration": "15s", "network": network, "flow": [{"algorithm": "reno"}]})
+    assert run.series(name)["time_s"].max() == 15
+    assert run.flows["time_s"].max() == run.queues["time_s"].max() == 15
+
+
 def test_lines_are_in_the_order_of_the_flows() -> None:
     """Else a flow has another colour in each plot."""
     flows = [

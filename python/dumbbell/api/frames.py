@@ -11,13 +11,14 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.base.seconds import seconds
 from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.modes import readable
 from dumbbell.engines.result import Run
 from dumbbell.quantities.series import NO_SSTHRESH
 from dumbbell.scenario import facts
 
-_TIME_S: Final = (pl.col("time_ns") / NS_PER_S).alias("time_s")
+_TIME_S: Final = seconds().alias("time_s")
 _MBIT_PER_BYTE: Final = 8e-6
 _WHO: Final = ("label", "algorithm")
 
@@ -128,5 +129,5 @@ def _rate(counter_bytes: pl.Expr, starts_ns: pl.Expr, over: str = "flow") -> pl.
     """Return the Mbit/s since the sample before, or since the start; null where no time passed."""
     now_ns = pl.col("time_ns").cast(pl.Int64)
     before_ns = now_ns.shift(1).over(over).fill_null(starts_ns)
-    seconds = (now_ns - before_ns) / NS_PER_S
-    return pl.when(seconds > 0).then(_grown(counter_bytes, over) / seconds * _MBIT_PER_BYTE)
+    elapsed_s = (now_ns - before_ns) / NS_PER_S
+    return pl.when(elapsed_s > 0).then(_grown(counter_bytes, over) / elapsed_s * _MBIT_PER_BYTE)

@@ -7,6 +7,7 @@ from typing import Final
 
 import polars as pl
 
+from dumbbell.base.seconds import seconds
 from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.result import Run
 from dumbbell.scenario import facts
@@ -54,7 +55,7 @@ def _events(run: Run) -> pl.DataFrame:
         .select(
             pl.col("label").cast(pl.String),
             what=kind.replace_strict(_EVENTS, default=None, return_dtype=pl.String),
-            time_s=pl.col("time_ns") / NS_PER_S,
+            time_s=seconds(),
             times=pl.lit(1.0),
         )
         .collect()
@@ -71,7 +72,7 @@ def _marks(run: Run) -> pl.DataFrame:
         .select(
             label=pl.lit(first),
             what=pl.lit("marked"),
-            time_s=pl.col("time_ns") / NS_PER_S,
+            time_s=seconds(),
             times=marked - marked.shift(1, fill_value=0.0).over("queue"),
         )
         .filter(pl.col("times") > 0)

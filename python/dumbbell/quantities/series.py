@@ -12,6 +12,7 @@ import polars as pl
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.catalogue import NO_OWN_ALGORITHMS, OwnAlgorithms
 from dumbbell.base.errors import InputError, listed, unknown
+from dumbbell.base.seconds import seconds
 from dumbbell.base.units import NS_PER_S
 from dumbbell.contract.scenario import Flow
 from dumbbell.engines.result import Run
@@ -30,7 +31,7 @@ _RATE_SPANS: Final = 300
 _MBIT_PER_BYTE: Final = 8e-6
 _NS_PER_MS: Final = 1e6
 _SCHEMA: Final = {"label": pl.String, "time_s": pl.Float64, "value": pl.Float64}
-_WHEN: Final = (pl.col("label").cast(pl.String), (pl.col("time_ns") / NS_PER_S).alias("time_s"))
+_WHEN: Final = (pl.col("label").cast(pl.String), seconds().alias("time_s"))
 
 Flows = Collection[int] | None
 """Numbers of the connections that are meant; None: all."""
