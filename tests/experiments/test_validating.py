@@ -94,9 +94,9 @@ def test_both_engines_have_the_hosts_of_the_testbed(
     kernel = Kernel()
     kernel.host_switches = {"receive_buffer_bytes": 9_000_000, "quick_acks": 3}
     file = tmp_path / "my.toml"
-    own = '{ profile = "linux-4.14", switches = { quick_acks = 0 } }'
+    old_hosts = '{ profile = "linux-4.14", switches = { quick_acks = 0 } }'
     file.write_text(
-        SCENARIO.replace('"cubic" }', f'"cubic" }}, {{ algorithm = "reno", stack = {own} }}')
+        SCENARIO.replace('"cubic" }', f'"cubic" }}, {{ algorithm = "reno", stack = {old_hosts} }}')
     )
     for side in validated(file, kernel, monkeypatch).sides:
         assert side.first is not None
