@@ -7,6 +7,7 @@ import io
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -294,6 +295,60 @@ def test_experiments_are_merged(dumbbell: Command) -> None:
     output = dumbbell("simulate", "two.toml")
     assert "1 reused" in output.err
     assert [run["test"] for run in dumbbell("list", "runs", "--json").json] == ["run"]
+
+
+PRESET = 'algorithm = "my_cc"\n\n[parameters]\nincrease = 4\n'
+
+
+def compare_own(dumbbell: Command) -> str:
+    """Compare a C file with itself under a preset of a file, and return the name of that."""
+    if not Path("src/my_cc.c").is_file():
+        assert dumbbell("new", "my_cc").code == 0
+        Path("src").mkdir()
+        Path("my_cc.c").rename("src/my_cc.c")
+        Path("src/mine.toml").write_text(PRESET)
+    choices = ("src/my_cc.c", "src/my_cc.c@src/mine.toml")
+    assert dumbbell("compare", *choices, *PATH, "--flows", "1").code == 0
+    return only_experiment()
+
+
+def test_results_are_there_without_the_own_files_that_made_them(dumbbell: Command) -> None:
+    name = compare_own(dumbbell)
+    shutil.rmtree("src")
+    dumbbell("merge", "results", "--results", "elsewhere")
+    for results in ("results", "elsewhere"):
+        shown = dumbbell("list", "runs", "--results", results, "--json").json
+        assert {run["study"] for run in shown} == {name}
+        page = Path(
+            dumbbell("open", name, "--results", results).out.strip().removeprefix("file://")
+        )
+        text = page.read_text()
+        assert "my_cc" in text
+        assert "4s. 6 runs" in text
+        assert dumbbell("run", name, "--results", results).code == 0
+
+
+def test_an_own_file_that_changes_takes_the_place_of_what_it_was(dumbbell: Command) -> None:
+    name = compare_own(dumbbell)
+    source = Path("src/my_cc.c")
+    source.write_text(source.read_text() + "/* changed */\n")
+    assert compare_own(dumbbell) == name
+    (copy,) = Path("results/experiments").glob("*/copies/*/my_cc.c")
+    assert copy.read_text() == source.read_text()
+
+
+def test_an_own_file_that_is_wrong_leaves_the_copy_as_it_was(dumbbell: Command) -> None:
+    compare_own(dumbbell)
+    source = Path("src/my_cc.c")
+    before = source.read_text()
+    source.write_text(before + "no C\n")
+    choices = ("src/my_cc.c", "src/my_cc.c@src/mine.toml")
+    refused = dumbbell("compare", *choices, *PATH, "--flows", "1")
+    assert refused.code != 0
+    assert "src/my_cc.c:" in refused.err
+    assert "copies" not in refused.err
+    (copy,) = Path("results/experiments").glob("*/copies/*/my_cc.c")
+    assert copy.read_text() == before
 
 
 @pytest.fixture(scope="module")

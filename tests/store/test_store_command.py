@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -182,7 +183,7 @@ small, brakmo2017, kumazoe2012, li2007, lukaseder2016, mani2012
     )
 
 
-def test_a_c_file_that_has_moved_stops_nothing(
+def test_a_c_file_that_is_lost_stops_nothing(
     dumbbell: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("dumbbell.study.files._PACKAGE", tmp_path)
@@ -192,6 +193,8 @@ def test_a_c_file_that_has_moved_stops_nothing(
     Path("a.toml").write_text(f'duration = "1s"\n{network}\n{flow}\n')
     assert dumbbell("simulate", "a.toml").code == 0
     Path("my_cc.c").unlink()
+    (copies,) = Path("results/experiments").glob("*/copies")
+    shutil.rmtree(copies)
     assert "my_cc" in dumbbell("list", "runs").out
     for command in (("report", "--all"), ("store", "size"), ("store", "prune", "--unasked")):
         output = dumbbell(*command)

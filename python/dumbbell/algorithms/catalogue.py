@@ -301,7 +301,13 @@ def described(name: str, code: str | None) -> Algorithm:
 
 
 _FILES: Final[dict[tuple[str, str], str]] = {}
-"""Name and source of a user's own algorithm -> the file that it was read from last."""
+"""Name and source of a user's own algorithm -> the file that it was read from last.
+
+A copy that an experiment keeps counts only where no other file was read.
+"""
+
+COPIES: Final = "copies"
+"""Folder of an experiment for copies of a user's files, each in a folder of its own."""
 
 
 def file_of(name: str, code: str) -> str:
@@ -324,7 +330,7 @@ def check_new_name(name: str) -> None:
         raise refused(file, line, cause) from None
 
 
-_BYTES_MAX: Final = 1_000_000
+BYTES_MAX: Final = 1_000_000
 _FILE: Final = re.compile(r"(?P<file>.+\.c)(?:@(?P<preset>.*))?", re.DOTALL)
 
 
@@ -343,15 +349,16 @@ def called(choice: str) -> str:
 
 def seen_from(choice: str, folder: Path) -> str:
     """Return a choice whose files are relative to this folder instead of the current one."""
-    return _with_files(choice, lambda file: _moved(file, folder))
+    return with_files(choice, lambda file: _moved(file, folder))
 
 
-def anywhere(choice: str) -> str:
-    """Return a choice with whole paths for its files of the current folder."""
-    return _with_files(choice, lambda file: str(Path(file).absolute()))
+def anywhere(choice: str, folder: Path = Path()) -> str:
+    """Return a choice with whole paths for its files, which are relative to a folder."""
+    return with_files(choice, lambda file: str((folder / file).absolute()))
 
 
-def _with_files(choice: str, named: Callable[[str], str]) -> str:
+def with_files(choice: str, named: Callable[[str], str]) -> str:
+    """Return a choice with other names for its files."""
     file = _FILE.fullmatch(choice)
     name, preset = (file["file"], file["preset"]) if file else _parted(choice)
     seen = named(name) if file else name
@@ -376,8 +383,9 @@ def read(file: str, folder: Path = Path()) -> Algorithm:
     """Return the algorithm of a C file, relative to a folder; see `own_algorithms.read`."""
     path = (folder / file).absolute()
     valid = "a C file, relative to the file that names it; `dumbbell new` writes one"
-    code = documents.read_text(path, _BYTES_MAX, named=file, valid=valid)
-    _FILES[path.stem, code] = str(path)
+    code = documents.read_text(path, BYTES_MAX, named=file, valid=valid)
+    if path.parts[-3:-2] != (COPIES,) or (path.stem, code) not in _FILES:
+        _FILES[path.stem, code] = str(path)
     known = descriptions.read(path.stem, code, file)
     return Algorithm.model_validate({**known, "path": str(path)})
 

@@ -21,6 +21,7 @@ import tomli_w
 from dumbbell.base import documents, regular
 from dumbbell.base.errors import InputError, refusing
 from dumbbell.base.shell import joined
+from dumbbell.results import own_files
 from dumbbell.scenario.tables import TITLE_MAX
 from dumbbell.store import staging
 from dumbbell.study import experiment_names, files
@@ -161,17 +162,20 @@ def saved(content: Mapping[str, Any], results: Path) -> Iterator[Study]:
     """Write an experiment into the results folder as that of a study, and read it.
 
     The folder must be in use. A file that is there already is not written again. An experiment that
-    the block refuses with an InputError is removed again.
+    the block refuses with an InputError is removed again. It has copies of the C and preset files
+    that it names; see `own_files`.
     """
+    content, copies = own_files.kept(content)
     folder = results / FOLDER / content["study"]["name"]
-    file = folder / "study.toml"
     text = tomli_w.dumps(content).encode()
     documents.check_size(len(text))
     with refusing("write the experiment", folder):
         is_new = not folder.exists()
-        if not (regular.is_file(file, below=results) and file.read_bytes() == text):
-            regular.make(folder, below=results)
-            staging.replace(file, text, lasting=True)
+        for place, wanted in [*copies.items(), ("study.toml", text)]:
+            file = folder / place
+            if not (regular.is_file(file, below=results) and file.read_bytes() == wanted):
+                regular.make(file.parent, below=results)
+                staging.replace(file, wanted, lasting=True)
     try:
         yield Study.load(folder, results)
     except InputError:
@@ -184,7 +188,8 @@ def merge(source: Path, target: Path) -> list[str]:
     """Take over the experiments of another results folder; those that are there stay.
 
     Returns the folders that were left out, and why: they are no experiments, or not the ones of
-    their names. Of an experiment its TOML files come along, and nothing else that lies there.
+    their names. Of an experiment its TOML files and copies of own files come along, and nothing
+    else that lies there.
     """
     left = []
     for entry in regular.entries(source / FOLDER, below=source):
@@ -202,6 +207,11 @@ def merge(source: Path, target: Path) -> list[str]:
             continue
         with refusing("copy the experiment", copy):
             regular.make(copy, below=target)
+            for place in own_files.places(folder, below=source):
+                regular.make((copy / place).parent, below=target)
+                staging.replace(
+                    copy / place, regular.read(folder / place, own_files.BYTES_MAX, below=source)
+                )
             for part in files.parts(folder):
                 text = regular.read(part, documents.TOML_BYTES_MAX, below=source)
                 staging.replace(copy / part.name, text)

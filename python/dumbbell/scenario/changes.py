@@ -98,17 +98,17 @@ def _value(text: str) -> Any:
         return text
 
 
-def anywhere(key: str, value: Any) -> Any:
-    """Return the value of a key with whole paths for files of the current folder."""
+def anywhere(key: str, value: Any, folder: Path = Path()) -> Any:
+    """Return the value of a key with whole paths for its files, which are relative to a folder."""
     match value:
         case Mapping():
-            return {name: anywhere(name, inner) for name, inner in value.items()}
+            return {name: anywhere(name, inner, folder) for name, inner in value.items()}
         case list():
-            return [anywhere(key, inner) for inner in value]
+            return [anywhere(key, inner, folder) for inner in value]
         case str() if key in _FILES:
-            return str(Path(value).absolute())
+            return str((folder / value).absolute())
         case str() if key == "algorithm":
-            return catalogue.anywhere(value)
+            return catalogue.anywhere(value, folder)
         case _:
             return value
 

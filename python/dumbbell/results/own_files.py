@@ -1,0 +1,115 @@
+"""C and preset files of a user's own, which an experiment keeps next to it.
+
+So its results can be read after the user has changed, moved or deleted them, and in another folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from dumbbell.algorithms import catalogue
+from dumbbell.base import regular
+from dumbbell.scenario import changes
+from dumbbell.study import experiment_names
+
+BYTES_MAX: Final = catalogue.BYTES_MAX
+_DIGITS: Final = 8
+_PLACE: Final = re.compile(rf"[0-9a-f]{{{_DIGITS}}}", re.ASCII)
+_SUFFIXES: Final = (".c", ".toml")
+
+
+def kept(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return an experiment that names copies of such files, and the copies by their place in it.
+
+    Each has a place by its path. So a changed file takes the place of what it was, and two of one
+    name are apart. A file that cannot be read is left to the reader of the study; another error of
+    an algorithm is an InputError.
+    """
+    copies: dict[str, bytes] = {}
+    names: dict[str, str] = {}
+    tests = [_of_copies(test, copies, names) for test in content["test"]]
+    if not copies:
+        return dict(content), {}
+    stem = content["study"]["name"].rpartition("-")[0]
+    study = {**content["study"], "name": f"{stem}-{experiment_names.digest(tests)}"}
+    rest = {
+        key: _renamed(value, names)
+        for key, value in content.items()
+        if key not in ("study", "test")
+    }
+    return {"study": study, "test": tests, **rest}, copies
+
+
+def places(experiment: Path, *, below: Path) -> Iterator[str]:
+    """Yield the places of the copies that the folder of an experiment has; see `regular.read`."""
+    for folder in regular.entries(experiment / catalogue.COPIES, below=below):
+        if _PLACE.fullmatch(folder.name) is not None:
+            for suffix in _SUFFIXES:
+                for file in regular.files(Path(folder), suffix, below=below):
+                    yield f"{catalogue.COPIES}/{folder.name}/{file.name}"
+
+
+def _of_copies(
+    test: Mapping[str, Any], copies: dict[str, bytes], names: dict[str, str]
+) -> dict[str, Any]:
+    """Return a test that names copies; other files have whole paths then."""
+    folder = Path(test.get("folder", ""))
+    here = {text: _copied(text, folder, copies) for text in _texts(test)}
+    renamed = {text: name for text, name in here.items() if name != text}
+    if not renamed:
+        return dict(test)
+    names |= renamed
+    whole = changes.anywhere("", {key: test[key] for key in test if key != "folder"}, folder)
+    whole_names = {changes.anywhere("algorithm", text, folder): name for text, name in here.items()}
+    of_copies: dict[str, Any] = _renamed(whole, {**renamed, **whole_names})
+    return of_copies
+
+
+def _copied(choice: str, folder: Path, copies: dict[str, bytes]) -> str:
+    """Return a choice with the copies of its files; the same if it has none that can be read."""
+    read: dict[str, bytes] = {}
+
+    def place(file: str) -> str:
+        path = (folder / file).absolute()
+        digest = hashlib.sha256(str(path).encode()).hexdigest()[:_DIGITS]
+        name = f"{catalogue.COPIES}/{digest}/{path.name}"
+        read[name] = regular.read(path, BYTES_MAX)
+        return f"./{name}"
+
+    try:
+        copied = catalogue.with_files(choice, place)
+    except (OSError, ValueError):
+        return choice
+    if read:
+        # Its error names the user's file, and leaves the copy of an earlier one as it is.
+        catalogue.split_preset(choice, folder)
+        copies |= read
+    return copied
+
+
+def _texts(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for inner in value.values():
+                yield from _texts(inner)
+        case list() | tuple():
+            for inner in value:
+                yield from _texts(inner)
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return names.get(value, value)
+        case Mapping():
+            return {key: _renamed(inner, names) for key, inner in value.items()}
+        case list() | tuple():
+            return [_renamed(inner, names) for inner in value]
+        case _:
+            return value
