@@ -202,7 +202,7 @@ def test_slow_starts_are_an_axis(dumbbell: Command) -> None:
     assert "slow_start" in output.out
     assert "hystart++" in output.out
     for wrong, problem in [
-        ("own,serach", "unknown variant"),
+        ("own,serach", "unknown value"),
         ("careful-resume", "resume_window_segs"),
     ]:
         output = dumbbell("compare", "reno", *path, "--slow-start", wrong)

@@ -256,7 +256,7 @@ WRONG = [
     ("stack", "linux6", "stack.profile", "unknown stack profile", "linux-6"),
     ("stack", {"switches": {"growht": 1}}, "stack.switches.growht", "unknown switch", "growth"),
     ("stack", {"switches": {"growth": 1}}, "stack.switches.growth", "invalid type", None),
-    ("stack", {"switches": {"growth": "ack"}}, "stack.switches.growth", "unknown variant", None),
+    ("stack", {"switches": {"growth": "ack"}}, "stack.switches.growth", "unknown value", None),
     ("stack", {"switches": {"quick_acks": -1}}, "stack.switches.quick_acks", "invalid value", None),
     ("stack", {"switches": {"growth": "none"}}, "stack.switches.growth", "invalid type", None),
     ("stack", {"switches": {"ecn": "l4s"}}, "stack.switches.ecn", "answers a mark as a loss", None),

@@ -237,6 +237,8 @@ class Stacks(_Entry):
         except _core.ScenarioError as error:
             key, problem_found = error.args
             name = key.removeprefix("switches.")
+            if problem_found.startswith("unknown variant"):  # `valid` has the names
+                problem_found = "unknown value"
             raise InputError(
                 problem_found, key=key, value=switches.get(name), valid=self.switches.get(name)
             ) from None
