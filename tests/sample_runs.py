@@ -28,9 +28,17 @@ BASE: Mapping[str, Any] = {
 }
 
 
+class InFile(Change):
+    """A change of the text of a file, to which the files that it names are relative."""
+
+    @property
+    def anywhere(self) -> Any:
+        return self.value
+
+
 def table(changes: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the base scenario with changes by dotted path, such as ``flow.1.rtt``."""
-    return changed(BASE, [Change(key, value) for key, value in (changes or {}).items()])
+    return changed(BASE, [InFile(key, value) for key, value in (changes or {}).items()])
 
 
 def scenario(changes: Mapping[str, Any] | None = None) -> Scenario:

@@ -271,7 +271,13 @@ WRONG = [
         None,
     ),
     ("flow.1.switches", {"ecn_peer": "off"}, "flow.1.switches.ecn_peer", "nothing to agree", None),
-    ("stack", {"switches": {"slow_start": "serach"}}, "stack.switches.slow_start", "search", None),
+    (
+        "stack",
+        {"switches": {"slow_start": "serach"}},
+        "stack.switches.slow_start",
+        "unknown value",
+        None,
+    ),
     (
         "stack",
         {"switches": {"slow_start": "careful-resume", "resume_rtt_ns": 40_000_000}},

@@ -42,17 +42,21 @@ class Change:
         is_plain = isinstance(self.value, str) and _value(self.value) == self.value
         return f"{self.key}={self.value if is_plain else as_toml(self.value)}"
 
+    @property
+    def anywhere(self) -> Any:
+        """Its value with whole paths for files."""
+        return anywhere(self.key.rpartition(".")[2], self.value)
+
     def apply(self, table: dict[str, Any]) -> None:
         """Change a table; tables that are missing on the way are made."""
         *parents, last = self.key.split(".")
         place: Any = table
         for depth, part in enumerate(parents):
             place = self._inner(place, part, ".".join(parents[: depth + 1]))
-        value = anywhere(last, self.value)
         if isinstance(place, list):
-            place[self._index(place, self.key)] = value
+            place[self._index(place, self.key)] = self.anywhere
         else:
-            place[last] = value
+            place[last] = self.anywhere
 
     def _inner(self, place: Any, part: str, key: str) -> Any:
         if isinstance(place, list):
