@@ -32,6 +32,12 @@ def test_what_was_sent_in_vain_is_not_efficient() -> None:
     assert values["efficiency"] == pytest.approx(0.6)
 
 
+def test_flows_of_the_other_direction_share_another_link() -> None:
+    flows = [{"label": "flow 1"}, {"label": "flow 2", "direction": "reverse"}]
+    values = measured(planned(flows=flows), constant(900), constant(900))
+    assert values["efficiency"] == pytest.approx(0.9)
+
+
 def test_performance_weighs_efficiency_and_fairness() -> None:
     values = measured(planned(), constant(600), constant(200))
     efficient, fair = 0.8, 0.8  # Jain's index of 3 to 1 is 16 / 20.

@@ -12,6 +12,8 @@ then is the payload that the bottleneck carries when it never idles.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from dumbbell.quantities.fairness import jain
@@ -24,11 +26,16 @@ from dumbbell.theory import formulas
 
 @of_flows("efficiency", best=Best.HIGHEST, percent=True)
 def efficiency(view: FlowsView) -> float | None:
-    """Mean goodput of the flows / what an ideal bottleneck gives each."""
-    scenario, rates = view.run.scenario, goodputs(view)
+    """Mean goodput of the flows over the bottleneck / what an ideal one gives each."""
+    scenario = view.run.scenario
     rate_bps = facts.bottleneck_rate_bps(scenario, view.span.start_ns, view.span.end_ns)
     number = facts.bottleneck(scenario)
-    if not rate_bps or number is None or not rates:
+    if not rate_bps or number is None:
+        return None
+    # Flows of the other direction, or of another part of a parking lot, do not pass it.
+    over_it = (flow for flow in view.flows if facts.passes(scenario, flow.first, number))
+    view = replace(view, flows=tuple(over_it))
+    if not (rates := goodputs(view)):
         return None
     overhead_bytes = facts.sampled_links(scenario)[number].overhead_bytes
     # Headers pass an ideal bottleneck, too, so only this share of its rate is goodput.

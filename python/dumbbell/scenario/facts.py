@@ -165,6 +165,12 @@ def bottleneck(scenario: Scenario, flow: Flow | None = None) -> int | None:
     return numbers.index(min(known, key=known.__getitem__)) if known else None
 
 
+def passes(scenario: Scenario, flow: Flow, number: int) -> bool:
+    """Return True if a flow's data pass the sampled link of this number."""
+    sampled = [link for link in range(len(scenario.links)) if scenario.links[link].sampled]
+    return any(hop.link == sampled[number] for hop in flow.forward.hops)
+
+
 def slowest_link(scenario: Scenario, flow: Flow) -> tuple[float, int] | None:
     """Return the mean rate of the slowest link of a flow's data, in bit/s, and its overhead.
 
