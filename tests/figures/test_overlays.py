@@ -118,6 +118,15 @@ def test_percentiles_are_those_of_the_samples(compared: Comparison) -> None:
     assert curve["share"].is_sorted()
 
 
+def test_a_table_has_no_percentile_beyond_which_few_samples_lie(tmp_path: Path) -> None:
+    results = single(tmp_path, record={"interval": "50ms"})
+    (table, *_) = drawn(results, "delays").tables
+    assert table.title == "round-trip time (ms)"
+    *lower, highest = table.rows[0].cells
+    assert all(map(float, lower[:2]))
+    assert highest == "needs 1,000"
+
+
 def single(tmp_path: Path, **changes: Any) -> Results:
     """Return the runs of one scenario as an experiment."""
     scenario = {

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from dumbbell.base.labels import number
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks
 from dumbbell.figures.colouring import Colouring
@@ -19,7 +18,9 @@ from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.source import Views
 from dumbbell.figures.spec import TestFigure
-from dumbbell.quantities import bands, histograms, latencies, latency
+from dumbbell.quantities import bands, histograms, latencies, latency, shown
+from dumbbell.quantities.cells import Shown
+from dumbbell.quantities.counters import needed
 from dumbbell.quantities.names import OptionalAxis
 from dumbbell.quantities.spans import Span
 from dumbbell.quantities.subjects import Flow
@@ -31,7 +32,7 @@ _RANKS: Final = np.concatenate([np.linspace(0, 0.99, 199), np.linspace(0.9905, 1
 _SHOWN_SHARE: Final = 0.995
 """The values beyond are few and far away."""
 
-_TABLE_SHARES: Final = (0.5, 0.9, 0.95, 0.99)
+_TABLE_PER_MILLE: Final = (500, 900, 950, 990)
 _PANES: Final = {
     "rtt": "round-trip time (ms)",
     "queueing": "queueing delay (ms)",
@@ -92,6 +93,8 @@ class _Curve:
     pane: str
     line: str
     ms: npt.NDArray[np.float64]
+    values: int
+    """The number of samples, packets or transfers."""
 
     @classmethod
     def of(cls, pane: str, line: str, parts: list[_Delays]) -> _Curve:
@@ -100,7 +103,7 @@ class _Curve:
         order = np.argsort(values, kind="stable")
         risen = np.cumsum(weights[order])
         at = np.searchsorted(risen, _RANKS * risen[-1]).clip(0, len(order) - 1)
-        return cls(pane, line, values[order][at])
+        return cls(pane, line, values[order][at], round(risen[-1]))
 
     def frame(self) -> pl.DataFrame:
         return pl.DataFrame(
@@ -112,8 +115,12 @@ class _Curve:
             }
         )
 
-    def percentile(self, share: float) -> float:
-        return float(self.ms[np.searchsorted(_RANKS, share)])
+    def percentile(self, per_mille: int) -> Shown:
+        """Return a percentile as tables show it, or how many values it needs."""
+        if self.values < needed(per_mille):
+            return shown.percentile(None, per_mille, self.values)
+        place = np.searchsorted(_RANKS, per_mille / 1000)
+        return shown.percentile(float(self.ms[place]), per_mille, self.values)
 
 
 def _of(pane: str, curves: list[_Curve]) -> list[_Curve]:
@@ -232,9 +239,9 @@ def _table(pane: str, curves: list[_Curve], colouring: Colouring) -> TextTable:
     rows = tuple(
         TextRow(
             colouring.label(curve.line),
-            tuple(number(curve.percentile(share), 4) for share in _TABLE_SHARES),
+            tuple(curve.percentile(per_mille) for per_mille in _TABLE_PER_MILLE),
         )
         for curve in _of(pane, curves)
     )
-    heads = tuple(f"{100 * share:g} %" for share in _TABLE_SHARES)
+    heads = tuple(f"{per_mille / 10:g} %" for per_mille in _TABLE_PER_MILLE)
     return TextTable(_PANES[pane], "percentiles", "", heads, rows)
