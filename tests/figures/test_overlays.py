@@ -119,7 +119,7 @@ def test_percentiles_are_those_of_the_samples(compared: Comparison) -> None:
 
 
 def test_a_table_has_no_percentile_beyond_which_few_samples_lie(tmp_path: Path) -> None:
-    results = single(tmp_path, record={"interval": "50ms"})
+    results = single(tmp_path, record={"interval": "20ms"})
     (table, *_) = drawn(results, "delays").tables
     assert table.title == "round-trip time (ms)"
     *lower, highest = table.rows[0].cells
