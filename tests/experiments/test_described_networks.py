@@ -294,6 +294,13 @@ def test_a_round_trip_has_at_least_the_delay_of_the_lines(read: Read) -> None:
     assert (raised.value.key, raised.value.value) == ("rtt", "40ms")
 
 
+def test_what_gives_way_to_an_option_is_noted(read: Read) -> None:
+    described = read(f"{ADD}cake bandwidth 20mbit", rate="100mbit", queue="1bdp")
+    assert described.network["rate"] == "100mbit"
+    noted = " ".join(described.notes)
+    assert all(lost in noted for lost in ('"20mbit"', '"100mbit"', '"cake"', '"1bdp"'))
+
+
 def test_what_netem_has_more_is_noted(read: Read) -> None:
     text = f"{ADD}netem rate 1mbit 20 5 loss state 1% 20% 10% 100% 0% slot 800us 1ms packets 5"
     assert read(text).notes == snapshot(

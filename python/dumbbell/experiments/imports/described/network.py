@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 import tomli_w
 
-from dumbbell.base.errors import InputError, printable, refusing
+from dumbbell.base.errors import InputError, as_toml, printable, refusing
 from dumbbell.base.units import format_time, parse_time
 from dumbbell.experiments.imports.choosing import chosen
 from dumbbell.experiments.imports.described import tc, theaterq
@@ -103,6 +103,11 @@ def _text(file: Path) -> str:
 
 def _network(draft: Draft, given: Mapping[str, str]) -> dict[str, Any]:
     network = dict(draft.network)
+    draft.notes += [
+        f"`{key} = {as_toml(network[key])}` gives way to {as_toml(given[key])}"
+        for key in ("rate", "queue")
+        if key in network and key in given
+    ]
     if "loss" in given:
         network["loss"] = [{"place": "bottleneck", "probability": given["loss"]}]
     if "rate" in given:
