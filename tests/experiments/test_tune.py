@@ -240,6 +240,18 @@ def test_scenario_files_are_paths(tmp_path: Path) -> None:
     assert refused.value.problem == snapshot("no scenario files")
 
 
+def test_flows_that_name_no_algorithm_are_tuned(tmp_path: Path) -> None:
+    network = 'duration = "5s"\nnetwork = { rate = "10mbit", rtt = "20ms", queue = "1bdp" }\n'
+    flows = 'flow = [{}, { algorithm = "cubic" }, { transport = "udp", rate = "1mbit" }]\n'
+    (tmp_path / "a.toml").write_text(network + flows)
+    (path,) = paths.from_folder(tmp_path, "scalable")
+    planned = path.planned("scalable", {}, 0, {}, "engine").resolved.scenario.flows
+    assert [flow.group for flow in planned] == ["tuned", None, None]
+    (tmp_path / "a.toml").write_text(f'algorithm = "bbr"\n{network}{flows}')
+    with pytest.raises(InputError, match="no flow of scalable"):
+        paths.from_folder(tmp_path, "scalable")
+
+
 # The search
 
 

@@ -278,9 +278,13 @@ def from_folder(folder: Path, algorithm: str) -> list[NetworkPath]:
 def _from_file(file: Path, algorithm: str) -> NetworkPath:
     table = documents.read_toml(file)
     flows = table.get("flow")
+    # Flows that name none have the scenario's, or else the one that is tuned.
+    default = table.get("algorithm", algorithm)
     flows_tuned = 0
     for flow in flows if isinstance(flows, list) else []:
-        named = flow.get("algorithm") if isinstance(flow, dict) else None
+        if not isinstance(flow, dict) or flow.get("transport", "tcp") != "tcp":
+            continue
+        named = flow.get("algorithm", default)
         if isinstance(named, str) and _names(named, algorithm):
             flow["group"] = TUNED
             flows_tuned += 1
