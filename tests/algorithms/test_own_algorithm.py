@@ -65,6 +65,14 @@ def test_a_file_is_never_overwritten(folder: Path) -> None:
     assert not (folder / "my_cc.c").exists()
 
 
+def test_a_file_to_start_from_may_be_in_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    file = starting.write("./src/my_cc.c", folder=tmp_path)
+    assert file == tmp_path / "src/my_cc.c"
+    assert catalogue.read(str(file)).name == "my_cc"
+    assert file.with_suffix(".expect").is_file()
+
+
 @pytest.mark.parametrize("name", ["cubic", "udp", "my-cc", "1st"])
 def test_names_that_cannot_be_are_refused_before_anything_is_written(
     name: str, tmp_path: Path

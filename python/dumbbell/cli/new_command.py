@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dumbbell.base.shell import quoted
 from dumbbell.cli.output import say
 from dumbbell.conformance import starting
 from dumbbell.conformance.expected.script import SUFFIX
@@ -13,7 +14,10 @@ from dumbbell.conformance.expected.script import SUFFIX
 
 def new(
     name: Annotated[
-        str, typer.Argument(help="Name of the algorithm; the files are NAME.c and NAME.expect.")
+        str,
+        typer.Argument(
+            help="Name of the algorithm; the files are NAME.c and NAME.expect. A path is one, too."
+        ),
     ],
     template: Annotated[
         str, typer.Option("--from", help=f"Algorithm to copy: {', '.join(starting.templates())}.")
@@ -27,4 +31,5 @@ def new(
     path = starting.write(name, template)
     print(path)
     print(path.with_suffix(SUFFIX))
-    say.print(f"Next: dumbbell check ./{path}", soft_wrap=True)
+    shown = path if path.is_absolute() else f"./{path}"
+    say.print(f"Next: dumbbell check {quoted(shown)}", soft_wrap=True)

@@ -31,9 +31,12 @@ def text(name: str, template: str = DEFAULT, suffix: str = ".c") -> str:
 
 
 def write(name: str, template: str = DEFAULT, folder: Path = Path()) -> Path:
-    """Write NAME.c and its script NAME.expect; return the first. What exists is left alone."""
-    name = name.removesuffix(".c").removeprefix("./")
-    algorithm = folder / f"{name}.c"
+    """Write NAME.c and its script NAME.expect; return the first. What exists is left alone.
+
+    The name may have the path of another folder before it.
+    """
+    algorithm = folder / f"{name.removesuffix('.c')}.c"
+    name = algorithm.stem
     contents = {
         algorithm.with_suffix(suffix): text(name, template, suffix) for suffix in (".c", SUFFIX)
     }
