@@ -333,7 +333,7 @@ def test_an_own_file_that_changes_takes_the_place_of_what_it_was(dumbbell: Comma
     source = Path("src/my_cc.c")
     source.write_text(source.read_text() + "/* changed */\n")
     assert compare_own(dumbbell) == name
-    (copy,) = Path("results/experiments").glob("*/copies/*/my_cc.c")
+    (copy,) = Path("results/experiments").glob("*/copies/*/src/my_cc.c")
     assert copy.read_text() == source.read_text()
 
 
@@ -347,7 +347,7 @@ def test_an_own_file_that_is_wrong_leaves_the_copy_as_it_was(dumbbell: Command) 
     assert refused.code != 0
     assert "src/my_cc.c:" in refused.err
     assert "copies" not in refused.err
-    (copy,) = Path("results/experiments").glob("*/copies/*/my_cc.c")
+    (copy,) = Path("results/experiments").glob("*/copies/*/src/my_cc.c")
     assert copy.read_text() == before
 
 

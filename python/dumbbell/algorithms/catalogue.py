@@ -309,7 +309,7 @@ A copy that an experiment keeps counts only where no other file was read.
 """
 
 COPIES: Final = "copies"
-"""Folder of an experiment for copies of a user's files, each in a folder of its own."""
+"""Folder of an experiment for copies of a user's files."""
 
 
 def file_of(name: str, code: str) -> str:
@@ -354,9 +354,9 @@ def seen_from(choice: str, folder: Path) -> str:
     return with_files(choice, lambda file: _moved(file, folder))
 
 
-def anywhere(choice: str, folder: Path = Path()) -> str:
-    """Return a choice with whole paths for its files, which are relative to a folder."""
-    return with_files(choice, lambda file: str((folder / file).absolute()))
+def anywhere(choice: str) -> str:
+    """Return a choice with whole paths for its files of the current folder."""
+    return with_files(choice, lambda file: str(Path(file).absolute()))
 
 
 def with_files(choice: str, named: Callable[[str], str]) -> str:
@@ -386,7 +386,7 @@ def read(file: str, folder: Path = Path()) -> Algorithm:
     path = (folder / file).absolute()
     valid = "a C file, relative to the file that names it; `dumbbell new` writes one"
     code = documents.read_text(path, BYTES_MAX, named=file, valid=valid)
-    if path.parts[-3:-2] != (COPIES,) or (path.stem, code) not in _FILES:
+    if COPIES not in path.parts or (path.stem, code) not in _FILES:
         _FILES[path.stem, code] = str(path)
     known = descriptions.read(path.stem, code, file)
     return Algorithm.model_validate({**known, "path": str(path)})

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import PurePath
 from typing import Final
 
 from dumbbell.algorithms import catalogue
@@ -80,13 +81,16 @@ def label_of(value: str) -> str:
 def labels_of(values: Iterable[str]) -> dict[str, str]:
     """Name axis values, each differently: the second of a label has the value with it.
 
-    An algorithm without a preset has its label alone, else the first of its presets by name.
+    A file in a value has its path only if another has the same name. An algorithm without a preset
+    has its label alone, else the first of its presets by name.
     """
     labels: dict[str, str] = {}
     ordered = list(dict.fromkeys(values))
     for value in sorted(ordered, key=lambda name: ("@" in name, name)):
         label = label_of(value)
-        labels[value] = f"{label} ({value})" if label in labels.values() else label
+        brief = catalogue.with_files(value, lambda file: PurePath(file).name)
+        choices = (label, f"{label} ({brief})", f"{label} ({value})")
+        labels[value] = next(name for name in choices if name not in labels.values())
     return {value: labels[value] for value in ordered}
 
 

@@ -18,7 +18,7 @@ from dumbbell.study import experiment_names
 
 BYTES_MAX: Final = catalogue.BYTES_MAX
 _DIGITS: Final = 8
-_PLACE: Final = re.compile(rf"[0-9a-f]{{{_DIGITS}}}", re.ASCII)
+_FOLDER: Final = re.compile(rf"[0-9a-f]{{{_DIGITS}}}", re.ASCII)
 _SUFFIXES: Final = (".c", ".toml")
 
 
@@ -36,59 +36,69 @@ def kept(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, bytes]]:
         return dict(content), {}
     stem = content["study"]["name"].rpartition("-")[0]
     study = {**content["study"], "name": f"{stem}-{experiment_names.digest(tests)}"}
-    rest = {
-        key: _renamed(value, names)
-        for key, value in content.items()
-        if key not in ("study", "test")
-    }
+    rest = {key: _renamed(content[key], names) for key in content if key not in ("study", "test")}
     return {"study": study, "test": tests, **rest}, copies
 
 
 def places(experiment: Path, *, below: Path) -> Iterator[str]:
     """Yield the places of the copies that the folder of an experiment has; see `regular.read`."""
     for folder in regular.entries(experiment / catalogue.COPIES, below=below):
-        if _PLACE.fullmatch(folder.name) is not None:
-            for suffix in _SUFFIXES:
-                for file in regular.files(Path(folder), suffix, below=below):
-                    yield f"{catalogue.COPIES}/{folder.name}/{file.name}"
+        if _FOLDER.fullmatch(folder.name) is not None:
+            for file in _files(Path(folder), below):
+                yield file.relative_to(experiment).as_posix()
+
+
+def _files(folder: Path, below: Path) -> Iterator[Path]:
+    for entry in regular.entries(folder, below=below):
+        path = Path(entry)
+        if path.suffix in _SUFFIXES and regular.is_file(path, below=below):
+            yield path
+        yield from _files(path, below)
 
 
 def _of_copies(
     test: Mapping[str, Any], copies: dict[str, bytes], names: dict[str, str]
 ) -> dict[str, Any]:
     """Return a test that names copies; other files have whole paths then."""
-    folder = Path(test.get("folder", ""))
-    here = {text: _copied(text, folder, copies) for text in _texts(test)}
-    renamed = {text: name for text, name in here.items() if name != text}
-    if not renamed:
+    folder = Path(test.get("folder", "")).absolute()
+    place = f"{catalogue.COPIES}/{_digest(folder)}"
+    of_test: dict[str, bytes] = {}
+    for text in _texts(test):
+        names[text] = _copied(text, folder, of_test)
+    if not of_test:
         return dict(test)
-    names |= renamed
-    whole = changes.anywhere("", {key: test[key] for key in test if key != "folder"}, folder)
-    whole_names = {changes.anywhere("algorithm", text, folder): name for text, name in here.items()}
-    of_copies: dict[str, Any] = _renamed(whole, {**renamed, **whole_names})
-    return of_copies
+    copies |= {f"{place}/{name}": read for name, read in of_test.items()}
+    of_copies: dict[str, Any] = _renamed(changes.with_whole_paths("", test, folder), names)
+    return {**of_copies, "folder": place}
 
 
 def _copied(choice: str, folder: Path, copies: dict[str, bytes]) -> str:
-    """Return a choice with the copies of its files; the same if it has none that can be read."""
-    read: dict[str, bytes] = {}
+    """Return a choice with the copies of its files; the same if it has none that can be read.
 
-    def place(file: str) -> str:
-        path = (folder / file).absolute()
-        digest = hashlib.sha256(str(path).encode()).hexdigest()[:_DIGITS]
-        name = f"{catalogue.COPIES}/{digest}/{path.name}"
-        read[name] = regular.read(path, BYTES_MAX)
-        return f"./{name}"
+    A path below the folder stays as it is, since readers see it.
+    """
+    of_choice: dict[str, bytes] = {}
+
+    def copy(file: str) -> str:
+        path = Path(file)
+        is_below = not path.is_absolute() and ".." not in path.parts
+        name = path.as_posix() if is_below else f"{_digest(folder / path)}/{path.name}"
+        of_choice[name] = regular.read(folder / path, BYTES_MAX)
+        return file if is_below else f"./{name}"
 
     try:
-        copied = catalogue.with_files(choice, place)
+        copied = catalogue.with_files(choice, copy)
     except (OSError, ValueError):
         return choice
-    if read:
+    if of_choice:
         # Its error names the user's file, and leaves the copy of an earlier one as it is.
         catalogue.split_preset(choice, folder)
-        copies |= read
+        copies |= of_choice
     return copied
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(str(path).encode()).hexdigest()[:_DIGITS]
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -102,17 +102,28 @@ def _value(text: str) -> Any:
         return text
 
 
-def anywhere(key: str, value: Any, folder: Path = Path()) -> Any:
-    """Return the value of a key with whole paths for its files, which are relative to a folder."""
+def anywhere(key: str, value: Any) -> Any:
+    """Return the value of a key with whole paths for its files, which are of the current folder."""
     match value:
         case Mapping():
-            return {name: anywhere(name, inner, folder) for name, inner in value.items()}
+            return {name: anywhere(name, inner) for name, inner in value.items()}
         case list():
-            return [anywhere(key, inner, folder) for inner in value]
+            return [anywhere(key, inner) for inner in value]
+        case str() if key == "algorithm":
+            return catalogue.anywhere(value)
+        case _:
+            return with_whole_paths(key, value, Path())
+
+
+def with_whole_paths(key: str, value: Any, folder: Path) -> Any:
+    """Return the value of a key with whole paths for files of a folder, but for algorithms."""
+    match value:
+        case Mapping():
+            return {name: with_whole_paths(name, inner, folder) for name, inner in value.items()}
+        case list() | tuple():
+            return [with_whole_paths(key, inner, folder) for inner in value]
         case str() if key in _FILES:
             return str((folder / value).absolute())
-        case str() if key == "algorithm":
-            return catalogue.anywhere(value, folder)
         case _:
             return value
 
