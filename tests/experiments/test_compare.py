@@ -75,7 +75,7 @@ def test_a_preset_of_a_file_is_an_algorithm_of_its_own(tmp_path: Path) -> None:
     both = compared(tmp_path / "results", "htcp", mine, runs=2, flows=f"htcp:1,{mine}:1")
     assert both.means["algorithm"].unique(maintain_order=True).to_list() == ["htcp", mine, None]
     assert both.means["n"].unique().to_list() == [2]
-    assert both.results.study.header.title.startswith(f"H-TCP, H-TCP ({mine}) and htcp:1,")
+    assert both.results.study.header.title.startswith("H-TCP, H-TCP (htcp@mine.toml) and htcp:1,")
 
 
 def test_measures_are_possible(comparison: Comparison) -> None:

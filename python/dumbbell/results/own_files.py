@@ -75,13 +75,16 @@ def _of_copies(
 def _copied(choice: str, folder: Path, copies: dict[str, bytes]) -> str:
     """Return a choice with the copies of its files; the same if it has none that can be read.
 
-    A path below the folder stays as it is, since readers see it.
+    A path below the folder stays as it is. So does a whole path of a preset file, which is not
+    copied: readers see it, unlike that of a C file.
     """
     of_choice: dict[str, bytes] = {}
 
     def copy(file: str) -> str:
         path = Path(file)
         is_below = not path.is_absolute() and ".." not in path.parts
+        if not is_below and path.suffix != ".c":
+            return str((folder / path).absolute())
         name = path.as_posix() if is_below else f"{_digest(folder / path)}/{path.name}"
         of_choice[name] = regular.read(folder / path, BYTES_MAX)
         return file if is_below else f"./{name}"
