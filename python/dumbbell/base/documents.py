@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -184,6 +184,19 @@ def _neighbour(path: Path, error: Exception) -> str | None:
     except OSError:
         return None
     return str(path.parent / name) if name else None
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield the texts of a value of a TOML file, however deep in it."""
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            for inner in value.values():
+                yield from texts(inner)
+        case list() | tuple():
+            for inner in value:
+                yield from texts(inner)
 
 
 def fingerprint(value: Any) -> str:

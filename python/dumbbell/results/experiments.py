@@ -131,15 +131,11 @@ def stem(name: str) -> str:
 
 def spelled(value: Any) -> dict[str, list[str]]:
     """Return axes that leave everything in braces as it is: a single scenario has no other axes."""
-    return {name: [f"{{{name}}}"] for text in _texts(value) for name in _PLACEHOLDER.findall(text)}
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(part)
+    return {
+        name: [f"{{{name}}}"]
+        for text in documents.texts(value)
+        for name in _PLACEHOLDER.findall(text)
+    }
 
 
 def figures(

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base import regular
+from dumbbell.base.documents import texts
 from dumbbell.scenario import changes
 from dumbbell.study import experiment_names
 
@@ -63,7 +64,7 @@ def _of_copies(
     folder = Path(test.get("folder", "")).absolute()
     place = f"{catalogue.COPIES}/{_digest(folder)}"
     of_test: dict[str, bytes] = {}
-    for text in _texts(test):
+    for text in texts(test):
         names[text] = _copied(text, folder, of_test)
     if not of_test:
         return dict(test)
@@ -102,18 +103,6 @@ def _copied(choice: str, folder: Path, copies: dict[str, bytes]) -> str:
 
 def _digest(path: Path) -> str:
     return hashlib.sha256(str(path).encode()).hexdigest()[:_DIGITS]
-
-
-def _texts(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case Mapping():
-            for inner in value.values():
-                yield from _texts(inner)
-        case list() | tuple():
-            for inner in value:
-                yield from _texts(inner)
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:
