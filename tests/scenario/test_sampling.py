@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +97,9 @@ def test_commands_and_python_agree_and_say_it(dumbbell: Command, tmp_path: Path)
     file.write_text(FILE)
     output = dumbbell("simulate", "short.toml")
     assert "samples each 20ms" in output.out
-    kept = library.simulate(file, results=tmp_path / "results")
-    assert kept.scenario.record.interval_ns == 20 * 10**6
+    for scenario in (file, tomllib.loads(FILE), Scenario.load(file)):
+        kept = library.simulate(scenario, results=tmp_path / "results")
+        assert kept.scenario.record.interval_ns == 20 * 10**6
     assert "0 run, 1 reused" in dumbbell("simulate", "short.toml").err
     stated = dumbbell("simulate", "short.toml", "--set", "record.interval=100ms", "--json")
     assert stated.json["scenario"]["record"]["interval_ns"] == 100 * 10**6

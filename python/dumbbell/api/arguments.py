@@ -30,14 +30,17 @@ AnyStudy = Study | str | Path
 
 
 def scenario(value: object) -> ResolvedScenario:
-    """Return what an engine runs of a scenario, of the content of its file, or of its file."""
+    """Return what an engine runs of a scenario, of the content of its file, or of its file.
+
+    All but what is resolved already have the time between samples that suits them.
+    """
     match value:
         case ResolvedScenario():
             return value
         case Scenario():
-            return value.resolve()
+            return sampling.sampled(value).resolve()
         case Mapping():
-            return Scenario.parse(plain(value, "scenario")).resolve()
+            return sampling.sampled(Scenario.parse(plain(value, "scenario"))).resolve()
         case str() | Path():
             return sampling.sampled(Scenario.load(value)).resolve()
     valid = "a scenario, the path of its file, or a mapping with the keys of the file"

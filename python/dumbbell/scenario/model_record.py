@@ -14,10 +14,10 @@ class Record(Table):
     """The output of a run in addition to its summary."""
 
     interval: Interval = Field("100ms", validate_default=True, examples=["100ms", "none"])
-    """Time between samples of flows and queues; `none` takes no samples. If a file without it is
-    run by `simulate`, `validate`, `compare --on` or Python's `simulate`, its samples are at most
-    2.5 round trips apart, but 1 ms at least. A flow has at most 20,000 then, and a run a million.
-    Studies have the default."""
+    """Time between samples of flows and queues; `none` takes no samples. If a
+    scenario without it is run by `simulate`, `validate`, `compare --on` or Python's `simulate`,
+    its samples are at most 2.5 round trips apart, but 1 ms at least. A flow has at most 20,000
+    then, and a run a million. Studies have the default."""
 
     delays: Interval = Field("none", validate_default=True, examples=["1s", "none"])
     """Length of the periods for each of which the queueing delays of all packets are counted, per

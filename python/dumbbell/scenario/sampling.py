@@ -1,4 +1,4 @@
-"""The time between samples of a scenario file that states none: it follows the round trip.
+"""The time between samples of a scenario that states none: it follows the round trip.
 
 Samples that are many round trips apart show a beat and not the sawtooth of a window. So on short
 paths files are sampled more often than each 100 ms, which is the default of a `Scenario`. Studies,
