@@ -14,7 +14,7 @@ from inline_snapshot import snapshot
 
 from command_line import line
 from dumbbell import _core
-from dumbbell.algorithms import catalogue
+from dumbbell.algorithms import catalogue, head_comments
 from dumbbell.cli import commands
 from dumbbell.conformance import kernel, starting
 from dumbbell.conformance.verdicts import Verdict
@@ -48,6 +48,14 @@ def check(
         return int(stopped.value.code or 0), {check: row for (_, check), row in rows.items()}
 
     return run
+
+
+@pytest.mark.parametrize("template", starting.templates())
+def test_the_commands_of_a_template_stay_lines_of_their_own(template: str) -> None:
+    comment = head_comments.parse(starting.text("my_cc", template))
+    blocks = [block for paragraph in comment.paragraphs for block in paragraph.blocks]
+    (commands,) = [block for block in blocks if "dumbbell check" in block.lines[0]]
+    assert len(commands.lines) == 3
 
 
 @pytest.mark.testbed

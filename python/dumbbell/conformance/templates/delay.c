@@ -10,9 +10,9 @@
  * and grows by one segment if there are fewer than `target`, or shrinks by one if there
  * are more than twice as many. Loss halves the window.
  *
- *   dumbbell check ./my_cc.c                   check it, also in the kernel
- *   dumbbell compare ./my_cc.c cubic --rate 100mbit --rtt 40ms
- *   dumbbell compare ./my_cc.c cubic --rate 100mbit --rtt 40ms --engine testbed
+ *     dumbbell check ./my_cc.c                   check it, also in the kernel
+ *     dumbbell compare ./my_cc.c cubic --rate 100mbit --rtt 40ms
+ *     dumbbell compare ./my_cc.c cubic --rate 100mbit --rtt 40ms --engine testbed
  *
  * The rules: integers only, no globals, no calls of other files' functions, and loops
  * whose end the verifier can see. cc.h is the interface (algorithms/cc.h in Dumbbell's

@@ -5,9 +5,9 @@
  * It begins as Reno with one parameter: per round trip the window grows by `increase`
  * segments, and congestion halves it.
  *
- *   dumbbell check ./my_cc.c                   check it, also in the kernel
- *   dumbbell compare ./my_cc.c cubic --rate 100mbit --rtt 40ms
- *   dumbbell compare ./my_cc.c cubic --rate 100mbit --rtt 40ms --engine testbed
+ *     dumbbell check ./my_cc.c                   check it, also in the kernel
+ *     dumbbell compare ./my_cc.c cubic --rate 100mbit --rtt 40ms
+ *     dumbbell compare ./my_cc.c cubic --rate 100mbit --rtt 40ms --engine testbed
  *
  * The rules: integers only, no globals, no calls of other files' functions, and loops
  * whose end the verifier can see. cc.h is the interface (algorithms/cc.h in Dumbbell's
