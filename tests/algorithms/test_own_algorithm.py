@@ -267,3 +267,23 @@ def test_what_the_kernel_would_not_take_is_said_before_it_runs(
     assert line(output.err, "/my_cc.c:17") == snapshot(
         "./my_cc.c:17: '#include <math.h>': the kernel has no C library; `dumbbell check` shows all"
     )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "hunt ./my_cc.c --points 2 --runs 2 --duration 1s --where rate=1mbit",
+        "tune ./my_cc.c --parameter increase --rate 1mbit --rtt 9ms --candidates 2 --runs 1 "
+        "--duration 1s",
+        "advise --among ./my_cc.c --rate 1mbit --rtt 9ms --runs 1 --duration 3s",
+    ],
+)
+def test_searches_say_it_too(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    file = folder / "my_cc.c"
+    file.write_text(file.read_text().replace("reductions++;", "reductions += 1.5;"))
+    output = caller(monkeypatch, capsys)(*command.split())
+    assert output.code == 0, output.err
+    assert output.err.count("'1.5': the kernel has integers only") == 1

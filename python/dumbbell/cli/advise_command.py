@@ -49,7 +49,7 @@ def advise(
     Each runs alone, with datagrams in the middle third, and next to a legacy flow that starts first
     or last. The paths are the given one, a shorter and a longer one.
     """
-    from dumbbell.cli import consent, progress
+    from dumbbell.cli import consent, progress, unfit
     from dumbbell.cli.workers import workers
     from dumbbell.experiments.advise import advise as ask
     from dumbbell.experiments.setting import Setting
@@ -58,6 +58,7 @@ def advise(
 
     with placed(source="--figure"):
         drawing.check_suffix(figure)
+    unfit.warn_of((*parts(among), beside))
     with workers(jobs, dask) as working:
 
         def advised(meant: bool) -> Advice:

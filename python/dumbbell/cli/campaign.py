@@ -8,14 +8,12 @@ from typing import Final
 
 from rich.table import Table
 
-from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import printable
-from dumbbell.cli import consent, progress
+from dumbbell.cli import consent, progress, unfit
 from dumbbell.cli.outcomes import tell_counts
 from dumbbell.cli.output import say, say_table
 from dumbbell.cli.progress import Tracker
 from dumbbell.cli.tables import table
-from dumbbell.conformance import interface
 from dumbbell.engines import engines
 from dumbbell.engines.doubts import DECIDED_BY, OF_THE_ENGINE
 from dumbbell.engines.validity import described, doubtful
@@ -60,7 +58,8 @@ def run(
     if engine.real_time:
         missing = [run for run in scenarios(campaign.planned) if run.key not in campaign.stored]
         say.print(progress.announcement(missing, at_once))
-    _tell_unfit(campaign)
+    runs = scenarios(campaign.planned)
+    unfit.warn({name: code for run in runs for name, code in run.scenario.sources.items()})
     began_s = time.monotonic()
     tracker = Tracker(
         campaign.ordered,
@@ -87,18 +86,6 @@ def run(
     if not brief:
         _tell_cost(outcome, book.command, store)
     return outcome
-
-
-def _tell_unfit(campaign: Campaign) -> None:
-    """Say which algorithms of the user's own are none that the kernel would take."""
-    sources = {
-        name: code
-        for run in scenarios(campaign.planned)
-        for name, code in run.scenario.sources.items()
-    }
-    for name, code in sources.items():
-        for line in interface.unfit(code, catalogue.file_of(name, code)):
-            say.print(f"{line}; `dumbbell check` shows all", soft_wrap=True, markup=False)
 
 
 def _tell(outcome: Outcome, placed: Places, store: Store, elapsed_s: float) -> None:

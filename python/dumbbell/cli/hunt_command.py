@@ -123,6 +123,7 @@ def hunt(
                 on_step=progress.on_step,
                 on_progress=progress.on_progress,
             ),
+            algorithms=(who, *others),
             jobs=jobs,
             dask=dask,
             large=large,

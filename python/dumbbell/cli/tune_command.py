@@ -9,7 +9,15 @@ import typer
 
 from dumbbell.base.errors import refusing
 from dumbbell.cli.output import print_json, print_table, say, typed
-from dumbbell.cli.parameters import DEFAULT_RESULTS, AsJson, Dask, Jobs, Large, ResultsDir
+from dumbbell.cli.parameters import (
+    DEFAULT_RESULTS,
+    AsJson,
+    Dask,
+    Jobs,
+    Large,
+    ResultsDir,
+    parts,
+)
 from dumbbell.cli.tables import filled
 from dumbbell.engines.choices import EngineName
 
@@ -111,6 +119,7 @@ def tune(
             on_batch=lambda course: progress.on_step(words.tried(course)),
             on_progress=progress.on_progress,
         ),
+        algorithms=(algorithm, *parts(beside)),
         jobs=jobs,
         dask=dask,
         large=large,
