@@ -210,7 +210,11 @@ def results_of(folder: Path) -> dict[str, bytes]:
     plans.
     """
     files = files_of(folder / "results")
-    return {name: content for name, content in files.items() if not name.startswith("campaigns/")}
+    return {
+        name: content
+        for name, content in files.items()
+        if not name.startswith("campaigns/") and not name.endswith(".path")
+    }
 
 
 @pytest.mark.hypothesis

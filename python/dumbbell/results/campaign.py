@@ -150,6 +150,7 @@ class Campaign:
         def follow(state: Progress) -> None:
             if state.finished == 1:
                 plans.remember(self.store, self.study.name, self.kept_plan)
+                plans.keep_path(self.store, self.study.name, self.study.path)
             book.note(state.ran, state.failed)
             if on_progress is not None:
                 on_progress(state)

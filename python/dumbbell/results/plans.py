@@ -1,12 +1,11 @@
 """Plans: each ``dumbbell run`` stores its own with the results.
 
 The plans of a study lie in ``studies/NAME.json``, so that a report knows which seeds, repetitions
-and parts of the study to look for.
+and parts of the study to look for. The path of one that was run by it lies next to them.
 """
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -22,6 +21,7 @@ from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import RUNS_MAX
 from dumbbell.store import staging
 from dumbbell.store.store import Store
+from dumbbell.study import files, kept_paths
 from dumbbell.study.model import Study
 
 
@@ -82,7 +82,6 @@ class Plan(BaseModel):
 
 
 _PLANS: Final = TypeAdapter(Annotated[tuple[Plan, ...], Field(max_length=1000)])
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]*", re.ASCII)
 _BYTES_MAX: Final = 16_000_000
 
 
@@ -97,6 +96,17 @@ def remember(store: Store, study: str, plan: Plan) -> None:
         if merged != plans:
             content = _PLANS.dump_json(merged, indent=1) + b"\n"
             staging.replace(_file(store, study), content, lasting=True)
+
+
+def keep_path(store: Store, name: str, path: Path) -> None:
+    """Keep the path of a study, unless its name leads there without it."""
+    try:
+        if files.find(name, store.root).samefile(path):
+            return
+    except (InputError, OSError):
+        pass
+    with store.errors("write"):
+        staging.replace(kept_paths.file(name, store.root), kept_paths.content(path, store.root))
 
 
 def recall(store: Store, study: str) -> tuple[Plan, ...]:
@@ -136,14 +146,17 @@ def merge(source: Store, target: Store) -> list[str]:
             continue
         for plan in plans:
             remember(target, study, plan)
+        path = kept_paths.find(study, source.root)
+        if path is not None:
+            keep_path(target, study, path)
     return left
 
 
 def remembered(store: Store) -> list[str]:
     """Return the names of the studies that a results folder has plans of."""
-    files = regular.files(store.root / "studies", ".json", below=store.root)
-    return [file.stem for file in files if _NAME.fullmatch(file.stem)]
+    listed = regular.files(store.root / kept_paths.FOLDER, ".json", below=store.root)
+    return [file.stem for file in listed if kept_paths.NAME.fullmatch(file.stem)]
 
 
 def _file(store: Store, study: str) -> Path:
-    return store.root / "studies" / f"{study}.json"
+    return store.root / kept_paths.FOLDER / f"{study}.json"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dumbbell.base import documents, kinds
 from dumbbell.base.errors import InputError, placed, unknown
 from dumbbell.base.keys import index_of, numbered
-from dumbbell.study import experiment_names
+from dumbbell.study import experiment_names, kept_paths
 
 if TYPE_CHECKING:
     from dumbbell.base.validation import Model
@@ -85,7 +85,8 @@ def names() -> list[str]:
 def find(study: str | Path, results: Path = RESULTS) -> Path:
     """Return the folder or file of a study, given its name or path.
 
-    An experiment of a results folder comes after all studies of its name.
+    An experiment of a results folder comes after all studies of its name, and a study that has run
+    by its path comes last.
     """
     path = Path(study)
     is_name = isinstance(study, str) and path.name == study and not path.suffix
@@ -97,10 +98,13 @@ def find(study: str | Path, results: Path = RESULTS) -> Path:
         experiment = experiment_names.find(path.name, results)
         if experiment is not None:
             return experiment
+        kept = kept_paths.find(path.name, results)
+        if kept is not None and header(kept)["name"] == path.name:
+            return kept
     if documents.exists(path):
         return path
     if is_name:
-        known = [*names(), *experiment_names.names(results)]
+        known = [*names(), *experiment_names.names(results), *kept_paths.names(results)]
         raise unknown("study", path.name, known, "dumbbell list studies")
     raise InputError("no such file or folder", source=str(study), valid="a name, folder or file")
 
