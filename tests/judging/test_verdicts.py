@@ -202,6 +202,7 @@ class TestBaseline:
         ("text", "problem"),
         [
             ("[1]", "not a baseline"),
+            ('{"engine": "simulator 16", "claims": []}', "the output of --json"),
             ("{", "not a baseline"),
             ("[" * 100_000, "not a baseline"),
             ('{"E01": "hold"}', "did you mean"),

@@ -6,10 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from dumbbell.base.errors import InputError, listed, near
 from dumbbell.judging.evidence import Verdict
 from dumbbell.judging.judging import ClaimResult
+
+_FROM: Final = "JSON as --save-baseline writes it"
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,10 @@ def read(file: Path) -> dict[str, Verdict]:
         content = None
     if not isinstance(content, dict):
         raise InputError(
-            "not a baseline", source=str(file), valid='JSON, such as { "E01": "holds" }'
+            "not a baseline", source=str(file), valid=f'{_FROM}, such as {{ "E01": "holds" }}'
         )
+    if any(isinstance(value, list | dict) for value in content.values()):
+        raise InputError("the output of --json, no baseline", source=str(file), valid=_FROM)
     return {claim: _verdict(file, claim, verdict) for claim, verdict in content.items()}
 
 
