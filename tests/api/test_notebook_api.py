@@ -466,6 +466,13 @@ def test_results_write_their_report(tmp_path: Path) -> None:
     assert "Two algorithms" in page.read_text()
 
 
+def test_a_name_is_that_of_a_study_in_the_results_folder(folder: Path) -> None:
+    elsewhere = folder / "elsewhere"
+    for changes in ({}, {"duration": "3s"}):
+        name = dumbbell.run_study("power.toml", results=elsewhere, changes=changes).study.name
+        assert not dumbbell.open_results(name, elsewhere).is_empty
+
+
 def test_quantities_come_in_the_order_of_their_chapters() -> None:
     frame = dumbbell.list_quantities()
     assert frame["name"][0] == "goodput_mbit_per_s"

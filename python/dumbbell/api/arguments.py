@@ -47,12 +47,15 @@ def scenario(value: object) -> ResolvedScenario:
     raise wrong("scenario", value, "not a scenario", valid)
 
 
-def study(value: object) -> Study:
-    """Return a study, given as a `Study`, by its name, or by its file or folder."""
+def study(value: object, results: Store) -> Study:
+    """Return a study, given as a `Study`, by its name, or by its file or folder.
+
+    A name may be that of an experiment of the results folder.
+    """
     if isinstance(value, Study):
         return value
     if isinstance(value, str | Path):
-        return Study.load(value)
+        return Study.load(value, results.root)
     raise wrong("study", value, "not a study", 'a name such as "li2007", or a file')
 
 

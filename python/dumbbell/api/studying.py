@@ -104,9 +104,10 @@ def run_study(
     """
     if runs is not None:
         number(runs, "runs", 1)
+    store = arguments.store(results)
     campaign = Campaign(
-        arguments.study(study),
-        arguments.store(results),
+        arguments.study(study, store),
+        store,
         engines.named(engine),
         Plan.requested(quick=quick, runs=runs, seed=number(seed, "seed", 0)),
         arguments.selection(where),
@@ -156,8 +157,9 @@ def open_results(
     >>> dumbbell.open_results("power.toml").claims().summary
     {'holds': 1}
     """
+    store = arguments.store(results)
     with own_algorithms.nothing_runs():
-        return Results(arguments.study(study), arguments.store(results), engine=engine)
+        return Results(arguments.study(study, store), store, engine=engine)
 
 
 @renamed("folder", "results")
