@@ -98,7 +98,7 @@ def contents(root: Path) -> dict[str, tuple[int, int]]:
 # --- The overview --------------------------------------------------------------------
 
 
-def test_the_overview_tells_how_far_studies_are(client: TestClient, folder: Path) -> None:
+def test_the_overview_has_the_progress_of_studies(client: TestClient, folder: Path) -> None:
     page = client.get("/")
     assert page.status_code == 200
     assert escape(str(folder)) in page.text
@@ -107,13 +107,13 @@ def test_the_overview_tells_how_far_studies_are(client: TestClient, folder: Path
     assert live["runs"] == 16
     (study,) = live["studies"]
     assert (study["name"], study["planned"], study["done"]) == ("small", 18, 16)
-    assert (study["failed"], study["invalid"], study["why"]) == (0, 0, [])
+    assert (study["failed"], study["invalid"], study["reasons"]) == (0, 0, [])
     assert live["latest"]["study"] == "small"
     assert ["runs per minute", "8"] in live["latest"]["facts"]
     assert live["unknown"] == []
 
 
-def test_the_overview_follows_what_happens(
+def test_the_overview_follows_the_folder(
     folder: Path, small: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tmp_path / "results"
@@ -125,7 +125,7 @@ def test_the_overview_follows_what_happens(
         failures.record(Store(root), gone, None, RuntimeError("no <luck>"))
         (study,) = client.get("/live.json").json()["studies"]
         assert (study["done"], study["failed"]) == (15, 1)
-        assert "no <luck>" in study["why"][0]
+        assert "no <luck>" in study["reasons"][0]
         assert len(client.get("/runs.json").json()["rows"]) == 15
         # A study whose file is gone is named, and its runs stay.
         monkeypatch.chdir(tmp_path)
@@ -140,7 +140,7 @@ def test_an_empty_folder_has_pages(tmp_path: Path) -> None:
         assert client.get("/").status_code == client.get("/runs.html").status_code == 200
         live = client.get("/live.json").json()
         assert (live["runs"], live["studies"], live["latest"]) == (0, [], None)
-        assert client.get("/runs.json").json() == {"columns": [], "rows": [], "said": []}
+        assert client.get("/runs.json").json() == {"columns": [], "rows": [], "scenarios": []}
 
 
 # --- Runs ----------------------------------------------------------------------------
@@ -163,11 +163,11 @@ def test_runs_are_those_of_the_list(client: TestClient, folder: Path) -> None:
         assert order["rate"] == pytest.approx(float(axes["rate"].removesuffix("mbit")) * 1e6)
 
 
-def test_runs_are_found_by_what_their_scenarios_say(client: TestClient) -> None:
+def test_a_search_finds_runs_by_values_of_their_scenarios(client: TestClient) -> None:
     """Also by what is no axis: the study fixes its queue, jitter and loss."""
     table = client.get("/runs.json").json()
     for row in table["rows"]:
-        pairs = {tuple(pair) for pair in table["said"][row["said"]]}
+        pairs = {tuple(pair) for pair in table["scenarios"][row["scenario"]]}
         for name, value in (
             ("queue", "0.5bdp"),
             ("buffer", "0.5bdp"),
@@ -180,15 +180,15 @@ def test_runs_are_found_by_what_their_scenarios_say(client: TestClient) -> None:
         assert [room for room in rooms if room.endswith("p")] == rooms != []
 
 
-# --- Over each other, and apart ------------------------------------------------------
+# --- Overlay and differences ---------------------------------------------------------
 
 
-def test_runs_lie_over_each_other(client: TestClient, keys: list[str]) -> None:
-    picked = [keys[0], keys[5], keys[12]]
-    address = f"/overlay/{'-'.join(key[:12] for key in picked)}/"
+def test_selected_runs_are_overlaid(client: TestClient, keys: list[str]) -> None:
+    selection = [keys[0], keys[5], keys[12]]
+    address = f"/overlay/{'-'.join(key[:12] for key in selection)}/"
     page = client.get(address)
     assert page.status_code == 200
-    for letter, key in zip("ABC", picked, strict=True):
+    for letter, key in zip("ABC", selection, strict=True):
         assert f"({key[:12]})" in page.text
         assert f"{letter}: " in page.text
     for file in re.findall(r'(?:href|src)="((?:figures|data)/[^"]+)', page.text):
@@ -205,7 +205,7 @@ def test_runs_lie_over_each_other(client: TestClient, keys: list[str]) -> None:
     assert client.get(f"/overlay/{keys[0]}/").status_code == 200
 
 
-def test_two_runs_differ_by_what_their_quantities_say(
+def test_two_runs_differ_by_their_quantities(
     client: TestClient, keys: list[str], small: Results
 ) -> None:
     page = client.get(f"/difference/{keys[0]}-{keys[-1]}/")
@@ -229,8 +229,8 @@ def test_two_runs_differ_by_what_their_quantities_say(
     assert cells[:2] == [number(one, 4), number(other, 4)]
     assert cells[2].removeprefix("+") == number(other - one, 4)
     assert any(what.startswith("flow 2: ") for what in rows)
-    turned = client.get(f"/difference/{keys[-1]}-{keys[0]}/").text
-    assert number(one - other, 4) in turned
+    swapped = client.get(f"/difference/{keys[-1]}-{keys[0]}/").text
+    assert number(one - other, 4) in swapped
 
 
 # --- What is refused -----------------------------------------------------------------
@@ -250,9 +250,9 @@ def test_two_runs_differ_by_what_their_quantities_say(
         ("/overlay/{0}/figures/other.svg", 404, "There is no such page."),
         ("/overlay/{0}/figures/over-time.exe", 404, "There is no such page."),
         ("/overlay/{0}/data/other.csv", 404, "There is no such page."),
-        ("/difference/{0}/", 404, "a difference is one of two runs"),
-        ("/difference/{0}-{0}/", 404, "a difference is one of two runs"),
-        ("/difference/{0}-{1}-{2}/", 404, "a difference is one of two runs"),
+        ("/difference/{0}/", 404, "this page needs two different runs"),
+        ("/difference/{0}-{0}/", 404, "this page needs two different runs"),
+        ("/difference/{0}-{1}-{2}/", 404, "this page needs two different runs"),
         ("/assets/nothing.css", 404, "There is no such page."),
         ("/assets/base.html.j2", 404, "There is no such page."),
         ("/assets/..%2f..%2fsite.py", 404, "There is no such page."),
@@ -273,8 +273,8 @@ def test_pages_can_only_be_read(client: TestClient) -> None:
     for method in ("POST", "PUT", "DELETE"):
         answer = client.request(method, "/runs.html")
         assert answer.status_code == 405
-        assert line(answer.text, "read") == snapshot(
-            '<p class="notice">These pages can only be read.</p>'
+        assert line(answer.text, "read-only") == snapshot(
+            '<p class="notice">These pages are read-only.</p>'
         )
 
 
@@ -329,7 +329,7 @@ def test_a_bug_is_said_to_be_one(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     [
         (FileNotFoundError(errno.ENOENT, "No such file or directory", "a/<b>"), "a/<b>: cannot"),
         (OSError(errno.EMFILE, "Too many open files"), "Too many open files"),
-        (ComputeError("<parquet>: 3 bytes"), "replaced while they were read: <parquet>: 3 bytes"),
+        (ComputeError("<parquet>: 3 bytes"), "results while they were read: <parquet>: 3 bytes"),
     ],
 )
 @pytest.mark.parametrize("times", [1, 3, 100])
@@ -565,7 +565,7 @@ def test_from_the_overview_to_two_runs(address: str, tab: Browser) -> None:
     assert "A small study of <b>two</b> algorithms" in text
     tab.evaluate("document.querySelector('#studies a').click()")
     tab.wait("document.querySelectorAll('#runs tbody tr').length === 16")
-    assert tab.evaluate("document.querySelector('#words').value") == "study=small"
+    assert tab.evaluate("document.querySelector('#search').value") == "study=small"
     type_words(tab, "algorithm=highspeed rate=0.01gbit rtt=0.04s duration=0.2m")
     tab.wait("document.querySelectorAll('#runs tbody tr').length === 2")
     type_words(tab, "buffer=50%bdp edge_jitter=1000us algorithm=reno")
@@ -576,7 +576,7 @@ def test_from_the_overview_to_two_runs(address: str, tab: Browser) -> None:
     tab.wait("document.querySelectorAll('#runs tbody tr').length === 4")
     for place in (0, 2):
         tab.evaluate(f"document.querySelectorAll('#runs input')[{place}].click()")
-    tab.evaluate("document.querySelector('#over').click()")
+    tab.evaluate("document.querySelector('#overlay').click()")
     tab.wait("location.pathname.startsWith('/overlay/')")
     tab.wait("document.querySelectorAll('.chart svg').length >= 1")
     tab.evaluate("window.scrollTo(0, document.body.scrollHeight)")
@@ -590,7 +590,7 @@ def test_from_the_overview_to_two_runs(address: str, tab: Browser) -> None:
 
 def type_words(tab: Browser, words: str) -> None:
     tab.evaluate(
-        f"(() => {{ const box = document.querySelector('#words'); box.value = '{words}';"
+        f"(() => {{ const box = document.querySelector('#search'); box.value = '{words}';"
         "box.dispatchEvent(new Event('input')); })()"
     )
 

@@ -1,1 +1,1 @@
-"""A results folder as pages that a browser reads live: what `dumbbell serve` shows."""
+"""The live pages of a results folder, as `dumbbell serve` shows them."""

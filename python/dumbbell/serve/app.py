@@ -22,7 +22,7 @@ from dumbbell.base.errors import DumbbellError, InputError, printable, refusal
 from dumbbell.serve.site import Site
 
 _HEADERS: Final = {
-    # Nothing comes from elsewhere; charts bring styles of their own.
+    # Pages load nothing from elsewhere. Charts have inline styles.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; "
     "style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -38,19 +38,19 @@ _TYPES: Final[Mapping[str, str]] = {
     ".png": "image/png",
     ".pdf": "application/pdf",
 }
-_AGAIN: Final = 3
-"""Number of attempts at an answer ..."""
+_ATTEMPTS: Final = 3
+"""Number of attempts at an answer, as a command may replace a result meanwhile."""
 _PAUSE_S: Final = 0.05
-"""... and after which pause: whoever replaces a result renames two folders."""
+"""Pause between attempts: a replacement renames two folders."""
 
 _PORT: Final = re.compile(r":[0-9]+$")
 
 
 def application(site: Site, hosts: frozenset[str] | None = None) -> ASGIApp:
-    """Return the application; requests that name another host than one of `hosts` are refused.
+    """Return the application. It refuses requests to another host name than one of `hosts`.
 
-    Without that a page of anybody's could read this one by a name that it has made ours. None:
-    any name will do.
+    Otherwise a foreign page could resolve its name to this machine and read these pages. None: any
+    name is valid.
     """
     answers = _Answers(site)
     pages = {
@@ -79,10 +79,10 @@ def application(site: Site, hosts: frozenset[str] | None = None) -> ASGIApp:
 
 
 def _steady(answer: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """Answer again where something is replaced while it is read."""
+    """Try again if a command replaces results while they are read."""
 
     def steady(request: Request) -> Response:
-        for _ in range(_AGAIN):
+        for _ in range(_ATTEMPTS):
             with suppress(OSError, PolarsError):
                 return answer(request)
             time.sleep(_PAUSE_S)
@@ -92,7 +92,7 @@ def _steady(answer: Callable[[Request], Response]) -> Callable[[Request], Respon
 
 
 class _Guarded:
-    """Refuses requests under foreign names, and gives every answer its headers."""
+    """Refuses requests to foreign names, and adds the headers to every answer."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str] | None) -> None:
         self._app = app
@@ -106,21 +106,23 @@ class _Guarded:
                 MutableHeaders(scope=message).update(_HEADERS)
             await send(message)
 
-        await self._chosen(scope)(scope, receive, answer)
+        await self._app_for(scope)(scope, receive, answer)
 
-    def _chosen(self, scope: Scope) -> ASGIApp:
+    def _app_for(self, scope: Scope) -> ASGIApp:
         if scope["type"] != "http" or self._hosts is None:
             return self._app
         host = Headers(scope=scope).get("host", "")
         name = _PORT.sub("", host)
         if name in self._hosts:
             return self._app
-        message = f"This server is not called {name}: {', '.join(sorted(self._hosts))}\n"
+        message = (
+            f"This server does not answer to {name}; valid: {', '.join(sorted(self._hosts))}\n"
+        )
         return Response(message, HTTPStatus.MISDIRECTED_REQUEST, media_type="text/plain")
 
 
 class _Answers:
-    """Answers at each address, by threads: they may take a while."""
+    """Answers at each address. Threads compute them, as some take a while."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -164,31 +166,31 @@ class _Answers:
         return Response(text, media_type=_TYPES[f".{name.rpartition('.')[2]}"])
 
     def refused(self, request: Request, error: Exception) -> Response:
-        """Say that there is no such page, or no such way to ask for it."""
+        """Report that there is no such page, or that the method is not allowed."""
         assert isinstance(error, HTTPException)
         status = HTTPStatus(error.status_code)
         answer = {
             HTTPStatus.NOT_FOUND: "There is no such page.",
-            HTTPStatus.METHOD_NOT_ALLOWED: "These pages can only be read.",
+            HTTPStatus.METHOD_NOT_ALLOWED: "These pages are read-only.",
         }
         return self._error(request, status, answer.get(status, error.detail))
 
     def failed(self, request: Request, error: Exception) -> Response:
-        """Report what is wrong with the request, or with the content of the folder."""
+        """Report a fault of the request or of the folder."""
         is_input = isinstance(error, InputError)
         status = HTTPStatus.NOT_FOUND if is_input else HTTPStatus.INTERNAL_SERVER_ERROR
         return self._error(request, status, str(error))
 
     def unread(self, request: Request, error: Exception) -> Response:
-        """Say that something was replaced while it was read, or that the system refuses it."""
+        """Report that a result was replaced meanwhile, or that the system refuses to read it."""
         if isinstance(error, OSError):
             message = str(refusal(error, "read it"))
         else:
-            message = f"Results were replaced while they were read: {printable(str(error))}"
+            message = f"A command replaced results while they were read: {printable(str(error))}"
         return self._error(request, HTTPStatus.SERVICE_UNAVAILABLE, f"{message}. Try again.")
 
     def broken(self, request: Request, error: Exception) -> Response:
-        """Say that something is wrong with Dumbbell."""
+        """Report a bug in Dumbbell."""
         message = f"This is a bug in Dumbbell: {type(error).__name__}: {error}"
         return self._error(request, HTTPStatus.INTERNAL_SERVER_ERROR, message)
 

@@ -16,7 +16,7 @@ from dumbbell.quantities.subjects import Absent, Flow
 from dumbbell.quantities.taken import placed_in
 from dumbbell.quantities.view import view_of
 from dumbbell.reports import columns
-from dumbbell.serve.picked import Pick
+from dumbbell.serve.selected import SelectedRun
 
 _OF_FLOWS: Final = ("goodput_mbit_per_s", "rtt_mean_ms", "retransmitted_share", "timeouts")
 _FLOWS_MAX: Final = 12
@@ -26,17 +26,17 @@ _NONE: Final = "–"
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the comparison: what it is of, both runs' values, and the difference in words."""
+    """A line of the comparison: a title, the values of both runs, and their difference."""
 
-    what: str
+    title: str
     first: str
     second: str
     difference: str = ""
     relative: str = ""
 
 
-def scenarios(first: Pick, second: Pick) -> Iterator[Row]:
-    """Yield what was run, and whether it is the same."""
+def scenarios(first: SelectedRun, second: SelectedRun) -> Iterator[Row]:
+    """Yield the properties of both runs and of their paths."""
     for head, one in first.stored.cells.items():
         other = second.stored.cells[head]
         yield Row(head, _cell(one), _cell(other), "" if one == other else "differs")
@@ -47,13 +47,13 @@ def _cell(value: object) -> str:
 
 
 def totals(first: Run, second: Run) -> Iterator[Row]:
-    """Yield the quantities of whole runs by which algorithms are compared."""
+    """Yield the quantities of whole runs that compare algorithms."""
     for name in (*columns.KEY, *columns.FURTHER):
         yield _row(titles.title(name, {}), name, name, first, second)
 
 
 def flows(first: Run, second: Run) -> Iterator[Row]:
-    """Yield what the flows achieved, one after the other in both runs, as far as there is room."""
+    """Yield quantities of the flows of both runs, in their order, up to a number of flows."""
     pairs = list(zip_longest(_sampled(first), _sampled(second)))[:_FLOWS_MAX]
     for one, other in pairs:
         names = dict.fromkeys(flow.label for flow in (one, other) if flow is not None)
@@ -61,21 +61,21 @@ def flows(first: Run, second: Run) -> Iterator[Row]:
             references = [
                 None if flow is None else f"{quantity}[{flow.number}]@run" for flow in (one, other)
             ]
-            what = f"{' / '.join(names)}: {titles.title(quantity, {})}"
-            yield _row(what, references[0], references[1], first, second)
+            title = f"{' / '.join(names)}: {titles.title(quantity, {})}"
+            yield _row(title, references[0], references[1], first, second)
 
 
 def _sampled(run: Run) -> Sequence[Flow]:
     return [flow for flow in view_of(run).flows if flow.is_sampled]
 
 
-def _row(what: str, one: str | None, other: str | None, first: Run, second: Run) -> Row:
+def _row(title: str, one: str | None, other: str | None, first: Run, second: Run) -> Row:
     quantity = taking.described(one or other or "")
     unit = f" ({quantity.shown_unit})" if quantity.shown_unit else ""
     left, right = (_value(first, one), _value(second, other))
     placed = dict.fromkeys(filter(None, (_window(first, one), _window(second, other))))
     return Row(
-        ", ".join([f"{what}{unit}", " / ".join(placed)]) if placed else f"{what}{unit}",
+        ", ".join([f"{title}{unit}", " / ".join(placed)]) if placed else f"{title}{unit}",
         _shown(left, quantity),
         _shown(right, quantity),
         *_difference(left, right, quantity),
@@ -87,7 +87,7 @@ def _shown(value: float | None, quantity: Quantity) -> str:
 
 
 def _value(run: Run, name: str | None) -> float | None:
-    """Return a quantity; None where the run has nothing of the kind."""
+    """Return a quantity; None: the run does not have it."""
     if name is None:
         return None
     try:
@@ -97,12 +97,12 @@ def _value(run: Run, name: str | None) -> float | None:
 
 
 def _window(run: Run, name: str | None) -> str | None:
-    """Say which part of a run a quantity is of."""
+    """Return the window of a quantity in words."""
     return None if name is None else placed_in(view_of(run), parse(name))
 
 
 def _difference(first: float | None, second: float | None, quantity: Quantity) -> tuple[str, str]:
-    """Return the second less the first, and by how many per cent of the first that is."""
+    """Return the second value minus the first, also in per cent of the first."""
     if first is None or second is None:
         return _NONE, _NONE
     less = second - first

@@ -1,4 +1,4 @@
-"""Listening: where the pages can be read, and for whom."""
+"""The socket of the server: its address, and the names that it answers to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LOOPBACK_NAMES: Final = ("localhost", "127.0.0.1", "[::1]")
 _PATIENCE_S: Final = 0.1
 
 REQUEST_S: Final = 10.0
-"""Within this time a request must have come whole."""
+"""Time within which a whole request must arrive."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Listener:
 
     @classmethod
     def at(cls, host: str, port: int) -> Listener:
-        """Listen; a host that is none of this machine or a port that is taken is an InputError."""
+        """Listen; a foreign host or a port in use is an InputError."""
         try:
             family, _, _, _, address = socket.getaddrinfo(
                 host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -69,7 +69,7 @@ class Listener:
 
     @property
     def names(self) -> frozenset[str] | None:
-        """The names under which browsers may ask; None: any."""
+        """Host names that requests may use; None: any."""
         if not self.is_private:
             return None
         host = f"[{self.host}]" if ":" in self.host else self.host
@@ -77,7 +77,7 @@ class Listener:
 
 
 class _Impatient(H11Protocol):
-    """HTTP whose requests must have come within a time, else the connection is closed."""
+    """HTTP that closes a connection whose request does not arrive in time."""
 
     _late: asyncio.TimerHandle | None = None
 
@@ -109,7 +109,7 @@ class _Impatient(H11Protocol):
 
 
 async def _served(server: uvicorn.Server, listener: Listener) -> None:
-    """Serve, and say once what the system refuses: asyncio would say it for each connection."""
+    """Serve, and print each refusal of the system once; asyncio would for each connection."""
     warned: set[int | None] = set()
 
     def on_refusal(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Content of the overview: progress of the studies of a folder, and the command that ran last."""
+"""Content of the overview: progress of the studies of a folder, and the last command."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Progress:
 
 
 def content(inventory: Inventory, unknown: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return what the overview shows, as plain data.
+    """Return the content of the overview as plain data.
 
-    `unknown` are the names of studies that the inventory cannot read, and why.
+    `unknown` has the names of studies that the inventory cannot read, and the reasons.
     """
     studies = [row for results in inventory.results() for row in _rows(results, inventory)]
     latest = campaigns.latest(inventory.store)
@@ -52,9 +52,9 @@ def content(inventory: Inventory, unknown: Mapping[str, str]) -> Mapping[str, An
 
 
 def _rows(results: Results, inventory: Inventory) -> list[Mapping[str, Any]]:
-    """Return a row for each plan of a study by one engine of which runs were tried.
+    """Return a row for each plan of a study by one engine, if any of its runs was tried.
 
-    If there is none, by the simulator, it is that of the first plan.
+    If none was tried by the simulator, return the row of the first plan.
     """
     by_plan = {plan: _progress(results, plan, inventory) for plan in results.keys}
     begun = {plan: progress for plan, progress in by_plan.items() if progress.is_begun}
@@ -86,13 +86,13 @@ def _row(results: Results, plan: Plan, progress: Progress) -> Mapping[str, Any]:
         "done": progress.done,
         "invalid": progress.invalid,
         "failed": len(progress.failures),
-        "why": progress.failures[:_REASONS],
+        "reasons": progress.failures[:_REASONS],
     }
 
 
 def _command(command: Command) -> Mapping[str, Any]:
-    """Return the progress of the command that was begun last, as far as its log has it."""
-    heard_s = datetime.now(UTC).timestamp() - command.started.timestamp() - command.wall_s
+    """Return the progress of the last command, as far as its log has it."""
+    silent_s = datetime.now(UTC).timestamp() - command.started.timestamp() - command.wall_s
     per_minute = 60 * command.runs / command.wall_s if command.wall_s > 0 else None
     peak = command.peak_memory_bytes
     return {
@@ -102,12 +102,12 @@ def _command(command: Command) -> Mapping[str, Any]:
         "facts": [
             ["runs", f"{command.runs:,}{', quick' if command.quick else ''}"],
             ["failed", f"{command.failed:,}"],
-            ["at the same time", f"{command.jobs:,}"],
+            ["parallel runs", f"{command.jobs:,}"],
             ["wall time", labels.duration(command.wall_s)],
             ["runs per minute", labels.number(per_minute)],
-            ["simulated", labels.hours(command.simulated_s)],
+            ["simulated time", labels.hours(command.simulated_s)],
             ["packets", labels.amount(command.packets)],
             ["peak memory", "–" if peak is None else labels.amount(peak, "B")],
-            ["last heard of", f"{labels.duration(max(0.0, heard_s))} ago"],
+            ["last update", f"{labels.duration(max(0.0, silent_s))} ago"],
         ],
     }

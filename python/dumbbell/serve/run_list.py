@@ -1,4 +1,4 @@
-"""Content of the list of runs: those of ``dumbbell list runs``, and the grid point of each."""
+"""Content of the list of all runs: the table of ``dumbbell list runs``, and each grid point."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from typing import Any, Final
 
 from dumbbell.results.inventory import Inventory, StoredRun
 
-_ALSO: Final = {"queue": "buffer"}
-"""Names of options for keys of files."""
+_SYNONYMS: Final = {"queue": "buffer"}
+"""Names of options for keys of scenario files."""
 
 
 def content(inventory: Inventory) -> Mapping[str, Any]:
     """Return a row for each run, the newest first, as plain data.
 
-    The values of scenarios are there once, as many runs share them; rows have their number.
+    Many runs share the values of a scenario, so `scenarios` has them once. A row has their index.
     """
     runs = list(inventory.runs())
     numbers: dict[tuple[tuple[str, str], ...], int] = {}
     rows = [_row(run, numbers.setdefault(_values(run), len(numbers))) for run in runs]
     columns = list(runs[0].cells) if runs else []
-    return {"columns": columns, "rows": rows, "said": list(numbers)}
+    return {"columns": columns, "rows": rows, "scenarios": list(numbers)}
 
 
-def _row(run: StoredRun, place: int) -> Mapping[str, Any]:
-    """Return a run's cells, the numbers by which some are sorted, and its values by axes."""
+def _row(run: StoredRun, scenario: int) -> Mapping[str, Any]:
+    """Return the cells of a run, the numbers that sort some of them, and its axes."""
     axes = {} if run.place is None else dict(run.place.planned.axes)
     return {
         "cells": [_text(cell) for cell in run.cells.values()],
         "order": [_number(run.order.get(head)) for head in run.cells],
         "axes": list(axes.items()),
-        "said": place,
+        "scenario": scenario,
         "invalid": "; ".join(run.invalid),
     }
 
 
 def _values(run: StoredRun) -> tuple[tuple[str, str], ...]:
-    """Return names and values of the scenario, or those that are known of its bottleneck."""
+    """Return names and values of the scenario; without its file, those of the bottleneck."""
     return tuple(sorted(set(_named(run))))
 
 
@@ -51,8 +51,8 @@ def _named(run: StoredRun) -> Iterator[tuple[str, str]]:
         keys = [key for key in path if not key.isdecimal()]
         for name in {*keys[-2:], ".".join(keys)}:
             yield name, value
-            if name in _ALSO:
-                yield _ALSO[name], value
+            if name in _SYNONYMS:
+                yield _SYNONYMS[name], value
 
 
 def _leaves(path: tuple[str, ...], value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -72,5 +72,5 @@ def _text(cell: Any) -> str:
 
 
 def _number(value: float | None) -> float | None:
-    """Return a number that JSON has; what is unlimited is beyond all others."""
+    """Return a number that JSON has; an unlimited one sorts after all others."""
     return 1e300 if value is not None and math.isinf(value) else value

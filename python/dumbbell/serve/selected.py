@@ -1,4 +1,4 @@
-"""Runs that somebody has picked: their differences, and their figures over each other."""
+"""Selected runs, and the figures that overlay them."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from dumbbell.results import experiments
 from dumbbell.results.inventory import SHORT, StoredRun
 
 LETTERS: Final = "ABCD"
-"""Names of picked runs, in their order; there are no more than these."""
+"""Names of selected runs, in their order. At most this many can be selected."""
 
-_TEST: Final = "picked"
+_TEST: Final = "selected"
 _KEPT: Final = 8
 _LABEL_LENGTH: Final = 12
 
 
 @dataclass(frozen=True)
-class Pick:
-    """A run that was picked, with its letter."""
+class SelectedRun:
+    """A selected run, with its letter."""
 
     letter: str
     stored: StoredRun
@@ -45,56 +45,56 @@ class Pick:
 
     @property
     def title(self) -> str:
-        """Its name in headings."""
+        """Name of the run in headings."""
         cells = self.stored.cells
         path = f"{cells['algorithms']}, {cells['rate'] or 'unlimited'}, {cells['rtt (ms)']} ms"
         return f"{self.letter}: {path} ({self.stored.key[:SHORT]})"
 
     @property
     def label(self) -> str:
-        """Its short name in figures; an axis value that ends so names no file."""
+        """Short name in figures. With the letter it cannot be the name of a file."""
         algorithms = self.stored.cells["algorithms"]
         return f"{algorithms if len(algorithms) <= _LABEL_LENGTH else 'run'} ({self.letter})"
 
 
-class Picked:
-    """Picked runs as figures read them: a test whose only axis is which run it is."""
+class SelectedRuns:
+    """Selected runs as a source of figures: a test whose only axis is the run."""
 
-    def __init__(self, picks: Sequence[Pick]) -> None:
-        self.picks = picks
+    def __init__(self, selection: Sequence[SelectedRun]) -> None:
+        self._selection = selection
         self._test = Test(
             name=_TEST,
-            title="Runs that were picked",
-            axes={"run": tuple(pick.label for pick in picks)},
+            title="Selected runs",
+            axes={"run": tuple(selected.label for selected in selection)},
         )
 
     @property
     def engine(self) -> Engine:
-        """The simulator: figures do not name it, as a table shows the engine of each run."""
+        """The simulator. Figures do not show it, as a table has the engine of each run."""
         return engines.named(EngineName.SIMULATOR)
 
     def test(self, name: str) -> Test:
-        """Return the test, whatever its name."""
+        """Return the only test; ignore the name."""
         del name
         return self._test
 
     def views(self, test: str, where: Selection) -> Iterator[tuple[Mapping[str, str], RunView]]:
         """Yield the runs."""
         del test
-        for pick in self.picks:
-            axes = {"run": pick.label}
+        for selected in self._selection:
+            axes = {"run": selected.label}
             if grid.matches(axes, where):
-                yield axes, view_of(pick.run)
+                yield axes, view_of(selected.run)
 
     def left_out(self, test: str) -> int:
-        """Return 0: invalid ones are shown, and marked."""
+        """Return 0, as invalid runs are shown, with a notice."""
         del test
         return 0
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A figure of picked runs, as a picture and as data."""
+    """A figure of selected runs, as a picture and as data."""
 
     picture: Picture
     chart: Mapping[str, Any]
@@ -102,13 +102,13 @@ class Drawn:
 
     @classmethod
     def of(cls, figure: Figure) -> Drawn:
-        """Draw it."""
+        """Draw a figure."""
         chart = figure.chart.to_dict()
         svg = drawing.rendered(chart, ".svg")
         return cls(Picture.of(figure, pictures.size(svg), []), _with_rows(chart), svg)
 
     def file(self, suffix: str) -> bytes:
-        """Return it as a file: .svg, .png, .pdf, or the .js that makes it interactive."""
+        """Return the figure as a file: .svg, .png, .pdf, or the .js of the interactive chart."""
         if suffix == ".svg":
             return self.svg
         if suffix == ".js":
@@ -116,13 +116,13 @@ class Drawn:
         return drawing.converted(self.svg, suffix)
 
     def numbers(self) -> bytes:
-        """Return what it shows as CSV; nothing if it shows nothing."""
+        """Return the numbers of the figure as CSV; if it has none, return nothing."""
         frame = self.picture.figure.frame
         return b"" if frame is None else frame.write_csv().encode()
 
 
 def _with_rows(chart: Any) -> Any:
-    """Return a chart whose data are rows: to read CSV, Vega makes functions, which is forbidden."""
+    """Return a chart with rows as data. To read CSV, Vega makes functions, which pages forbid."""
     match chart:
         case {"type": "csv", "parse": kinds}:
             return {"type": "json", "parse": kinds}
@@ -141,22 +141,24 @@ def _rows(sets: Mapping[str, str]) -> Mapping[str, list[dict[str, str]]]:
 
 
 def figures(over_time: Sequence[str]) -> list[OverlayFigure | CdfFigure]:
-    """Return what is drawn of picked runs: some quantities over time, and delays."""
+    """Return the figures of selected runs: some quantities over time, and delays."""
     history, delays = experiments.figures(_TEST, "run", over_time)
     history["caption"] = "All flows of a run have its colour."
     return [OverlayFigure.model_validate(history), CdfFigure.model_validate(delays)]
 
 
 class Gallery:
-    """Draws figures of picked runs, and keeps the last few: a page asks for each several times."""
+    """Draws figures of selected runs, and keeps the last few: a page requests each again."""
 
     def __init__(self, over_time: Sequence[str]) -> None:
         self._specs = figures(over_time)
         self._drawn: OrderedDict[object, list[Drawn]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def drawn(self, keys: Sequence[str], state: object, read: Callable[[], Picked]) -> list[Drawn]:
-        """Return the figures of some runs; they are read if these in this state are not known."""
+    def drawn(
+        self, keys: Sequence[str], state: object, read: Callable[[], SelectedRuns]
+    ) -> list[Drawn]:
+        """Return the figures of some runs; read the runs if their state is new."""
         key = (tuple(keys), state)
         with self._lock:
             if key not in self._drawn:
