@@ -203,7 +203,7 @@ def test_the_page_shows_the_original_on_the_same_axes(copied: Command, tmp_path:
     assert 'id="original-fig2"' in text
     assert "Original: Fig. 2. Loss overhead" in text
     assert "Claims of the fork" in text
-    assert "What sources state" not in text  # The same claims once more.
+    assert "Statements of sources" not in text  # The same claims once more.
     folder = page.parent / "data"
     ours, theirs = (folder / f"{prefix}fig2.csv" for prefix in ("", "original-"))
     assert "30" in ours.read_text()

@@ -128,11 +128,11 @@ def test_a_file_of_the_same_content_has_none(dumbbell: Command) -> None:
 def test_the_page_has_them_with_their_verdicts(dumbbell: Command) -> None:
     dumbbell("simulate", "low-and-up", "--runs", "2", "--report", "pages")
     page = Path("pages/index.html").read_text()
-    assert "What sources state" in page
+    assert "Statements of sources" in page
     assert "C4, sim_specs/cubic_low_and_up.txt" in page
     assert 'class="glyph"' in page
     dumbbell("simulate", "incast", "--report", "others")
-    assert "What sources state" not in Path("others/index.html").read_text()
+    assert "Statements of sources" not in Path("others/index.html").read_text()
 
 
 def test_the_list_counts_them(dumbbell: Command) -> None:

@@ -57,7 +57,7 @@ def test_claims_come_by_question_and_figures_with_the_claims_about_them(small_re
     places = [text.index(f'<tbody id="{claim}"') for claim in ("A01", "A02", "A03")]
     assert places == sorted(places)
     drawn = (small_report / "figures.html").read_text()
-    about = re.findall(r"Claims about it: (.*?)</p>", drawn)
+    about = re.findall(r"Claims about this figure: (.*?)</p>", drawn)
     assert about == ['<a href="checks.html#A01">A01</a>'] * 2
 
 

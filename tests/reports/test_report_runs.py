@@ -148,7 +148,7 @@ def test_the_file_of_a_run_stays_small(flows: int, samples: int) -> None:
     shown = unpacked(script)
     assert shown["samples"]["flows"] == samples
     rows = flows if flows <= 3 else 1
-    assert (shown["drawn"], shown["of"]) == (rows, rows)
+    assert (shown["drawn"], shown["lines"]) == (rows, rows)
     assert len(shown["totals"][0]["rows"]) == rows
     lines = [line for panel in shown["panels"] for line in [*panel["lines"], *panel["bands"]]]
     points = sum(len(line[1]) for line in lines)
@@ -173,7 +173,7 @@ def test_thinned_lines_keep_their_extremes_and_ends() -> None:
 def test_of_many_flows_the_least_and_the_most_successful_are_drawn() -> None:
     shown = run_data.content(made_up(300, 3, differ=True))
     labels = [line[0] for line in shown["panels"][0]["lines"]]
-    assert (len(labels), shown["of"]) == (24, 300)
+    assert (len(labels), shown["lines"]) == (24, 300)
     assert {labels[0], labels[-1]} == {"flow-1", "flow-300"}
     assert len(shown["totals"][0]["rows"]) + shown["totals"][0]["more"] == 300
 

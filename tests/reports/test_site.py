@@ -389,8 +389,8 @@ def test_a_site_without_studies_or_runs_says_so(tmp_path: Path) -> None:
     )
     page = site.write_all([Results(study, Store(tmp_path / "results"))], tmp_path / "site")
     assert "no finished runs" in page.read_text()
-    assert line((tmp_path / "site/algorithms.html").read_text(), "Nothing") == snapshot(
-        '<p class="notice">Nothing has been run yet.</p>'
+    assert line((tmp_path / "site/algorithms.html").read_text(), "There are") == snapshot(
+        '<p class="notice">There are no runs yet.</p>'
     )
 
 
@@ -407,7 +407,7 @@ KINDS_OF_PAGES = {
     "claims.html#study=small&verdict=contradicted": "1 of 6 claims shown.",
     "claims.html": "6 claims shown.",
     "algorithms.html": "rank 1.",
-    "algorithms/highspeed.html": "Against the others",
+    "algorithms/highspeed.html": "Comparison with others",
     "studies/small/index.html": "3 statements that runs judge:",
     "studies/small/index.html#A02": "Cause unknown",
     "studies/small/figures.html#fig2": "16 runs, at 8 of the 8 points of its grid.",
@@ -415,12 +415,12 @@ KINDS_OF_PAGES = {
     "studies/small/checks.html#A02": "3 claims shown.",
     "studies/small/runs/fairness.html#rate=10mbit": "8 of 16 runs shown.",
     "studies/small/runs/lossy.html": "2 runs shown.",
-    "studies/small/run.html": "No run is chosen",
+    "studies/small/run.html": "No run is selected",
     "studies/small/run.html#fairness/0123456789abcdef": "has no run 0123",
     "studies/other/index.html": "No claim is decided yet.",
     "studies/other/checks.html": "none of 18 yet",
     "studies/other/runs/fairness.html#run=not%20run%20yet": "16 runs shown.",
-    "studies/other/run.html": "No run is chosen",
+    "studies/other/run.html": "No run is selected",
 }
 """Address of a page -> what is on it once its scripts have run."""
 
@@ -444,12 +444,14 @@ def test_a_run_is_drawn_from_disk(folder: Path, tab: Browser, width: int) -> Non
     tab.wait("document.querySelectorAll('.panel canvas').length === 6")
     text = tab.text()
     assert sentence(text, "120 samples").rpartition("time ")[2] == snapshot(
-        "Each line has all of its 120 samples."
+        "Each line shows all of its 120 samples."
     )
     assert "flow 2" in text
     assert re.search(r"dumbbell run \S*study --where test=fairness --where algorithm=", text)
     assert re.match(r"(Standard |HS-)TCP, \d+ Mbit/s", str(tab.evaluate("document.title")))
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    boxes = "[...document.querySelectorAll('#totals .scroll')]"
+    tab.wait(f"{boxes}.length > 1 && {boxes}.every((box) => box.dataset.more !== undefined)")
     tab.evaluate("[...document.querySelectorAll('.steps a')].pop().click()")
     tab.wait(f"location.hash !== '{a_run(folder)}'")
     tab.wait("document.querySelectorAll('.panel canvas').length === 6")

@@ -24,7 +24,7 @@ def page(results: Results, claims: Sequence[ClaimResult]) -> str:
             *map(_claim, claims),
             "## Tests\n",
             *(_test(results, test) for test in results.study.tests),
-            "## Runs and switches\n",
+            "## Runs and engine\n",
             *_runs(results),
             "## Cost\n",
             markdown.table(cost_table.COLUMNS, cost_table.rows(results.cost)),

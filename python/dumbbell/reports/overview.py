@@ -149,7 +149,7 @@ def by_statement(reported: Sequence[Reported]) -> CountTable:
         for kind, words in STATEMENTS.items()
         if stated[kind]
     )
-    return CountTable("Statement", rows, _row("All statements", claims, {}))
+    return CountTable("Kind of statement", rows, _row("All statements", claims, {}))
 
 
 def _all(reported: Sequence[Reported]) -> list[ClaimResult]:

@@ -145,10 +145,10 @@ def content(run: Run) -> Mapping[str, Any]:
         "totals": [_shortened(totals) for totals in run_totals.of_run(run)],
         "spans": spans,
         "drawn": len(drawn),
-        "of": len(bundles),
+        "lines": len(bundles),
         "names": [bundle.name for bundle in drawn],
         "colours": style.flow_colours(algorithms[bundle.name] for bundle in drawn),
-        "apart": bands.round_trips_apart(run) if bands.is_coarse(run) else None,
+        "round_trips_apart": bands.round_trips_apart(run) if bands.is_coarse(run) else None,
         "samples": {"flows": _samples(run, "flow"), "queues": _samples(run, "queue")},
         "panels": list(_panels(run, drawn, spans)),
     }

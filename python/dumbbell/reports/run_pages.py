@@ -152,7 +152,7 @@ def _row(
     plans: Sequence[Plan],
     values: Mapping[tuple[str, tuple[str, ...]], Sequence[float | None]],
 ) -> list[Any]:
-    """Return a row: places on the axes, repetition, key, state, plan, values, why not."""
+    """Return a row: places on the axes, repetition, key, state, plan, values, reason."""
     run = listed.run
     return [
         [places[axis][value] for axis, value in run.axes.items()],
@@ -184,7 +184,7 @@ def _shown(
 
 
 def links(results: Results, spec: BaseFigure) -> Iterator[tuple[str, str]]:
-    """Yield what leads from a figure to its runs: words, and an address from the study's folder."""
+    """Yield the links from a figure to its runs: text, and address from the study's folder."""
     for behind in spec.behind():
         if behind.repetition is None:
             place = address(results, behind.test, behind.where)

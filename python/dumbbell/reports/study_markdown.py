@@ -97,7 +97,7 @@ class _Writer:
         """List the decisions."""
         if not decided:
             return ""
-        heads = ("what", "the paper", "here", "evidence", "hangs on it")
+        heads = ("parameter", "the paper", "here", "evidence", "dependent claims")
         return "## Decided for the authors\n\n" + markdown.table(
             heads, map(self._decision, decided)
         )
@@ -125,7 +125,7 @@ class _Writer:
 
     def _group(self, group: Group) -> str:
         theirs = ("theirs",) if group.has_numbers else ()
-        heads = ("", "what the authors state", *theirs, "ours")
+        heads = ("", "statement", *theirs, "ours")
         rows = (
             (
                 f"{line.standing.mark} {self.names([line.claim])}",
@@ -141,7 +141,7 @@ class _Writer:
         """Explain the contradictions."""
         parts = [self._cause(explanation) for explanation in text.explained]
         if text.unexplained:
-            known = f"Read what is known of each in its [checks]({self.checks})."
+            known = f"The [checks]({self.checks}) have the details of each."
             parts.append(f"### Cause unknown\n\n{self.names(text.unexplained)}. {known}\n")
         return "\n".join(("## Contradictions by cause\n", *parts)) if parts else ""
 
@@ -184,7 +184,7 @@ class _Writer:
             f"- To ask the authors: {self.linked(ask.text)} ({self.names(ask.claims)})"
             for ask in text.asks
         ]
-        return "\n".join(("## What is open\n", *lines, "")) if lines else ""
+        return "\n".join(("## Open questions\n", *lines, "")) if lines else ""
 
     def linked(self, text: str) -> str:
         """Return prose with links to tests and claims."""
@@ -201,7 +201,7 @@ def _behind(results: Results, behind: Mapping[str, str]) -> str:
     made: Iterator[str] = (f"`{command}`" for command in commands(results))
     claims = behind["claims"]
     return (
-        "## Behind this page\n\n"
+        "## More pages and data\n\n"
         f"[All checks, costs, switches and doubtful runs]({behind['checks.md']}) · "
         f"[{claims}.csv]({claims}.csv), [{claims}.json]({claims}.json)\n\n"
         f"{', '.join(made)} made the runs, on `{results.engine.identity}`. "

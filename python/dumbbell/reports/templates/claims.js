@@ -1,11 +1,11 @@
 "use strict";
 
-// Claims are in the page; those that are not chosen are hidden.
+// Hide the claims that the filters exclude.
 
-for (const form of document.querySelectorAll("form[data-of='claims-table']")) {
+for (const form of document.querySelectorAll("form.filters")) {
   const claims = [...document.querySelectorAll("#claims-table tbody")];
   new Filters(form, (filters) => {
-    for (const claim of claims) claim.hidden = !filters.keeps((facet) => claim.dataset[facet]);
-    filters.tell(claims.filter((claim) => !claim.hidden).length, claims.length, "claims");
+    for (const claim of claims) claim.hidden = !filters.match((facet) => claim.dataset[facet]);
+    filters.showCount(claims.filter((claim) => !claim.hidden).length, claims.length, "claims");
   });
 }

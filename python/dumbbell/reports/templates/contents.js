@@ -1,16 +1,16 @@
 "use strict";
 
-// Contents that stay in sight: on a wide page open beside the text, on a narrow one a line above it
-// that opens. Either way they mark what is being read.
+// Contents that stay in sight: a column next to the text on a wide page, and a line that opens on a
+// narrow one. Both mark the current section.
 
-const contents = document.querySelector(".beside > .contents details");
+const contents = document.querySelector(".with-contents > .contents details");
 const heading = contents.querySelector("summary");
 const wide = matchMedia("(min-width: 70rem)");
-const places = new Map();
+const links = new Map();
 
 for (const link of contents.querySelectorAll('a[href^="#"]:not([href="#top"])')) {
-  const place = document.getElementById(decodeURIComponent(link.hash.slice(1)));
-  if (place) places.set(place, link);
+  const section = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+  if (section) links.set(section, link);
 }
 
 function unfold() {
@@ -18,30 +18,31 @@ function unfold() {
 }
 
 function mark(link) {
-  for (const each of places.values()) each.removeAttribute("aria-current");
+  for (const other of links.values()) other.removeAttribute("aria-current");
   link?.setAttribute("aria-current", "true");
   heading.textContent = link && !wide.matches ? `Contents: ${link.textContent}` : "Contents";
 }
 
-// What is read is the last place that begins in the upper third of the window.
-function follow() {
-  const passed = [...places.keys()].filter((place) => place.getBoundingClientRect().top < innerHeight / 3);
-  passed.sort((one, other) => one.getBoundingClientRect().top - other.getBoundingClientRect().top);
-  mark(places.get(passed.pop()));
+// The current section is the last one that begins in the upper third of the window.
+function markCurrent() {
+  const top = (section) => section.getBoundingClientRect().top;
+  const begun = [...links.keys()].filter((section) => top(section) < innerHeight / 3);
+  begun.sort((one, other) => top(one) - top(other));
+  mark(links.get(begun.pop()));
 }
 
-let waiting = false;
-function followSoon() {
-  if (waiting) return;
-  waiting = true;
-  requestAnimationFrame(() => { waiting = false; follow(); });
+let isScheduled = false;
+function schedule() {
+  if (isScheduled) return;
+  isScheduled = true;
+  requestAnimationFrame(() => { isScheduled = false; markCurrent(); });
 }
 
 contents.addEventListener("click", (event) => {
   if (event.target.closest("a") && !wide.matches) contents.open = false;
 });
-wide.addEventListener("change", () => { unfold(); follow(); });
-addEventListener("scroll", followSoon, { passive: true });
-addEventListener("resize", followSoon);
+wide.addEventListener("change", () => { unfold(); markCurrent(); });
+addEventListener("scroll", schedule, { passive: true });
+addEventListener("resize", schedule);
 unfold();
-follow();
+markCurrent();

@@ -1,6 +1,6 @@
 "use strict";
 
-// Scripts that are loaded when they are wanted: pages opened as files may load those, but not fetch.
+// Load a script once, on demand. A page opened from disk may load scripts, but not fetch data.
 
 const siteRoot = document.documentElement.dataset.root;
 const loading = new Map();
@@ -9,10 +9,10 @@ function load(source) {
   if (!loading.has(source)) {
     loading.set(source, new Promise((resolve, reject) => {
       const script = document.createElement("script");
-      // A page that is one file has the scripts in it, as texts.
-      const inside = document.querySelector(`script[data-source="${CSS.escape(source)}"]`);
-      if (inside) {
-        script.textContent = inside.textContent;
+      // A page that is a single file contains the scripts as texts.
+      const embedded = document.querySelector(`script[data-source="${CSS.escape(source)}"]`);
+      if (embedded) {
+        script.textContent = embedded.textContent;
         document.head.append(script);
         resolve();
         return;

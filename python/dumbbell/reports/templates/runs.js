@@ -1,52 +1,51 @@
 "use strict";
 
-// The list of a test's runs: made from the data of a script, a hundred rows at a time, so that
-// a page stays light however many runs there are.
+// The list of a test's runs. It shows a hundred rows at a time, as a browser is slow with thousands.
 
 const STEP = 100;
-const [PLACES, REPETITION, KEY, STATE, PLAN, VALUES, WHY] = [0, 1, 2, 3, 4, 5, 6];
+const [POINT, REPETITION, KEY, STATE, PLAN, VALUES, REASON] = [0, 1, 2, 3, 4, 5, 6];
 
-function cell(tag, text, className) {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  if (className) made.className = className;
-  return made;
+function newElement(tag, text, className) {
+  const element = document.createElement(tag);
+  element.textContent = text;
+  if (className) element.className = className;
+  return element;
 }
 
-function spelled(value) {
+function formatted(value) {
   if (value === null || value === undefined) return "–";
   if (value !== 0 && (Math.abs(value) >= 1e6 || Math.abs(value) < 1e-3)) return value.toExponential(2);
   return String(Number(value.toPrecision(4)));
 }
 
-class List {
+class RunList {
   constructor(data) {
     this.data = data;
-    this.sorted = null;
+    this.order = null;
     this.limit = STEP;
     this.table = document.getElementById("runs");
     this.more = document.querySelector("#more");
-    this.head();
+    this.showHeads();
     this.more.querySelector("button").addEventListener("click", () => { this.limit += STEP; this.fill(); });
     this.filters = new Filters(document.querySelector(".filters"), (filters) => {
       this.limit = STEP;
-      this.chosen = data.rows.filter((row) => filters.keeps((facet) => this.value(row, facet)));
-      filters.tell(this.chosen.length, data.rows.length, "runs");
+      this.matching = data.rows.filter((row) => filters.match((facet) => this.value(row, facet)));
+      filters.showCount(this.matching.length, data.rows.length, "runs");
       this.fill();
     });
   }
 
   value(row, facet) {
     if (facet === "run") return this.data.states[row[STATE]];
-    const axis = this.data.axes.findIndex((each) => each.name === facet);
-    return this.data.axes[axis].values[row[PLACES][axis]][0];
+    const axis = this.data.axes.findIndex(({ name }) => name === facet);
+    return this.data.axes[axis].values[row[POINT][axis]][0];
   }
 
   columns() {
     const { axes, quantities } = this.data;
     return [
       { title: "run", number: false, of: (row) => row[REPETITION] },
-      ...axes.map((axis, place) => ({ title: axis.name, number: false, of: (row) => row[PLACES][place] })),
+      ...axes.map((axis, place) => ({ title: axis.name, number: false, of: (row) => row[POINT][place] })),
       ...quantities.map((metric, place) => ({
         title: metric.name + (metric.unit ? ` (${metric.unit})` : ""),
         what: metric.what,
@@ -56,13 +55,13 @@ class List {
     ];
   }
 
-  head() {
+  showHeads() {
     const row = document.createElement("tr");
     this.columns().forEach((column, place) => {
       const head = document.createElement("th");
       head.scope = "col";
       if (column.number) head.className = "number";
-      const button = cell("button", column.title);
+      const button = newElement("button", column.title);
       button.type = "button";
       button.title = `Sort by ${column.what ? `${column.title}: ${column.what}` : column.title}`;
       button.addEventListener("click", () => this.sort(place));
@@ -73,21 +72,21 @@ class List {
   }
 
   sort(place) {
-    const falling = this.sorted?.place === place && !this.sorted.falling;
-    this.sorted = { place, falling };
+    const descending = this.order?.place === place && !this.order.descending;
+    this.order = { place, descending };
     [...this.table.tHead.rows[0].cells].forEach((head, number) => {
-      if (number === place) head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      if (number === place) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
     });
     this.fill();
   }
 
   ordered() {
-    if (!this.sorted) return this.chosen;
-    const { of } = this.columns()[this.sorted.place];
-    const sign = this.sorted.falling ? -1 : 1;
-    const known = this.chosen.filter((row) => of(row) !== null);
-    const unknown = this.chosen.filter((row) => of(row) === null);
+    if (!this.order) return this.matching;
+    const { of } = this.columns()[this.order.place];
+    const sign = this.order.descending ? -1 : 1;
+    const known = this.matching.filter((row) => of(row) !== null);
+    const unknown = this.matching.filter((row) => of(row) === null);
     return [...known.sort((one, other) => sign * (of(one) - of(other))), ...unknown];
   }
 
@@ -101,32 +100,32 @@ class List {
 
   row(row) {
     const { axes, quantities, states, plans, test } = this.data;
-    const made = document.createElement("tr");
+    const line = document.createElement("tr");
     const state = states[row[STATE]];
     const head = document.createElement("th");
     head.scope = "row";
     if (row[STATE] === 0) {
-      const link = cell("a", `${row[REPETITION]}`);
+      const link = newElement("a", `${row[REPETITION]}`);
       link.href = `../run.html#${test}/${row[KEY]}`;
-      link.append(cell("code", row[KEY].slice(0, 8)));
+      link.append(newElement("code", row[KEY].slice(0, 8)));
       head.append(link);
     } else {
-      head.append(`${row[REPETITION]}`, cell("code", row[KEY].slice(0, 8)));
+      head.append(`${row[REPETITION]}`, newElement("code", row[KEY].slice(0, 8)));
     }
-    if (plans[row[PLAN]].quick) head.append(cell("small", "quick"));
-    made.append(head);
-    axes.forEach((axis, place) => made.append(cell("td", axis.values[row[PLACES][place]][1])));
+    if (plans[row[PLAN]].quick) head.append(newElement("small", "quick"));
+    line.append(head);
+    axes.forEach((axis, place) => line.append(newElement("td", axis.values[row[POINT][place]][1])));
     if (row[STATE] === 0) {
-      quantities.forEach((_, place) => made.append(cell("td", spelled(row[VALUES][place]), "number")));
+      quantities.forEach((_, place) => line.append(newElement("td", formatted(row[VALUES][place]), "number")));
     } else {
-      const told = row[WHY] ?? state;
-      const why = cell("td", told.startsWith(state) ? told : `${state}: ${told}`, "why");
-      why.colSpan = Math.max(1, quantities.length);
-      made.append(why);
-      made.className = "absent";
+      const reason = row[REASON] ?? state;
+      const cell = newElement("td", reason.startsWith(state) ? reason : `${state}: ${reason}`, "reason");
+      cell.colSpan = Math.max(1, quantities.length);
+      line.append(cell);
+      line.className = "absent";
     }
-    return made;
+    return line;
   }
 }
 
-window.dumbbellTest = (data) => new List(data);
+window.dumbbellTest = (data) => new RunList(data);

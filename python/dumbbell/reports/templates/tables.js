@@ -1,17 +1,19 @@
 "use strict";
 
-// Says of everything that scrolls sideways whether there is more on the left or on the right.
+// Mark on which sides a wide table has hidden parts, for the hint and the fading of report.css.
 
-function tell(box) {
+function markHidden(box) {
   const left = box.scrollLeft > 1;
   const right = box.scrollLeft + box.clientWidth < box.scrollWidth - 1;
   box.dataset.more = [left && "left", right && "right"].filter(Boolean).join(" ");
 }
 
-const resized = new ResizeObserver((entries) => entries.forEach((entry) => tell(entry.target.closest(".scroll"))));
+const resizes = new ResizeObserver((entries) => entries.forEach((entry) => markHidden(entry.target.closest(".scroll"))));
 
-for (const box of document.querySelectorAll(".scroll")) {
-  box.addEventListener("scroll", () => tell(box), { passive: true });
-  resized.observe(box);
-  for (const table of box.children) resized.observe(table);
+function watchHidden(box) {
+  box.addEventListener("scroll", () => markHidden(box), { passive: true });
+  resizes.observe(box);
+  for (const table of box.children) resizes.observe(table);
 }
+
+document.querySelectorAll(".scroll").forEach(watchHidden);
