@@ -12,7 +12,9 @@ VAGUE = {"found", "told", "said", "each", "asked", "own"}
 
 NATIVE = ["algorithms/*.[ch]", "crates/*/src/*.c", "crates/*/bpf/*.[ch]", "tests/**/*.[ch]"]
 NATIVE += [f"crates/*/{folder}/**/*.rs" for folder in ("src", "tests", "benches")]
-_NO_CODE = re.compile(r'(?s)//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"')
+NATIVE += [f"python/dumbbell/*/templates/*.{suffix}" for suffix in ("js", "j2")]
+_NO_CODE = re.compile(r'(?s)//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`')
+_NO_JINJA = re.compile(r"(?s)(?:^|\}\}|%\}).*?(?:\{\{|\{%|\Z)")
 _NATIVE_VAGUE = re.compile(rf"\b_?({'|'.join(sorted(VAGUE))})\b")
 
 
@@ -41,24 +43,39 @@ def _vague(source: str) -> Iterator[tuple[int, str]]:
 
 
 def _vague_native(source: str) -> Iterator[tuple[int, str]]:
-    """Yield line and name of each vague name in C or Rust code, outside comments and strings."""
+    """Yield line and name of each vague name in code, outside comments and strings."""
     code = _NO_CODE.sub(lambda part: "\n" * part[0].count("\n"), source)
     for name in _NATIVE_VAGUE.finditer(code):
         yield 1 + code.count("\n", 0, name.start()), name[1]
 
 
-def test_names_of_c_and_rust_are_of_what_they_hold() -> None:
+def _code(file: Path) -> str:
+    """Return the text of a file; of a template, only its expressions and statements."""
+    text = file.read_text()
+    is_template = file.suffix == ".j2"
+    return _NO_JINJA.sub(lambda part: "\n" * part[0].count("\n"), text) if is_template else text
+
+
+def test_names_of_other_languages_are_of_what_they_hold() -> None:
     files = sorted(file for pattern in NATIVE for file in ROOT.glob(pattern))
     vague = [
         f"{file.relative_to(ROOT)}:{line}: {name} is vague; name it after what it holds"
         for file in files
-        for line, name in _vague_native(file.read_text())
+        for line, name in _vague_native(_code(file))
     ]
     assert not vague, "\n".join(vague)
 
 
-def test_a_vague_name_of_c_or_rust_is_seen_in_code_alone() -> None:
-    source = 'u32 found; /* told\n each */\nlet said = "own";\n// asked\nfor_each(found_at);'
+def test_a_vague_name_of_a_template_is_seen_in_its_code_alone(tmp_path: Path) -> None:
+    template = tmp_path / "page.j2"
+    template.write_text("<p>each\n{{ found }} own {% set told =\n1 %} said\n{# asked #}</p>")
+    assert list(_vague_native(_code(template))) == [(2, "found"), (2, "told")]
+
+
+def test_a_vague_name_is_seen_in_code_alone() -> None:
+    source = (
+        'u32 found; /* told\n each */\nlet said = "own" + `each`;\n// asked\nfor_each(found_at);'
+    )
     assert list(_vague_native(source)) == [(1, "found"), (3, "said")]
 
 

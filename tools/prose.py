@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from prose_pages import of_pages
 from prose_strings import of_strings
 from sentences import GOALS, ROOT, Sentence, of_markdown, sentences
 
@@ -27,9 +28,10 @@ C_GROUPS: Final = (
     ("crates/*/src/*.c", "crates (C comments)", "crates (C comments)"),
     ("crates/*/bpf/*.[ch]", "crates (C comments)", "crates (C comments)"),
     ("python/dumbbell/**/*.c", "python (C comments)", "python (C comments)"),
+    ("python/dumbbell/**/*.css", "pages (comments)", "pages (comments)"),
     ("tests/**/*.[ch]", "tests (C comments)", "tests (C comments)"),
 )
-"""C files, and the groups of their head comments and of the comments inside them."""
+"""C files and style sheets, and the groups of their head comments and of the comments inside."""
 
 _COMMENT: Final = re.compile(r"(?m)(?:^( *//[/!]?)(?![/!]).*\n?)(?:^\1(?![/!]).*\n?)*")
 """Comment lines of one kind and indent, one after the other."""
@@ -139,7 +141,7 @@ def documents() -> dict[str, list[Sentence]]:
                 if kind == "docstrings" or folder != "tests":
                     group = "tests" if folder == "tests" else "python"
                     read.setdefault(f"{group} ({kind})", []).append(sentence)
-    for group, sentence in of_strings():
+    for group, sentence in (*of_strings(), *of_pages()):
         read.setdefault(group, []).append(sentence)
     return read
 

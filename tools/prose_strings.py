@@ -38,7 +38,7 @@ _C: Final = re.compile(
 _MAKE_HELP: Final = re.compile(r"(?m)^\t@echo '(?:make [\w-]+)? +(.*)'$")
 
 
-def _measured(text: str, file: str, line: int) -> Iterator[Sentence]:
+def measured(text: str, file: str, line: int) -> Iterator[Sentence]:
     """Yield the sentences of a string; its beginning counts as that of a sentence."""
     if _PROSE.search(text):
         yield from sentences(_capitalised(text), file, line)
@@ -56,7 +56,7 @@ def of_rust_strings(text: str, name: str) -> Iterator[Sentence]:
         string = literal["raw"] or literal["text"] or ""
         string = re.sub(r"\\\n\s*", "", string).replace('\\"', '"').replace("\\n", "\n")
         string = re.sub(r"\{[^{}]*\}", "`x`", string)
-        yield from _measured(string, name, 1 + text.count("\n", 0, literal.start()))
+        yield from measured(string, name, 1 + text.count("\n", 0, literal.start()))
 
 
 def of_c_strings(text: str, name: str) -> Iterator[Sentence]:
@@ -64,14 +64,14 @@ def of_c_strings(text: str, name: str) -> Iterator[Sentence]:
     for literal in _C.finditer(text):
         string = "".join(re.findall(r'"((?:\\.|[^"\\])*)"', literal["text"] or ""))
         string = re.sub(r"%\w+", "`x`", string.replace("\\n", "\n").replace('\\"', '"'))
-        yield from _measured(string, name, 1 + text.count("\n", 0, literal.start()))
+        yield from measured(string, name, 1 + text.count("\n", 0, literal.start()))
 
 
 def of_help(text: str, name: str) -> Iterator[Sentence]:
     """Yield the sentences of help texts in Python code."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.keyword) and node.arg in {"help", "epilog", "short_help"}:
-            yield from _measured(_literal(node.value), name, node.value.lineno)
+            yield from measured(_literal(node.value), name, node.value.lineno)
 
 
 def _literal(node: ast.expr) -> str:
@@ -116,7 +116,7 @@ def of_makefile(text: str, name: str) -> Iterator[Sentence]:
     """Yield the descriptions of targets in the help of a Makefile."""
     described = re.sub(r"(?m)'\n\t@echo ' {3,}", " ", text)
     for line in _MAKE_HELP.finditer(described):
-        yield from _measured(line[1].replace("'\\''", "’"), name, 1)
+        yield from measured(line[1].replace("'\\''", "’"), name, 1)
 
 
 def of_strings() -> Iterator[tuple[str, Sentence]]:

@@ -101,7 +101,7 @@ def test_claims_come_with_verdict_value_and_reason(
     assert verdicts["verdict"].to_list() == ["holds", "contradicted", "undecided"]
     assert verdicts["measured"].to_list()[0] in checks.text
     assert line(checks.text, "A09") == snapshot(
-        "Why: A link cannot be used <twice> over (A01, test fairness, not A09 or nowhere)."
+        "Reason: A link cannot be used <twice> over (A01, test fairness, not A09 or nowhere)."
     )
     assert {"A01", "A02", "A03"} <= page.anchors
     assert {"A01", "A02", "A03"} <= checks.anchors

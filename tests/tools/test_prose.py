@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import prose
+import prose_pages
 import prose_strings
 import pytest
 from inline_snapshot import snapshot
@@ -211,4 +212,36 @@ def test_the_help_of_a_makefile_is_one_text_a_target() -> None:
     text += "\t@echo '           and one line more'\n\t@echo 'make clean   remove all'\n"
     assert _texts(prose_strings.of_makefile(text, "Makefile")) == snapshot(
         [("Every test of the project and one line more", 1)]
+    )
+
+
+def test_comments_and_strings_of_a_script_are_read() -> None:
+    text = '"use strict";\n\n// What a run has,\n// in short.\nconst NAME = "one"; // behind code\n'
+    text += 'show("What a page shows");\nshow(`${runs.map((run) => `${run}s`)} of all runs`);\n'
+    read = prose_pages.of_script(text, "a.js")
+    kinds = [(kind, sentence.text, sentence.line) for kind, sentence in read]
+    assert kinds == snapshot(
+        [
+            ("comments", "What a run has, in short.", 3),
+            ("texts", "What a page shows", 6),
+            ("texts", "`x` of all runs", 7),
+        ]
+    )
+
+
+def test_visible_texts_of_a_template_are_read() -> None:
+    text = "{# The list of\n   runs. #}\n<style>.what is this { }</style>\n"
+    text += '<p title="What a hint tells">See <a href="x">all\nruns</a> of <code>x y</code>: {{ count }}.</p>\n'
+    text += '<td>{% if a > b %}No runs here{% else %}Some runs{% endif %}</td>{{ "no run is there" if c }}\n'
+    read = prose_pages.of_template(text, "a.j2")
+    kinds = [(kind, sentence.text, sentence.line) for kind, sentence in read]
+    assert kinds == snapshot(
+        [
+            ("comments", "The list of runs.", 1),
+            ("texts", "No run is there", 6),
+            ("texts", "What a hint tells", 4),
+            ("texts", "See all runs of `x`: `x`.", 4),
+            ("texts", "No runs here", 6),
+            ("texts", "Some runs", 6),
+        ]
     )

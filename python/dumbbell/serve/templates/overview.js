@@ -17,7 +17,7 @@ function failureReasons(study) {
   const details = document.createElement("details");
   const list = document.createElement("ul");
   list.append(...study.reasons.map((reason) => newElement("li", reason)));
-  details.append(newElement("summary", "Why runs failed"), list, newElement("code", study.command));
+  details.append(newElement("summary", "Reasons of failures"), list, newElement("code", study.command));
   // Each update replaces the row, so the page remembers which reasons are open.
   details.open = openReasons.has(study.command);
   details.addEventListener("toggle", () => openReasons[details.open ? "add" : "delete"](study.command));
