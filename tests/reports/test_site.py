@@ -45,7 +45,7 @@ def folder(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (place / "other/study.toml").write_text(text)
     other = Study.load(place / "other")
     empty = Results(other, Store(place / "nothing"))
-    page = site.write_all([small, empty], place / "site", strangers=["strange"])
+    page = site.write_all([small, empty], place / "site", unlisted=["strange"])
     assert page == place / "site/index.html"
     return place / "site"
 
@@ -270,7 +270,7 @@ def test_charts_show_each_algorithm_with_its_interval(small: Results) -> None:
     shown = comparison_charts.of_test(compared)
     assert shown is not None
     spec = shown.chart.to_dict()
-    assert "utilisation (%): Standard TCP" in shown.seen
+    assert "utilisation (%): Standard TCP" in shown.description
     assert [plot["title"]["text"] for plot in spec["concat"]] == [
         f"{column.quantity.title} ({column.quantity.shown_unit})".removesuffix(" ()")
         for column in compared.columns

@@ -122,11 +122,11 @@ def test_claims_stand_where_verdicts_and_readings_put_them(judged: Account) -> N
 
 def test_what_hangs_on_a_decision_is_measured(judged: Account) -> None:
     tried, assumed = judged.decided
-    assert list(tried.hanging) == ["A01"]
+    assert list(tried.dependent) == ["A01"]
     assert list(tried.values) == ["20ms", "40ms"]
     assert [verdicts["A01"].is_good for verdicts in tried.values.values()] == [True, False]
     # None of the claims on which it bears holds.
-    assert list(assumed.hanging) == []
+    assert list(assumed.dependent) == []
 
 
 def test_other_values_that_have_not_run_show_nothing(
@@ -135,7 +135,7 @@ def test_other_values_that_have_not_run_show_nothing(
     (cut, *others) = judged.decided
     (main, *_) = cut.values
     undecided = dict.fromkeys(cut.values[main], Verdict.UNDECIDED)
-    waiting = replace(cut, values={main: cut.values[main], "40ms": undecided}, hanging=())
+    waiting = replace(cut, values={main: cut.values[main], "40ms": undecided}, dependent=())
     assert waiting.has_not_run
     assert not any(decided.has_not_run for decided in judged.decided)
     study_markdown.write(results, replace(judged, decided=[waiting, *others]), tmp_path / "page.md")

@@ -278,17 +278,17 @@ def _where(standings: Sequence[tuple[Refereed, Standing]]) -> str:
 
 def _decisions(studies: Sequence[Refereed]) -> str:
     """Return what was decided for authors, by how many statements hold only with it."""
-    hanging = [
-        (len(decided.hanging), study.link, decided.decision)
+    dependent = [
+        (len(decided.dependent), study.link, decided.decision)
         for study in studies
         for decided in study.account.decided
-        if decided.hanging
+        if decided.dependent
     ]
-    hanging.sort(key=lambda one: -one[0])
+    dependent.sort(key=lambda one: -one[0])
     lines = [
         f"- {_statements(count)} of {link}: {markdown.prose(decision.parameter)}, "
         f"{markdown.prose(decision.value)}.\n"
-        for count, link, decision in hanging[:DECISIONS]
+        for count, link, decision in dependent[:DECISIONS]
     ]
     return "".join(lines) or "No statement is known to hang on one yet.\n"
 

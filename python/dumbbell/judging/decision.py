@@ -129,7 +129,7 @@ class Decided:
         The decision.
     values
         Each value of its axis -> claim -> verdict there, the chosen value first; none without axis.
-    hanging
+    dependent
         The claims that hold, but owe it to the decision.
     tests
         The tests whose runs show that.
@@ -137,7 +137,7 @@ class Decided:
 
     decision: Decision
     values: Mapping[str, Mapping[str, Verdict]]
-    hanging: Sequence[str]
+    dependent: Sequence[str]
     tests: Sequence[str] = ()
 
     @property
@@ -161,13 +161,13 @@ def decide(
         values, tests = _of_claims(decision, claims, axes, source), ()
     # Both functions above put the chosen value first.
     (main, *others) = values.values()
-    hanging = [
+    dependent = [
         name
         for name, verdict in main.items()
         # A tried check may agree where the claim that it represents does not hold.
         if name in good and verdict.is_good and any(_is_lost(verdicts[name]) for verdicts in others)
     ]
-    return Decided(decision, values, hanging, tests)
+    return Decided(decision, values, dependent, tests)
 
 
 def _is_lost(verdict: Verdict) -> bool:

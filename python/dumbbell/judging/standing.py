@@ -47,16 +47,16 @@ _MARKS: Mapping[Standing, str] = {
 }
 
 
-def standing(claim: ClaimResult, hanging: Set[str]) -> Standing:
-    """Return where a claim stands; `hanging` are the claims that owe it to a reading."""
+def standing(claim: ClaimResult, dependent: Set[str]) -> Standing:
+    """Return where a claim stands; `dependent` are the claims that owe it to a reading."""
     if claim.verdict.is_bad:
         return Standing.CONTRADICTED
     if claim.verdict.is_good:
-        return Standing.READING if claim.claim.id in hanging else Standing.HOLDS
+        return Standing.READING if claim.claim.id in dependent else Standing.HOLDS
     return Standing.TIE if claim.verdict is Verdict.TIE else Standing.OPEN
 
 
-def counts(claims: Iterable[ClaimResult], hanging: Set[str]) -> dict[Standing, int]:
+def counts(claims: Iterable[ClaimResult], dependent: Set[str]) -> dict[Standing, int]:
     """Count the authors' claims that runs judge, by where they stand; each standing is there."""
-    number = Counter(standing(claim, hanging) for claim in judged_by_runs(claims))
+    number = Counter(standing(claim, dependent) for claim in judged_by_runs(claims))
     return {kind: number[kind] for kind in Standing}

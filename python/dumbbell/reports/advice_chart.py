@@ -30,7 +30,7 @@ _SCHEMA: Final = {
 
 
 def draw(advice: Advice) -> alt.HConcatChart:
-    """Draw all plots; every axis begins at 0, and what lies beyond a bound is shaded."""
+    """Draw all plots. Every axis begins at 0, and the part beyond a bound is shaded."""
     plots = [_plot(advice, column, first=not place) for place, column in enumerate(words.COLUMNS)]
     title = alt.TitleParams(
         " ".join(words.conclusion(advice)[:1]),

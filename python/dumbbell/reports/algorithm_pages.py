@@ -26,12 +26,12 @@ _HEADINGS: Final = {
 
 @dataclass(frozen=True)
 class Drawn:
-    """A chart next to its page: its name there, the size of its picture, and what is seen on it."""
+    """A chart next to its page: its name, the size of its picture, and its description."""
 
     name: str
     width: int
     height: int
-    seen: str
+    description: str
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,10 @@ def _drawn(shown: Shown | None, pages: Pages, place: Place, name: str) -> Drawn 
     """Write a chart next to its page, as a picture and for scripts; None if there is none."""
     if shown is None:
         return None
-    folder = pages.output / place.beside("figures")
+    folder = pages.output / place.sibling("figures")
     folder.mkdir(parents=True, exist_ok=True)
     size = pictures.write(name, shown.chart.to_dict(), folder, (".svg",))
-    return Drawn(name, *size, shown.seen)
+    return Drawn(name, *size, shown.description)
 
 
 def _algorithms(studies: Sequence[Compared]) -> list[Algorithm]:

@@ -16,7 +16,7 @@ _CHECKED: Final = ("claim", "what was looked at", "expected", "simulator", "kern
 
 
 def page(simulator: Results, kernel: Results, claims: Sequence[Beside]) -> str:
-    """Return the page: each claim on both engines, what was measured, and what is contrary."""
+    """Return the page: each claim on both engines, the measured values, and the contradictions."""
     return "\n".join(
         (
             _about(simulator, kernel, claims),
@@ -32,7 +32,7 @@ def page(simulator: Results, kernel: Results, claims: Sequence[Beside]) -> str:
 
 
 def headline(claims: Sequence[Beside]) -> str:
-    """Say of how many claims both engines decide something, and how often they say the same."""
+    """Report how many claims both engines decide, and how many equally."""
     both = [claim for claim in claims if claim.pairs]
     pairs = [pair for claim in both for pair in claim.pairs]
     alike = sum(pair.simulator.verdict is pair.kernel.verdict for pair in pairs)
@@ -45,7 +45,7 @@ def headline(claims: Sequence[Beside]) -> str:
 
 
 def row(claim: Beside) -> tuple[str, ...]:
-    """Return a claim and its verdicts: the simulator's, and those of what both decide."""
+    """Return a claim and its verdicts: by the simulator, and by the checks that both decide."""
     verdicts = [] if claim.verdicts is None else [verdict.value for verdict in claim.verdicts]
     return (claim.claim.id, claim.simulator.verdict.value, *(verdicts or ["", ""]))
 

@@ -10,7 +10,7 @@ from dumbbell.experiments.suites.verdicts import PASSES
 
 
 def page(all_cases: Sequence[Cases], command: str) -> str:
-    """Return the page: which cases each algorithm passes, and what was measured."""
+    """Return the page: the cases that each algorithm passes, and the measured values."""
     suite = all_cases[0].suite
     return "\n".join(
         (

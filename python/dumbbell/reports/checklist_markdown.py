@@ -47,7 +47,7 @@ def page(checklists: Sequence[Checklist], command: str) -> str:
 
 
 def _clauses(checklists: Sequence[Checklist]) -> Iterator[tuple[str, ...]]:
-    """Yield a row for each clause: its tests, its bounds, and how many algorithms fail it."""
+    """Yield a row for each clause: its tests, its bounds, and the number of failing algorithms."""
     for row in zip(*(checklist.clauses for checklist in checklists), strict=True):
         clause = row[0].clause
         bounds = dict.fromkeys(
@@ -73,7 +73,7 @@ def _title(checklist: Checklist, answer: Answer) -> str:
 
 
 def _faults(checklist: Checklist) -> Iterator[str]:
-    """Yield what the failed clauses of an algorithm found."""
+    """Yield the findings of the failed clauses of an algorithm."""
     faults = [
         (judged, fault) for judged, fault in words.faults(checklist) if judged.outcome is FAILS
     ]

@@ -15,7 +15,7 @@ from dumbbell.results.results import Results
 
 
 def page(results: Results, claims: Sequence[ClaimResult]) -> str:
-    """Return the page that stands behind the study's page."""
+    """Return the page of the checks of a study."""
     return "\n".join(
         (
             f"# Checks of {results.study.name}\n",
@@ -33,7 +33,7 @@ def page(results: Results, claims: Sequence[ClaimResult]) -> str:
 
 
 def counted(counts: Counts) -> str:
-    """Say how many runs of a plan there are."""
+    """Report the number of runs of a plan."""
     plan = counts.plan
     kind = "Quick runs, shorter and fewer than the study's" if plan.quick else "Runs"
     repetitions = "" if plan.runs is None else f", {plan.runs} of each grid point"

@@ -39,7 +39,7 @@ def columns(study: Study, test: Test) -> list[str]:
 
 
 def _named(study: Study, test: Test) -> Iterator[str]:
-    """Yield what figures and claims name of a test."""
+    """Yield the quantities of a test that figures and claims name."""
     numbers = {*number_columns(test).values(), *test.axes}
     for use in study.uses():
         for column in _columns_of(use):

@@ -49,14 +49,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A quantity of a test: over how many grid points it is compared, and for each algorithm."""
+    """A quantity of a test: the number of grid points compared, and a cell for each algorithm."""
 
     quantity: Quantity
     shared: int
     cells: Mapping[str, Cell]
 
     def shown(self, value: float) -> float:
-        """Return a value in the unit that is shown; what reaches beyond a share's ends is cut."""
+        """Return a value in the shown unit. A share is cut at 0 and 1."""
         if self.quantity.is_share:
             value = min(max(value, 0.0), 1.0)
         return value * self.quantity.shown_scale

@@ -24,10 +24,10 @@ _OF_ONE_RATE: Final = ("goodput_mbit_per_s",)
 
 @dataclass(frozen=True)
 class Shown:
-    """A chart, and what is seen on it, in words."""
+    """A chart, and its description for screen readers."""
 
     chart: alt.ConcatChart
-    seen: str
+    description: str
 
 
 def of_test(compared: Comparison) -> Shown | None:
@@ -71,7 +71,7 @@ def _drawn(plots: Sequence[Plot], rows: Sequence[str]) -> Shown | None:
     filled = [plot for plot in plots if not plot.means.is_empty()]
     if not filled:
         return None
-    return Shown(interval_plots.draw(filled, rows), interval_plots.seen(filled))
+    return Shown(interval_plots.draw(filled, rows), interval_plots.description(filled))
 
 
 def _is(choice: str, algorithm: str) -> bool:

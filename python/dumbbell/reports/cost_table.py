@@ -21,7 +21,7 @@ COLUMNS: Final = ("", *COUNTS)
 
 
 def rows(campaign: Cost, this: Command | None = None) -> Iterator[tuple[str, ...]]:
-    """Yield what `this` command took, what all of its campaign did, and what they left."""
+    """Yield the cost of `this` command and of its campaign, and the size of their results."""
     if this is not None and this.runs:
         yield "this command", *_effort(Effort.of([this])), ""
     number = campaign.effort.commands

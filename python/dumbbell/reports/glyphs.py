@@ -63,7 +63,7 @@ def of_check(check: CheckResult) -> Markup:
 
 
 def _in_words(finding: Finding) -> str:
-    """Say what the picture shows, as numbers without units."""
+    """Describe the picture by numbers without units."""
     low, high = finding.interval
     value = number(finding.estimate.value, DIGITS)
     interval = f" ({number(low, DIGITS)} to {number(high, DIGITS)})" if low < high else ""
@@ -77,7 +77,7 @@ def _in_words(finding: Finding) -> str:
 def draw(lines: Sequence[Line], low: float, high: float, label: str) -> Markup:
     """Draw a row for each value, against bounds of which one may be infinite.
 
-    `label` is for those who do not see it.
+    `label` is the description for screen readers.
     """
     first, last = _domain(lines, [bound for bound in (low, high) if math.isfinite(bound)])
 

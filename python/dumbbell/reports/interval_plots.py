@@ -1,4 +1,4 @@
-"""Plots of means: one for each quantity, a row for each of what is compared, 95 % intervals."""
+"""Plots of means with 95 % intervals: one for each quantity, with a row for each entry."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def draw(
     return chart
 
 
-def seen(plots: Sequence[Plot]) -> str:
-    """Say what plots show: of each the smallest and the largest mean."""
+def description(plots: Sequence[Plot]) -> str:
+    """Describe plots: the smallest and the largest mean of each."""
     return " ".join(f"{_title(plot.quantity)}: {_seen(plot.means)}." for plot in plots)
 
 

@@ -40,12 +40,12 @@ class Reported:
     @property
     def checks_path(self) -> str:
         """The path of the page with its checks."""
-        return self.place.beside(parts_of(self.results).checks)
+        return self.place.sibling(parts_of(self.results).checks)
 
     @property
     def figures_path(self) -> str:
         """The path of the page with its tests and figures."""
-        return self.place.beside(parts_of(self.results).figures)
+        return self.place.sibling(parts_of(self.results).figures)
 
     @property
     def name(self) -> str:
@@ -98,7 +98,7 @@ def write(
     reported: Sequence[Reported],
     pages: Pages,
     home: Place,
-    strangers: Sequence[str],
+    unlisted: Sequence[str],
     not_run: Mapping[str, Study],
 ) -> Path:
     """Write the first page and the page of claims; return the first one's path."""
@@ -116,7 +116,7 @@ def write(
         tables=[by_study(reported), by_statement(reported)],
         runs=sum(study.finished for study in reported),
         engines=sorted({study.results.engine.identity for study in reported}),
-        strangers=strangers,
+        unlisted=unlisted,
         not_run=not_run,
         costs=[(study.name, f"#{study.name}", study.cost) for study in reported],
         total_cost=sum((study.cost for study in reported), Cost()),

@@ -40,7 +40,7 @@ def of_experiment(results: Results) -> Iterator[Totals]:
 
 
 def verdict(results: Results) -> Iterator[str]:
-    """Yield the sentences that answer what a contest asks; of other experiments none."""
+    """Yield the sentences that answer the question of a contest; none for other experiments."""
     (test, *_) = results.study.tests
     if test.name == content.TEST and results.finished(test.name):
         yield from words.conclusion(Contest.of(results))
@@ -66,7 +66,7 @@ def compared(comparison: Comparison) -> Totals:
 
 
 def _about(comparison: Comparison) -> str:
-    """Say what was run: the path, the hosts' TCP, the engine, and how often."""
+    """Describe the runs: the path, the TCP of the hosts, the engine, and the number of runs."""
     setting, count = comparison.setting, comparison.runs["repetition"].n_unique()
     start = "" if setting.slow_start == OWN_START else f", slow start {setting.slow_start}"
     real = f", {comparison.engine.identity}" if comparison.engine.real_time else ""

@@ -1,4 +1,4 @@
-"""Pages of a site: where each lies, what is above it, and how templates become files.
+"""Pages of a site: their places, the pages above each, and the rendering of templates.
 
 Pages refer to each other by relative paths, so that a site opens from disk and can be moved.
 """
@@ -51,7 +51,7 @@ _VEGA_END: Final = b"\n"
 
 @dataclass(frozen=True)
 class Crumb:
-    """A page on the way to another: its short name, and its path from the site's root."""
+    """A page above another one: its short name, and its path from the site's root."""
 
     name: str
     path: str
@@ -59,7 +59,7 @@ class Crumb:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a page lies: the pages above it, from the top, and the page itself."""
+    """Place of a page: the pages above it, from the top, and the page."""
 
     trail: tuple[Crumb, ...]
 
@@ -72,7 +72,7 @@ class Place:
         """Return the place of a page below this one; the path is from the site's root."""
         return Place((*self.trail, Crumb(name, path)))
 
-    def beside(self, name: str) -> str:
+    def sibling(self, name: str) -> str:
         """Return the path, from the site's root, of a file in the same folder."""
         return self.path.rpartition("/")[0] + "/" * ("/" in self.path) + name
 
@@ -82,13 +82,13 @@ class Place:
         return self.trail[-1].path
 
     @property
-    def ways_back(self) -> list[str]:
-        """The ways from the page to those above it."""
+    def parent_paths(self) -> list[str]:
+        """Relative paths from the page to those above it."""
         return [self.root + crumb.path for crumb in self.trail[:-1]]
 
     @property
     def root(self) -> str:
-        """The way from the page to the site's root: nothing, or ``../`` some times."""
+        """Relative path from the page to the site's root: nothing, or ``../`` some times."""
         return "../" * self.path.count("/")
 
 
@@ -114,7 +114,7 @@ class Pages:
         return file
 
     def write_assets(self) -> None:
-        """Write what all pages share."""
+        """Write the assets that all pages share."""
         for name in ASSETS:
             self.write_text(f"assets/{name}", asset(name))
 
@@ -144,12 +144,12 @@ def _vega() -> bytes:
 def render(
     templates: jinja2.Environment, template: str, place: Place, root: str, **content: Any
 ) -> str:
-    """Return the text of a page; `root` is the way from it to the site's root."""
+    """Return the text of a page; `root` is the path from it to the site's root."""
     return templates.get_template(template).render(place=place, root=root, **content)
 
 
 def write_alone(template: str, path: Path, command: str, **content: Any) -> None:
-    """Write a page that is a file of its own, with style and script inside; `command` makes it."""
+    """Write a page as a single file, with style and script inside; `command` makes it."""
     inside = {"css": Markup(asset("report.css")), "script": Markup(asset("tables.js"))}
     place = Place.at(template.partition(".")[0], path.name)
     made_by = {"version": version("dumbbell"), "command": command}
@@ -158,21 +158,21 @@ def write_alone(template: str, path: Path, command: str, **content: Any) -> None
 
 
 def environment(*further: Traversable) -> jinja2.Environment:
-    """Return what makes pages of templates: those of reports, and of `further` folders."""
+    """Return the environment of the templates of reports and of `further` folders."""
     folders = (_TEMPLATES, *further)
 
     def text(name: str) -> str | None:
         files = (folder / name for folder in folders)
         return next((file.read_text("utf-8") for file in files if file.is_file()), None)
 
-    made = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.FunctionLoader(text),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    made.filters.update(
+    templates.filters.update(
         listing=listing,
         label=label_of,
         number=number,
@@ -187,13 +187,13 @@ def environment(*further: Traversable) -> jinja2.Environment:
         hours=labels.hours,
         name_of=lambda choice: choice.partition("@")[0],
     )
-    made.globals.update(
+    templates.globals.update(
         verdicts=[verdict.value for verdict in Verdict],
         statements=STATEMENTS,
         tree=tree.identity,
         built_in_engine=catalogue.ENGINE_VERSION,
     )
-    return made
+    return templates
 
 
 def fragment(selection: Selection) -> str:

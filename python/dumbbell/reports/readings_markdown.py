@@ -45,7 +45,7 @@ def name(reading: Reading) -> str:
 
 
 def row(reading: Reading, judged: Sequence[Reading]) -> tuple[str, ...]:
-    """Return how many claims hold, and which others than in the reading that the claims name."""
+    """Return the number of claims that hold, and those that differ from the named reading."""
     counts = by_verdict(reading.claims)
     gained, lost = readings.gained(reading, [main for main in judged if main.is_main])
     fails = counts.get(Verdict.CONTRADICTED, 0) + counts.get(Verdict.FAILED, 0)

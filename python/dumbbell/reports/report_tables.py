@@ -1,4 +1,4 @@
-"""The numbers of a report: what figures show, and all metrics of a test, as tables."""
+"""The numbers of a report: those of its figures and all metrics of a test, as tables."""
 
 from __future__ import annotations
 

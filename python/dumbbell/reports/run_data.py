@@ -59,8 +59,8 @@ _SERIES: Final = (
 )
 _OF_ONE: Final = "throughput_mbit_per_s"
 _CARRIED: Final = "carried_mbit_per_s"
-"""A rate of the bottleneck that changes is drawn behind the throughput of the only flow, or behind
-what the bottleneck carried of all."""
+"""The capacity of a changing bottleneck is drawn behind the throughput of the only flow, or behind
+the rate that the bottleneck carried."""
 
 _FILE: Final = re.compile(rf"[0-9a-f]{{{_KEY_LENGTH}}}\.js")
 
@@ -107,7 +107,7 @@ def _is_current(path: Path) -> bool:
 
 @cache
 def _first_line() -> str:
-    """Return the digest of what decides on the content of a file."""
+    """Return the digest of the code that decides the content of a file."""
     sources = (__file__, run_totals.__file__, scripts.__file__, style.__file__)
     digest = hashlib.sha256(f"{kept.code()} {LOOKS}".encode())
     for source in sources:
@@ -132,7 +132,7 @@ def script(run: Run) -> str:
 
 
 def content(run: Run) -> Mapping[str, Any]:
-    """Return what the page of a run shows of it."""
+    """Return the content of the page of a run."""
     bundles = bands.bundles(run)
     drawn = _drawn(run, bundles)
     spans = min(SPANS_MAX, SPANS_OF_ALL // max(1, len(drawn)))
@@ -181,13 +181,13 @@ def _drawn(run: Run, bundles: Sequence[Bundle]) -> Sequence[Bundle]:
 
 
 def _samples(run: Run, of: str) -> int:
-    """Return how many samples there are of the flow or queue that has most."""
+    """Return the largest number of samples of a flow or queue."""
     counts = run.scan(f"{of}s").group_by(of).len().select(pl.col("len").max()).collect()
     return int(counts.item() or 0)
 
 
 def _panels(run: Run, drawn: Sequence[Bundle], spans: int) -> Iterator[Mapping[str, Any]]:
-    """Yield what is drawn over time, as far as there are samples of it."""
+    """Yield the panels over time that have samples."""
     alone = [number for bundle in drawn if not bundle.is_band for number in bundle.connections]
     capacity = _capacity(run, spans)
     behind = _OF_ONE if len(drawn) == 1 and len(alone) == 1 else _CARRIED

@@ -53,7 +53,7 @@ def write(
     tests = [test for test in results.study.tests if results.runs(test.name)]
     for test in tests:
         _write_list(results, test, pages, home, data_page)
-    place = home.below("Run", home.beside(RUN_PAGE))
+    place = home.below("Run", home.sibling(RUN_PAGE))
     pages.write("run.html.j2", place, study=results.study, tests=tests, lists=FOLDER)
     keys = [run.resolved.key for test in tests for run in results.finished(test.name)]
     folder = (pages.output / home.path).parent
@@ -65,7 +65,7 @@ def write(
 
 def _write_list(results: Results, test: Test, pages: Pages, home: Place, data_page: str) -> None:
     listed = results.runs(test.name)
-    place = home.below(f"Runs: {test.name}", home.beside(list_path(test.name)))
+    place = home.below(f"Runs: {test.name}", home.sibling(list_path(test.name)))
     pages.write(
         "runs.html.j2",
         place,
@@ -78,7 +78,7 @@ def _write_list(results: Results, test: Test, pages: Pages, home: Place, data_pa
         data_page=data_page,
     )
     script = scripts.call("dumbbellTest", content(results, test, listed))
-    pages.write_text(home.beside(f"{FOLDER}/{test.name}.js"), script)
+    pages.write_text(home.sibling(f"{FOLDER}/{test.name}.js"), script)
 
 
 def content(results: Results, test: Test, listed: Sequence[Listed]) -> Mapping[str, Any]:

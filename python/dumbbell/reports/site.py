@@ -62,7 +62,7 @@ def write_all(
     studies: Sequence[Results],
     output: str | Path,
     on_step: Step = lambda _: None,
-    strangers: Sequence[str] = (),
+    unlisted: Sequence[str] = (),
     not_run: Mapping[str, Study] = MappingProxyType({}),
 ) -> Path:
     """Write one site about several studies and return the path of its first page.
@@ -75,7 +75,7 @@ def write_all(
         The folder of the site.
     on_step
         Called with the name of each step.
-    strangers
+    unlisted
         Names of studies with runs in the results folder that are not among the studies.
     not_run
         Studies that are only named, as they have no runs, by the commands that run them.
@@ -93,7 +93,7 @@ def write_all(
             reported.append(Reported(results, judged, place, page))
         on_step("comparing algorithms")
         algorithm_pages.write(reported, pages, home)
-        return overview.write(reported, pages, home, strangers, not_run)
+        return overview.write(reported, pages, home, unlisted, not_run)
 
 
 def _place(results: Results, folder: Path) -> Place:
@@ -106,7 +106,7 @@ def _place(results: Results, folder: Path) -> Place:
 
 
 def _current(results: Results, site: Path, place: Place) -> Path | None:
-    """Return the page of a study; None unless it and its files show what the results hold now."""
+    """Return the page of a study; None if it or its files are older than the results."""
     page = site / place.path
     shown = stamp.read(page)
     is_current = shown is not None and shown == stamp.of(results, place, page.parent)
@@ -115,7 +115,7 @@ def _current(results: Results, site: Path, place: Place) -> Path | None:
 
 @contextmanager
 def _writing(output: Path) -> Iterator[Pages]:
-    """Provide a folder with what all pages share."""
+    """Provide a folder with the assets that all pages share."""
     with refusing("write the report", output):
         pages = Pages(output)
         pages.write_assets()

@@ -43,7 +43,7 @@ def of(results: Results, place: Place, folder: Path) -> str:
     page's files that are not empty. Sizes of figures differ from process to process.
     """
     digest = hashlib.sha256(_code().encode())
-    digest.update("".join(f"{way}\n" for way in place.ways_back).encode())
+    digest.update("".join(f"{way}\n" for way in place.parent_paths).encode())
     digest.update(results.engine.identity.encode())
     digest.update(fingerprint(results.study.model_dump(mode="json")).encode())
     for test in results.study.tests:

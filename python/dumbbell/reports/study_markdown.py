@@ -12,7 +12,7 @@ from dumbbell.judging.decision import Decided
 from dumbbell.judging.standing import Standing
 from dumbbell.reports import checks_markdown, cross_links, effect_chart, study_text
 from dumbbell.reports.study_page import commands, report_command, write_claims
-from dumbbell.reports.study_text import Explained, Group, StudyText, Turned
+from dumbbell.reports.study_text import Explained, Group, Sensitivity, StudyText
 from dumbbell.results.account import Account
 from dumbbell.results.results import Results
 from dumbbell.study.model import Study
@@ -34,7 +34,7 @@ def write(results: Results, account: Account, page: Path) -> None:
 
 
 def bar(counts: Mapping[Standing, int]) -> str:
-    """Return a mark for each claim, and how many there are of each."""
+    """Return a mark for each claim, and the number of each."""
     there = {standing: count for standing, count in counts.items() if count}
     marks = " ".join(standing.mark * count for standing, count in there.items())
     legend = [f"{standing.mark} {standing.counted(count)}" for standing, count in there.items()]
@@ -52,7 +52,7 @@ def _page(results: Results, text: StudyText, behind: Mapping[str, str]) -> str:
                 writer.decided(text.decided),
                 writer.claims(text),
                 writer.causes(text),
-                writer.sensitivity(text.turned),
+                writer.sensitivity(text.sensitivity),
                 writer.open(text),
                 _behind(results, behind),
             ),
@@ -68,7 +68,7 @@ class _Writer:
         self.checks = checks
 
     def answer(self, text: StudyText) -> str:
-        """Describe the paper, and report where its claims stand and the findings."""
+        """Describe the paper, and report the standing of its claims and the findings."""
         header = self.study.header
         venue = f" *{markdown.literal(header.venue)}*," if header.venue else ""
         lines = [
@@ -111,10 +111,10 @@ class _Writer:
             leave = "does" if len(decision.set_by) == 1 else "do"
             evidence.append(f"Set by {self.names(decision.set_by)}, which {leave} not count.")
         none = "not run yet" if decided.has_not_run else "no claim that holds"
-        hanging = self.names(decided.hanging) or none
-        remark = " (not tried)" if decided.hanging and not decided.values else ""
+        dependent = self.names(decided.dependent) or none
+        remark = " (not tried)" if decided.dependent and not decided.values else ""
         words = map(markdown.prose, (decision.parameter, decision.stated, decision.value))
-        return (*words, " ".join(evidence), hanging + remark)
+        return (*words, " ".join(evidence), dependent + remark)
 
     def claims(self, text: StudyText) -> str:
         """List the claims by question."""
@@ -158,9 +158,9 @@ class _Writer:
         shown = f"Shown by {shown_by}." if shown_by else "No test shows it yet."
         return f"{shown} Not run yet: {waiting}." if waiting else shown
 
-    def sensitivity(self, turned: Sequence[Turned]) -> str:
+    def sensitivity(self, counts: Sequence[Sensitivity]) -> str:
         """Count verdicts at other values of the decisions."""
-        if not turned:
+        if not counts:
             return ""
         heads = ("decision", "value", "hold", "contradicted", "tie or open", "gained", "lost")
         rows = (
@@ -170,7 +170,7 @@ class _Writer:
                 *map(str, (row.holding, row.contradicted, row.undecided)),
                 *map(self.names, (row.gained, row.lost)),
             )
-            for row in turned
+            for row in counts
         )
         about = "The claims that a decision judges, at the chosen value (bold) and at others."
         return f"## Sensitivity\n\n{about}\n\n{markdown.table(heads, rows)}"

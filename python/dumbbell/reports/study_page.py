@@ -81,8 +81,8 @@ def write(results: Results, account: Account, pages: Pages, place: Place, on_ste
         (folder / name).mkdir(parents=True, exist_ok=True)
     write_claims(account.claims, folder / "data" / "claims")
     tests = results.study.tests
-    beside = beside_original.of_fork(results, folder, on_step)
-    figures = None if beside is None else beside.figures
+    fork = beside_original.of_fork(results, folder, on_step)
+    figures = None if fork is None else fork.figures
     sections = [test_sections.of_test(results, test, folder, on_step, figures) for test in tests]
     run_pages.write(results, pages, place, parts_of(results).checks, on_step)
     content = {**_facts(results), "sections": sections}
@@ -94,16 +94,16 @@ def write(results: Results, account: Account, pages: Pages, place: Place, on_ste
             stamp=stamp.of(results, place, folder),
             own_totals=list(own_tables.of_experiment(results)),
             verdict=" ".join(own_tables.verdict(results)),
-            outcomes=_outcomes(account) if beside is None else [],
+            outcomes=_outcomes(account) if fork is None else [],
             packets=_packets_command(results) if is_simulation else None,
-            fork=beside,
-            claims=account.claims if beside is not None else (),
+            fork=fork,
+            claims=account.claims if fork is not None else (),
             **content,
         )
     names = [spec.name for spec in results.study.figures]
-    spoken = test_sections.spoken_of(account.claims, names)
+    claims_of = test_sections.claims_of_figures(account.claims, names)
     below = partial(_below, place)
-    pages.write("figures.html.j2", below("Figures", _PAGES.figures), spoken=spoken, **content)
+    pages.write("figures.html.j2", below("Figures", _PAGES.figures), claims_of=claims_of, **content)
     pages.write(
         "checks.html.j2", below("Checks", _PAGES.checks), **_checks(results, account), **content
     )
@@ -121,7 +121,7 @@ def write(results: Results, account: Account, pages: Pages, place: Place, on_ste
 
 
 def _outcomes(account: Account) -> list[tuple[ClaimResult, str]]:
-    """Return what sources state of an experiment, each with its verdict in a word or two."""
+    """Return the statements of sources about an experiment, each with its verdict."""
     return [(claim, outcomes.word(claim)) for claim in account.claims]
 
 
@@ -136,11 +136,11 @@ def write_claims(claims: Sequence[ClaimResult], path: Path) -> None:
 
 
 def _below(home: Place, name: str, page: str) -> Place:
-    return home.below(name, home.beside(page))
+    return home.below(name, home.sibling(page))
 
 
 def _facts(results: Results) -> dict[str, Any]:
-    """Return what every page of a study may show."""
+    """Return the content that every page of a study may show."""
     return {
         "study": results.study,
         "figures_page": parts_of(results).figures,
@@ -160,7 +160,7 @@ def _facts(results: Results) -> dict[str, Any]:
 
 
 def _checks(results: Results, account: Account) -> dict[str, Any]:
-    """Return what the page of checks shows besides."""
+    """Return the content of the page of checks alone."""
     names = [spec.name for spec in results.study.figures]
     figures, tests = _PAGES.figures, _PAGES.figures
     return {

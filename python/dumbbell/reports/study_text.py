@@ -28,7 +28,7 @@ _LEAST: Final = 3
 
 @dataclass(frozen=True)
 class Line:
-    """A claim in a line: the numbers of the authors, those of the runs, and where it stands."""
+    """A claim in a line: the numbers of the authors, those of the runs, and its standing."""
 
     claim: str
     text: str
@@ -51,7 +51,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Turned:
+class Sensitivity:
     """The claims that a decision judges, counted at one value of it.
 
     Attributes
@@ -122,7 +122,7 @@ class StudyText:
         Contradictions by cause.
     unexplained
         The contradicted claims without one.
-    turned
+    sensitivity
         The sensitivity of the verdicts.
     undecided
         The needs of the open claims, with the claims.
@@ -139,7 +139,7 @@ class StudyText:
     not_counted: str
     explained: Sequence[Explained]
     unexplained: Sequence[str]
-    turned: Sequence[Turned]
+    sensitivity: Sequence[Sensitivity]
     undecided: Sequence[tuple[str, Sequence[str]]]
     asks: Sequence[Ask]
 
@@ -171,7 +171,7 @@ def of(study: Study, account: Account) -> StudyText:
         _not_counted(account.claims),
         explained,
         unexplained,
-        [row for decided in account.decided for row in _turned(decided)],
+        [row for decided in account.decided for row in _sensitivity(decided)],
         list(_undecided(account)),
         list(_asks(study, account)),
     )
@@ -247,7 +247,7 @@ def _line(claim: ClaimResult, account: Account) -> Line:
 
 
 def _ours(claim: ClaimResult) -> str:
-    """Return what decides, with the quantity unless the authors' number shows what it is."""
+    """Return the deciding values, with the quantity unless the authors' number names it."""
     check = _shown(claim)
     if not check.brief or check.question.stated:
         return check.brief
@@ -255,7 +255,7 @@ def _ours(claim: ClaimResult) -> str:
 
 
 def _shown(claim: ClaimResult) -> CheckResult:
-    """Return the check that stands for a claim: of one that has run in part, what has run."""
+    """Return the check that represents a claim; of a claim run in part, one with findings."""
     if claim.decisive.findings:
         return claim.decisive
     return next((check for check in claim.checks if check.findings), claim.decisive)
@@ -275,7 +275,7 @@ def _not_counted(claims: Sequence[ClaimResult]) -> str:
     return f"Not counted: {listing(parts)}." if parts else ""
 
 
-def _turned(decided: Decided) -> Iterator[Turned]:
+def _sensitivity(decided: Decided) -> Iterator[Sensitivity]:
     if not decided.values or decided.has_not_run:
         return
     (main, *_) = decided.values.values()
@@ -283,7 +283,7 @@ def _turned(decided: Decided) -> Iterator[Turned]:
     for place, (value, verdicts) in enumerate(decided.values.items()):
         here = {name for name, verdict in verdicts.items() if verdict.is_good}
         bad = [name for name, verdict in verdicts.items() if verdict.is_bad]
-        yield Turned(
+        yield Sensitivity(
             decided.decision.parameter,
             value,
             place == 0,
@@ -300,12 +300,12 @@ def _undecided(account: Account) -> Iterator[tuple[str, Sequence[str]]]:
     needs: dict[str, list[str]] = {}
     for claim in judged_by_runs(account.claims):
         if claim.verdict is Verdict.UNDECIDED:
-            needs.setdefault(_lacks(claim), []).append(claim.claim.id)
+            needs.setdefault(_needs(claim), []).append(claim.claim.id)
     yield from needs.items()
 
 
-def _lacks(claim: ClaimResult) -> str:
-    """Return what an open claim needs; the page of checks has the number of runs."""
+def _needs(claim: ClaimResult) -> str:
+    """Return the needs of an open claim; the page of checks has the number of runs."""
     if claim.decisive.findings:
         return "more runs would decide" if claim.decisive.needs else claim.decisive.lacks
     return "run in part only" if _shown(claim).findings else "not run yet"

@@ -85,7 +85,7 @@ def of_test(
     )
 
 
-def spoken_of(claims: Sequence[ClaimResult], names: Sequence[str]) -> dict[str, list[str]]:
+def claims_of_figures(claims: Sequence[ClaimResult], names: Sequence[str]) -> dict[str, list[str]]:
     """Return the claims that speak of each figure."""
     by_figure: dict[str, list[str]] = {name: [] for name in names}
     for claim in claims:

@@ -20,7 +20,7 @@ _HEIGHT: Final = 220
 
 
 def course(tuned: Tuned) -> alt.LayerChart:
-    """Draw what each candidate was worth, and the best so far."""
+    """Draw the value of each candidate, and the best so far."""
     runs, tried = tuned.search.runs, tuned.course.tried
     first = weighted(runs.objectives, tried[0].first)
     rows, best = [], -math.inf
@@ -53,7 +53,7 @@ def course(tuned: Tuned) -> alt.LayerChart:
 
 
 def effects(tuned: Tuned) -> alt.ConcatChart | None:
-    """Draw what each parameter does around the winner; None: nothing was looked at."""
+    """Draw the effect of each parameter around the winner; None: no value was tried."""
     if not tuned.effects:
         return None
     plots = []

@@ -35,7 +35,7 @@ _SCHEMA: Final = {
 
 
 def frames(validation: Validation) -> dict[str, pl.DataFrame]:
-    """Return what is shown of each series: a row for each engine and span of time.
+    """Return the data of each series: a row for each engine and span of time.
 
     The columns are ``engine``, ``time_s`` (the middle of the span), and over the runs of the engine
     ``mean``, ``least`` and ``most``. Flows are together: their sum as a rate, else their mean.
@@ -67,7 +67,7 @@ def draw(validation: Validation, width: int = WIDTH) -> Chart | None:
 
 
 def description(validation: Validation) -> str:
-    """Say what the overlay shows, for those who do not see it."""
+    """Describe the overlay for screen readers."""
     parts = []
     for name, frame in frames(validation).items():
         means = frame.group_by("engine", maintain_order=True).agg(pl.col("mean").mean())

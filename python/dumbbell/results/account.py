@@ -32,19 +32,21 @@ class Account:
     tests: frozenset[str] = frozenset()
 
     @cached_property
-    def hanging(self) -> frozenset[str]:
+    def dependent(self) -> frozenset[str]:
         """The claims that hold under a declared reading only."""
-        return frozenset(name for decided in self.decided for name in decided.hanging)
+        return frozenset(name for decided in self.decided for name in decided.dependent)
 
     @cached_property
     def standings(self) -> Mapping[str, Standing]:
         """Claim -> where it stands; those that do not count, too."""
-        return {result.claim.id: standing.standing(result, self.hanging) for result in self.claims}
+        return {
+            result.claim.id: standing.standing(result, self.dependent) for result in self.claims
+        }
 
     @cached_property
     def counts(self) -> Mapping[Standing, int]:
         """Number of the authors' claims that runs judge, by where they stand."""
-        return standing.counts(self.claims, self.hanging)
+        return standing.counts(self.claims, self.dependent)
 
 
 def of(results: Results, claims: Sequence[ClaimResult] | None = None) -> Account:
