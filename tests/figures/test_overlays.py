@@ -82,7 +82,7 @@ def test_an_overlay_has_all_flows_of_all_runs(compared: Comparison) -> None:
         "RTT (ms)": 12,
         "queue (packets)": 6,
     }
-    assert figure.notes == snapshot(("Strong: first runs; pale: the same again, 2 times.",))
+    assert figure.notes == snapshot(("Strong: first runs; pale: repetitions 2 to 3.",))
 
 
 def test_an_overlay_may_have_a_colour_for_each_algorithm(compared: Comparison) -> None:

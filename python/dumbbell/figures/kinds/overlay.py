@@ -268,7 +268,8 @@ def _notes(there: int, runs: Sequence[_Drawn], plots: Sequence[_Plot]) -> list[s
     notes = []
     repetitions = max(drawn.repetition for drawn in runs) + 1
     if repetitions > 1:
-        notes.append(f"Strong: first runs; pale: the same again, {repetitions - 1} times.")
+        others = "repetition 2" if repetitions == 2 else f"repetitions 2 to {repetitions}"
+        notes.append(f"Strong: first runs; pale: {others}.")
     if len(runs) < there:
         notes.append(f"{len(runs)} of {there} runs are drawn.")
     lines, flows = len(runs[0].bundles), len(bands.bundles(runs[0].run))
