@@ -258,7 +258,7 @@ def test_two_runs_differ_by_their_quantities(
         ("/assets/..%2f..%2fsite.py", 404, "There is no such page."),
     ],
 )
-def test_what_is_not_there_is_said(
+def test_an_unknown_address_has_an_error_page(
     client: TestClient, keys: list[str], path: str, status: int, problem: str
 ) -> None:
     answer = client.get(path.format(*keys))
@@ -278,14 +278,14 @@ def test_pages_can_only_be_read(client: TestClient) -> None:
         )
 
 
-def test_nobody_else_speaks_for_this_machine(client: TestClient) -> None:
+def test_requests_to_foreign_names_are_refused(client: TestClient) -> None:
     for host in ("evil.example", "evil.example:8765", "127.0.0.1.evil.example", ""):
         answer = client.get("/live.json", headers={"Host": host})
         assert answer.status_code == 421, host
         assert "small" not in answer.text
 
 
-def test_a_damaged_run_is_said_to_be(folder: Path, keys: list[str], tmp_path: Path) -> None:
+def test_a_damaged_run_is_reported(folder: Path, keys: list[str], tmp_path: Path) -> None:
     root = tmp_path / "results"
     shutil.copytree(folder, root)
     (Store(root).folder(keys[0]) / "flows.parquet").write_bytes(b"nothing")
@@ -299,7 +299,7 @@ def test_a_damaged_run_is_said_to_be(folder: Path, keys: list[str], tmp_path: Pa
         assert len(client.get("/runs.json").json()["rows"]) == 15
 
 
-def test_plans_that_cannot_be_read_are_said_to_be(folder: Path, tmp_path: Path) -> None:
+def test_unreadable_plans_are_reported(folder: Path, tmp_path: Path) -> None:
     root = tmp_path / "results"
     shutil.copytree(folder, root)
     (root / "studies/small.json").write_text("<b>")
@@ -310,7 +310,7 @@ def test_plans_that_cannot_be_read_are_said_to_be(folder: Path, tmp_path: Path) 
         )
 
 
-def test_a_bug_is_said_to_be_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_is_reported_as_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: Site) -> str:
         raise RuntimeError("<oh>")
 
@@ -333,7 +333,7 @@ def test_a_bug_is_said_to_be_one(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     ],
 )
 @pytest.mark.parametrize("times", [1, 3, 100])
-def test_what_is_replaced_while_it_is_read_is_read_again(
+def test_results_that_are_replaced_meanwhile_are_read_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, problem: str, times: int
 ) -> None:
     answers = iter([error] * times)
@@ -410,7 +410,7 @@ def test_reading_runs_nothing(
 # --- Listening -----------------------------------------------------------------------
 
 
-def test_only_this_machine_can_read_unless_asked() -> None:
+def test_only_this_machine_can_read_by_default() -> None:
     with Listener.at("127.0.0.1", 0).socket as taken:
         port = taken.getsockname()[1]
         with pytest.raises(InputError, match=r"port = .*cannot listen at 127\.0\.0\.1"):
@@ -527,7 +527,7 @@ def test_ctrl_c_before_the_server_has_begun_is_one_line(folder: Path) -> None:
     assert err == "stopped by Ctrl-C\n"
 
 
-def test_others_are_warned_of(folder: Path) -> None:
+def test_a_public_address_is_warned_of(folder: Path) -> None:
     with started(folder, "--host", "0.0.0.0") as process:
         assert first_line(process).startswith("http://0.0.0.0:")
         process.send_signal(signal.SIGINT)
@@ -541,7 +541,7 @@ def test_others_are_warned_of(folder: Path) -> None:
     )
 
 
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     with started(tmp_path / "nowhere") as process:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 2
@@ -595,7 +595,7 @@ def type_words(tab: Browser, words: str) -> None:
     )
 
 
-def test_runs_are_sorted_by_what_they_mean(address: str, tab: Browser) -> None:
+def test_runs_are_sorted_by_their_values(address: str, tab: Browser) -> None:
     tab.open(f"{address}runs.html")
     tab.wait("document.querySelectorAll('#runs tbody tr').length === 16")
     column = "[...document.querySelectorAll('#runs tbody tr')].map(row => row.cells[5].textContent)"

@@ -194,11 +194,12 @@ def _windows(advice: Advice) -> str:
 
 
 def rule(advice: Advice) -> str:
-    """Say what is never advised."""
+    """Return the conditions that make an algorithm unfit, in a sentence."""
     loss = parse_probability(advice.setting.loss)
     bounds = [condition.words for condition in conditions.conditions(advice.legacy, loss)]
     return (
-        f"Never advised, in either order of start: what {', '.join(bounds[:-1])}, or {bounds[-1]}."
+        "An algorithm is unfit if, in either order of start, it "
+        f"{', '.join(bounds[:-1])}, or {bounds[-1]}."
     )
 
 
