@@ -69,7 +69,9 @@ def tried(hunted: Hunted) -> alt.LayerChart:
             }
         )
     base = alt.Chart(inline(pl.DataFrame(rows)))
-    x = alt.X("number:Q", title="scenario, in the order of the search")
+    x = alt.X(
+        "number:Q", title="scenario, in the order of the search", axis=alt.Axis(tickMinStep=1)
+    )
     y = alt.Y("regret:Q", title="regret", scale=alt.Scale(domain=[0, 1]))
     bound = alt.Chart(inline(pl.DataFrame([{"bound": WEAK}])))
     chart: alt.LayerChart = (

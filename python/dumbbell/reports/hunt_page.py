@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dumbbell.base.labels import number
 from dumbbell.base.shell import joined
 from dumbbell.experiments.hunt import words
 from dumbbell.experiments.hunt.hunting import Hunted, scenario_file
@@ -41,7 +42,11 @@ def write(hunted: Hunted, folder: Path, command: str) -> Path:
             for confirmation in hunted.confirmations
         ],
         shortlist=[
-            (f"{scenario.regret:.2f}", hunted.space.words(scenario.point), words.gap(hunted, place))
+            (
+                number(round(scenario.regret, 2)),
+                hunted.space.words(scenario.point),
+                words.gap(hunted, place),
+            )
             for place, scenario in enumerate(hunted.course.shortlist)
         ],
         again=joined(["dumbbell", "compare", *hunted.typed.values(), "--on", str(folder / file)]),

@@ -27,19 +27,21 @@ def course(tuned: Tuned) -> alt.LayerChart:
     for attempt in tried:
         gain = math.exp(weighted(runs.objectives, attempt.first) - first)
         best = max(best, gain if not attempt.dropped else best)
-        kept = "given up" if attempt.dropped else "all repetitions"
+        kept = "dropped" if attempt.dropped else "all repetitions"
         values = tuned.search.space.words(attempt.candidate)
         rows.append(
             {"number": attempt.place, "gain": gain, "best": best, "what": kept, "is": values}
         )
     data = inline(pl.DataFrame(rows))
-    x = alt.X("number:Q", title="candidate, in the order of the search")
+    x = alt.X(
+        "number:Q", title="candidate, in the order of the search", axis=alt.Axis(tickMinStep=1)
+    )
     scale = axes.near([pl.Series([row[column] for row in rows]) for column in ("gain", "best")])
     y = alt.Y("gain:Q", title="times the default", scale=scale)
     colour = alt.Color(
         "what:N",
         title=None,
-        scale=alt.Scale(domain=["all repetitions", "given up"], range=[OTHERS, FAINT]),
+        scale=alt.Scale(domain=["all repetitions", "dropped"], range=[OTHERS, FAINT]),
     )
     tooltip = [alt.Tooltip("is:N", title="parameters"), alt.Tooltip("gain:Q", format=".4")]
     points = alt.Chart(data).mark_point(size=28, filled=True, opacity=0.7)
