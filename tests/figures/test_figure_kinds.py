@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -174,6 +175,19 @@ def test_scatters_tell_an_axis_by_shapes() -> None:
     )
     assert figure.frame is not None
     assert "second" in figure.frame.columns
+
+
+@pytest.mark.parametrize("spec", [partial(bars, groups="first"), partial(rows, rows="first")])
+def test_presets_of_one_algorithm_have_a_place_each(spec: Callable[..., BaseFigure]) -> None:
+    first = ["htcp", "htcp@li2007"]
+    runs = [{"first": one, "algorithm": "reno", "jain": 0.2 + 0.1 * len(one)} for one in first]
+    figure = drawn(Tables({"first": first, "algorithm": ["reno"]}, runs), spec())
+    assert figure.frame is not None
+    assert dict(figure.frame.select("first", "mean").rows()) == {
+        "H-TCP": pytest.approx(0.6),
+        "H-TCP (htcp@li2007)": pytest.approx(1.3),
+    }
+    assert [row.x for row in figure.tables[0].rows] == figure.frame["first"].to_list()
 
 
 def test_rows_show_what_was_stated() -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from dumbbell.algorithms.labels import label_of
+from dumbbell.algorithms.labels import labels_of
 from dumbbell.base.labels import DIGITS, number
 from dumbbell.base.lazy import altair as alt
 
@@ -21,7 +21,7 @@ _LETTER: Final = 7
 
 def places(xs: Sequence[str], ys: Sequence[str], titles: tuple[str, str]) -> dict[str, Any]:
     """Return the encodings of the columns ``x`` and ``y``, of values from left and from below."""
-    names = [label_of(value) for value in xs]
+    names = labels_of(xs).values()
     angle = 0 if max(map(len, names)) * _LETTER <= _CELL else -90
     return {
         "x": alt.X(
@@ -43,7 +43,7 @@ def places(xs: Sequence[str], ys: Sequence[str], titles: tuple[str, str]) -> dic
 
 def _named(values: Sequence[str]) -> str:
     """Return the expression that turns values into what readers call them."""
-    names = {value: label_of(value) for value in values}
+    names = labels_of(values)
     return f"({json.dumps(names, ensure_ascii=False)})[datum.value]"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from dumbbell.algorithms.labels import label_of, label_with_axis
+from dumbbell.algorithms.labels import label_of, label_with_axis, labels_of
 from dumbbell.base.labels import listing
 from dumbbell.engines.engine import Engine
 from dumbbell.figures.source import Source
@@ -46,16 +46,20 @@ def facets(test: Test, spec: TestFigure, runs: pl.DataFrame) -> Iterator[Facet]:
     if spec.facet is None:
         yield Facet("", None, runs)
         return
-    for value in values_of(test, spec.facet, spec):
-        title = label_with_axis(spec.facet, value)
+    for value, label in names_of(test, spec.facet, spec).items():
+        title = label if label != value else label_with_axis(spec.facet, value)
         yield Facet(title, value, runs.filter(pl.col(spec.facet) == value))
 
 
-def labelled(runs: pl.DataFrame, axis: str) -> pl.Expr:
+def names_of(test: Test, axis: str, spec: TestFigure) -> dict[str, str]:
+    """Return what readers see of each value of an axis that the figure shows."""
+    return labels_of(values_of(test, axis, spec))
+
+
+def labelled(test: Test, axis: str, spec: TestFigure) -> pl.Expr:
     """Return the values of an axis as readers see them."""
-    labels = {value: label_of(value) for value in runs[axis].unique()}
-    values = pl.col(axis)
-    return values.replace_strict(labels, return_dtype=pl.String) if labels else values
+    names = names_of(test, axis, spec)
+    return pl.col(axis).replace_strict(names, default=None, return_dtype=pl.String)
 
 
 def run_notes(

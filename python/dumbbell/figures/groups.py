@@ -11,13 +11,20 @@ from typing import Any, Final
 import polars as pl
 from pydantic import Field
 
-from dumbbell.algorithms.labels import label_of
 from dumbbell.base.labels import listing
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import marks, means, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled
-from dumbbell.figures.gathering import Facet, facets, labelled, run_notes, runs_of, values_of
+from dumbbell.figures.gathering import (
+    Facet,
+    facets,
+    labelled,
+    names_of,
+    run_notes,
+    runs_of,
+    values_of,
+)
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate
 from dumbbell.figures.stated import StatedFigure
@@ -104,7 +111,7 @@ class GroupDrawing(ABC):
         self.runs = runs_of(source, spec)
         self.y = spec.y.titled(source, spec.test)
         self.title = spec.groups_title or spec.groups
-        self.groups = [label_of(value) for value in values_of(test, spec.groups, spec)]
+        self.groups = [*names_of(test, spec.groups, spec).values()]
         self.looks = style.looks(values_of(test, spec.series, spec))
         self.panes = [
             GroupPane(facet, self.means(facet), self._stated_in(facet))
@@ -138,9 +145,10 @@ class GroupDrawing(ABC):
         return pl.lit("")
 
     def _stated_in(self, facet: Facet) -> pl.DataFrame:
-        numbers = self._spec.stated_at(self.source.test(self._spec.test), facet.value)
+        test = self.source.test(self._spec.test)
+        numbers = self._spec.stated_at(test, facet.value)
         return numbers.select(
-            group=labelled(numbers, self._spec.groups),
+            group=labelled(test, self._spec.groups, self._spec),
             part=self.stated_part(),
             series=pl.col(self._spec.series),
             field="field",
@@ -164,12 +172,13 @@ class GroupDrawing(ABC):
 
     def averaged(self, facet: Facet, field: str, part: pl.Expr) -> pl.DataFrame:
         """Return the means of a quantity; `part` is what they are called."""
-        return means.averaged(facet.runs, self.places(facet.runs, part), field)
+        return means.averaged(facet.runs, self.places(part), field)
 
-    def places(self, runs: pl.DataFrame, part: pl.Expr) -> dict[str, pl.Expr]:
+    def places(self, part: pl.Expr) -> dict[str, pl.Expr]:
         """Return the places of runs."""
+        test = self.source.test(self._spec.test)
         return {
-            "group": labelled(runs, self._spec.groups),
+            "group": labelled(test, self._spec.groups, self._spec),
             "series": pl.col(self._spec.series),
             "part": part,
         }
@@ -254,7 +263,7 @@ class GroupDrawing(ABC):
             if lacking.is_empty():
                 continue
             named = lacking.select("series", "group").unique(maintain_order=True).rows()
-            points = listing([f"{label_of(series)} ({group})" for series, group in named])
+            points = listing([f"{self.looks[series].label} ({group})" for series, group in named])
             if len(named) > _NAMED:
                 points = f"{lacking.height} of {some.height} points"
             sentence = f"of {points}, not all runs have a value: {why}."
@@ -264,7 +273,7 @@ class GroupDrawing(ABC):
 
     def _tables(self, pane: GroupPane) -> Iterator[TextTable]:
         """Yield a table per quantity and part: a row per group, a column per series."""
-        headings = {series: label_of(series) for series in self.looks}
+        headings = {series: look.label for series, look in self.looks.items()}
         names = {group: group for group in self.groups}
         titles = self.titles()
         keys = ["quantity", "part"]

@@ -155,7 +155,7 @@ class _Drawing(GroupDrawing):
         runs = pane.facet.runs
         single_runs = pl.concat(
             [
-                means.few(runs, self.places(runs, pl.lit(label)), self.y, field)
+                means.few(runs, self.places(pl.lit(label)), self.y, field)
                 for field, label in self._parts
             ]
         )

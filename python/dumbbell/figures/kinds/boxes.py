@@ -10,14 +10,13 @@ import numpy as np
 import polars as pl
 from pydantic import model_validator
 
-from dumbbell.algorithms.labels import label_of
 from dumbbell.base.errors import InputError
 from dumbbell.base.labels import number
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, stated, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
-from dumbbell.figures.gathering import run_notes, values_of
+from dumbbell.figures.gathering import names_of, run_notes, values_of
 from dumbbell.figures.looks import Look
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate
@@ -77,7 +76,7 @@ class BoxesFigure(StatedFigure):
         runs = pl.concat([pane.points for pane in panes])
         counts = [count for pane in panes for count in pane.boxes["runs"]]
         notes = [*run_notes(source, self, runs, counts, "Samples"), *self.stated_notes()]
-        tables = [*(_table(pane, self, y) for pane in panes), *self.stated_table()]
+        tables = [*(_table(pane, self, y, looks) for pane in panes), *self.stated_table()]
         return assembled(self, _chart(y, panes, looks), notes, tables, _numbers(panes, self))
 
 
@@ -116,9 +115,10 @@ def _pane(source: Source, spec: BoxesFigure, value: str | None) -> _Pane:
     ]
     numbers = dict.fromkeys(_QUANTILES, pl.Float64)
     schema = {"series": pl.String, **numbers, "samples": pl.Int64, "runs": pl.Int64}
-    axes_of = dict.fromkeys(source.test(spec.test).axes, pl.String)
-    title = "" if value is None else label_of(value)
-    stated_numbers = spec.stated_at(source.test(spec.test), value)
+    test = source.test(spec.test)
+    axes_of = dict.fromkeys(test.axes, pl.String)
+    title = "" if spec.facet is None or value is None else names_of(test, spec.facet, spec)[value]
+    stated_numbers = spec.stated_at(test, value)
     return _Pane(
         title,
         pl.DataFrame(rows, schema=schema),
@@ -148,10 +148,10 @@ def _quantiles(samples: Values) -> dict[str, float | int | None]:
     return {**quantiles, "samples": samples.size}
 
 
-def _table(pane: _Pane, spec: BoxesFigure, y: Coordinate) -> TextTable:
+def _table(pane: _Pane, spec: BoxesFigure, y: Coordinate, looks: Mapping[str, Look]) -> TextTable:
     """Return a row per series and a column per quantile."""
     rows = tuple(
-        TextRow(label_of(row["series"]), tuple(number(row[name], 4) for name in _QUANTILES))
+        TextRow(looks[row["series"]].label, tuple(number(row[name], 4) for name in _QUANTILES))
         for row in pane.boxes.iter_rows(named=True)
     )
     columns = ("smallest", "Q 0.25", "Q 0.5", "Q 0.75", "largest")

@@ -8,7 +8,7 @@ from typing import Final, Literal, Self
 import polars as pl
 from pydantic import Field, model_validator
 
-from dumbbell.algorithms.labels import label_of
+from dumbbell.algorithms.labels import labels_of
 from dumbbell.base.errors import InputError
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, cells, means
@@ -93,8 +93,8 @@ class HeatmapFigure(TestFigure):
         return means.text_table(
             averages,
             (name, title),
-            ("y", self.y, {value: label_of(value) for value in values[self.y]}),
-            ("x", {value: label_of(value) for value in values[self.x]}),
+            ("y", self.y, labels_of(values[self.y])),
+            ("x", labels_of(values[self.x])),
         )
 
 

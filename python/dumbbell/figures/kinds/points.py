@@ -10,7 +10,6 @@ from typing import Final, Literal
 import polars as pl
 from pydantic import Field
 
-from dumbbell.algorithms.labels import label_of
 from dumbbell.base.labels import number
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, means, stated, style
@@ -358,5 +357,5 @@ class _Drawing:
             pane.means,
             (pane.title, str(self.y.title)),
             ("x", str(self.x.title), places),
-            ("series", {series: label_of(series) for series in self.looks}),
+            ("series", {series: look.label for series, look in self.looks.items()}),
         )

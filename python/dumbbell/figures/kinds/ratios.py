@@ -9,7 +9,7 @@ from typing import Final, Literal, Self
 import polars as pl
 from pydantic import Field, model_validator
 
-from dumbbell.algorithms.labels import label_of
+from dumbbell.algorithms.labels import labels_of
 from dumbbell.base.errors import InputError
 from dumbbell.base.labels import DIGITS, number
 from dumbbell.base.lazy import altair as alt
@@ -107,7 +107,7 @@ class RatiosFigure(TestFigure):
 
     @property
     def _name(self) -> str:
-        return f"{label_of(self.first)} / {label_of(self.second)}"
+        return " / ".join(labels_of([self.first, self.second]).values())
 
     def _ratios(self, facet: Facet, values: Mapping[str, Sequence[str]]) -> pl.DataFrame:
         """Return the ratio at each grid point with values of both, as `_SCHEMA` has it."""
@@ -179,10 +179,10 @@ class RatiosFigure(TestFigure):
             for row in ratios.iter_rows(named=True)
         }
         rows = tuple(
-            TextRow(label_of(y), tuple(texts.get((x, y), "–") for x in values[self.x]))
-            for y in values[self.y]
+            TextRow(label, tuple(texts.get((x, y), "–") for x in values[self.x]))
+            for y, label in labels_of(values[self.y]).items()
         )
-        heads = tuple(label_of(x) for x in values[self.x])
+        heads = tuple(labels_of(values[self.x]).values())
         return TextTable(name, f"{title}, with 95 % interval", self.y, heads, rows)
 
 

@@ -9,16 +9,16 @@ from typing import Final, Literal
 import polars as pl
 from pydantic import Field
 
-from dumbbell.algorithms.labels import label_of
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, means
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled
-from dumbbell.figures.gathering import Facet, facets, labelled, run_notes, runs_of, values_of
+from dumbbell.figures.gathering import Facet, facets, labelled, names_of, run_notes, runs_of
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import Coordinate
 from dumbbell.figures.stated import Stated, StatedFigure
 from dumbbell.figures.style import CHOSEN, FAINT, INK
+from dumbbell.plan.tests import Test
 from dumbbell.quantities.names import AxisName
 
 _WIDTH: Final = 250
@@ -49,9 +49,9 @@ class RowsFigure(StatedFigure):
         """Draw the figure with whatever runs there are."""
         test = source.test(self.test)
         runs = runs_of(source, self)
-        rows = [label_of(value) for value in values_of(test, self.rows, self)]
+        rows = [*names_of(test, self.rows, self).values()]
         x = self.x.titled(source, self.test)
-        panes = [_pane(facet, self) for facet in facets(test, self, runs)]
+        panes = [_pane(facet, self, test) for facet in facets(test, self, runs)]
         drawing = _Drawing(self, x, rows, panes)
         notes, tables = drawing.notes(source, runs), map(drawing.table, panes)
         frames = ((pane.title, pane.means) for pane in panes)
@@ -69,8 +69,8 @@ class _Pane:
     stated: tuple[Stated, ...]
 
 
-def _pane(facet: Facet, spec: RowsFigure) -> _Pane:
-    places = {"row": labelled(facet.runs, spec.rows)}
+def _pane(facet: Facet, spec: RowsFigure, test: Test) -> _Pane:
+    places = {"row": labelled(test, spec.rows, spec)}
     averages = means.averaged(facet.runs, places, spec.x.field)
     runs = means.single(facet.runs, places, spec.x)
     point = {} if spec.facet is None or facet.value is None else {spec.facet: facet.value}

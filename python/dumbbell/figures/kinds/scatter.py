@@ -8,14 +8,12 @@ from typing import Final, Literal
 import polars as pl
 from pydantic import Field
 
-from dumbbell.algorithms.labels import label_of
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, means, stated
 from dumbbell.figures.figure import Figure
-from dumbbell.figures.gathering import Facet, labelled, values_of
+from dumbbell.figures.gathering import Facet, labelled, names_of
 from dumbbell.figures.groups import GroupDrawing, GroupedFigure, GroupPane
 from dumbbell.figures.source import Source
-from dumbbell.quantities import tables
 from dumbbell.quantities.names import OptionalAxis
 
 _SHAPES: Final = ("cross", "circle", "square", "triangle-up", "diamond", "triangle-down")
@@ -53,26 +51,22 @@ class _Drawing(GroupDrawing):
         if axis is None:
             return [""]
         test = self.source.test(self.spec.test)
-        return [label_of(value) for value in values_of(test, axis, self.spec)]
+        return [*names_of(test, axis, self.spec).values()]
 
     @property
     def part_title(self) -> str:
         return self.spec.shapes or ""
 
-    def _part(self, runs: pl.DataFrame) -> pl.Expr:
-        return pl.lit("") if self.spec.shapes is None else labelled(runs, self.spec.shapes)
-
     def stated_part(self) -> pl.Expr:
         if self.spec.shapes is None:
             return pl.lit("")
-        return labelled(tables.grid_frame(self.source.test(self.spec.test)), self.spec.shapes)
+        return labelled(self.source.test(self.spec.test), self.spec.shapes, self.spec)
 
     def means(self, facet: Facet) -> pl.DataFrame:
-        return self.averaged(facet, self.y.field, self._part(facet.runs))
+        return self.averaged(facet, self.y.field, self.stated_part())
 
     def _runs(self, pane: GroupPane) -> pl.DataFrame:
-        runs = pane.facet.runs
-        return means.single(runs, self.places(runs, self._part(runs)), self.y)
+        return means.single(pane.facet.runs, self.places(self.stated_part()), self.y)
 
     def notes(self) -> Iterator[str]:
         yield from means.dot_notes(self.all["runs"], always=True)
