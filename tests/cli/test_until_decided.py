@@ -57,6 +57,22 @@ check = [{ type = "band", test = "fairness", quantity = "ratio_min_max", low = 0
 # of 0.018 and 0.013 to each side. If the engine changes on purpose and A02 is decided: measure the
 # mean again with 1000 runs.
 
+GAIN = """
+[[quantity]]
+name = "gain"
+title = "gain over Reno"
+gain = ["utilisation", { quantity = "utilisation", at = { algorithm = "reno" } }]
+
+[[claim]]
+id = "A01"
+source = "Section 1"
+text = "CUBIC uses more of the link."
+expectation = "a gain"
+check = [
+  { type = "band", test = "fairness", quantity = "gain", low = 0.0, where.algorithm = "cubic" },
+]
+"""
+
 
 @pytest.fixture
 def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
@@ -83,6 +99,14 @@ def test_repetitions_decide_what_they_can(dumbbell: Command) -> None:
     assert dumbbell("run", "sharing", "--until-decided").code == 0
     assert 1 < runs() <= 40
     assert verdicts(dumbbell) == {"A01": "holds", "A02": "undecided"}
+
+
+def test_points_of_operands_get_repetitions_too(dumbbell: Command) -> None:
+    study = Path("studies/sharing/study.toml")
+    study.write_text(STUDY.replace('["reno"]', '["reno", "cubic"]') + GAIN)
+    Path("studies/sharing/claims.toml").unlink()
+    assert dumbbell("run", "sharing", "--until-decided").code == 0
+    assert verdicts(dumbbell) == {"A01": "holds"}
 
 
 def test_a_claim_out_of_reach_gets_none_and_is_named(dumbbell: Command) -> None:

@@ -16,7 +16,7 @@ from dumbbell.judging import words
 from dumbbell.judging.evidence import TAIL, Finding, Lack, Need, Place
 from dumbbell.plan import grid
 from dumbbell.plan.grid import Selection
-from dumbbell.quantities.derived import Derived
+from dumbbell.quantities.derived import Derived, with_operands
 
 
 @dataclass(frozen=True)
@@ -162,12 +162,15 @@ class Points:
         Those at the chosen grid points.
     samples
         The values at each of them, in the order of the grid; there is at least one of each.
+    derived
+        The quantity, if the study derives it.
     """
 
     name: str
     test: TestRuns
     runs: pl.DataFrame
     samples: tuple[Sample, ...] = field(default=())
+    derived: Derived | None = None
 
     def where(self, place: Place) -> str:
         """Name a grid point by the axes in which the chosen ones differ."""
@@ -208,11 +211,13 @@ class Points:
 
     def finding(self, estimate: Estimate, text: str, *samples: Sample, **more: object) -> Finding:
         """Return what was found at some of the points; `more` are further attributes of it."""
+        places = [sample.axes for sample in samples]
+        columns = [] if self.derived is None else [self.derived]
         return Finding(
             estimate,
             text,
             test=self.name,
-            points=tuple(sample.axes for sample in samples),
+            points=tuple(with_operands(places, self.test.planned, columns)),
             is_quick=self.test.is_quick,
             **more,  # type: ignore[arg-type]
         )
@@ -240,7 +245,13 @@ class Pair:
         return f"{self.against}, {self.where}" if self.where else self.against
 
 
-def gather(name: str, test: TestRuns, quantity: str, chosen: Callable[[Place], bool]) -> Points:
+def gather(
+    name: str,
+    test: TestRuns,
+    quantity: str,
+    chosen: Callable[[Place], bool],
+    derived: Derived | None = None,
+) -> Points:
     """Gather the values of a quantity at chosen grid points; raise `Lack` if any has none."""
     selected = [point for point in test.planned if chosen(point)]
     if not selected:
@@ -254,7 +265,7 @@ def gather(name: str, test: TestRuns, quantity: str, chosen: Callable[[Place], b
         for point, place in zip(selected, places, strict=True)
     ]
     _complain(name, test, runs, samples)
-    return Points(name, test, runs, tuple(samples))
+    return Points(name, test, runs, tuple(samples), derived)
 
 
 def _by_place(

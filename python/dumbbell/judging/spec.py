@@ -155,7 +155,8 @@ class Measured(Check):
     def points(self, source: Source, *, also: tuple[str, ...] = ()) -> Points:
         """Return the runs of the grid points that the check refers to; `also` names columns."""
         runs = source.runs(self.test, (self.quantity, *also))
-        return gather(self.test, runs, self.quantity, self.means)
+        derived = source.derived.get(self.quantity)
+        return gather(self.test, runs, self.quantity, self.means, derived)
 
     def means(self, point: Place) -> bool:
         """Return True if the check refers to a grid point."""

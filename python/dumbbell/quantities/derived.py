@@ -7,7 +7,7 @@ point; of another grid point it is the run of the same repetition that is taken.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Self
 
 import polars as pl
@@ -133,6 +133,20 @@ def columns(wanted: Sequence[str], derived: Mapping[str, Derived]) -> Iterator[s
             yield from (operand.quantity for operand in derived[name].operands)
         else:
             yield name
+
+
+def with_operands(
+    meant: Sequence[Mapping[str, str]],
+    points: Sequence[Mapping[str, str]],
+    columns: Iterable[Derived],
+) -> Iterator[Mapping[str, str]]:
+    """Yield points, and those at which operands of derived quantities are taken for them."""
+    yield from meant
+    for at in (operand.at for column in columns for operand in column.operands if operand.at):
+        wanted = [{**point, **at} for point in meant]
+        yield from (
+            point for point in points if any(grid.matches(point, place) for place in wanted)
+        )
 
 
 def added(runs: pl.DataFrame, axes: Sequence[str], derived: Derived) -> pl.DataFrame:

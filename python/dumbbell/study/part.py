@@ -8,7 +8,7 @@ their results.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +18,7 @@ from dumbbell.judging.claim import Claim
 from dumbbell.judging.spec import Measured
 from dumbbell.plan import grid
 from dumbbell.plan.tests import Test
-from dumbbell.quantities.derived import Derived
+from dumbbell.quantities.derived import Derived, with_operands
 from dumbbell.study import mentions
 
 if TYPE_CHECKING:
@@ -115,23 +115,11 @@ def _needed(
             if behind.test == test.name:
                 # Derived quantities also need the grid points of their operands.
                 meant = [point for point in points if grid.matches(point, behind.where)]
-                needed += _operands(meant, points, columns)
+                needed += with_operands(meant, points, columns)
     for check in itertools.chain.from_iterable(claim.checks for claim in claims):
         if isinstance(check, Measured) and check.test == test.name:
             meant = [point for point in points if check.means(point)]
             column = derived.get(check.quantity)
-            needed += _operands(meant, points, [column] if column else [])
+            needed += with_operands(meant, points, [column] if column else [])
     names = {tuple(point.values()) for point in needed}
     yield from (point for point in points if tuple(point.values()) in names)
-
-
-def _operands(
-    meant: Sequence[_Axes], points: Sequence[_Axes], columns: Iterable[Derived]
-) -> Iterator[_Axes]:
-    """Yield points, and those at which operands of derived quantities are taken for them."""
-    yield from meant
-    for at in (operand.at for column in columns for operand in column.operands if operand.at):
-        wanted = [{**point, **at} for point in meant]
-        yield from (
-            point for point in points if any(grid.matches(point, place) for place in wanted)
-        )
