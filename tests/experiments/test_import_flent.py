@@ -81,6 +81,19 @@ def test_both_directions_of_a_test_have_a_bottleneck_each(tmp_path: Path) -> Non
     Scenario.parse(scenario)
 
 
+HOSTS = {
+    "REMOTE_METADATA": {
+        host: {"SYSCTLS": {"net.ipv4.tcp_congestion_control": algorithm}}
+        for host, algorithm in (("a", "reno"), ("b", "bbr"))
+    }
+}
+
+
+def netperf_to(host: str) -> dict[str, Any]:
+    command = f"/usr/bin/netperf -P 0 -4 -H {host} -p 12865 -t TCP_MAERTS -l 60"
+    return {"SERIES_META": {"TCP download BE": {"COMMAND": command}}}
+
+
 @pytest.mark.parametrize(
     ("name", "metadata", "wanted"),
     [
@@ -95,6 +108,8 @@ def test_both_directions_of_a_test_have_a_bottleneck_each(tmp_path: Path) -> Non
             {"REMOTE_METADATA": {"b": {"SYSCTLS": {"net.ipv4.tcp_congestion_control": "reno"}}}},
             "reno",
         ),
+        ("TCP download BE", HOSTS | netperf_to("b"), "bbr"),
+        ("TCP download BE", HOSTS | netperf_to("10.0.0.9"), None),
     ],
 )
 def test_algorithms_are_found_where_the_file_names_them(

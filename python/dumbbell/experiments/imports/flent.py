@@ -274,15 +274,26 @@ def _is_download(file: _File, name: str) -> bool:
     return command[1] == "TCP_MAERTS" if command else "download" in name.lower()
 
 
+def _senders(file: _File, name: str) -> Sequence[_Host]:
+    """Return the hosts that may have sent a flow; the command names the one of a download."""
+    if not _is_download(file, name):
+        return [file.metadata]
+    remote = file.metadata.remote
+    host = re.search(r" -H (\S+)", _text(file.meta(name).command))
+    return [remote[host[1]]] if host and host[1] in remote else list(remote.values())
+
+
 def _algorithm(file: _File, name: str) -> str | None:
     """Return the algorithm of a flow in the file: from the flow, its name, or its sender."""
     known = catalogue.algorithms()
-    hosts = list(file.metadata.remote.values()) if _is_download(file, name) else [file.metadata]
-    sysctl = "net.ipv4.tcp_congestion_control"
+    sysctls = {
+        _text(host.sysctls.get("net.ipv4.tcp_congestion_control", _NOTHING))
+        for host in _senders(file, name)
+    }
     names = (
         _text(file.meta(name).cong_control),
         *(word for word in re.split(r"[\s:]+", name.lower()) if word in known),
         _text(file.metadata.parameters.get("tcp_cong_control", _NOTHING)),
-        *(_text(host.sysctls.get(sysctl, _NOTHING)) for host in hosts[:1]),
+        *(sysctls if len(sysctls) == 1 else ()),
     )
     return next(filter(None, names), None)
