@@ -109,12 +109,21 @@ BUCKET = {"rate": {"rate": "10mbit", "burst": "10240b"}}
         ),
         (
             f"{LIMITED}{BELOW}netem delay 1ms 2ms distribution paretonormal",
+            # The tbf has no queue of its own then.
             {
-                **BUCKET, "queue": "60240b", "holds": "1000p",
+                **BUCKET, "queue": "1000p", "holds": "1000p",
                 "jitter": {
                     "mean": "1ms", "deviation": "2ms", "distribution": "pareto-normal",
                     "overtaken": True,
                 },
+            },
+        ),
+        (
+            f"{ADD}handle 1: netem delay 5ms limit 90\n"
+            "tc qdisc add dev eth0 parent 1:1 tbf rate 10mbit burst 10kb latency 40ms",
+            {
+                **BUCKET, "delay": "5ms", "queue": "60240b", "holds": "90p",
+                "reverse": {"delay": "0s"},
             },
         ),
         (

@@ -54,7 +54,6 @@ def netem(words: Words, draft: Draft) -> None:
                 line.distribution = _distribution(words)
             case "limit":
                 line.limit = words.count()
-                draft.own_queue = f"{line.limit}p"
             case "loss" | "drop":
                 _put_loss(draft, _netem_loss(words, draft))
             case "corrupt":
@@ -74,6 +73,8 @@ def netem(words: Words, draft: Draft) -> None:
                 draft.note(f"`{all_of_it}` has no equal", words.line)
             case _:
                 raise words.unknown(word, "netem")
+    # Below a tbf it takes the place of that one's queue, and the limit of that one with it.
+    draft.own_queue = f"{line.limit}p"
     if line.delay_ns:
         # The limit counts what is under delay, too.
         draft.put("holds", f"{line.limit}p", words.line)
