@@ -27,7 +27,7 @@ from dumbbell.reports import study_page
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.sampling import sampled
 from dumbbell.store.store import Store
-from dumbbell.study import experiment_names
+from dumbbell.study import experiment_names, files
 from dumbbell.study.model import Study
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -458,6 +458,15 @@ flow = [{ algorithm = "reno" }]
         assert seeds[:3] == seeds[3:]
         assert seeds[0] == seed
         assert len(set(seeds)) == 3
+
+
+def test_merged_results_leave_a_name_where_it_leads(dumbbell: Command, tmp_path: Path) -> None:
+    where = ["--where", "test=lossy", "--where", "algorithm=reno", "--quick"]
+    for folder, results in (("ours", "results"), ("theirs", "others")):
+        small_study.write(tmp_path / folder)
+        assert dumbbell("run", f"./{folder}", *where, "--results", results).code == 0
+    assert dumbbell("merge", "others").code == 0
+    assert files.find("small", Path("results")).name == "ours"
 
 
 def test_a_name_leads_to_a_study_that_was_run_by_its_path(

@@ -147,7 +147,8 @@ def merge(source: Store, target: Store) -> list[str]:
         for plan in plans:
             remember(target, study, plan)
         path = kept_paths.find(study, source.root)
-        if path is not None:
+        # A name that leads to a study of the target's goes on to do so.
+        if path is not None and kept_paths.find(study, target.root) is None:
             keep_path(target, study, path)
     return left
 
