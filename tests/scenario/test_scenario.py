@@ -524,6 +524,22 @@ def test_the_examples_are_valid(path: Path) -> None:
     assert Scenario.parse(example.model_dump()) == example
 
 
+def test_the_examples_of_keys_are_valid() -> None:
+    schema = json.loads((DOCS / "scenario.schema.json").read_text())
+    keys = [
+        {"$defs": schema["$defs"], **key}
+        for table in (schema, *schema["$defs"].values())
+        for key in table.get("properties", {}).values()
+    ]
+    wrong = [
+        example
+        for key in keys
+        for example in key.get("examples", [])
+        if not jsonschema.Draft202012Validator(key).is_valid(example)
+    ]
+    assert wrong == []
+
+
 @pytest.mark.parametrize(
     "path", sorted(DOCS.glob("examples/studies/*.toml")), ids=lambda path: path.name
 )

@@ -477,7 +477,8 @@ class _ArrivalsKind(Table):
     `overhead`; or set `rate` or `file`."""
 
     size: SizeSpec | None = Field(
-        None, examples=["10kb", "web-search", {"distribution": "pareto", "mean": "100kb"}]
+        None,
+        examples=["10kb", "web-search", {"distribution": "pareto", "mean": "100kb", "shape": 1.5}],
     )
     """Size of each; required unless there is a `file`."""
 
