@@ -350,6 +350,20 @@ def test_ratio_trend(keys: dict[str, Any], verdict: Verdict) -> None:
     assert len(result.findings) == 1
 
 
+def test_a_ratio_trend_follows_each_preset_of_an_algorithm() -> None:
+    values = {"reno": (0.8, 0.8), "htcp": (0.9, 0.5), "htcp@li2007": (0.95, 0.96)}
+    test = runs(
+        {
+            (algorithm, rtt): steady(value)
+            for algorithm, along in values.items()
+            for rtt, value in zip(("16ms", "162ms"), along, strict=True)
+        }
+    )
+    result = measured(test, type="ratio-trend", axis="rtt", direction="rising", **RATIOS)
+    assert result.verdict is NO
+    assert len(result.findings) == 2
+
+
 def test_the_groups_of_a_ratio_trend_leave_its_axis_open() -> None:
     keys = {"type": "ratio-trend", "axis": "rtt", "direction": "rising"}
     with pytest.raises(ValidationError, match="leave rtt open"):

@@ -69,13 +69,11 @@ class RatioTrend(Measured):
         """Follow each pair."""
         points = self.points(source)
         order = {value: number for number, value in enumerate(points.test.axes[self.axis])}
-        by_place: dict[tuple[str, str], list[Pair]] = {}
+        by_place: dict[tuple[str, ...], list[Pair]] = {}
         for pair in points.pairs(self.of, self.to):
-            both = tuple(
-                words.place({name: end.axes[name] for name in end.axes if name != self.axis})
-                for end in (pair.one, pair.other)
-            )
-            by_place.setdefault((both[0], both[1]), []).append(pair)
+            ends = (pair.one.axes, pair.other.axes)
+            place = tuple(end[name] for end in ends for name in end if name != self.axis)
+            by_place.setdefault(place, []).append(pair)
         for pairs in by_place.values():
             if len(pairs) < 2:
                 raise Lack(f"fewer than two values of {self.axis} have been run")
