@@ -350,6 +350,24 @@ def test_ratio_trend(keys: dict[str, Any], verdict: Verdict) -> None:
     assert len(result.findings) == 1
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"type": "order", "larger": {"algorithm": "htcp@li2007"}, "smaller": {"algorithm": "htcp"}},
+        {
+            "type": "ratio",
+            "of": {"algorithm": "htcp@li2007"},
+            "to": {"algorithm": "htcp"},
+            "low": 1.1,
+        },
+    ],
+)
+def test_no_point_is_compared_with_itself(keys: dict[str, Any]) -> None:
+    """Of an algorithm's name alone also its presets are meant."""
+    test = runs({("htcp", "16ms"): steady(0.5), ("htcp@li2007", "16ms"): steady(0.9)})
+    assert measured(test, **keys).verdict is YES
+
+
 def test_a_ratio_trend_follows_each_preset_of_an_algorithm() -> None:
     values = {"reno": (0.8, 0.8), "htcp": (0.9, 0.5), "htcp@li2007": (0.95, 0.96)}
     test = runs(

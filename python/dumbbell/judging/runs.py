@@ -197,11 +197,19 @@ class Points:
                 raise Lack(f"fewer than two values of {axis} have been run")
             yield sorted(samples, key=lambda sample: order[sample.axes[axis]])
 
-    def pairs(self, one: Selection, other: Selection) -> Iterator[Pair]:
-        """Yield the pairs of points of two groups that agree in all other axes."""
+    def pairs(
+        self, one: Selection, other: Selection, *, with_itself: bool = False
+    ) -> Iterator[Pair]:
+        """Yield the pairs of points of two groups that agree in all other axes.
+
+        Both groups may have a point, as ``htcp`` also selects ``htcp@li2007``. It is paired with
+        itself only on request.
+        """
         common = [axis for axis in self.test.axes if axis not in {*one, *other}]
         has_pair = False
         for first, second in itertools.product(self.select(one), self.select(other)):
+            if first is second and not with_itself:
+                continue
             place = {axis: first.axes[axis] for axis in common}
             if all(second.axes[axis] == value for axis, value in place.items()):
                 has_pair = True

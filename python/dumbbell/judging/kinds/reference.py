@@ -118,7 +118,8 @@ class Reference(Measured):
         """Compare each judged point with its limit."""
         points, named = self.points(source), self.named(source)
         places: dict[tuple[str, ...], list[Pair]] = {}
-        for pair in points.pairs(self.of, self.to):
+        # A reference is not worse than itself.
+        for pair in points.pairs(self.of, self.to, with_itself=True):
             places.setdefault(tuple(pair.one.axes.values()), []).append(pair)
         for pairs in places.values():
             limits = self.limits(pairs)
