@@ -365,7 +365,10 @@ def test_ratio_trend(keys: dict[str, Any], verdict: Verdict) -> None:
 def test_no_point_is_compared_with_itself(keys: dict[str, Any]) -> None:
     """Of an algorithm's name alone also its presets are meant."""
     test = runs({("htcp", "16ms"): steady(0.5), ("htcp@li2007", "16ms"): steady(0.9)})
-    assert measured(test, **keys).verdict is YES
+    result = measured(test, **keys)
+    assert result.verdict is YES
+    assert [finding.where for finding in result.findings] == ["H-TCP (htcp@li2007) against H-TCP"]
+    assert " H-TCP (htcp@li2007) " in result.question.expected
 
 
 def test_a_ratio_trend_follows_each_preset_of_an_algorithm() -> None:

@@ -179,7 +179,7 @@ class Points:
             for axis, value in place.items()
             if len({sample.axes[axis] for sample in self.samples}) > 1
         }
-        return words.place(varied)
+        return words.place(varied, self.test.axes)
 
     def select(self, selection: Selection) -> list[Sample]:
         """Return the samples of some grid points."""
@@ -213,7 +213,14 @@ class Points:
             place = {axis: first.axes[axis] for axis in common}
             if all(second.axes[axis] == value for axis, value in place.items()):
                 has_pair = True
-                yield Pair(first, second, place, self.where(place))
+                against = " against ".join(
+                    words.place(
+                        {axis: end.axes[axis] for axis in end.axes if axis not in place},
+                        self.test.axes,
+                    )
+                    for end in (first, second)
+                )
+                yield Pair(first, second, place, self.where(place), against)
         if not has_pair:
             raise Lack(f"no pairs of grid points of {self.name} to compare")
 
@@ -233,21 +240,16 @@ class Points:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two grid points that differ in the axes by which groups are chosen, and where they agree."""
+    """Two grid points that differ in the axes by which groups are chosen, and where they agree.
+
+    `where` and `against` say in words where they agree, and which two are compared.
+    """
 
     one: Sample
     other: Sample
     place: Place
     where: str
-
-    @property
-    def against(self) -> str:
-        """The two compared points, in words."""
-        one, other = (
-            words.place({axis: sample.axes[axis] for axis in sample.axes if axis not in self.place})
-            for sample in (self.one, self.other)
-        )
-        return f"{one} against {other}"
+    against: str
 
     def __str__(self) -> str:
         return f"{self.against}, {self.where}" if self.where else self.against
@@ -306,7 +308,7 @@ def _complain(name: str, test: TestRuns, runs: pl.DataFrame, samples: Sequence[S
         needed = max(test.repetitions, RUNS_MIN)
         raise Lack(
             f"{len(missing)} of {len(samples)} grid points have not been run, such as "
-            f"{words.place(missing[0].axes)}",
+            f"{words.place(missing[0].axes, test.axes)}",
             [Need(name, sample.axes, needed) for sample in missing],
             is_quick=test.is_quick,
         )
@@ -314,6 +316,6 @@ def _complain(name: str, test: TestRuns, runs: pl.DataFrame, samples: Sequence[S
     if empty:
         raise Lack(
             f"at {len(empty)} of {len(samples)} grid points it has no value in any run, such as "
-            f"{words.place(empty[0].axes)}",
+            f"{words.place(empty[0].axes, test.axes)}",
             is_quick=test.is_quick,
         )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from dumbbell.algorithms.labels import label_of
+from dumbbell.algorithms.labels import labels_of
 from dumbbell.base import amounts
 from dumbbell.base.labels import DIGITS, UNBOUNDED, Bounds, cut, number, outward
 from dumbbell.inference.statistics import RUNS_MIN, Estimate, Exact, Observed
@@ -158,18 +158,28 @@ def count(how_many: int, what: str) -> str:
     return f"{how_many} {what if how_many == 1 else what + 's'}"
 
 
-def place(axes: Mapping[str, str]) -> str:
-    """Name a grid point; numbers with their axes, as two of them may have the same unit."""
-    return ", ".join(_named_value(axis, [value]) for axis, value in axes.items())
+def place(axes: Mapping[str, str], beside: grid.Axes | None = None) -> str:
+    """Name a grid point; numbers with their axes, as two of them may have the same unit.
+
+    `beside` has the values of each axis, from which the name tells that of the point.
+    """
+    known = beside or {}
+    return ", ".join(
+        _named_value(axis, [value], known.get(axis, ())) for axis, value in axes.items()
+    )
 
 
-def selection(chosen: Selection) -> str:
-    """Name the grid points of a selection."""
-    return "; ".join(_named_value(axis, grid.wanted_values(chosen, axis)) for axis in chosen)
+def selection(chosen: Selection, beside: Selection | None = None) -> str:
+    """Name the grid points of a selection, which are compared with those `beside`."""
+    known = {axis: grid.wanted_values(beside, axis) for axis in beside} if beside else {}
+    return "; ".join(
+        _named_value(axis, grid.wanted_values(chosen, axis), known.get(axis, ())) for axis in chosen
+    )
 
 
-def _named_value(axis: str, values: Sequence[str]) -> str:
-    *others, last = [label_of(value) for value in values] or [""]
+def _named_value(axis: str, values: Sequence[str], beside: Sequence[str] = ()) -> str:
+    names = labels_of([*beside, *values])
+    *others, last = [names[value] for value in values] or [""]
     labels = f"{', '.join(others)} or {last}" if others else last
     has_numbers = any(amounts.number_of(value) is not None for value in values)
     return f"{axis} {labels}" if has_numbers else labels

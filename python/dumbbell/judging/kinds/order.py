@@ -69,7 +69,8 @@ class Order(Numbered):
     def expected(self, source: Source) -> str:  # noqa: ARG002 - no bounds with a unit
         """Say which group is larger."""
         factor = f"more than {words.RATIO.value(self.factor)} times " if self.factor != 1 else ""
-        groups = f"{words.selection(self.larger)} than for {words.selection(self.smaller)}"
+        larger = words.selection(self.larger, self.smaller)
+        groups = f"{larger} than for {words.selection(self.smaller, self.larger)}"
         return f"{factor}larger for {groups}{words.tie(self.resolution)}"
 
     def findings(self, source: Source) -> Iterator[Finding]:

@@ -64,9 +64,9 @@ class Ratio(Numbered):
 
     def expected(self, source: Source) -> str:  # noqa: ARG002 - a ratio has no unit
         """Say what the bounds are, and of which groups."""
-        groups = f"{words.selection(self.of)} over {words.selection(self.to)}"
+        of, to = words.selection(self.of, self.to), words.selection(self.to, self.of)
         bounds = words.RATIO.between(self.low, self.high)
-        return f"ratio of {groups} {bounds}"
+        return f"ratio of {of} over {to} {bounds}"
 
     def findings(self, source: Source) -> Iterator[Finding]:
         """Compare each pair."""

@@ -62,8 +62,8 @@ class RatioTrend(Measured):
 
     def expected(self, source: Source) -> str:  # noqa: ARG002 - a ratio has no unit
         """Say where the ratio goes."""
-        groups = f"{words.selection(self.of)} over {words.selection(self.to)}"
-        return f"ratio of {groups} {self.direction} along {self.axis}"
+        of, to = words.selection(self.of, self.to), words.selection(self.to, self.of)
+        return f"ratio of {of} over {to} {self.direction} along {self.axis}"
 
     def findings(self, source: Source) -> Iterator[Finding]:
         """Follow each pair."""
