@@ -118,6 +118,8 @@ pub struct Stack {
     pub receive_buffer_bytes: u64,
     /// Largest size of that buffer, in bytes. If it is the same, the buffer does not grow.
     pub receive_buffer_max_bytes: u64,
+    /// Segments that a growing buffer has room for beyond those of the next round trip.
+    pub receive_spare_segs: u32,
     /// Shortest variance term of the retransmission timeout, in ns.
     pub rto_min_ns: Span,
     /// Longest retransmission timeout, in ns.

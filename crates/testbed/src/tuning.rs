@@ -182,6 +182,7 @@ fn tune_receiver(stack: &Stack, kernel: &mut Stack, sysctls: &mut Sysctls) {
     // Buffers have the size that the scenario needs from the start.
     kernel.receive_buffer_bytes = stack.receive_buffer_bytes;
     kernel.receive_buffer_max_bytes = stack.receive_buffer_max_bytes;
+    kernel.receive_spare_segs = stack.receive_spare_segs;
     kernel.timer_tick_ns = stack.timer_tick_ns.and_then(|_| timer_tick_ns());
 }
 

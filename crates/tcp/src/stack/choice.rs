@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{AccEcnOption, LossDetection, PROFILES, SlowStart, Stack};
 
 /// Meaning of each switch, for the documentation.
-pub const SWITCHES: [(&str, &str); 58] = [
+pub const SWITCHES: [(&str, &str); 59] = [
     ("initial_window_segs", "window of a new connection, in segments"),
     (
         "handshake",
@@ -100,6 +100,11 @@ pub const SWITCHES: [(&str, &str); 58] = [
          acknowledged at once",
     ),
     ("receive_buffer_max_bytes", "largest receive buffer; 0: the window is never raised"),
+    (
+        "receive_spare_segs",
+        "segments for which a growing receive buffer has room beyond those of the next round trip \
+         (16 in Linux until 6.16)",
+    ),
     (
         "rto_min_ns",
         "shortest variance term of the retransmission timeout, or with rfc6298 shortest \

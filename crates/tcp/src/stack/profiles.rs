@@ -112,6 +112,7 @@ fn linux_2_6_6() -> Stack {
         delayed_ack: AckDelay::Fixed,
         receive_buffer_bytes: 87_380,
         receive_buffer_max_bytes: 0,
+        receive_spare_segs: 16,
         dsack: false,
         sack_compression_ns: Span::ZERO,
         ..linux_6()
@@ -165,6 +166,7 @@ fn linux_4_14() -> Stack {
         window_push: false,
         // tcp_limit_output_bytes was 256 KB.
         tsq_bytes: bytes(1 << 18),
+        receive_spare_segs: 16,
         ..linux_6()
     }
 }
@@ -250,6 +252,7 @@ pub(crate) const fn linux_6() -> Stack {
         // The second and the third value of tcp_rmem.
         receive_buffer_bytes: 1 << 17,
         receive_buffer_max_bytes: 6 << 20,
+        receive_spare_segs: 0,
         // TCP_RTO_MIN and TCP_RTO_MAX.
         rto_min_ns: Span::from_millis(200),
         rto_max_ns: Span::from_millis(120_000),

@@ -161,6 +161,7 @@ fn values() -> Vec<(&'static str, Vec<Value>)> {
         ("receive_window_bytes", vec![json!(null), json!(50_000)]),
         ("receive_buffer_bytes", numbers(&[20_000, 500_000])),
         ("receive_buffer_max_bytes", numbers(&[0, 200_000])),
+        ("receive_spare_segs", numbers(&[0, 100])),
         ("rto_min_ns", times(&[20, 1_000])),
         ("rto_max_ns", times(&[400])),
         ("delayed_ack_ns", times(&[0, 100])),
