@@ -367,7 +367,7 @@ class TestShares:
         apart = goodputs_mbit(ran({"queue": queue}, {**nv, "class": "nv"}, cubic))
         together = goodputs_mbit(ran({"queue": "100p"}, nv, cubic))
         assert apart["nv"] > 20
-        assert together["nv"] < 10
+        assert together["nv"] < 12
 
     def test_by_priority_the_first_class_has_what_it_wants(self) -> None:
         names = [{"name": "first"}, {"name": "other"}]

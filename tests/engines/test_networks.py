@@ -40,7 +40,8 @@ MEAN_DELAY = "one_way_delay_mean_ms@run"
 def ran(network: dict[str, Any], *flows: dict[str, Any], **top: Any) -> Run:
     """Run flows over a network for 10 s, and check what holds for every run."""
     base = {} if "topology" in network else NETWORK
-    tables = {"duration": "10s", "network": {**base, **network}, **top}
+    record = {"interval": "100ms", **top.pop("record", {})}
+    tables = {"duration": "10s", "network": {**base, **network}, "record": record, **top}
     if flows:
         tables["flow"] = list(flows)
     run = simulate(Scenario.parse(tables, str(EXAMPLES / "a.toml")))

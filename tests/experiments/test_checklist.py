@@ -69,7 +69,7 @@ def _short() -> Any:
 def checklists(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checklist]:
     """Checklists of algorithms with known answers."""
     store = tmp_path_factory.mktemp("checklist") / "results"
-    lists = checking.checklist(KNOWN, quick=True, at_most=3, results=store, jobs=2)
+    lists = checking.checklist(KNOWN, quick=True, at_most=5, results=store, jobs=2)
     return {checklist.algorithm: checklist for checklist in lists}
 
 

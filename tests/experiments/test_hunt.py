@@ -495,7 +495,7 @@ def test_the_command_writes_page_and_scenario(dumbbell: Command) -> None:
     )  # fmt: skip
     assert output.code == 0, output.err
     assert unmeasured(line(output.out, "next to")) == snapshot(
-        "With Vegas the goodput next to a flow of CUBIC is less than a fifth of that with CUBIC. Regret N with 10 Mbit/s, RTT 40 ms, queue 2 BDP."
+        "With Vegas the goodput next to a flow of CUBIC is less than a fifth of that with CUBIC. Regret N with N Mbit/s, RTT 40 ms, queue 2 BDP, starts first."
     )
     page = Path("hunted/index.html").read_text()
     for heading in ("The scenario", "On the simulator", "Map of failures", "Course of the search"):

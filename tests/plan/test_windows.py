@@ -275,5 +275,5 @@ def test_datagrams_move_no_main_window(sampled: bool) -> None:
         "beside": Window.model_validate({"from": "start of udp", "to": "stop of udp"}),
     }
     values = taking.of_run(run, ["goodput_mbit_per_s", "goodput_mbit_per_s@beside"], windows)
-    assert values["goodput_mbit_per_s"] == pytest.approx(48.3, abs=0.05)
+    assert values["goodput_mbit_per_s"] == pytest.approx(48.2, abs=0.2)
     assert values["goodput_mbit_per_s@beside"] == pytest.approx(38.6, abs=0.2)

@@ -56,7 +56,7 @@ def take(run: result.Run, *quantities: Names, windows: WindowTables | None = Non
     Examples
     --------
     >>> dumbbell.take(run, "goodput[1]", "rtt_p95_ms@late")
-    goodput[1]: 5.461 Mbit/s, 0.01 s to 4 s
+    goodput[1]: 6.0359 Mbit/s, 0.01 s to 4 s
     rtt_p95_ms@late: 40.8 ms, 2.01 s to 4 s
     """
     known = arguments.run(run)

@@ -129,7 +129,7 @@ class Run(result.Run):
         Examples
         --------
         >>> run.measure("goodput[1]", "rtt_p95_ms")
-        goodput[1]: 5.461 Mbit/s, 0.01 s to 4 s
+        goodput[1]: 6.0359 Mbit/s, 0.01 s to 4 s
         rtt_p95_ms: 40.8 ms, 0.01 s to 4 s
         """
         return measuring.take(self, *quantities, windows=windows)
