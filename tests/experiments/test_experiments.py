@@ -20,7 +20,7 @@ from inline_snapshot import snapshot
 
 import small_study
 from browser import Browser
-from command_line import Command, assert_refused
+from command_line import Command, assert_refused, line
 from dumbbell import api
 from dumbbell.cli import commands
 from dumbbell.reports import study_page
@@ -481,6 +481,12 @@ def test_a_name_leads_to_a_study_that_was_run_by_its_path(
     assert {run["study"] for run in dumbbell("list", "runs", "--json").json} == {"small"}
     assert dumbbell("merge", "results", "--results", "others").code == 0
     assert dumbbell("claims", "small", "--results", "others").code == 0
+    assert "leads" not in dumbbell("run", "./elsewhere", *where).err
+    small_study.write(tmp_path / "another")
+    assert line(dumbbell("run", "./another", *where).err, "small leads") == snapshot(
+        "The name small leads to another from now on, no longer to elsewhere. Runs of both are in this folder; give one another name."
+    )
+    dumbbell("run", "./elsewhere", *where)
     # Another study took its place, and then nothing.
     text = Path("elsewhere/study.toml").read_text()
     Path("elsewhere/study.toml").write_text(text.replace('name = "small"', 'name = "tiny"', 1))

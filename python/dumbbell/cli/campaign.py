@@ -23,6 +23,7 @@ from dumbbell.execution.pools import Pool
 from dumbbell.plan.expanding import scenarios
 from dumbbell.plan.places import Places
 from dumbbell.reports import cost_table
+from dumbbell.results import plans
 from dumbbell.results.campaign import Campaign
 from dumbbell.results.results import Results
 from dumbbell.store import campaigns, failures
@@ -60,6 +61,15 @@ def run(
         say.print(progress.announcement(missing, at_once))
     runs = scenarios(campaign.planned)
     unfit.warn({name: code for run in runs for name, code in run.scenario.sources.items()})
+    displaced = plans.displaced_path(store, campaign.study.name, campaign.study.path)
+    if displaced is not None:
+        name, path = campaign.study.name, campaign.study.path
+        say.print(
+            f"The name {name} leads to {path} from now on, no longer to {displaced}. Runs of both "
+            "are in this folder; give one another name.",
+            soft_wrap=True,
+            markup=False,
+        )
     began_s = time.monotonic()
     tracker = Tracker(
         campaign.ordered,

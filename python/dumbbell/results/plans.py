@@ -109,6 +109,12 @@ def keep_path(store: Store, name: str, path: Path) -> None:
         staging.replace(kept_paths.file(name, store.root), kept_paths.content(path, store.root))
 
 
+def displaced_path(store: Store, name: str, path: Path) -> Path | None:
+    """Return the path of another study of a name, to which it will not lead any more."""
+    known = kept_paths.find(name, store.root)
+    return None if known is None or known.samefile(path) else known
+
+
 def recall(store: Store, study: str) -> tuple[Plan, ...]:
     """Return the plans of a study in a results folder, oldest first."""
     path = _file(store, study)
