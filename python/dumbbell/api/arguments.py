@@ -38,13 +38,15 @@ def scenario(value: object) -> ResolvedScenario:
         case ResolvedScenario():
             return value
         case Scenario():
-            return sampling.sampled(value).resolve()
+            unresolved = value
         case Mapping():
-            return sampling.sampled(Scenario.parse(plain(value, "scenario"))).resolve()
+            unresolved = Scenario.parse(plain(value, "scenario"))
         case str() | Path():
-            return sampling.sampled(Scenario.load(value)).resolve()
-    valid = "a scenario, the path of its file, or a mapping with the keys of the file"
-    raise wrong("scenario", value, "not a scenario", valid)
+            unresolved = Scenario.load(value)
+        case _:
+            valid = "a scenario, the path of its file, or a mapping with the keys of the file"
+            raise wrong("scenario", value, "not a scenario", valid)
+    return sampling.sampled(unresolved).resolve()
 
 
 def study(value: object, results: Store) -> Study:

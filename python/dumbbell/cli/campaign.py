@@ -56,10 +56,10 @@ def run(
     engines.runnable(engine)
     consent.asking(lambda meant: None if meant else campaign.check_size(jobs), large=large)
     at_once = parallelism.at_once(engine, jobs)
-    if engine.real_time:
-        missing = [run for run in scenarios(campaign.planned) if run.key not in campaign.stored]
-        say.print(progress.announcement(missing, at_once))
     runs = scenarios(campaign.planned)
+    if engine.real_time:
+        missing = [run for run in runs if run.key not in campaign.stored]
+        say.print(progress.announcement(missing, at_once))
     unfit.warn({name: code for run in runs for name, code in run.scenario.sources.items()})
     displaced = plans.displaced_path(store, campaign.study.name, campaign.study.path)
     if displaced is not None:
