@@ -363,6 +363,15 @@ def test_a_wrong_flow_is_refused(entry: dict[str, Any], key: str, problem: str) 
     assert_refused(table({"flow": [entry]}), f"flow.1.{key}", problem)
 
 
+def test_what_a_preset_file_lacks_is_no_value_of_the_scenario(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("parameters = { kept = 900 }\n")
+    data = table({"flow": [{"algorithm": "cubic@./mine.toml"}]})
+    with pytest.raises(InputError) as caught:
+        Scenario.parse(data, str(tmp_path / "a.toml"))
+    error = caught.value
+    assert (error.source, error.key, error.value) == ("./mine.toml", "algorithm", None)
+
+
 def test_an_application_lags_only_if_it_is_asked_to() -> None:
     assert "reading" not in tcp_of({})
     assert tcp_of(READS)["reading"] == {"rate_bps": 5_000_000, "block_bytes": 131_072}

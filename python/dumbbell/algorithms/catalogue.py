@@ -434,13 +434,13 @@ class PresetFile(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    algorithm: str
+    algorithm: str = Field(examples=["htcp"])
     """The algorithm whose parameters these are."""
 
     source: str = ""
     """Origin of the values."""
 
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, Any] = Field(examples=[{"delta_l": 500}])
     """Values of parameters; the others keep their initial values."""
 
 

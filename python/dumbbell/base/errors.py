@@ -88,17 +88,21 @@ class InputError(DumbbellError, ValueError):
             line += f"; valid: {self.valid}"
         return line
 
+    @property
+    def names_a_key(self) -> bool:
+        """Return True if the source is known and has keys: its key and value are of that file."""
+        return self.source is not None and self.source.endswith(".toml")
+
     def at(self, *, source: str | None = None, key: str | None = None) -> InputError:
         """Return the same error with its place filled in; `key` goes before its own.
 
         Where the source is known already and has keys, it is the whole key in it.
         """
-        is_whole = self.source is not None and self.source.endswith(".toml")
         whole = ".".join(part for part in (key, self.key) if part) or None
         return replace(
             self,
             source=self.source or source,
-            key=self.key if is_whole else whole,
+            key=self.key if self.names_a_key else whole,
             others=[other.at(source=source, key=key) for other in self.others],
         )
 

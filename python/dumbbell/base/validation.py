@@ -68,7 +68,8 @@ def _one(details: ErrorDetails, model: type[BaseModel]) -> InputError:
     original = details.get("ctx", {}).get("error")
     if isinstance(original, InputError):
         error = original.at(key=place.key)
-        if error.value is None and isinstance(value, str | int | float):
+        is_of_here = not error.names_a_key and isinstance(value, str | int | float)
+        if is_of_here and error.value is None:
             error.value = value
         return error
     return _translated(details, place)
