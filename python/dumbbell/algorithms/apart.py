@@ -80,8 +80,8 @@ class Limits(NamedTuple):
     cpu_s
         Processor time of one call, in seconds.
     processes
-        Processes and threads that it starts, compilers among them. There is no such limit where the
-        system grants no namespace of processes.
+        Processes and threads at the same time, compilers among them. There is no such limit where
+        the system grants no namespace of processes.
     """
 
     memory_bytes: int = 2_000_000_000
