@@ -69,6 +69,8 @@ pub(crate) struct Opening {
     is_repeated: bool,
     /// True for a SYN/ACK.
     is_reply: bool,
+    /// True if the capture cut its options.
+    is_cut: bool,
     window_scale: Option<u8>,
     max_segment_bytes: Option<u16>,
 }
@@ -414,9 +416,12 @@ impl Direction {
         }
     }
 
-    /// Scale of the receiver's windows; none: the handshake is not in the capture.
+    /// Scale of the receiver's windows; none: the handshake is not in the capture, or cut.
     fn window_scale(&self) -> Option<u8> {
         let (opening, answer) = (self.opening.as_ref()?, self.answered_opening.as_ref()?);
+        if [opening, answer].iter().any(|it| it.is_cut && it.window_scale.is_none()) {
+            return None;
+        }
         // Both sides must offer it (RFC 7323, section 2.2). A scale above 14 counts as 14 (section
         // 2.3).
         Some(opening.window_scale.and(answer.window_scale).unwrap_or(0).min(14))
@@ -526,6 +531,7 @@ fn open(opening: &mut Option<Opening>, packet: &Seen, now: Moment) {
         seen_ns: now.time_ns,
         is_repeated,
         is_reply: packet.acknowledgement.is_some(),
+        is_cut: packet.is_cut,
         window_scale: packet.window_scale,
         max_segment_bytes: packet.max_segment_bytes,
     });

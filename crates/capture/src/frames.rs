@@ -64,6 +64,8 @@ pub(crate) struct Seen {
     pub acknowledgement: Option<u32>,
     pub payload_bytes: u32,
     pub syn: bool,
+    /// True if the capture cut its options.
+    pub is_cut: bool,
     /// The header's window field, not scaled.
     pub window: u16,
     pub timestamps: Option<Timestamps>,
@@ -216,6 +218,7 @@ fn seen(frame: &Frame, network: &Network, tcp: &TcpSlice, data_offset: u8) -> Se
         acknowledgement: (tcp.ack() && !tcp.rst()).then(|| tcp.acknowledgment_number()),
         payload_bytes: network.segment_bytes.saturating_sub(u32::from(data_offset) * 4),
         syn: tcp.syn(),
+        is_cut: tcp.data_offset() < data_offset,
         window: tcp.window_size(),
         timestamps: None,
         max_segment_bytes: None,

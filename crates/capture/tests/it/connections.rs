@@ -116,14 +116,15 @@ fn the_receivers_view_knows_the_same_round_trip() {
     assert_eq!(connection.rtt_min_ns, Some(RTT));
 }
 
-/// Our capture as older tools write it: Ethernet frames, and times in us.
-fn as_pcap(file: &[u8]) -> Vec<u8> {
+/// Our capture as older tools write it: Ethernet frames of at most so many bytes, and times in us.
+fn as_pcap(file: &[u8], most: usize) -> Vec<u8> {
     let header = PcapHeader { datalink: DataLink::ETHERNET, ..PcapHeader::default() };
     let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
     let mut reader = PcapNgReader::new(file).unwrap();
     while let Some(block) = reader.next_block() {
         if let Block::EnhancedPacket(packet) = block.unwrap() {
-            let frame = [&[0; 12][..], &[0x08, 0x00], &packet.data].concat();
+            let mut frame = [&[0; 12][..], &[0x08, 0x00], &packet.data].concat();
+            frame.truncate(most);
             let length = packet.original_len + 14;
             writer.write_packet(&PcapPacket::new(packet.timestamp, length, &frame)).unwrap();
         }
@@ -134,7 +135,8 @@ fn as_pcap(file: &[u8]) -> Vec<u8> {
 #[test]
 fn both_formats_say_the_same() {
     for file in &*VIEWS {
-        let [new, old] = [read(file), read(&as_pcap(file))].map(|mut it| it.connections.remove(0));
+        let [new, old] =
+            [read(file), read(&as_pcap(file, usize::MAX))].map(|mut it| it.connections.remove(0));
         assert_eq!((new.segments, new.again, new.place), (old.segments, old.again, old.place));
         assert!(new.start_ns.abs_diff(old.start_ns) <= 1000);
         assert_eq!(new.steps.delivered_bytes, old.steps.delivered_bytes);
@@ -142,6 +144,17 @@ fn both_formats_say_the_same() {
         for (one, other) in new.steps.rtt_mean_ns.iter().zip(&old.steps.rtt_mean_ns) {
             assert!(one.unwrap_or(0).abs_diff(other.unwrap_or(0)) <= 1000, "{one:?} {other:?}");
         }
+    }
+}
+
+#[test]
+fn a_window_is_unknown_if_its_scale_was_cut() {
+    // Ethernet, IP and TCP take 54 bytes. The scale is behind other options of the handshake.
+    let known = [(usize::MAX, true), (66, false), (54, false)];
+    for (most, is_known) in known {
+        let capture = read(&as_pcap(&VIEWS[0], most));
+        let windows = &capture.connections[0].steps.window_bytes;
+        assert_eq!(windows.iter().any(Option::is_some), is_known, "{most} bytes");
     }
 }
 
@@ -168,8 +181,8 @@ fn what_is_no_capture_is_refused() {
 #[test]
 fn a_second_connection_between_the_same_ports_is_another_one() {
     let [file, _] = &*VIEWS;
-    let mut twice = as_pcap(file);
-    let again = as_pcap(file);
+    let mut twice = as_pcap(file, usize::MAX);
+    let again = as_pcap(file, usize::MAX);
     twice.extend(&again[24..]);
     // The second connection begins with the same numbers, so only the SYN distinguishes it. All of
     // the first is in the capture.
@@ -189,7 +202,7 @@ proptest! {
         let _ = tried(&bytes);
         let mut file = VIEWS[usize::from(is_new)].clone();
         if !is_new {
-            file = as_pcap(&file);
+            file = as_pcap(&file, usize::MAX);
         }
         for (place, byte) in changes {
             let place = place.index(file.len());
