@@ -566,6 +566,10 @@ def test_from_the_overview_to_two_runs(address: str, tab: Browser) -> None:
     tab.evaluate("document.querySelector('#studies a').click()")
     tab.wait("document.querySelectorAll('#runs tbody tr').length === 16")
     assert tab.evaluate("document.querySelector('#search').value") == "study=small"
+    hidden = (
+        "(list => list.scrollWidth - list.clientWidth)(document.querySelector('#list .scroll'))"
+    )
+    assert tab.evaluate(hidden) == 0, "all columns are visible"
     type_words(tab, "algorithm=highspeed rate=0.01gbit rtt=0.04s duration=0.2m")
     tab.wait("document.querySelectorAll('#runs tbody tr').length === 2")
     type_words(tab, "buffer=50%bdp edge_jitter=1000us algorithm=reno")
