@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from inline_snapshot import snapshot
 
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.engines.result import Run
@@ -153,6 +154,14 @@ def test_the_responsiveness_of_an_empty_path_is_that_of_its_round_trip() -> None
     assert taking.take(view_of(run), parse("foreign_rtt_ms")) == pytest.approx(alone_ms, rel=1e-3)
     rpm = taking.take(view_of(run), parse("responsiveness_rpm"))
     assert rpm == pytest.approx(60 / (alone_ms / 1000), rel=1e-3)
+
+
+def test_flows_that_end_do_not_end_the_window_of_responsiveness() -> None:
+    flows = [{"algorithm": "cubic"}, {"algorithm": "cubic", "start": "2s", "stop": "4s"}, CALL]
+    note = request_totals.responsiveness(ran(flows)).note
+    assert note.partition(",")[2] == snapshot(
+        " from when the last TCP flow has started: 2 s to 10 s."
+    )
 
 
 def test_load_makes_a_path_less_responsive_unless_queues_are_apart() -> None:

@@ -115,5 +115,8 @@ def responsiveness(run: Run) -> Totals:
     values = (rpm, foreign_rtt_ms(flows), loaded_rtt_ms(flows))
     rows = (("all flows", *(number(value, 4) for value in values)),)
     where = window(span.start_ns / NS_PER_S, span.end_ns / NS_PER_S)
-    note = f"As draft-ietf-ippm-responsiveness defines it, while all flows are on: {where}."
+    note = (
+        "As draft-ietf-ippm-responsiveness defines it, from when the last TCP flow has started: "
+        f"{where}."
+    )
     return Totals(heads, () if rpm is None else rows, note=note)
