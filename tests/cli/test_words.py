@@ -353,6 +353,13 @@ def test_a_narrow_terminal_has_a_line_for_each_claim(
     assert [row.split()[0] for row in rows] == ["A01", "A02", "A03"]
     assert max(map(len, rows)) <= 60
     assert hint == snapshot("Evidence of one: dumbbell claims small CLAIM")
+    elsewhere = dumbbell("claims", "small", "--results", "else where")
+    assert [elsewhere.err.strip().rpartition("; ")[2], elsewhere.out.splitlines()[3]] == snapshot(
+        [
+            "dumbbell run small --results 'else where'",
+            "Evidence of one: dumbbell claims small CLAIM --results 'else where'",
+        ]
+    )
     whole = dumbbell("claims", "small", "A02")
     assert "A03" not in whole.out
     assert "… " not in whole.out

@@ -240,12 +240,16 @@ def _print(results: Results, judged: Sequence[ClaimResult], *, brief: bool, whol
     if whole:
         _show_whole(judged)
         return
+    from dumbbell.cli import outcomes
+    from dumbbell.engines import engines
+
     table_of_all = _table(judged)
     if not brief and fits(table_of_all):
         print_table(table_of_all)
         return
     print_lines(_brief(judged), (_STATED,))
-    print(f"Evidence of one: dumbbell claims {quoted(results.study.called)} CLAIM")
+    options = engines.option(results.engine) + outcomes.of_folder(results.store.root)
+    print(f"Evidence of one: dumbbell claims {quoted(results.study.called)} CLAIM{options}")
 
 
 def _show_whole(judged: Sequence[ClaimResult]) -> None:

@@ -20,6 +20,9 @@ def tell_counts(
 
 def tell_place(study: str, results: Path, engine: str = "") -> None:
     """Say how to see the pages of a study; `engine` is the option that names its engine."""
-    where = engine
-    where += f" --results {quoted(results)}" if results != DEFAULT_RESULTS else ""
-    say.print(f"See it: dumbbell open {study}{where}", soft_wrap=True)
+    say.print(f"See it: dumbbell open {study}{engine}{of_folder(results)}", soft_wrap=True)
+
+
+def of_folder(results: Path) -> str:
+    """Return the option that names a results folder, if it is another than by default."""
+    return f" --results {quoted(results)}" if results != DEFAULT_RESULTS else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dumbbell.base.errors import InputError
 from dumbbell.base.shell import quoted
+from dumbbell.cli import outcomes
 from dumbbell.cli.output import say
 from dumbbell.engines import engines
 from dumbbell.engines.choices import EngineName
@@ -28,7 +29,10 @@ def runs_of(study: str, folder: Path, engine: EngineName) -> Results:
         raise InputError(
             f"holds no run of {study} by this engine ({results.engine.identity})",
             source=str(folder),
-            valid=f"{_run_command(study, results.engine)}, or --results FOLDER",
+            valid=(
+                f"{_run_command(study, results.engine)}{outcomes.of_folder(folder)}, "
+                "or --results FOLDER"
+            ),
         )
     return results
 
@@ -39,7 +43,7 @@ def results_of(study: str, folder: Path, engine: EngineName) -> Results:
     if results.is_empty:
         say.print(
             f"{folder} holds no run of {study} by this engine ({results.engine.identity}); "
-            f"{_run_command(study, results.engine)}",
+            f"{_run_command(study, results.engine)}{outcomes.of_folder(folder)}",
             soft_wrap=True,
         )
     return results

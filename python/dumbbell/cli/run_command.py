@@ -101,7 +101,7 @@ def run(
     separate study, drawn next to the original.
     """
     from dumbbell.cli import campaign as shown
-    from dumbbell.cli import consent, slurm_script
+    from dumbbell.cli import consent, outcomes, slurm_script
     from dumbbell.cli.workers import workers
     from dumbbell.engines import engines
     from dumbbell.execution.shards import Shard
@@ -157,8 +157,7 @@ def run(
         _say_undecided(left, at_most or AT_MOST)
     if outcome.failed or outcome.invalid:
         raise typer.Exit(1)
-    where_from = engines.option(chosen)
-    where_from += f" --results {quoted(results)}" if results != DEFAULT_RESULTS else ""
+    where_from = engines.option(chosen) + outcomes.of_folder(results)
     say.print(
         f"Results are in {results}. Next: dumbbell report {quoted(study)}{where_from}",
         soft_wrap=True,
