@@ -52,6 +52,12 @@ def test_all_settings_windows_ways_formulas_curves_and_series_are_listed() -> No
     assert all(f"| `{name}` |" in part("Series over time") for name in series.SERIES)
 
 
+def test_settings_show_the_default_rather_than_an_example() -> None:
+    _, _, short_term = part("Settings").partition("### `[settings.short_term]`")
+    interval = next(line for line in short_term.splitlines() if line.startswith("| `interval` |"))
+    assert interval.endswith("| `1s` |")
+
+
 def test_no_row_lacks_a_description() -> None:
     assert ROWS
     for row in ROWS:

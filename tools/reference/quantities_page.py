@@ -11,6 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from dumbbell.base import markdown
+from dumbbell.base.units import format_time
 from dumbbell.plan import settings
 from dumbbell.plan.settings import Settings
 from dumbbell.quantities import registry, series
@@ -94,8 +95,10 @@ def _settings(name: str, kind: type[Settings]) -> str:
 
 
 def _keys(kind: type[BaseModel]) -> Iterator[tuple[str, ...]]:
+    described = kind.model_json_schema()["properties"]
     for key, field in kind.model_fields.items():
-        shown: Any = field.examples[0] if field.examples else field.default
+        is_time = described[key].get("format") == "time"
+        shown: Any = format_time(field.default) if is_time else field.default
         yield f"`{key}`", field.description or "", f"`{shown}`"
 
 
