@@ -6,7 +6,8 @@
  *   rules   calls that no stack would make, to be built with the address and undefined
  *           behaviour sanitizers, which end it where a file leaves C's rules
  *   limits  calls as a stack makes them, on odd paths: a window of zero or beyond the
- *           clamp, or a write to a field that an algorithm may only read
+ *           clamp, a write to a field that an algorithm may only read, or a pacing rate
+ *           without CC_NEEDS_PACING
  *   repeat  the same calls twice: they must end in the same bytes
  *
  * Calls are made in a child, so that the parent survives an algorithm's faults. A failing
@@ -49,7 +50,7 @@ static const u32 *const state_bytes[] = {ALGORITHMS};
 
 enum part { RULES, LIMITS, REPEAT };
 
-enum fault { NONE, CRASH, ENDLESS, ZERO, BEYOND, ANSWER, FOREIGN, DIFFERENT };
+enum fault { NONE, CRASH, ENDLESS, ZERO, BEYOND, ANSWER, FOREIGN, UNPACED, DIFFERENT };
 
 /* A play: its steps are seeds from which their arguments are drawn. */
 struct play {
@@ -192,6 +193,12 @@ static void judge(struct world *world, const struct cc_conn *before, const char 
 			"%s writes to a field of cc_conn that it may only read (those "
 			"behind the first block)",
 			hook, 0);
+	if (conn->pacing_rate_bytes_per_s != before->pacing_rate_bytes_per_s &&
+	    !(world->play->algorithm->flags & CC_NEEDS_PACING))
+		record_fault(UNPACED,
+			     "%s sets a pacing rate without CC_NEEDS_PACING, so the "
+			     "kernel ignores it",
+			     hook, 0);
 	if (!conn->cwnd_segs)
 		record_fault(ZERO, "%s leaves a window of 0 segments", hook, 0);
 	if (conn->cwnd_segs > conn->cwnd_clamp_segs)

@@ -165,6 +165,11 @@ fn the_fuzzer_finds_what_breaks_the_rules_and_shortens_it() {
     let message =
         fuzzed("cc_grow(conn, counter + params->gain); *(u32 *)&conn->srtt_us = 5;", Part::Limits);
     assert!(message.starts_with("cong_avoid writes to a field of cc_conn"), "{message}");
+    let message = fuzzed("conn->pacing_rate_bytes_per_s = ++counter;", Part::Limits);
+    assert!(
+        message.starts_with("cong_avoid sets a pacing rate without CC_NEEDS_PACING"),
+        "{message}"
+    );
     let message = fuzzed("cc_grow(conn, ++counter % 2 + 1);", Part::Repeat);
     assert!(message.starts_with("the same calls end in other bytes the second time"), "{message}");
 }
