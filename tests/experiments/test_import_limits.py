@@ -15,7 +15,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.base.units import parse_rate, parse_time
 from dumbbell.experiments.imports import fitting, limits, playing, reading
 from dumbbell.experiments.imports.fitting import Path as Fitted
-from dumbbell.experiments.imports.measurement import SAMPLES, MeasuredFlow
+from dumbbell.experiments.imports.measurement import SAMPLES, MeasuredFlow, Measurement
 from measured_files import iperf3, stream, written
 
 BYTES = 1_375_000
@@ -114,6 +114,24 @@ def test_an_ack_that_a_timer_delays_is_no_queue(rtt_ms: float, fills: bool) -> N
         "1", "cubic", 0.0, 4.0, samples, segments=30_000, retransmitted=0, rtt_min_ms=100.0
     )
     assert limits.signs([flow], 100.0, given=False).fills is fills
+
+
+def test_losses_without_round_trips_have_no_known_cause() -> None:
+    rows = [
+        {"time_s": at / 10, "goodput_mbit_per_s": 80.0, "retransmitted": 1.0} for at in range(40)
+    ]
+    samples = pl.DataFrame(rows, schema=SAMPLES)
+    flow = MeasuredFlow("1", "cubic", 0.0, 4.0, samples, segments=30_000, retransmitted=40)
+    path = fitting.path(Measurement(Path("data.pcap"), "pcap", 4.0, [flow]), {"rtt": "40ms"})
+    assert [path.limits[0].kind, path.limits[0].why, path.loss.why] == snapshot(
+        [
+            "unknown",
+            "segments were lost, and no RTTs show whether packets waited",
+            "0.0013 of the segments were sent again; no RTTs show whether a full queue explains it",
+        ]
+    )
+    assert not path.loss.is_shown
+    assert parse_rate(path.rate.value) < 90e6, "there is no evidence that it is more"
 
 
 def test_an_application_that_pauses_does_so_in_the_scenario(tmp_path: Path) -> None:

@@ -254,6 +254,9 @@ class _Side:
                 valid="`loss`, the share that the path loses; or another test",
             )
         again = f"{share:.2g} of the segments were sent again"
+        if self.shown.full_ms is None:
+            why = f"{again}; no RTTs show whether a full queue explains it"
+            return Fitted(f"{share:.2g}", why, is_shown=False)
         if not self.shown.fills:
             return Fitted(f"{share:.2g}", f"{again} while hardly anything waited")
         if is_short:

@@ -141,6 +141,8 @@ def _path(flow: MeasuredFlow, shown: Signs, algorithm: str | None, source: str) 
     if shown.fills and not _met_nothing(flow, shown):
         return Limit("path", "packets waited at the bottleneck")
     if shown.lost_share and flow.retransmitted != 0:
+        if shown.full_ms is None:
+            return Limit("unknown", "segments were lost, and no RTTs show whether packets waited")
         return Limit("losses", "segments were lost while hardly anything waited")
     if family(flow, algorithm, source) in _BY_DELAY:
         return Limit("path", f"nothing was lost, but {algorithm or flow.algorithm} goes by delay")
