@@ -196,6 +196,7 @@ def test_a_script_that_is_none_is_refused() -> None:
         ("parameter kept 1", '"kept": unknown parameter of reno (did you mean "kept_ecn"?)'),
         ("parameter kept_ecn 2000", "2000: outside the limits of reno's parameter kept_ecn"),
         ("start window 10", '"window": unknown option of this step'),
+        ("start mss 0", '"0": no number of bytes; valid: 1 to'),
         ("ack 11", "reno.expect:2: ack: is about 11 segments, but 10 are in flight"),
         ("loss 11", "reno.expect:2: loss: is about 11 segments, but 10 are in flight"),
         ("recovered", "there is nothing to recover from"),

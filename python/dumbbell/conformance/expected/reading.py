@@ -162,11 +162,15 @@ def _number(word: str) -> int:
     return int(word)
 
 
-def _count(word: str) -> int:
+def _count(word: str, of: str = "segments") -> int:
     number = _number(word)
     if not 1 <= number <= SSTHRESH_INFINITE:
-        raise InputError("no number of segments", value=word, valid=f"1 to {SSTHRESH_INFINITE}")
+        raise InputError(f"no number of {of}", value=word, valid=f"1 to {SSTHRESH_INFINITE}")
     return number
+
+
+def _bytes(word: str) -> int:
+    return _count(word, "bytes")
 
 
 def _times(word: str) -> int:
@@ -206,7 +210,7 @@ _START: Final[Mapping[str, tuple[str, Read | None]]] = {
     "ssthresh": ("ssthresh_segs", _threshold),
     "clamp": ("clamp_segs", _count),
     "rtt": ("rtt_us", _rtt_us),
-    "mss": ("mss_bytes", _count),
+    "mss": ("mss_bytes", _bytes),
     "at": ("at_us", _time_us),
     "random": ("random", _number),
 }
