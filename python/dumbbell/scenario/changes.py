@@ -164,6 +164,7 @@ def blamed(error: InputError, changes: Sequence[Change]) -> InputError:
     key = error.key or ""
     is_ours = any(key == ours or key.startswith(f"{ours}.") for ours in keys)
     others = [blamed(other, changes) for other in error.others]
-    if is_ours:
+    is_in_code = ".c:" in (error.source or "")  # the line of a C file says more than the option
+    if is_ours and not is_in_code:
         return replace(error, source=None, key=f"{KEY}.{key}", others=others)
     return replace(error, others=others)
