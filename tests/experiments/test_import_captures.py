@@ -199,6 +199,33 @@ def test_a_delayed_acknowledgement_is_no_queue(tmp_path: Path) -> None:
     assert flow.samples["rtt_high_ms"].max() == pytest.approx(40, abs=0.01)
 
 
+def test_a_delayed_acknowledgement_is_no_queue_while_more_is_in_flight(tmp_path: Path) -> None:
+    thin = replace(PLAIN, rtt_s=0.2, gap_s=0.06, delayed=frozenset(range(1, 400, 3)))
+    samples = only(read(tmp_path, pcap(thin.seen(0)))).samples
+    assert samples["rtt_high_ms"].max() == pytest.approx(200, abs=0.01)
+
+
+def test_a_queue_that_fills_at_once_is_seen(tmp_path: Path) -> None:
+    """Its acknowledgements come later from one on, each of a single segment."""
+    late = replace(PLAIN, rtt_s=0.2, gap_s=0.06, delayed=frozenset(range(100, 400)))
+    samples = only(read(tmp_path, pcap(late.seen(0)))).samples
+    assert samples["rtt_high_ms"].max() == pytest.approx(240, abs=0.01)
+
+
+@pytest.mark.parametrize(("distance", "is_sorted"), [(3, True), (600, True), (4500, False)])
+def test_packets_stored_out_of_order_are_sorted(
+    tmp_path: Path, distance: int, is_sorted: bool
+) -> None:
+    """Several interfaces in one file are not in order of time."""
+    seen = replace(PLAIN, segments=3000, gap_s=0.0001).seen(0)
+    plain = read(tmp_path, pcap(seen))
+    moved = next(at for at in range(1000, 1100) if seen[at].payload)
+    seen.insert(moved + distance, seen.pop(moved))
+    measured = read(tmp_path, pcap(seen), "mixed.pcap")
+    assert (measured.notes == plain.notes) is is_sorted
+    assert any("reordercap" in note for note in measured.notes) is not is_sorted
+
+
 @pytest.mark.parametrize("place", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("has_timestamps", [False, True])
 def test_reordering_is_told_from_loss(tmp_path: Path, place: float, has_timestamps: bool) -> None:

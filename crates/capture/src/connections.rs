@@ -22,6 +22,9 @@ const PARTS_MAX: usize = 1 << 19;
 /// Longest time by which packets are stored out of order. If time goes back further, the clock was
 /// set.
 const CLOCK_NS: i128 = 1_000_000_000;
+/// Packets that wait for earlier ones that are stored behind them, as in files of several
+/// interfaces.
+const WAITING_PACKETS: usize = 4096;
 /// Longest time between a packet and its copy, with at most as many others between them as the
 /// queue holds.
 const COPY_NS: u64 = 1_000_000;
@@ -44,6 +47,9 @@ pub struct Capture {
     pub unknown_link: Option<u32>,
     /// Number of times that the clock was set back. Time continues from there.
     pub clock_steps: u64,
+    /// Packets that are stored too far behind later ones to be sorted. They count as of the time of
+    /// the latest.
+    pub too_late: u64,
     /// True if the file ends within a packet.
     pub is_cut: bool,
     /// Length of a step, in ns.
@@ -76,7 +82,7 @@ pub fn connections(
 ) -> Result<Capture, ReadError> {
     let mut followed = Followed::new(options.step_ns);
     let is_cut = records::read(file, may_continue, &mut |frame| followed.frame(frame))?;
-    Ok(Capture { is_cut, ..followed.finish(options.least_share) })
+    Ok(Capture { is_cut, ..followed.finish(options.least_share)? })
 }
 
 type Ends = (SocketAddr, SocketAddr);
@@ -85,6 +91,7 @@ struct Followed {
     capture: Capture,
     step_ns: NonZeroU64,
     clock: Clock,
+    waiting: Waiting,
     copies: Copies,
     directions: Vec<Direction>,
     /// The newest direction from one address to another.
@@ -98,6 +105,7 @@ impl Followed {
             capture: Capture::default(),
             step_ns,
             clock: Clock::default(),
+            waiting: Waiting::default(),
             copies: Copies::default(),
             directions: Vec::new(),
             newest: BTreeMap::new(),
@@ -120,8 +128,18 @@ impl Followed {
     }
 
     fn packet(&mut self, packet: &Seen) -> Result<(), ReadError> {
-        let time_ns = self.clock.time_ns(packet.time_ns);
         self.capture.packets += 1;
+        self.waiting.push(self.clock.time_ns(packet.time_ns), *packet);
+        if self.waiting.len() > WAITING_PACKETS { self.next() } else { Ok(()) }
+    }
+
+    /// Take the earliest packet that waits.
+    fn next(&mut self) -> Result<(), ReadError> {
+        let Some((time_ns, packet)) = self.waiting.pop() else { return Ok(()) };
+        self.take(&packet, time_ns)
+    }
+
+    fn take(&mut self, packet: &Seen, time_ns: u64) -> Result<(), ReadError> {
         if self.copies.is_one(packet) {
             self.capture.copies += 1;
             return Ok(());
@@ -185,7 +203,10 @@ impl Followed {
         self.parts = self.directions.iter().map(Direction::parts).sum();
     }
 
-    fn finish(mut self, least_share: f64) -> Capture {
+    fn finish(mut self, least_share: f64) -> Result<Capture, ReadError> {
+        while self.waiting.len() > 0 {
+            self.next()?;
+        }
         let carried = self.directions.iter().filter_map(|it| Some((it, it.connection()?)));
         let mut carried: Vec<_> = carried.collect();
         let whole: u64 = carried.iter().map(|(_, it)| it.delivered_bytes).sum();
@@ -198,13 +219,41 @@ impl Followed {
             .map(|(direction, connection)| Connection { steps: direction.steps(), ..connection })
             .collect();
         connections.sort_by_key(|it| (it.start_ns, it.sender, it.receiver));
-        Capture {
+        Ok(Capture {
             connections,
             duration_ns: self.clock.latest_ns.unwrap_or(0),
             clock_steps: self.clock.steps,
+            too_late: self.waiting.too_late,
             step_ns: self.step_ns.get(),
             ..self.capture
-        }
+        })
+    }
+}
+
+/// Sorts packets by time, as far as they are stored out of order. Packets of equal time keep theirs.
+#[derive(Default)]
+struct Waiting {
+    by_time: BTreeMap<(u64, u64), Seen>,
+    pushed: u64,
+    popped_ns: u64,
+    too_late: u64,
+}
+
+impl Waiting {
+    fn len(&self) -> usize {
+        self.by_time.len()
+    }
+
+    fn push(&mut self, time_ns: u64, packet: Seen) {
+        self.pushed += 1;
+        self.by_time.insert((time_ns, self.pushed), packet);
+    }
+
+    fn pop(&mut self) -> Option<(u64, Seen)> {
+        let ((time_ns, _), packet) = self.by_time.pop_first()?;
+        self.too_late += u64::from(time_ns < self.popped_ns);
+        self.popped_ns = self.popped_ns.max(time_ns);
+        Some((self.popped_ns, packet))
     }
 }
 
@@ -228,8 +277,8 @@ impl Clock {
             self.shift_ns = i128::from(latest_ns) - captured_ns;
             self.steps += 1;
         }
-        let time_ns = u64::try_from(captured_ns + self.shift_ns).unwrap_or(0).max(latest_ns);
-        self.latest_ns = Some(time_ns);
+        let time_ns = u64::try_from(captured_ns + self.shift_ns).unwrap_or(0);
+        self.latest_ns = Some(latest_ns.max(time_ns));
         time_ns
     }
 }

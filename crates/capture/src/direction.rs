@@ -106,6 +106,10 @@ pub(crate) struct Direction {
     start_ns: Option<u64>,
     end_ns: u64,
     shortest: Shortest,
+    /// The latest round trip up to an acknowledgement, delayed ones left out.
+    latest_there_ns: Option<u64>,
+    /// True if the latest one was left out.
+    left_out: bool,
     parts: Parts,
 }
 
@@ -148,6 +152,8 @@ impl Direction {
             start_ns: None,
             end_ns: 0,
             shortest: Shortest::default(),
+            latest_there_ns: None,
+            left_out: false,
             parts: Parts::default(),
         }
     }
@@ -307,7 +313,7 @@ impl Direction {
             (Some(timestamps), Some(latest)) if timestamps.value != latest => {
                 ahead(timestamps.value, latest) < 0
             }
-            _ => open_ns < self.shortest.here_ns.map_or(REORDERED_NS, |ns| ns / 2),
+            _ => open_ns <= self.shortest.here_ns.map_or(REORDERED_NS, |ns| ns / 2),
         }
     }
 
@@ -393,12 +399,29 @@ impl Direction {
         }
         let part_ns = now.time_ns.saturating_sub(newest_ns);
         self.shortest.there(part_ns);
-        // A receiver delays the acknowledgement of a single segment.
-        let is_single = arrived == 1 && self.outstanding.is_empty();
-        let least_ns = self.shortest.there_ns.unwrap_or(0);
-        if !is_single || part_ns < least_ns.saturating_add(DELAYED_NS) {
+        self.left_out = arrived == 1 && self.is_delayed(part_ns);
+        if !self.left_out {
+            self.latest_there_ns = Some(part_ns);
             self.parts.at(now.number).there.add(part_ns);
         }
+    }
+
+    /// Return true if the acknowledgement of a single segment came so late that its receiver
+    /// delayed it.
+    fn is_delayed(&self, part_ns: u64) -> bool {
+        let least_ns = self.shortest.there_ns.unwrap_or(0);
+        let usual_ns = match self.latest_there_ns {
+            // The receiver waited for the next segments. A path that slows down does so for more
+            // than one acknowledgement.
+            Some(latest_ns) if !self.outstanding.is_empty() => {
+                if self.left_out {
+                    return false;
+                }
+                latest_ns
+            }
+            _ => least_ns,
+        };
+        part_ns >= usual_ns.saturating_add(DELAYED_NS)
     }
 
     /// Note the timestamp of an acknowledgement, which data will echo.

@@ -118,6 +118,10 @@ fn the_receivers_view_knows_the_same_round_trip() {
 
 /// Our capture as older tools write it: Ethernet frames of at most so many bytes, and times in us.
 fn as_pcap(file: &[u8], most: usize) -> Vec<u8> {
+    as_later_pcap(file, most, Duration::ZERO)
+}
+
+fn as_later_pcap(file: &[u8], most: usize, later: Duration) -> Vec<u8> {
     let header = PcapHeader { datalink: DataLink::ETHERNET, ..PcapHeader::default() };
     let mut writer = PcapWriter::with_header(Vec::new(), header).unwrap();
     let mut reader = PcapNgReader::new(file).unwrap();
@@ -126,7 +130,8 @@ fn as_pcap(file: &[u8], most: usize) -> Vec<u8> {
             let mut frame = [&[0; 12][..], &[0x08, 0x00], &packet.data].concat();
             frame.truncate(most);
             let length = packet.original_len + 14;
-            writer.write_packet(&PcapPacket::new(packet.timestamp, length, &frame)).unwrap();
+            let time = packet.timestamp + later;
+            writer.write_packet(&PcapPacket::new(time, length, &frame)).unwrap();
         }
     }
     writer.into_writer()
@@ -182,7 +187,7 @@ fn what_is_no_capture_is_refused() {
 fn a_second_connection_between_the_same_ports_is_another_one() {
     let [file, _] = &*VIEWS;
     let mut twice = as_pcap(file, usize::MAX);
-    let again = as_pcap(file, usize::MAX);
+    let again = as_later_pcap(file, usize::MAX, Duration::from_secs(100));
     twice.extend(&again[24..]);
     // The second connection begins with the same numbers, so only the SYN distinguishes it. All of
     // the first is in the capture.

@@ -72,6 +72,7 @@ class _Capture(msgspec.Struct):
     unknown: int
     unknown_link: int | None
     clock_steps: int
+    too_late: int
     is_cut: bool
     step_ns: int
     left_out: int
@@ -155,6 +156,11 @@ def _notes(capture: _Capture, *, is_cut: bool) -> Iterator[str]:
         yield f"{capture.copies:,} packets were captured twice, and count once"
     if capture.clock_steps:
         yield f"the clock was set back {capture.clock_steps} times: time continues from there"
+    if capture.too_late:
+        yield (
+            f"{capture.too_late:,} packets are stored far behind later ones, which falsifies"
+            " retransmissions and RTTs: sort the file with `reordercap FILE SORTED`"
+        )
     if capture.left_out:
         share = f"{_LEAST_SHARE:.0%}"
         yield f"{capture.left_out:,} connections with less than {share} of all bytes are left out"
