@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 import short_checklist
 from command_line import sentence
@@ -24,10 +24,14 @@ def _short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def checklist(*words: str) -> tuple[int, str]:
-    result = CliRunner().invoke(
+def invoked(*words: str) -> Result:
+    return CliRunner().invoke(
         app, ["checklist", *words, "--quick"], env={"COLUMNS": "80", "NO_COLOR": "1"}
     )
+
+
+def checklist(*words: str) -> tuple[int, str]:
+    result = invoked(*words)
     return result.exit_code, result.stdout
 
 
@@ -60,8 +64,9 @@ def test_a_baseline_forgives_what_failed_before() -> None:
     assert verdicts == {"S03": "expectation failed", "M03": "expectation met"}
     assert checklist("bbr", "--baseline", "base.json")[0] == 0
     Path("base.json").write_text(json.dumps(dict.fromkeys(verdicts, "expectation met")))
-    code, _ = checklist("bbr", "--baseline", "base.json")
-    assert code == 1
+    worse = invoked("bbr", "--baseline", "base.json")
+    assert worse.exit_code == 1
+    assert "worse: 5.1.3 high-loss (before expectation met, now" in worse.stderr
     assert checklist("bbr", "--baseline", "base.json", "--clauses", "no-feedback")[0] == 0
     assert checklist("bbr", "--baseline", "base.json", "--clauses", "high-loss")[0] == 1
 

@@ -158,6 +158,14 @@ def test_what_is_expected(expected: str, words: str | None) -> None:
         assert misses(text) == ([] if words is None else [words])
 
 
+def test_a_case_that_expects_nothing_is_not_met(tmp_path: Path) -> None:
+    script = tmp_path / f"reno{SUFFIX}"
+    script.write_text("case growth\nack 1\nexpect cwnd 11\ncase nothing\nack 1\n")
+    (row,) = rows.rows(catalogue.algorithm("reno"), script)
+    assert row.verdict is Verdict.FAILED
+    assert f"{script}:4: the case 'nothing' expects nothing" in row.message
+
+
 def test_a_script_that_is_none_is_refused() -> None:
     assert [refused(lines) for lines in ("", "ack 1", "case")] == snapshot(
         [

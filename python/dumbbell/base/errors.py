@@ -223,7 +223,7 @@ def printable(text: str) -> str:
 
 def refused(file: str | None, line: int | None, cause: str) -> InputError:
     """Return what the core has against a user's algorithm, as an error of ours."""
-    return InputError(printable(cause), source=f"{file}:{line}" if file and line else file)
+    return InputError(printable(cause), source=file, line=line if file else None)
 
 
 def as_toml(value: Any) -> str:

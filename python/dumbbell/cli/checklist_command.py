@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -192,8 +192,10 @@ def checklist(
     if clauses is not None:
         before = {claim: verdict for claim, verdict in before.items() if claim in verdicts}
     worse = baselines.regressions(verdicts, before)
+    titles = {judged.id: judged.title for judged in judgements[0].judged}
     for regression in worse:
-        say.print(f"worse: {regression}", markup=False, soft_wrap=True)
+        named = replace(regression, claim=titles.get(regression.claim, regression.claim))
+        say.print(f"worse: {named}", markup=False, soft_wrap=True)
     passes = all(judgement.passes for judgement in judgements)
     fails = bool(worse) if baseline is not None else not passes
     if fails or any(judgement.results.invalid for judgement in judgements):

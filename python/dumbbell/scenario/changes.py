@@ -164,7 +164,8 @@ def blamed(error: InputError, changes: Sequence[Change]) -> InputError:
     key = error.key or ""
     is_ours = any(key == ours or key.startswith(f"{ours}.") for ours in keys)
     others = [blamed(other, changes) for other in error.others]
-    is_in_code = ".c:" in (error.source or "")  # the line of a C file says more than the option
+    # The line of a C file says more than the option.
+    is_in_code = error.line is not None and (error.source or "").endswith(".c")
     if is_ours and not is_in_code:
         return replace(error, source=None, key=f"{KEY}.{key}", others=others)
     return replace(error, others=others)

@@ -135,14 +135,12 @@ class Refused(Exception):  # noqa: N818 - what happened, not what to do
 
 def of_file(error: InputError, file: str, code: Code) -> Problem:
     """Return what an error about a file states: its name, its source or its preset file."""
-    place = _PLACE.fullmatch(error.source or "")
-    line = error.line if place is None else int(place["line"])
     problem, details = _with_log(error.problem)
     if "signal terminated program" in problem:  # that of gcc's own parts, at a limit
         problem = f"the compiler ended early: {problem}"
     key = f"{error.key}: " if error.key else ""
     value = f"{shown(error.value)} is " if error.value is not None else ""
-    return Problem(code, f"{key}{value}{problem}", file, line, error.valid or "", details)
+    return Problem(code, f"{key}{value}{problem}", file, error.line, error.valid or "", details)
 
 
 def _with_log(message: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from dumbbell.base import documents
 from dumbbell.base.errors import InputError
 from dumbbell.conformance.expected import playing, reading
 from dumbbell.conformance.expected.calls import Calls
-from dumbbell.conformance.expected.script import SUFFIX, Script
+from dumbbell.conformance.expected.script import SUFFIX, Expect, Script
 from dumbbell.conformance.verdicts import Row, failed, not_checked, passed, refused
 from dumbbell.engines import machine
 
@@ -37,10 +37,15 @@ def beside(algorithm: Algorithm) -> Path:
 
 
 def load(algorithm: Algorithm, path: Path) -> Script:
-    """Read a script."""
+    """Read a script, each case of which expects something."""
     valid = f"a script of expected states; see {_GUIDE}"
     text = documents.read_text(path, reading.BYTES_MAX, named=_shown(path), valid=valid)
-    return reading.read(text, _shown(path), algorithm)
+    read = reading.read(text, _shown(path), algorithm)
+    for case in read.cases:
+        if not any(isinstance(step.action, Expect) for step in case.steps):
+            problem, valid = f"the case {case.title!r} expects nothing", "expect NAME VALUE"
+            raise InputError(problem, source=read.shown, line=case.line, valid=valid)
+    return read
 
 
 def _shown(path: Path) -> str:

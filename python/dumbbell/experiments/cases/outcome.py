@@ -106,6 +106,11 @@ class Judged:
         return self.case.source
 
     @property
+    def title(self) -> str:
+        """Its section, which tables show."""
+        return self.case.source
+
+    @property
     def demands(self) -> bool:
         """True, as of every case."""
         return True

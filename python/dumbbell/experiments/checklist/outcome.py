@@ -116,6 +116,11 @@ class Judged:
         return self.result.claim.id
 
     @property
+    def title(self) -> str:
+        """The section and name of the clause."""
+        return self.clause.title
+
+    @property
     def deciding(self) -> Answer:
         """The check that decides the verdict."""
         return next(answer for answer in self.answers if answer.result is self.result.decisive)

@@ -48,6 +48,10 @@ class Judged(Protocol):
         """Its name in baselines."""
 
     @property
+    def title(self) -> str:
+        """Its name in tables."""
+
+    @property
     def outcome(self) -> Outcome:
         """Its verdict."""
 
