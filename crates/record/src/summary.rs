@@ -172,7 +172,7 @@ pub struct DelaySummary {
 pub struct QueueSummary {
     /// The link's name.
     pub name: String,
-    /// Packets that reached the queue.
+    /// Packets that reached the link, with the lost and the dropped ones.
     pub arrived_packets: u64,
     /// Packets that joined the queue a second time.
     pub duplicated_packets: u64,

@@ -110,7 +110,7 @@ table! {
     queue: u32, "", "index of the sampled link; in a dumbbell 0: forward bottleneck, 1: reverse bottleneck";
     backlog_packets: u32, "packets", "packets waiting or being sent";
     backlog_bytes: u64, "bytes", "bytes on the wire waiting or being sent";
-    arrived_packets: u64, "packets", "packets that have reached the queue so far";
+    arrived_packets: u64, "packets", "packets that have reached the link so far, with the lost and the dropped ones";
     departed_packets: u64, "packets", "packets that have been sent so far";
     departed_bytes: u64, "bytes", "bytes on the wire that have been sent so far";
     dropped_packets: u64, "packets", "packets refused by the full queue so far";

@@ -149,7 +149,7 @@ class QueueSummary(Part, frozen=True, kw_only=True):
     """The link's name."""
 
     arrived_packets: int
-    """Packets that reached the queue."""
+    """Packets that reached the link, with the lost and the dropped ones."""
 
     duplicated_packets: int
     """Packets that joined the queue a second time."""
