@@ -354,3 +354,10 @@ def wait_for_child(pid: int) -> int:
                     return int(child)
         time.sleep(0.05)
     raise AssertionError("no child")
+
+
+def test_a_crash_has_its_own_remedy_in_each_part() -> None:
+    write("crash", REDUCES, f"{REDUCES}\n\t*(volatile int *)0 = 1;")
+    rows = list(fuzzing.rows("crash", catalogue.read("./crash.c").code))
+    assert [row.verdict for row in rows] == [Verdict.FAILED] * 3
+    assert len({row.remedy for row in rows}) == 1
