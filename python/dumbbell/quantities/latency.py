@@ -129,8 +129,8 @@ def completions(view: FlowsView) -> pl.DataFrame:
     """Return ``bytes``, ``latency_ms`` and ``slowdown`` of each request or transfer.
 
     The slow-down is the latency / that over an empty path. This takes one round-trip time of
-    propagation and the serialisation of all packets, headers included, at its slowest link, with the
-    mean of a rate that changes. Windows cost nothing there.
+    propagation and the serialisation of all packets, headers included, at its slowest link. A rate
+    that changes counts as its mean. Windows cost nothing there.
     """
     rows = view.once(finished).select("flow", "bytes", "latency_ns").cast(pl.Float64)
     paths = [
