@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from command_line import Command, unmeasured
 from dumbbell.base.errors import InputError
 from dumbbell.experiments.compete import Contest, compete, words
 from dumbbell.experiments.compete.competing import Paths
+from dumbbell.inference import statistics
 from dumbbell.reports import own_tables
 
 
@@ -49,6 +51,16 @@ def test_harm_compares_with_the_same_flows_among_their_own(starved: Contest) -> 
     assert isinstance(with_cubic, float)
     assert isinstance(alike, float)
     assert column(starved, "harm")[0] == pytest.approx(1 - with_cubic / alike)
+
+
+def test_intervals_keep_to_what_is_possible(starved: Contest) -> None:
+    """Student's interval alone would reach below 0 and above 1."""
+    (vegas, *_) = starved.outcomes
+    wide = replace(vegas, share=statistics.mean([0.9, 0.99]), starved=statistics.mean([0.1, 2]))
+    assert (wide.ends("share") or {})["high"] == 1
+    assert (wide.ends("starved") or {})["low"] == 0
+    alone = replace(vegas, share=statistics.mean([0.9]))
+    assert alone.as_dict()["share"] == {"value": 0.9, "low": None, "high": None}
 
 
 def test_who_is_starved_and_who_is_not_is_a_sentence(starved: Contest) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from dumbbell.base.labels import Bounds, cut
 from dumbbell.engines.engine import Engine
 from dumbbell.experiments.compete import content
 from dumbbell.experiments.compete.content import TEST, TOGETHER, start
@@ -74,30 +76,47 @@ class Outcome:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        estimates = {name: value for name, value in vars(self).items() if name in ESTIMATES}
         return {
             "path": dict(self.point),
             "algorithm": self.side.name,
             "flows": self.side.flows,
             "starts": "first" if self.first else "last",
             "fair_share": self.fair_share,
-            **{
-                name: None if value is None else value.as_dict()
-                for name, value in estimates.items()
-            },
+            **{name: self.ends(name) for name in ESTIMATES},
+        }
+
+    def ends(self, name: str) -> dict[str, float | None] | None:
+        """Return ``value``, ``low`` and ``high`` of an estimate, cut at its bounds.
+
+        None where nothing was measured; an end is None where the runs do not bound it.
+        """
+        estimate: Estimate | None = getattr(self, name)
+        if estimate is None:
+            return None
+        low, high = cut(estimate.value, *estimate.interval, ESTIMATES[name])
+        ends = {"value": estimate.value, "low": low, "high": high}
+        is_bounded = estimate.has_interval
+        return {
+            key: end if math.isfinite(end) and (is_bounded or key == "value") else None
+            for key, end in ends.items()
         }
 
 
-ESTIMATES: Final = (
-    "share",
-    "goodput",
-    "rtt",
-    "retransmitted",
-    "starved",
-    "harm",
-    "delay_harm",
-    "loss_harm",
-)
+_SHARE: Final[Bounds] = (0.0, 1.0)
+_HARM: Final[Bounds] = (-math.inf, 1.0)
+_POSITIVE: Final[Bounds] = (0.0, math.inf)
+
+ESTIMATES: Final[Mapping[str, Bounds]] = {
+    "share": _SHARE,
+    "goodput": _POSITIVE,
+    "rtt": _POSITIVE,
+    "retransmitted": _SHARE,
+    "starved": _POSITIVE,
+    "harm": _HARM,
+    "delay_harm": _HARM,
+    "loss_harm": _HARM,
+}
+"""Estimates of an outcome, and what they cannot exceed."""
 """The estimates of an outcome."""
 
 
@@ -191,8 +210,7 @@ class Contest:
                 "fair_share": outcome.fair_share,
             }
             for name in ESTIMATES:
-                estimate: Estimate | None = getattr(outcome, name)
-                ends = {} if estimate is None else estimate.as_dict()
+                ends = outcome.ends(name) or {}
                 row[name] = ends.get("value")
                 row |= {f"{name}_{end}": ends.get(end) for end in ("low", "high")}
             rows.append(row)

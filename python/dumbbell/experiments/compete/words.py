@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.algorithms.labels import label_of
-from dumbbell.base.labels import Bounds, number, window
+from dumbbell.base.labels import number, window
 from dumbbell.experiments.advise.conditions import HARM_MAX, percent
-from dumbbell.experiments.compete.contest import Contest, Outcome, Point
+from dumbbell.experiments.compete.contest import ESTIMATES, Contest, Outcome, Point
 from dumbbell.experiments.compete.sides import Side
 from dumbbell.inference.estimates import RUNS_MIN, Estimate
 from dumbbell.quantities.cells import Shown, Totals
@@ -24,34 +23,31 @@ _COLLAPSE_S: Final = 5.0
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: its title with the unit, how it is taken of an outcome, its bounds."""
+    """A row of the table: its title with the unit, and the estimate of an outcome."""
 
     title: str
-    taken: Callable[[Outcome], Estimate | None]
+    name: str
     scale: float = 1.0
-    bounds: Bounds = (0.0, math.inf)
 
     def cell(self, outcome: Outcome) -> Shown:
         """Return what the table shows of an outcome."""
-        part = self.taken(outcome)
-        if part is None:
+        ends = outcome.ends(self.name)
+        if ends is None:
             return brief_interval(None, None, None)
-        ends = (self.scale * end for end in (part.value, part.low, part.high))
-        return brief_interval(*ends, bounds=self.bounds)
+        scaled = (None if end is None else self.scale * end for end in ends.values())
+        lowest, highest = ESTIMATES[self.name]
+        return brief_interval(*scaled, bounds=(self.scale * lowest, self.scale * highest))
 
-
-_SHARE: Final[Bounds] = (0.0, 100.0)
-_HARM: Final[Bounds] = (-math.inf, 100.0)
 
 ROWS: Final = (
-    Row("share of goodput (%)", lambda outcome: outcome.share, 100, _SHARE),
-    Row("goodput a flow (Mbit/s)", lambda outcome: outcome.goodput),
-    Row("harm to goodput (%)", lambda outcome: outcome.harm, 100, _HARM),
-    Row("harm to RTT (%)", lambda outcome: outcome.delay_harm, 100, _HARM),
-    Row("harm to loss (%)", lambda outcome: outcome.loss_harm, 100, _HARM),
-    Row("RTT (ms)", lambda outcome: outcome.rtt),
-    Row("retransmitted (%)", lambda outcome: outcome.retransmitted, 100, _SHARE),
-    Row("longest starved (s)", lambda outcome: outcome.starved),
+    Row("share of goodput (%)", "share", 100),
+    Row("goodput a flow (Mbit/s)", "goodput"),
+    Row("harm to goodput (%)", "harm", 100),
+    Row("harm to RTT (%)", "delay_harm", 100),
+    Row("harm to loss (%)", "loss_harm", 100),
+    Row("RTT (ms)", "rtt"),
+    Row("retransmitted (%)", "retransmitted", 100),
+    Row("longest starved (s)", "starved"),
 )
 """Rows of the table of a contest."""
 
