@@ -9,8 +9,8 @@ import dumbbell
 ROOT = Path(dumbbell.__file__).parent
 
 FLOORS = [
-    ["_core", "base", "contract", "inference"],
-    ["algorithms", "theory"],
+    ["_core", "base", "contract"],
+    ["algorithms", "inference", "theory"],
     ["scenario"],
     ["plan"],
     ["engines"],

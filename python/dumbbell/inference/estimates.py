@@ -17,6 +17,8 @@ from typing import Any, Final, Self
 
 import numpy as np
 
+from dumbbell.base.labels import UNBOUNDED, Bounds, cut
+
 CONFIDENCE: Final = 0.95
 """Confidence of all intervals that are shown, unless another one is named."""
 
@@ -77,9 +79,12 @@ class Estimate(ABC):
         """True if the runs bound it on any side."""
         return not (self.low == -math.inf and self.high == math.inf)
 
-    def as_dict(self) -> dict[str, float | None]:
-        """Return plain data for JSON; what is not finite is null."""
-        ends = {"value": self.value, "low": self.low, "high": self.high}
+    def as_dict(self, bounds: Bounds = UNBOUNDED) -> dict[str, float | None]:
+        """Return ``value``, ``low`` and ``high``, cut at bounds; what is not finite is None."""
+        low, high = self.interval
+        if self.has_interval:
+            low, high = cut(self.value, low, high, bounds)
+        ends = {"value": self.value, "low": low, "high": high}
         return {name: end if math.isfinite(end) else None for name, end in ends.items()}
 
 

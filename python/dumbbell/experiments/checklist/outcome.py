@@ -144,7 +144,10 @@ class Judged:
                     "bound": answer.limit,
                     "bound_by": answer.limited_by or "Dumbbell",
                     "measured": {
-                        name: {**measured.mean.as_dict(), "worst": measured.worst}
+                        name: {
+                            **measured.mean.as_dict(answer.named.bounds),
+                            "worst": measured.worst,
+                        }
                         for name, measured in (answer.of or {}).items()
                     },
                     "grid_points": dict(

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell.base.labels import Bounds, cut
+from dumbbell.base.labels import Bounds
 from dumbbell.engines.engine import Engine
 from dumbbell.experiments.compete import content
 from dumbbell.experiments.compete.content import TEST, TOGETHER, start
@@ -91,15 +91,7 @@ class Outcome:
         None where nothing was measured; an end is None where the runs do not bound it.
         """
         estimate: Estimate | None = getattr(self, name)
-        if estimate is None:
-            return None
-        low, high = cut(estimate.value, *estimate.interval, ESTIMATES[name])
-        ends = {"value": estimate.value, "low": low, "high": high}
-        is_bounded = estimate.has_interval
-        return {
-            key: end if math.isfinite(end) and (is_bounded or key == "value") else None
-            for key, end in ends.items()
-        }
+        return None if estimate is None else estimate.as_dict(ESTIMATES[name])
 
 
 _SHARE: Final[Bounds] = (0.0, 1.0)
