@@ -273,6 +273,7 @@ def test_what_others_call_a_key_is_known_unless_one_is_spelt_like_it() -> None:
     assert near_key("cc", ["algorithm", "count"]) == "algorithm"
     assert near_key("delay", ["rate", "rtt"]) == "rtt"
     assert near_key("flows", ["flow", "count"]) == "flow"
+    assert near_key("slow_start", ["start", "switches"]) == "switches"
     assert near_key("xyz", ["rate", "rtt"]) is None
 
 

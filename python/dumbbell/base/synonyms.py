@@ -35,6 +35,8 @@ _SYNONYMS: Final[Mapping[str, str]] = {
     "transport": "protocol proto",
     "parameters": "params param options settings arguments args",
     "network": "path link topology net bottleneck",
+    "switches": "slow_start hystart pacing ecn sack rack tlp frto tso gro delayed_ack quick_acks "
+    "initial_window initial_cwnd timestamps sysctl",
     "stack": "profile kernel os tcp_stack linux host",
     "record": "output log trace measure metrics",
     "interval": "period step sampling sample_interval every",
