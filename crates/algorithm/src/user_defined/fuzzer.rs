@@ -69,6 +69,9 @@ pub struct Fuzzer<'a> {
     sources: Sources<'a>,
     patience: Duration,
     plain: PathBuf,
+    /// Without optimisation, as a compiler that optimises gives a variable that was never set any
+    /// value that it likes.
+    literal: PathBuf,
     sanitized: Result<PathBuf, String>,
 }
 
@@ -85,6 +88,7 @@ impl<'a> Fuzzer<'a> {
             LoadError::file(&format!("{file}.c"), None, messages)
         };
         let plain = build(&sources, algorithms, "plain", &["-O2"])?.map_err(refused)?;
+        let literal = build(&sources, algorithms, "literal", &["-O0"])?.map_err(refused)?;
         // Without warnings: the code for sanitizers causes new ones, and the build above has
         // checked the others.
         let options = [
@@ -105,7 +109,7 @@ impl<'a> Fuzzer<'a> {
             }
         }
         let more = PATIENCE_EACH * u32::try_from(algorithms.len()).unwrap_or(0);
-        Ok(Self { sources, patience: PATIENCE + more, plain, sanitized })
+        Ok(Self { sources, patience: PATIENCE + more, plain, literal, sanitized })
     }
 
     /// Check a property.
@@ -119,7 +123,8 @@ impl<'a> Fuzzer<'a> {
                 let message = format!("the compiler has no sanitizers: {why}");
                 return Ok(Fuzzed { part, passed: None, endless: false, message });
             }
-            _ => &self.plain,
+            (Part::Limits, _) => &self.plain,
+            (Part::Repeat, _) => &self.literal,
         };
         let mut command = Command::new(program);
         // Leak detection needs ptrace, which containers forbid, and algorithms allocate nothing.

@@ -172,6 +172,9 @@ fn the_fuzzer_finds_what_breaks_the_rules_and_shortens_it() {
     );
     let message = fuzzed("cc_grow(conn, ++counter % 2 + 1);", Part::Repeat);
     assert!(message.starts_with("the same calls end in other bytes the second time"), "{message}");
+    let never_set = "u32 x; if (acked > 3) x = 2; cc_grow(conn, (x & 1) + !counter);";
+    let message = fuzzed(never_set, Part::Repeat);
+    assert!(message.contains("or memory that was never set"), "{message}");
 }
 
 #[test]
