@@ -48,6 +48,19 @@ def test_tables_fit_and_nothing_is_cut_off(
     assert "…" not in output.out
 
 
+def test_a_check_has_a_line_for_each_row_in_a_terminal(
+    dumbbell: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long remedy is folded in its column; the table is not stacked for it."""
+    monkeypatch.setenv("COLUMNS", "80")
+    dumbbell("new", "my_cc")
+    Path("my_cc.expect").write_text("case growth\nack 1\nexpect cwnd 99\n")
+    lines = dumbbell("check", "./my_cc.c", "--only", "expected-states").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len([text for text in lines if text.startswith("check")]) == 1
+    assert any(text.startswith("✗ states") and "my_cc.expect:3" in text for text in lines)
+
+
 def test_a_title_in_the_first_head_stays_in_a_line(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,7 +65,7 @@ def _part(written: str, parts: Sequence[str]) -> str:
 
 
 def _print(rows: list[Row]) -> None:
-    print_table(_table(rows))
+    print_table(_table(rows), folded=True)
     for row in rows:
         if row.details:
             print(f"\n{row.part}, {row.check}:\n{row.details}")
@@ -80,7 +80,7 @@ def _table(rows: list[Row]) -> Table:
         Verdict.FAILED: "[red]✗[/]",
         Verdict.NOT_CHECKED: "[yellow]–[/]",
     }
-    result = table("check", "what was found")
+    result = table("check", "what was found", whole=["check"])
     for part, part_rows in groupby(rows, lambda row: row.part):
         result.add_row(f"[bold]{part}[/]")
         for row in part_rows:
