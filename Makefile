@@ -157,8 +157,9 @@ test-rust: $(RUST_TESTS) packet-analyser
 	$(BESIDE) $(PYTHON) tests/run_rust.py --without testbed --beside 2 $<
 	env -u MAKEFLAGS -u MFLAGS $(BESIDE) cargo test $(AS_TESTED) --doc
 
+# One worker more than processors, as some tests wait. Small tables gain nothing from threads of Polars.
 test-python: $(VENV)/.ci bpf-compiler packet-analyser browser
-	$(BESIDE) $(BIN)/pytest -m 'not testbed' --numprocesses auto --dist loadfile
+	POLARS_MAX_THREADS=1 $(BESIDE) $(BIN)/pytest -m 'not testbed' --numprocesses $$(($$(nproc) + 1)) --dist loadfile
 
 # In real time, so one after the other. Most of the Rust ones make namespaces.
 test-testbed: $(RUST_TESTS) $(VENV)/.ci bpf-compiler iperf

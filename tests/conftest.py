@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -26,6 +27,9 @@ settings.register_profile("fuzz", deadline=None, max_examples=1_000, print_blob=
 settings.load_profile("fixed")
 
 lazy.check_charts_once()
+
+gc.set_threshold(100_000, 20, 20)
+"""A worker keeps a gigabyte of what it has read, so that each look at all of it takes long."""
 
 
 @pytest.fixture
