@@ -82,6 +82,20 @@ def test_a_goal_is_a_share_of_scenarios(count: int, outcome: str, passed: bool) 
     assert goodput.within == 20 - count
 
 
+def test_the_page_says_how_long_the_rest_would_take() -> None:
+    """Half an interval of 6.31 and a band of 0.2 need (6.31 / 0.2)^2 times the three runs of 13.5 s."""
+    goodput, known = DRAWN_MEASURES[0], mean([10.0, 10.0], CONFIDENCE)
+    wide = Compared(goodput, known, known, mean([-1.0, 1.0], CONFIDENCE), -0.2, 0.2)
+    open_one = judging.Judged(MANY[0], (wide,), (3, 10), None)  # type: ignore[arg-type]
+    whole = Agreement(("kernel", "simulator"), (open_one,), DRAWN_MEASURES)
+    text = page.page(Validation(whole, None, (), whole, 1))
+    assert line(text, "would decide all") == snapshot(
+        "Scenarios with an undecided goal: 1. At the present means and variances, 11 hours on the kernel would decide all of them. An hour or less each would decide 0 of them, and 0.0 hours all of these. In the others, runs of one engine differ from each other by far more than the bands."
+    )
+    none = page.page(Validation(whole, None, (), judged(0, 0.0), 1))
+    assert "would decide" not in none
+
+
 def test_equal_engines_miss_no_goal(tmp_path: Path) -> None:
     cases = [dataclasses.replace(case, seconds=3) for case in MANY[:4]]
     store = Store(tmp_path)

@@ -9,12 +9,11 @@ from typing import Final
 
 from dumbbell.execution.executor import Progress
 from dumbbell.experiments.validate.measures import MEASURES, Measure
-from dumbbell.inference.equivalence import Verdict
 from dumbbell.store.store import Store
 from fidelity.agreement import scenarios
 from fidelity.agreement.case import Case
 from fidelity.agreement.collecting import Collected, Side, collect
-from fidelity.agreement.judging import Agreement, Compared, Judged, compare
+from fidelity.agreement.judging import Agreement, compare
 
 OnProgress = Callable[[Side, Progress], None]
 """Hears of each run that has come to its end, and on which engine."""
@@ -62,21 +61,7 @@ def measure(
 
 def _undecided(agreement: Agreement) -> list[Case]:
     """Return the undecided scenarios, the one first that the fewest runs may decide."""
-    undecided = [judged for judged in agreement.judged if judged.verdict is Verdict.UNDECIDABLE]
-    return [judged.case for judged in sorted(undecided, key=_runs_needed)]
-
-
-def _runs_needed(judged: Judged) -> float:
-    """Return how many runs may decide a scenario, if their means and variances stay."""
-    open_goals = [goal for goal in judged.goals if goal.verdict is Verdict.UNDECIDABLE]
-    return judged.runs[0] * max((_shrinking(goal) for goal in open_goals), default=1.0)
-
-
-def _shrinking(goal: Compared) -> float:
-    """Return the square of the factor by which an interval is too wide."""
-    low, high = goal.difference.interval
-    distance = min(abs(goal.difference.value - goal.low), abs(goal.difference.value - goal.high))
-    return ((high - low) / 2 / distance) ** 2 if distance else float("inf")
+    return [judged.case for judged in sorted(agreement.undecided, key=lambda one: one.runs_needed)]
 
 
 def _affordable(

@@ -100,6 +100,12 @@ class Judged:
                 return worst
         return Verdict.NOT_MEASURED
 
+    @property
+    def runs_needed(self) -> float:
+        """How many runs of the reference may decide it, if their means and variances stay."""
+        open_goals = [goal for goal in self.goals if goal.verdict is Verdict.UNDECIDABLE]
+        return self.runs[0] * max((_shrinking(goal) for goal in open_goals), default=1.0)
+
     def as_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
         return {
@@ -111,6 +117,13 @@ class Judged:
                 comparison.measure.name: comparison.as_dict() for comparison in self.compared
             },
         }
+
+
+def _shrinking(goal: Compared) -> float:
+    """Return the square of the factor by which an interval is too wide."""
+    low, high = goal.difference.interval
+    distance = min(abs(goal.difference.value - goal.low), abs(goal.difference.value - goal.high))
+    return ((high - low) / 2 / distance) ** 2 if distance else float("inf")
 
 
 @dataclass(frozen=True)
@@ -135,6 +148,11 @@ class Score:
     def scenarios(self) -> int:
         """Number of scenarios that have the measure."""
         return sum(self.verdicts.values())
+
+    @property
+    def decided(self) -> int:
+        """In how many scenarios the runs decide."""
+        return self.scenarios - self.verdicts.get(Verdict.UNDECIDABLE, 0)
 
     @property
     def outcome(self) -> str:
@@ -177,6 +195,11 @@ class Agreement:
     def within(self) -> int:
         """In how many scenarios goodput and mean RTT are within their bands."""
         return sum(judged.within for judged in self.judged)
+
+    @property
+    def undecided(self) -> list[Judged]:
+        """The scenarios that the runs do not decide."""
+        return [judged for judged in self.judged if judged.verdict is Verdict.UNDECIDABLE]
 
     @property
     def unexplained(self) -> list[tuple[Judged, Compared]]:

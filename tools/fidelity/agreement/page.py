@@ -127,8 +127,8 @@ SCORE_COLUMNS: Final = (
     "band",
     "goal",
     "agree",
+    "of the decided",
     "undecidable",
-    "differ",
     "within by value",
     "outcome",
 )
@@ -136,12 +136,14 @@ SCORE_COLUMNS: Final = (
 
 def score_cells(score: Score) -> tuple[str, ...]:
     """Return the cells of a goal."""
-    kinds = (Verdict.AGREES, Verdict.UNDECIDABLE, Verdict.DIFFERS)
+    agree, decided = score.verdicts.get(Verdict.AGREES, 0), score.decided
     return (
         score.measure.title,
         score.measure.band,
         f"{100 * score.measure.wanted:.0f} %",
-        *(str(score.verdicts.get(verdict, 0)) for verdict in kinds),
+        str(agree),
+        f"{decided} ({100 * agree / decided:.0f} %)" if decided else "none",
+        str(score.verdicts.get(Verdict.UNDECIDABLE, 0)),
         f"{score.within} of {score.scenarios}",
         score.outcome,
     )
@@ -284,8 +286,27 @@ def _drawn(drawn: Agreement, seed: int) -> Iterator[str]:
         "engines agree, by the intervals."
     )
     yield markdown.table(SCORE_COLUMNS, [score_cells(score) for score in drawn.scores])
+    yield _still_open(drawn)
     yield markdown.table(COLUMNS, [cells(judged) for judged in drawn.judged])
     yield _list(remarks(drawn))
+
+
+def _still_open(drawn: Agreement) -> str:
+    """Say how long the kernel would have to run to decide the rest."""
+    if not drawn.undecided:
+        return ""
+    hours = [
+        scenarios.real_time_s([judged.case], judged.runs_needed - judged.runs[0]) / 3600
+        for judged in drawn.undecided
+    ]
+    quick = [time_h for time_h in hours if time_h <= 1]
+    total = f"{sum(hours):,.0f} hours" if math.isfinite(sum(hours)) else "more than a year"
+    return (
+        f"Scenarios with an undecided goal: {len(hours)}. At the present means and variances, "
+        f"{total} on the {drawn.names[0]} would decide all of them. An hour or less each would "
+        f"decide {len(quick)} of them, and {sum(quick):.1f} hours all of these. In the others, "
+        "runs of one engine differ from each other by far more than the bands."
+    )
 
 
 def _modules(modules: Agreement) -> Iterator[str]:

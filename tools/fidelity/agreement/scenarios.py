@@ -167,7 +167,7 @@ def _run_seconds(algorithms: int) -> int:
     return max(shortest, min(longest, int(per_run_s - SETUP_S)))
 
 
-def real_time_s(cases: Sequence[Case], repetitions: int = REPETITIONS) -> float:
+def real_time_s(cases: Sequence[Case], repetitions: float = REPETITIONS) -> float:
     """Return about how long some scenarios take on the real kernel."""
     return repetitions * sum(case.seconds + SETUP_S for case in cases)
 
