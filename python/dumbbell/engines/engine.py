@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy as np
@@ -174,11 +175,17 @@ def empty_frame(table: str) -> pl.DataFrame:
 
 
 def _series(name: str, values: np.ndarray[Any, Any]) -> pl.Series:
-    codes = catalogue.schema().codes.get(name)
-    if codes is not None:
+    # Expressions of Polars take longer than a short run, so none is used without need.
+    if name in catalogue.schema().codes:
         # One string for each code, not one for each row: a table may have 20 million rows.
-        return pl.Series(name, codes, dtype=pl.Enum(codes)).gather(values)
+        return _names_of_codes(name)[values]
     series = pl.Series(name, values)
-    if values.dtype == np.uint32:
+    if values.dtype == np.uint32 and (values == NONE_U32).any():
         return series.replace(NONE_U32, None)
     return series
+
+
+@lru_cache
+def _names_of_codes(column: str) -> pl.Series:
+    codes = catalogue.schema().codes[column]
+    return pl.Series(column, codes, dtype=pl.Enum(codes))
