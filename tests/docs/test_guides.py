@@ -37,14 +37,10 @@ class Reader:
         Folder of its work.
     command
         Function that runs `dumbbell` there.
-    is_apart
-        True if the session is another process. Otherwise it is this one, which has imported
-        everything once and works in that folder.
     """
 
-    def __init__(self, folder: Path, command: Command, *, is_apart: bool = False) -> None:
+    def __init__(self, folder: Path, command: Command) -> None:
         self.folder = folder
-        self._is_apart = is_apart
         self.kinds: set[tuple[str, str]] = set()
         self._call = command
         self._replaced = ""
@@ -76,9 +72,7 @@ class Reader:
                     self._session += text
                 case other:
                     assert other in SHOWN, other
-        if self._session and self._is_apart:
-            self._python("-c", self._session)
-        elif self._session:
+        if self._session:
             self._run_session(page.name)
 
     def _python(self, *arguments: str) -> None:
@@ -134,12 +128,7 @@ def reader(
 
 
 @pytest.mark.testbed
-def test_the_tutorial_can_be_followed(tmp_path: Path) -> None:
-    reader = Reader(
-        tmp_path,
-        lambda *words: _process(tmp_path, "-m", "dumbbell.cli", *map(str, words)),
-        is_apart=True,
-    )
+def test_the_tutorial_can_be_followed(reader: Reader, tmp_path: Path) -> None:
     reader.follow(DOCS / "tutorial.md")
     assert len(reader.kinds) == 8
     assert list((tmp_path / "report/studies").glob("compare-*/index.html"))
