@@ -18,6 +18,8 @@ from dumbbell.quantities.series import Joined
 _WIDTH: Final = 760
 _HEIGHT: Final = 190
 _LOW_HEIGHT: Final = 130
+SPACING: Final = 18
+"""Between the rows, in pixels."""
 _MANY_ROWS: Final = 3
 _WIDEST: Final = 1.8
 _THINNEST: Final = 0.7
@@ -79,7 +81,13 @@ class Row:
 
 
 def draw(rows: Sequence[Row]) -> alt.VConcatChart:
-    """Stack the rows; flows keep their colours in all of them.
+    """Stack the rows; see `plots`."""
+    stacked: alt.VConcatChart = alt.vconcat(*plots(rows), spacing=SPACING)
+    return stacked
+
+
+def plots(rows: Sequence[Row]) -> list[alt.LayerChart | alt.FacetChart]:
+    """Return a plot for each row; flows keep their colours in all of them.
 
     A flow has the colour of its algorithm if that is the same in all rows.
     """
@@ -90,14 +98,12 @@ def draw(rows: Sequence[Row]) -> alt.VConcatChart:
     scale = alt.Scale(domain=labels, range=flow_colours(_algorithms(rows, labels)))
     several = any(len(row_labels) > 1 for row_labels in shown)
     height = _HEIGHT if len(rows) <= _MANY_ROWS else _LOW_HEIGHT
-    charts = [
+    return [
         _plot(row, scale, position, _legend() if several else None).properties(
             title=alt.TitleParams(row.title, frame="group"), width=_WIDTH, height=height
         )
         for position, row in enumerate(rows)
     ]
-    stacked: alt.VConcatChart = alt.vconcat(*charts, spacing=18)
-    return stacked
 
 
 def _algorithms(rows: Sequence[Row], labels: Sequence[str]) -> Iterator[str | None]:
