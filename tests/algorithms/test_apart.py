@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+import short_checklist
 from command_line import caller
 from dumbbell import _core
 from dumbbell.algorithms import apart, catalogue
@@ -26,6 +27,7 @@ from dumbbell.conformance.verdicts import Verdict
 from dumbbell.engines.cancelling import CancelToken
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
+from dumbbell.experiments.checklist import suite
 from dumbbell.experiments.compare import compare
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -140,6 +142,8 @@ def test_what_needs_every_run_ends_with_the_first_that_is_brought_down(
     arguments: str,
 ) -> None:
     write("wrong", GROWS, NO_RESULT)
+    battery = short_checklist.battery()
+    monkeypatch.setattr(suite, "load", lambda: battery)
     done = caller(monkeypatch, capsys)(*arguments.split(), "--jobs", "1")
     assert (done.code, done.out) == (1, "")
     assert_told(done.err)
@@ -208,7 +212,7 @@ def test_what_an_algorithm_prints_is_no_answer(capfd: pytest.CaptureFixture[str]
 def test_one_that_never_ends_can_be_cancelled() -> None:
     write("endless", REDUCES, f"{REDUCES}\n\tfor (;;)\n\t\t;")
     run, token = scenario("endless"), CancelToken()
-    timer = threading.Timer(1, token.cancel)
+    timer = threading.Timer(0.2, token.cancel)
     timer.start()
     with pytest.raises(Cancelled):
         SimulatorEngine().run(run, token)
@@ -217,11 +221,11 @@ def test_one_that_never_ends_can_be_cancelled() -> None:
 
 
 def test_a_check_gives_up_on_one_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "PATIENCE_S", 1)
+    monkeypatch.setattr(probe, "PATIENCE_S", 0.3)
     write("endless", REDUCES, f"{REDUCES}\n\tfor (;;)\n\t\t;")
     algorithm = catalogue.read("./endless.c")
     (row,) = behaviour.rows(algorithm)
-    assert row.message == snapshot("a simulation has not ended after 1 s")
+    assert row.message == snapshot("a simulation has not ended after 0.3 s")
     first, *others = fuzzing.rows("endless", algorithm.code)
     assert first.verdict is Verdict.FAILED
     assert first.message == snapshot("ssthresh does not end")
@@ -242,12 +246,12 @@ def endless_compiler(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_check_gives_up_however_early_its_patience_ends(
     monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
-    monkeypatch.setattr(probe, "PATIENCE_S", 1)
+    monkeypatch.setattr(probe, "PATIENCE_S", 0.3)
     write("right")
     algorithm = catalogue.read("./right.c")
     request.getfixturevalue("endless_compiler")
     (row,) = behaviour.rows(algorithm)
-    assert row.message == snapshot("a simulation has not ended after 1 s")
+    assert row.message == snapshot("a simulation has not ended after 0.3 s")
 
 
 @pytest.mark.usefixtures("endless_compiler")
@@ -334,7 +338,7 @@ def test_what_runs_apart_ends_with_who_asked_for_it() -> None:
     parent.stdin.close()
     assert parent.stdout.readline() == "begins\n"
     child = wait_for_child(parent.pid)
-    time.sleep(1)
+    time.sleep(0.3)
     assert is_running(child)
     os.kill(parent.pid, signal.SIGKILL)
     parent.wait()

@@ -68,7 +68,7 @@ def runs(count: int, duration: str = "2s") -> list[ResolvedScenario]:
 
 
 def test_a_lost_worker_costs_nothing_but_time(tmp_path: Path) -> None:
-    wanted = runs(30)
+    wanted = runs(12)
     execute(wanted, Store(tmp_path / "here"), SimulatorEngine(), 2)
     with (
         distributed.LocalCluster(
@@ -89,7 +89,7 @@ def test_a_lost_worker_costs_nothing_but_time(tmp_path: Path) -> None:
         while len(client.nthreads()) < 2 and time.monotonic() < deadline:
             time.sleep(0.1)
         assert pids[0] not in client.run(os.getpid).values()
-    assert (len(outcome.done), outcome.failed) == (30, [])
+    assert (len(outcome.done), outcome.failed) == (12, [])
     assert files_of(tmp_path / "here") == files_of(tmp_path / "there")
 
 

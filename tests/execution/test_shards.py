@@ -181,7 +181,7 @@ def test_the_slurm_script_ends_with_the_whole(dumbbell: Command, tmp_path: Path)
     for name, text in (("sbatch", SBATCH.format(python=sys.executable)), ("dumbbell", command)):
         (programs / name).write_text(text)
         (programs / name).chmod(stat.S_IRWXU)
-    output = dumbbell("run", "small", "--quick", "--slurm", str(PARTS), "--results", "out")
+    output = dumbbell("run", "small", "--quick", "--slurm", "2", "--results", "out")
     Path("job.sh").write_text(output.out)
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
     ended = subprocess.run(
