@@ -216,8 +216,13 @@ class Plan:
             test = self.test(test)
         planned = _repetitions(test, quick, runs)
         axes = _axes([test])
-        layers = [(grid.kept(at, axes), layer) for at, layer in self._layers(test, quick)]
-        return [_point(test, place, layers, planned) for place in _chosen(test, quick, where)]
+        layers = [
+            (kept, layer)
+            for at, layer in self._layers(test, quick)
+            if all((kept := grid.kept(at, axes)).values())
+        ]
+        templates = _Templates(test, layers)
+        return [templates.point(place, planned) for place in _chosen(test, quick, where)]
 
     def _layers(self, test: Test, quick: bool) -> Iterator[tuple[Selection, Layer]]:
         """Yield what the scenarios of a test are made of, and at which grid points.
@@ -317,11 +322,12 @@ def _repetitions(test: Test, quick: bool, runs: int | None) -> int:
 
 def _chosen(test: Test, quick: bool, where: Selection | None) -> Iterator[Mapping[str, str]]:
     """Yield the axes of the grid points of a test that are kept; see `Plan.points`."""
-    kept = test.quick.where if quick else {}
+    values = _axes([test])
+    selections = (test.quick.where if quick else {}, where or {})
+    kept = [grid.kept(selection, values) for selection in selections]
     for axes in test.grid_points:
-        if grid.matches(axes, kept) and (
-            where is None or grid.matches({"test": test.name, **axes}, where)
-        ):
+        place = {"test": test.name, **axes}
+        if all(grid.is_kept(place, selection) for selection in kept):
             yield axes
 
 
@@ -354,23 +360,33 @@ def places(runs: Iterable[PlannedRun]) -> dict[str, Place]:
     return by_key
 
 
-def _point(
-    test: Test,
-    axes: Mapping[str, str],
-    layers: Sequence[tuple[Mapping[str, frozenset[str]], Layer]],
-    runs: int,
-) -> Point:
-    place = {"test": test.name, **axes}
-    here = [
-        layer
-        for kept, layer in layers
-        if all(axis in place and place[axis] in values for axis, values in kept.items())
-    ]
-    try:
-        scenario: Mapping[str, Any] = grid.substitute(merged(here), axes)
-    except InputError as error:
-        raise where_said(error, here) from None
-    return Point(test, axes, scenario, here, runs)
+class _Templates:
+    """The scenarios of a test before they get the values of a grid point.
+
+    Layers that many points have in common are merged once.
+    """
+
+    def __init__(
+        self, test: Test, layers: Sequence[tuple[Mapping[str, frozenset[str]], Layer]]
+    ) -> None:
+        self._test = test
+        self._layers = layers
+        self._known: dict[tuple[int, ...], tuple[Sequence[Layer], grid.Template]] = {}
+
+    def point(self, axes: Mapping[str, str], runs: int) -> Point:
+        """Return the point of these axes."""
+        place = {"test": self._test.name, **axes}
+        numbers = tuple(
+            number for number, (kept, _) in enumerate(self._layers) if grid.is_kept(place, kept)
+        )
+        if numbers not in self._known:
+            layers = [self._layers[number][1] for number in numbers]
+            self._known[numbers] = layers, grid.Template(merged(layers))
+        here, template = self._known[numbers]
+        try:
+            return Point(self._test, axes, template.at(axes), here, runs)
+        except InputError as error:
+            raise where_said(error, here) from None
 
 
 def _axes(tests: Sequence[Test]) -> dict[str, list[str]]:

@@ -102,6 +102,11 @@ def kept(selection: Selection, axes: Axes) -> dict[str, frozenset[str]]:
     }
 
 
+def is_kept(point: Mapping[str, str], kept: Mapping[str, frozenset[str]]) -> bool:
+    """Return True if a grid point has only values that are kept."""
+    return all(point.get(axis) in values for axis, values in kept.items())
+
+
 def select(frame: pl.DataFrame, selection: Selection) -> pl.DataFrame:
     """Keep the rows of a table with axis columns that are selected."""
     for axis in selection:
@@ -149,6 +154,29 @@ def substitute(template: Any, point: Mapping[str, str]) -> Any:
     if isinstance(template, list):
         return [_at(str(number), value, point) for number, value in enumerate(template, start=1)]
     return template
+
+
+class Template:
+    """A table with ``{axis}`` in its texts, to be filled in at many points.
+
+    Points that differ in nothing that a part of it says share what that becomes.
+    """
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        self._parts = [(key, value, sorted(placeholders(value))) for key, value in table.items()]
+        self._filled: dict[tuple[str | None, ...], Any] = {}
+
+    def at(self, point: Mapping[str, str]) -> dict[str, Any]:
+        """Return the table with the values of a point; see `substitute`."""
+        return {key: self._part(key, value, axes, point) for key, value, axes in self._parts}
+
+    def _part(self, key: str, value: Any, axes: Sequence[str], point: Mapping[str, str]) -> Any:
+        if not axes:
+            return value
+        here = (key, *map(point.get, axes))
+        if here not in self._filled:
+            self._filled[here] = _at(key, value, point)
+        return self._filled[here]
 
 
 def _at(key: str, value: Any, point: Mapping[str, str]) -> Any:

@@ -136,9 +136,10 @@ class Test(Table):
     @property
     def grid_points(self) -> Iterator[dict[str, str]]:
         """The values of the axes at each grid point, in the order of the axes."""
+        without = [grid.kept(left_out, self.axes) for left_out in self.without]
         for values in itertools.product(*self.axes.values()):
             axes = dict(zip(self.axes, values, strict=True))
-            if not any(grid.matches(axes, left_out) for left_out in self.without):
+            if not any(grid.is_kept(axes, left_out) for left_out in without):
                 yield axes
 
     def restricted(self, points: Sequence[Mapping[str, str]]) -> Self:

@@ -21,7 +21,7 @@ from dumbbell.base.errors import InputError, placed, unknown
 from dumbbell.base.keys import numbered
 from dumbbell.contract import scenario as contract
 from dumbbell.plan import grid
-from dumbbell.plan.expanding import Plan
+from dumbbell.plan.expanding import Plan, Point
 from dumbbell.plan.grid import Selection
 from dumbbell.plan.tests import Test
 from dumbbell.plan.windows import BUILT_IN, At, Event, Instant, Part, Step, Window
@@ -138,6 +138,7 @@ class Vocabulary:
         self.plan = plan
         self.derived = {quantity_of_study.name: quantity_of_study for quantity_of_study in derived}
         self._known: dict[str, list[tuple[Planned, ...]]] = {}
+        self._known_points: dict[str, list[Point]] = {}
 
     def check(self, use: Use) -> None:
         """Raise InputError, with the place inside the table, unless the name is right."""
@@ -319,7 +320,7 @@ class Vocabulary:
         Those that are wrong themselves are left out: `Plan.runs` refuses them.
         """
         seen: set[str] = set()
-        for point in self.plan.points(test):
+        for point in self._points(test):
             # Only the network counts here, and expanding thousands of grid points takes seconds.
             network = json.dumps(point.scenario.get("network"), default=str, sort_keys=True)
             if network in seen:
@@ -342,9 +343,15 @@ class Vocabulary:
     def _flows(self, test: Test) -> list[tuple[Planned, ...]]:
         """Return the flows of a test's scenarios; flows that many grid points share, once."""
         if test.name not in self._known:
-            flows_by_point = (planned.flows_of(point.scenario) for point in self.plan.points(test))
+            flows_by_point = (planned.flows_of(point.scenario) for point in self._points(test))
             self._known[test.name] = list(dict.fromkeys(flows_by_point))
         return self._known[test.name]
+
+    def _points(self, test: Test) -> list[Point]:
+        """Return the grid points of a test, which are put together once."""
+        if test.name not in self._known_points:
+            self._known_points[test.name] = self.plan.points(test)
+        return self._known_points[test.name]
 
     def _check_preset(self, use: Use) -> None:
         choice, names = use.name
