@@ -11,6 +11,7 @@ import small_study
 from browser import Browser
 from dumbbell.reports import cross_links, site
 from dumbbell.results.results import Results
+from dumbbell.store.store import Store
 from dumbbell.study import mentions
 
 FIGURES = ["fig1", "fig3", "fig4a", "fig4b", "fig4-rtt", "fig8", "fig9", "fig10", "causes"]
@@ -156,11 +157,11 @@ def test_wide_tables_say_that_they_scroll(checks: Path, tab: Browser) -> None:
 
 
 @pytest.fixture
-def plain(small: Results, tmp_path: Path) -> Results:
-    """Return the results of the small study without its figures, which take time to draw."""
+def plain(tmp_path: Path) -> Results:
+    """Return the small study without its figures and runs, which take time to draw."""
     study = small_study.write(tmp_path / "study")
     (tmp_path / "study/figures.toml").unlink()
-    return Results(study.load(tmp_path / "study"), small.store)
+    return Results(study.load(tmp_path / "study"), Store(tmp_path / "nothing"))
 
 
 def test_a_page_in_a_site_leads_back_to_its_first_page(plain: Results, tmp_path: Path) -> None:

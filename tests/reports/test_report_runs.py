@@ -196,8 +196,10 @@ def test_many_equal_flows_are_one_band_of_least_mean_and_most() -> None:
     )
 
 
-def test_a_second_report_writes_no_series_again(small: Results, tmp_path: Path) -> None:
-    site.write(small, tmp_path)
+def test_a_second_report_writes_no_series_again(
+    small: Results, small_report: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(small_report, tmp_path, dirs_exist_ok=True)
     files = sorted(tmp_path.glob("series/??/*.js"))
     assert len(files) == 16
     before = {file: file.stat().st_mtime_ns for file in files}
@@ -214,7 +216,11 @@ def test_a_second_report_writes_no_series_again(small: Results, tmp_path: Path) 
     assert "dumbbellRun" in files[0].read_text()
 
 
-def test_a_damaged_result_is_named_everywhere(small: Results, tmp_path: Path) -> None:
+def test_a_damaged_result_is_named_everywhere(
+    small: Results, small_report: Path, tmp_path: Path
+) -> None:
+    """In a report that was written before the damage."""
+    shutil.copytree(small_report, tmp_path / "report")
     shutil.copytree(small.store.root, tmp_path / "results")
     store = Store(tmp_path / "results")
     key = small.finished("fairness")[3].resolved.key
@@ -241,7 +247,10 @@ def test_a_damaged_result_is_named_everywhere(small: Results, tmp_path: Path) ->
     assert results.counts[0].finished == 15
 
 
-def test_a_failed_run_is_named_with_its_reason(small: Results, tmp_path: Path) -> None:
+def test_a_failed_run_is_named_with_its_reason(
+    small: Results, small_report: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(small_report, tmp_path / "report")
     shutil.copytree(small.store.root, tmp_path / "results")
     store = Store(tmp_path / "results")
     (failed,) = (
