@@ -102,7 +102,7 @@ def test_tests_are_in_the_order_of_the_paper() -> None:
 
 
 def test_counts_of_runs() -> None:
-    assert Counter(run.test for run in study_runs.runs(STUDY.name)) == {
+    assert study_runs.counts(STUDY) == {
         "window": 4 * 7 * 3,
         "rack": 7 * 2 * 3 * 4,
         "rack-pairs": 5 * 3 * 3 * 3,
@@ -148,9 +148,11 @@ def test_counts_of_runs() -> None:
 
 def test_tests_share_the_runs_that_they_have_in_common() -> None:
     """The runs of collapses are those of Fig. 9 where the buffer is the same."""
-    wide = {run.resolved.key for run in study_runs.runs(STUDY.name, "wide")}
+    wide = {run.resolved.key for run in study_runs.firsts(STUDY.name, "wide")}
     collapse = [
-        run for run in study_runs.runs(STUDY.name, "wide-collapse") if run.axes["buffer"] == "1.5mb"
+        run
+        for run in study_runs.firsts(STUDY.name, "wide-collapse")
+        if run.axes["buffer"] == "1.5mb"
     ]
     assert {run.resolved.key for run in collapse} <= wide
 
@@ -178,7 +180,7 @@ def test_windows_are_as_long_as_they_say(quick: bool) -> None:
     tests = ("rack", "rack-pairs", "scaled-pairs", "wide")
     for run in {
         (run.test, run.axes.get("flows")): run
-        for run in study_runs.runs(STUDY.name, *tests, quick=quick)
+        for run in study_runs.firsts(STUDY.name, *tests, quick=quick)
     }.values():
         data = run.resolved.scenario
         view = RunView(played(run, [constant(100)] * len(data.flows)), run.windows, run.settings)
@@ -206,7 +208,7 @@ def test_cubic_is_first_or_last() -> None:
 
 
 def test_tcp_bpf_is_cubic_with_a_clamp_and_short_buffers() -> None:
-    for run in study_runs.runs(STUDY.name, "rack", "rack-sizes", "open-sizes", "scaled-rack"):
+    for run in study_runs.firsts(STUDY.name, "rack", "rack-sizes", "open-sizes", "scaled-rack"):
         for flow in run.resolved.scenario.flows:
             transport = tcp(flow)
             if run.axes["algorithm"] != "TCP-BPF":
@@ -230,7 +232,7 @@ def test_tcp_bpf_for_all_flows_leaves_their_algorithms() -> None:
 
 def test_every_algorithm_is_that_of_the_paper() -> None:
     """BBRv3 is ours, and has no preset of 2017."""
-    for run in study_runs.runs(STUDY.name):
+    for run in study_runs.firsts(STUDY.name):
         for flow in run.resolved.scenario.flows:
             transport = tcp(flow)
             assert transport.preset == (None if transport.algorithm == "bbr3" else "brakmo2017"), (
@@ -241,7 +243,7 @@ def test_every_algorithm_is_that_of_the_paper() -> None:
 
 
 def test_receivers_gather_what_arrives_but_for_those_that_the_kernel_runs_too() -> None:
-    for run in study_runs.runs(STUDY.name):
+    for run in study_runs.firsts(STUDY.name):
         plain = run.test.startswith(("scaled", "short")) or any(
             value.startswith("no GRO") for value in run.axes.values()
         )

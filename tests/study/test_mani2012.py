@@ -45,9 +45,7 @@ def test_covers_the_paper() -> None:
 
 
 def test_counts_of_runs() -> None:
-    counted: dict[str, int] = {}
-    for run in study_runs.runs(STUDY.name):
-        counted[run.test] = counted.get(run.test, 0) + 1
+    counted = study_runs.counts(STUDY)
     assert counted == {
         "histories": 8 * 2,
         "flows": 9 * 7 * 9 * 3,
@@ -104,7 +102,7 @@ def test_flows_are_equal_and_can_be_told_apart() -> None:
 
 def test_cubic_is_that_of_its_time() -> None:
     """That is: keeping 819/1024 and without HyStart, in every flow."""
-    for run in study_runs.runs(STUDY.name):
+    for run in study_runs.firsts(STUDY.name):
         expected = {"hystart": 0, "kept": 819} if run.axes["algorithm"].startswith("cubic") else {}
         for flow in run.resolved.scenario.flows:
             assert tcp(flow).parameters == expected
@@ -128,7 +126,7 @@ def test_the_histories_are_runs_of_the_main_test() -> None:
 
 
 def test_the_steady_state_is_measured_after_the_climb() -> None:
-    for run in study_runs.runs(STUDY.name, "steady"):
+    for run in study_runs.firsts(STUDY.name, "steady"):
         assert run.windows["main"].settle == 0.2
         seconds = 3600 if run.axes["algorithm"] == "reno" else 300
         assert run.resolved.scenario.duration_ns == seconds * 10**9
