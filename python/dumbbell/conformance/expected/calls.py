@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
 
 from dumbbell import _core
 from dumbbell.algorithms import apart
@@ -58,12 +59,12 @@ class Calls:
 
     def make(self, line: int, call: Mapping[str, Any]) -> tuple[Mapping[str, Any], Sequence[int]]:
         """Make a call natively; return its outcome and what the algorithm then reports."""
-        arguments = (self.algorithm.name, self._code, list(self.values), json.dumps(call))
+        arguments = (self.algorithm.name, self._code, list(self.values), _json(call))
         if self._code is None:
             answer, report = _core.call_algorithm(*arguments)
         else:
             answer, report = apart.ask("call_algorithm", *arguments, patience_s=PATIENCE_S)
-        outcome: Mapping[str, Any] = json.loads(answer)
+        outcome: Mapping[str, Any] = msgspec.json.decode(answer)
         self.made.append(call)
         self.outcomes.append(outcome)
         self.places.append((line, _hook(call["input"])))
@@ -71,9 +72,9 @@ class Calls:
 
     def in_kernel(self) -> Sequence[Mapping[str, Any]]:
         """Make all of them again in the kernel, and return their outcomes there."""
-        arguments = (self.algorithm.name, self._code, list(self.values), json.dumps(self.made))
+        arguments = (self.algorithm.name, self._code, list(self.values), _json(self.made))
         answer = apart.ask("testbed_calls", *arguments, patience_s=KERNEL_PATIENCE_S)
-        outcomes: Sequence[Mapping[str, Any]] = json.loads(answer)
+        outcomes: Sequence[Mapping[str, Any]] = msgspec.json.decode(answer)
         return outcomes
 
 
@@ -121,3 +122,8 @@ def values_of(algorithm: Algorithm, preset: str | None, set_: Mapping[str, int])
 
 def _hook(hook_call: HookCall) -> str:
     return hook_call if isinstance(hook_call, str) else next(iter(hook_call))
+
+
+def _json(value: object) -> str:
+    """Return it as JSON; a script may make thousands of calls, and this is most of their time."""
+    return msgspec.json.encode(value).decode()
