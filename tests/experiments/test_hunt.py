@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,15 @@ NOISE = Request(
     runs=3,
 )
 """Vegas takes the noise of delays for queues, so jitter alone keeps it from the link."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _short_list() -> Iterator[None]:
+    """Have hunts look closely at the worst four scenarios instead of eight."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "SHORTLIST", 4)
+        patch.setattr(search, "FINALS", 2)
+        yield
 
 
 # The scenarios
