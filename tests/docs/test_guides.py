@@ -15,6 +15,7 @@ import pytest
 from command_line import Command, Output, caller
 from dumbbell import _core
 from dumbbell.experiments.hunt import search
+from dumbbell.figures import drawing
 from held_up import judge_unless_held_up
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
@@ -122,6 +123,8 @@ def reader(
     # Hunts look closely at the worst two scenarios instead of eight, and map four instead of 36.
     for name, value in (("SHORTLIST", 2), ("FINALS", 1), ("_MAP", 2)):
         monkeypatch.setattr(search, name, value)
+    # Pages have each figure as SVG, and PDF and PNG without content.
+    monkeypatch.setattr(drawing, "converted", lambda *_: b"")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", WIDE)
     return Reader(tmp_path, caller(monkeypatch, capsys))

@@ -23,6 +23,7 @@ from browser import Browser
 from command_line import Command, assert_refused, line
 from dumbbell import api
 from dumbbell.cli import commands
+from dumbbell.figures import drawing
 from dumbbell.reports import study_page
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.sampling import sampled
@@ -52,8 +53,10 @@ PATH = ("--rate", "10mbit", "--rtt", "20ms", "--duration", "4s", "--runs", "3")
 
 
 @pytest.fixture
-def dumbbell(dumbbell: Command, tmp_path: Path) -> Command:
+def dumbbell(dumbbell: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Have a scenario, and empty PDF and PNG of figures: those of `pages` are whole."""
     (tmp_path / "two.toml").write_text(SCENARIO)
+    monkeypatch.setattr(drawing, "converted", lambda *_: b"")
     return dumbbell
 
 
