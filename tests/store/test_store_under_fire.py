@@ -28,7 +28,7 @@ from dumbbell.store import staging
 from dumbbell.store.run_folder import RunFile
 from dumbbell.store.store import FORMAT, Store
 from folder_contents import files_of
-from killable_processes import Nursery
+from killable_processes import Nursery, fail, put
 from sample_runs import QuickEngine, output, resolved, seeds
 
 RUNS = 12
@@ -127,7 +127,7 @@ def test_another_process_may_remove_what_is_about_to_be_verified(
 
 
 @pytest.mark.hypothesis  # so that `make fuzz` runs it
-@pytest.mark.parametrize("seed", draws(3))
+@pytest.mark.parametrize("seed", draws(2))
 def test_a_campaign_that_is_killed_at_any_moment_resumes(
     nursery: Nursery,
     undisturbed: dict[str, bytes],
@@ -173,7 +173,7 @@ def test_a_writer_may_be_killed_at_every_step(
         if code == 0:
             break
         assert code == -signal.SIGKILL
-        assert nursery.run("put", root, 1) == 0
+        put(str(root), 1)
         assert files_of(root) == wanted
         assert drafts(root) == []
     assert step > 12
@@ -186,7 +186,7 @@ def test_a_failure_may_be_killed_at_every_step(nursery: Nursery, tmp_path: Path)
         code = nursery.run("fail", root, 1, kill_at=step)
         if code == 0:
             break
-        assert nursery.run("fail", root, 1) == 0
+        fail(str(root), 1)
         Store(root).clean()
         assert set(files_of(root)) == {"format.json"}
         assert drafts(root) == []
@@ -218,7 +218,7 @@ def results_of(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("seed", draws(2))
+@pytest.mark.parametrize("seed", draws(1))
 def test_the_command_is_killed_and_goes_on(
     nursery: Nursery, study_results: dict[str, bytes], tmp_path: Path, seed: int
 ) -> None:
