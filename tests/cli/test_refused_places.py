@@ -105,8 +105,8 @@ def dumbbell(
     (tmp_path / "a.toml").write_text(SCENARIO)
     measured_files.written(tmp_path, measured_files.iperf3())
     (tmp_path / "study").symlink_to(small_folder / "study")
-    # A copy: other tests count the runs of the original.
-    shutil.copytree(small_folder / "results", tmp_path / "results")
+    # A copy: other tests count the runs of the original. Linked, as no file of it is written again.
+    shutil.copytree(small_folder / "results", tmp_path / "results", copy_function=os.link)
     (tmp_path / "studies").mkdir()
     (tmp_path / "studies/small").symlink_to(small_folder / "study")
     (tmp_path / "file").write_text("nothing")
