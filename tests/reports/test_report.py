@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from dumbbell.figures import drawing
 from dumbbell.quantities import tables
 from dumbbell.reports import single, site, study_page
 from dumbbell.results.results import Results
+from dumbbell.store import campaigns
 from dumbbell.store.store import Store
 from page_contents import Page
 
@@ -182,6 +184,28 @@ def test_a_report_is_drawn_again_only_if_it_is_not_current(
         drawn.clear()
         shutil.copy(small_report / name, report / name)
     (report / "data/fig1.csv").write_text("")
+    site.write(small, report)
+    assert len(drawn) == 1
+
+
+def test_a_report_is_drawn_again_if_commands_took_more_time(
+    small_report: Path, small: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command whose runs all fail adds no result, but the page shows what it took."""
+    report = tmp_path / "report"
+    shutil.copytree(small_report, report)
+    drawn: list[Results] = []
+    monkeypatch.setattr(study_page, "write", lambda results, *_: drawn.append(results))
+    command = campaigns.Command(
+        study=small.study.name,
+        engine=small.engine.identity,
+        quick=False,
+        jobs=1,
+        started=datetime(2026, 11, 29, tzinfo=UTC),
+        failed=3,
+        wall_s=60.0,
+    )
+    monkeypatch.setattr(campaigns, "commands", lambda *_: [command])
     site.write(small, report)
     assert len(drawn) == 1
 

@@ -14,6 +14,8 @@ from dumbbell.experiments.forks import forking
 from dumbbell.quantities import kept
 from dumbbell.reports.pages import Place
 from dumbbell.results.results import Results
+from dumbbell.store import campaigns
+from dumbbell.store.campaigns import Effort
 
 _CODE: Final = (
     *(
@@ -39,8 +41,8 @@ _HEAD_CHARACTERS: Final = 2000
 def of(results: Results, place: Place, folder: Path) -> str:
     """Return the digest of all that the page in a folder shows and links.
 
-    That is the study, its runs, the links to pages above it, the code, and the names of the
-    page's files that are not empty. Sizes of figures differ from process to process.
+    That is the study, its runs, what they took, the links to pages above it, the code, and the
+    names of the page's files that are not empty. Sizes of figures differ from process to process.
     """
     digest = hashlib.sha256(_code().encode())
     digest.update("".join(f"{way}\n" for way in place.parent_paths).encode())
@@ -49,6 +51,8 @@ def of(results: Results, place: Place, folder: Path) -> str:
     for test in results.study.tests:
         for listed in results.runs(test.name):
             digest.update(f"{listed.run.resolved.key} {listed.state} {listed.plan}\n".encode())
+    commands = campaigns.commands(results.store, results.study.name, results.engine.identity)
+    digest.update(repr(Effort.of(commands)).encode())
     if (original := forking.original(results)) is not None and original.results is not None:
         # The page of a fork shows the original, too.
         digest.update(of(original.results, place, folder / "original").encode())
