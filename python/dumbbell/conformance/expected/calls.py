@@ -13,6 +13,8 @@ from dumbbell import _core
 from dumbbell.algorithms import apart
 from dumbbell.algorithms.catalogue import Algorithm
 
+_READ: Final = msgspec.json.Decoder().decode
+
 PATIENCE_S: Final = 60.0
 """Time for compiling a file and for one call, in seconds; a call that takes longer never ends."""
 
@@ -64,7 +66,7 @@ class Calls:
             answer, report = _core.call_algorithm(*arguments)
         else:
             answer, report = apart.ask("call_algorithm", *arguments, patience_s=PATIENCE_S)
-        outcome: Mapping[str, Any] = msgspec.json.decode(answer)
+        outcome: Mapping[str, Any] = _READ(answer)
         self.made.append(call)
         self.outcomes.append(outcome)
         self.places.append((line, _hook(call["input"])))
@@ -74,7 +76,7 @@ class Calls:
         """Make all of them again in the kernel, and return their outcomes there."""
         arguments = (self.algorithm.name, self._code, list(self.values), _json(self.made))
         answer = apart.ask("testbed_calls", *arguments, patience_s=KERNEL_PATIENCE_S)
-        outcomes: Sequence[Mapping[str, Any]] = msgspec.json.decode(answer)
+        outcomes: Sequence[Mapping[str, Any]] = _READ(answer)
         return outcomes
 
 
