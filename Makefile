@@ -159,7 +159,7 @@ test-rust: $(RUST_TESTS) packet-analyser
 
 # One worker more than processors, as some tests wait. Small tables gain nothing from threads of Polars.
 test-python: $(VENV)/.ci bpf-compiler packet-analyser browser
-	POLARS_MAX_THREADS=1 $(BESIDE) $(BIN)/pytest -m 'not testbed' --numprocesses $$(($$(nproc) + 1)) --dist loadfile
+	POLARS_MAX_THREADS=1 $(BESIDE) $(BIN)/pytest -m 'not testbed' --numprocesses $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
 
 # In real time, so one after the other. Most of the Rust ones make namespaces.
 test-testbed: $(RUST_TESTS) $(VENV)/.ci bpf-compiler iperf
