@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dumbbell.experiments.checklist import suite
 
 
@@ -18,10 +20,15 @@ def battery() -> suite.Suite:
     return whole.model_copy(update={"clauses": clauses, "tests": tests, "quantities": []})
 
 
-if __name__ == "__main__":
-    from unittest import mock
+def installed(patch: pytest.MonkeyPatch) -> None:
+    """Let checklists have these clauses alone."""
+    cut = battery()
+    patch.setattr(suite, "load", lambda: cut)
 
+
+if __name__ == "__main__":
     from dumbbell.cli.start import main
 
-    with mock.patch.object(suite, "load", return_value=battery()):
+    with pytest.MonkeyPatch.context() as patched:
+        installed(patched)
         main()

@@ -27,7 +27,6 @@ from dumbbell.conformance.verdicts import Verdict
 from dumbbell.engines.cancelling import CancelToken
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
-from dumbbell.experiments.checklist import suite
 from dumbbell.experiments.compare import compare
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import ResolvedScenario
@@ -142,8 +141,7 @@ def test_what_needs_every_run_ends_with_the_first_that_is_brought_down(
     arguments: str,
 ) -> None:
     write("wrong", GROWS, NO_RESULT)
-    battery = short_checklist.battery()
-    monkeypatch.setattr(suite, "load", lambda: battery)
+    short_checklist.installed(monkeypatch)
     done = caller(monkeypatch, capsys)(*arguments.split(), "--jobs", "1")
     assert (done.code, done.out) == (1, "")
     assert_told(done.err)

@@ -21,7 +21,6 @@ from dumbbell.algorithms import apart, catalogue
 from dumbbell.base.errors import BroughtDown, DumbbellError
 from dumbbell.conformance import behaviour, starting
 from dumbbell.engines.engine import Output, SimulatorEngine
-from dumbbell.experiments.checklist import suite
 from dumbbell.scenario.model import Scenario
 from dumbbell.store.store import Store
 
@@ -106,8 +105,7 @@ def test_a_hunt_names_it(scratch: Path) -> None:
 
 @pytest.mark.usefixtures("late_loop")
 def test_a_quick_checklist_names_it(monkeypatch: pytest.MonkeyPatch, scratch: Path) -> None:
-    battery = short_checklist.battery()
-    monkeypatch.setattr(suite, "load", lambda: battery)
+    short_checklist.installed(monkeypatch)
     with pytest.raises(DumbbellError) as caught:
         dumbbell.checklist("./loop.c", against="reno", quick=True, at_most=2, jobs=2)
     assert_told(str(caught.value))

@@ -20,8 +20,7 @@ from dumbbell.experiments.checklist import suite
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Judge two clauses by few runs, in a folder of the test."""
-    cut = short_checklist.battery()
-    monkeypatch.setattr(suite, "load", lambda: cut)
+    short_checklist.installed(monkeypatch)
     monkeypatch.chdir(tmp_path)
 
 

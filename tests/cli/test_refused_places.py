@@ -19,7 +19,6 @@ import passing_kernel
 import short_checklist
 from command_line import Command, Output
 from dumbbell.base.errors import refusal
-from dumbbell.experiments.checklist import suite
 from passing_kernel import Kernel
 
 SCENARIO: Final = """
@@ -99,8 +98,7 @@ def dumbbell(
     dumbbell: Command, tmp_path: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Command:
     """Run the command in a folder that has what commands read, and places that are none."""
-    cut = short_checklist.battery()
-    monkeypatch.setattr(suite, "load", lambda: cut)
+    short_checklist.installed(monkeypatch)
     passing_kernel.installed(Kernel(), monkeypatch)
     (tmp_path / "a.toml").write_text(SCENARIO)
     measured_files.written(tmp_path, measured_files.iperf3())

@@ -168,13 +168,23 @@ def test_a_report_is_the_same_every_time(
     assert content(tmp_path) == content(small_report)
 
 
+@pytest.fixture
+def report(small_report: Path, tmp_path: Path) -> Path:
+    """Return a copy of the report, to be changed."""
+    return shutil.copytree(small_report, tmp_path / "report")
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Results]:
+    """Return the results whose pages would be drawn; none is."""
+    results_drawn: list[Results] = []
+    monkeypatch.setattr(study_page, "write", lambda results, *_: results_drawn.append(results))
+    return results_drawn
+
+
 def test_a_report_is_drawn_again_only_if_it_is_not_current(
-    small_report: Path, small: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small_report: Path, report: Path, small: Results, drawn: list[Results]
 ) -> None:
-    report = tmp_path / "report"
-    shutil.copytree(small_report, report)
-    drawn: list[Results] = []
-    monkeypatch.setattr(study_page, "write", lambda results, *_: drawn.append(results))
     assert site.write(small, report) == report / "index.html"
     assert drawn == []
     for name in ("figures/fig1.svg", "data/claims.csv", "runs/fairness.js", "checks.html"):
@@ -189,13 +199,9 @@ def test_a_report_is_drawn_again_only_if_it_is_not_current(
 
 
 def test_a_report_is_drawn_again_if_commands_took_more_time(
-    small_report: Path, small: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    report: Path, small: Results, drawn: list[Results], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A command whose runs all fail adds no result, but the page shows what it took."""
-    report = tmp_path / "report"
-    shutil.copytree(small_report, report)
-    drawn: list[Results] = []
-    monkeypatch.setattr(study_page, "write", lambda results, *_: drawn.append(results))
     command = campaigns.Command(
         study=small.study.name,
         engine=small.engine.identity,
@@ -211,10 +217,8 @@ def test_a_report_is_drawn_again_if_commands_took_more_time(
 
 
 def test_only_figures_that_differ_are_drawn_again(
-    small_report: Path, small: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    report: Path, small: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    report = tmp_path / "report"
-    shutil.copytree(small_report, report)
     drawn: list[str] = []
     rendered = drawing.rendered
 
