@@ -9,8 +9,10 @@ from inline_snapshot import snapshot
 
 import small_study
 from command_line import Command
+from dumbbell.base.errors import InputError
 from dumbbell.engines.engine import SimulatorEngine
 from dumbbell.execution.executor import execute
+from dumbbell.judging.evidence import Verdict
 from dumbbell.plan.expanding import scenarios
 from dumbbell.results.plans import Plan
 from dumbbell.results.results import Results
@@ -45,6 +47,22 @@ def test_without_runs_the_first_plan_counts(tmp_path: Path) -> None:
     store = small_study.run(study, tmp_path / "results")
     counted = Results(study, store, [Plan(seed=5), Plan(seed=6)]).counted
     assert [count.plan.seed for count in counted] == [5]
+
+
+def test_plans_are_not_expanded_to_find_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = small_study.write(tmp_path / "study")
+    results = Results(study, Store(tmp_path / "results"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Plan, "runs_of", None)
+        assert {claim.verdict for claim in results.claims()} == {Verdict.UNDECIDED}
+        assert results.figure("fig3").notes == snapshot(("Not run yet: 20 ms; 40 ms.",))
+        with pytest.raises(InputError, match="lossy"):
+            results.quick("loss")
+    small_study.run(study, tmp_path / "results", where={"rtt": "20ms"})
+    run = results.get_run("fairness", {"algorithm": "reno", "rate": "5mbit", "rtt": "20ms"})
+    assert run is not None
 
 
 @pytest.mark.parametrize("part", [["study:A03"], ["study", "--where", "test=lossy"]])

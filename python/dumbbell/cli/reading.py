@@ -25,7 +25,7 @@ def runs_of(study: str, folder: Path, engine: EngineName) -> Results:
     store = Store(folder)
     results = Results(Study.load(study, folder), store, engine=engine)
     # Whether there is anything at all shows sooner than what of a large study is there.
-    if next(iter(store.keys()), None) is None or results.is_empty:
+    if store.is_empty or results.is_empty:
         raise InputError(
             f"holds no run of {study} by this engine ({results.engine.identity})",
             source=str(folder),

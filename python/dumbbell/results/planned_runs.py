@@ -110,6 +110,13 @@ class PlannedRuns:
         """Return plan -> its runs of a test; an unknown test is an InputError."""
         return self._planned[self.study.test(test).name]
 
+    def _sought_of(self, test: str) -> Mapping[Plan, Sequence[PlannedRun]]:
+        """Return plan -> its runs of a test; none in an empty folder, as expanding takes long."""
+        if self.store.is_empty:
+            self.study.test(test)
+            return dict.fromkeys(self.plans, ())
+        return self._planned_of(test)
+
     def expand(self) -> None:
         """Expand all plans now; InputError if one of them is none of this study, or too large."""
         _ = self._planned
@@ -221,7 +228,7 @@ class PlannedRuns:
 
     def left_out(self, test: str) -> int:
         """Return how many runs of a test are invalid."""
-        keys = {run.resolved.key for runs in self._planned_of(test).values() for run in runs}
+        keys = {run.resolved.key for runs in self._sought_of(test).values() for run in runs}
         return len(keys & self.invalid.keys())
 
     def planned(self) -> Iterator[PlannedRun]:
@@ -234,7 +241,7 @@ class PlannedRuns:
         """Plan -> its finished runs of a test."""
         return {
             plan: [run for run, _ in taking.of_runs(planned, (), self.store)]
-            for plan, planned in self._planned_of(test).items()
+            for plan, planned in self._sought_of(test).items()
         }
 
     @remembered
@@ -300,7 +307,7 @@ class PlannedRuns:
         """Return True if a test has no finished run of full length."""
         return not any(
             self.store.has(run.resolved.key) and run.resolved.key not in self.invalid
-            for plan, planned in self._planned_of(test).items()
+            for plan, planned in self._sought_of(test).items()
             if not plan.quick
             for run in planned
         )

@@ -246,7 +246,7 @@ class Results(PlannedRuns):
         if repetition < 1:
             problem = "repetitions count from 1"
             raise InputError(problem, key="repetition", value=repetition, valid="1 for the first")
-        for planned in self._planned_of(test).values():
+        for planned in self._sought_of(test).values():
             for run in planned:
                 if run.repetition != repetition or not grid.matches(run.axes, where):
                     continue

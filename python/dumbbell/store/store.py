@@ -143,6 +143,12 @@ class Store:
             all_keys = {*self.loose(), *self.packs.keys()}
         yield from sorted(all_keys)
 
+    @property
+    def is_empty(self) -> bool:
+        """True if there is no result."""
+        with self.errors("read"):
+            return not any(self.loose()) and not any(self.packs.keys())
+
     def loose(self) -> Iterator[str]:
         """Iterate over the keys of the results in separate folders, in order."""
         for parent in regular.entries(self.root / "runs", below=self.root):
