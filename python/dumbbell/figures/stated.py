@@ -241,17 +241,19 @@ def drawn(
     marks = chart(ends.with_columns(by=pl.lit(WHO))).encode(y=y("y"))
     layers = [
         marks.mark_point(filled=False, strokeWidth=_STROKE, **look).encode(
-            size=size, tooltip=[alt.Tooltip("said:N", title=WHO)], description="said:N"
+            size=size,
+            tooltip=[alt.Tooltip("said:N", title=WHO)],
+            description=alt.Description("said:N"),
         )
     ]
     if over:
         inside = marks.mark_point(filled=True, size=_SIZE, opacity=1, aria=False, **look)
-        layers.insert(0, inside.encode(color=alt.value("white")))
+        layers.insert(0, inside.encode(color=alt.ColorValue("white")))
     between = frame.filter(low != high)
     if not between.is_empty():
         offset = {key: value for key, value in look.items() if key == "xOffset"}
         rule = chart(between).mark_rule(strokeDash=[3, 2], aria=False, **offset)
-        layers.insert(0, rule.encode(y=y("low"), y2="high:Q"))
+        layers.insert(0, rule.encode(y=y("low"), y2=alt.Y2("high:Q")))
     for arrow, away in (("↑", -_ARROW_PX), ("↓", _ARROW_PX)):
         open_ends = ends.filter(pl.col("arrow") == arrow)
         if not open_ends.is_empty():

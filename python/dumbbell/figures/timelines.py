@@ -180,7 +180,7 @@ def _levels(row: Row, lines: pl.DataFrame) -> list[alt.Chart]:
         .encode(
             y=alt.Y("value:Q", title=row.axis, scale=_heights(row, lines)),
             tooltip=[alt.Tooltip("said:N", title=" ")],
-            description="said:N",
+            description=alt.Description("said:N"),
         )
     )
     return [chart]
@@ -217,7 +217,9 @@ def _absent(row: Row) -> alt.Chart:
     middle_s = (row.start_s + row.end_s) / 2
     data = inline(pl.DataFrame({"time_s": [middle_s], "note": ["not run yet"]}))
     chart: alt.Chart = (
-        alt.Chart(data).mark_text(fontSize=14, color=FAINT).encode(x=_time(row), text="note:N")
+        alt.Chart(data)
+        .mark_text(fontSize=14, color=FAINT)
+        .encode(x=_time(row), text=alt.Text("note:N"))
     )
     return chart
 

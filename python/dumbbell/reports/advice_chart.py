@@ -67,7 +67,7 @@ def _plot(advice: Advice, column: Column, *, first: bool) -> alt.LayerChart | al
     ]
     layers: list[alt.Chart] = [
         base.mark_rule(strokeWidth=2, clip=True).encode(
-            x=alt.X("low:Q", title=None, scale=scale), x2="high:Q"
+            x=alt.X("low:Q", title=None, scale=scale), x2=alt.X2("high:Q")
         ),
         base.mark_point(size=65, opacity=1, strokeWidth=2).encode(
             x=x, fill=alt.Fill("filled:N", scale=None), tooltip=tooltip
@@ -132,7 +132,9 @@ def _shaded(ends: Sequence[float], bound: float, scale: alt.Scale) -> list[alt.C
     area = pl.DataFrame({"from": [ends[0]], "to": [ends[1]], "bound": [bound]})
     base = alt.Chart(inline(area))
     return [
-        base.mark_rect(color=_UNFIT).encode(x=alt.X("from:Q", title=None, scale=scale), x2="to:Q"),
+        base.mark_rect(color=_UNFIT).encode(
+            x=alt.X("from:Q", title=None, scale=scale), x2=alt.X2("to:Q")
+        ),
         base.mark_rule(color=FAINT, strokeDash=[4, 3]).encode(
             x=alt.X("bound:Q", title=None, scale=scale)
         ),

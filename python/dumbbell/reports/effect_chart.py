@@ -75,7 +75,7 @@ def draw(effects: Sequence[Effect], standings: Mapping[str, Standing]) -> dict[s
         *reversed(bands),
         one.encode(x=alt.X("one:Q", scale=scale)),
         chart.mark_rule(strokeWidth=2).encode(
-            x=alt.X("low:Q", scale=scale), x2="high:Q", color=colour
+            x=alt.X("low:Q", scale=scale), x2=alt.X2("high:Q"), color=colour
         ),
         chart.mark_point(filled=True, size=80, opacity=1).encode(
             x=x, color=colour, shape=alt.Shape("shape:N", scale=None)
@@ -112,7 +112,9 @@ def _numbers_beyond(rows: pl.DataFrame, scale: alt.Scale) -> list[alt.Chart]:
     return [
         alt.Chart(inline(side))
         .mark_text(align=align, dx=dx, color=style.INK)
-        .encode(x=alt.X("ratio:Q", scale=scale), y=alt.Y("row:N", sort=None), text="beyond:N")
+        .encode(
+            x=alt.X("ratio:Q", scale=scale), y=alt.Y("row:N", sort=None), text=alt.Text("beyond:N")
+        )
         for where, align, dx in sides
         if len(side := rows.filter(pl.col("beyond") != "", where))
     ]
@@ -121,7 +123,7 @@ def _numbers_beyond(rows: pl.DataFrame, scale: alt.Scale) -> list[alt.Chart]:
 def _band(factor: float, opacity: float) -> alt.Chart:
     ends = alt.InlineData(values=[{"from": 1 / factor, "to": factor}])
     drawn = alt.Chart(ends).mark_rect(color="#5c5c5c", opacity=opacity)
-    band: alt.Chart = drawn.encode(x="from:Q", x2="to:Q")
+    band: alt.Chart = drawn.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"))
     return band
 
 

@@ -11,7 +11,7 @@ from dumbbell.base.labels import number
 from dumbbell.base.lazy import altair as alt
 from dumbbell.experiments.hunt.hunting import Hunted
 from dumbbell.experiments.hunt.search import WEAK
-from dumbbell.figures import style
+from dumbbell.figures import marks, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.style import CHOSEN, FAINT, OTHERS
 
@@ -43,11 +43,11 @@ def failures(hunted: Hunted) -> alt.LayerChart | None:
         y=alt.Y("rtt:O", title="RTT", scale=alt.Scale(domain=rtts[::-1]), sort=None),
     )
     colour = alt.Color("regret:Q", title="regret", scale=alt.Scale(scheme="viridis", domain=[0, 1]))
-    ink = alt.condition("datum.is_light", alt.value("black"), alt.value("white"))
+    ink = marks.ink("datum.is_light", "black", "white")
     chart: alt.LayerChart = (
         alt.layer(
             base.mark_rect().encode(color=colour, tooltip=["rate:O", "rtt:O", "text:N"]),
-            base.mark_text(fontSize=12).encode(text="text:N", color=ink),
+            base.mark_text(fontSize=12).encode(text=alt.Text("text:N"), color=ink),
         )
         .properties(width=_CELL * len(rates), height=0.55 * _CELL * len(rtts))
         .configure(**style.config())
@@ -76,7 +76,7 @@ def tried(hunted: Hunted) -> alt.LayerChart:
     bound = alt.Chart(inline(pl.DataFrame([{"bound": WEAK}])))
     chart: alt.LayerChart = (
         alt.layer(
-            bound.mark_rule(color=FAINT, strokeDash=[4, 4]).encode(y="bound:Q"),
+            bound.mark_rule(color=FAINT, strokeDash=[4, 4]).encode(y=alt.Y("bound:Q")),
             base.mark_point(size=28, filled=True, opacity=0.7, color=OTHERS).encode(
                 x=x, y=y, tooltip=[alt.Tooltip("is:N", title="scenario"), "regret:Q"]
             ),

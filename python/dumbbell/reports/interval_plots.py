@@ -108,7 +108,7 @@ def _drawn(plot: Plot, rows: Sequence[str], *, first: bool) -> alt.LayerChart | 
         y=y, color=colour, tooltip=_tooltip("mean", "low", "high")
     )
     layers = [
-        means.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2="high:Q"),
+        means.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=None), x2=alt.X2("high:Q")),
         means.mark_point(filled=True, size=75, opacity=1).encode(
             x=alt.X("mean:Q", title=None, scale=scale, axis=axis),
             shape=alt.Shape("shape:N", scale=None),

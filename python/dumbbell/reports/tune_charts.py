@@ -87,7 +87,9 @@ def effects(tuned: Tuned) -> alt.ConcatChart | None:
             alt.layer(
                 base.mark_line(color=FAINT, strokeWidth=1).encode(y=y),
                 base.mark_rule(strokeWidth=2).encode(
-                    y=alt.Y("low:Q", title="times the winner", scale=up), y2="high:Q", color=colour
+                    y=alt.Y("low:Q", title="times the winner", scale=up),
+                    y2=alt.Y2("high:Q"),
+                    color=colour,
                 ),
                 base.mark_point(filled=True, size=70, opacity=1).encode(y=y, color=colour),
             ).properties(width=_SMALL, height=_HEIGHT)

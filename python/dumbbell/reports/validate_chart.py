@@ -140,7 +140,7 @@ def _plot(name: str, frame: pl.DataFrame, length_s: float) -> alt.LayerChart | a
     time = alt.X("time_s:Q", title="time (s)", scale=alt.Scale(domain=[0, length_s], nice=False))
     base = alt.Chart(inline(frame)).encode(x=time, color=colour)
     band = base.mark_area(opacity=0.18, aria=False).encode(
-        y=alt.Y("least:Q", title=axis), y2="most:Q"
+        y=alt.Y("least:Q", title=axis), y2=alt.Y2("most:Q")
     )
     line = base.mark_line(strokeWidth=1.8).encode(
         y=alt.Y("mean:Q", title=axis),

@@ -173,7 +173,7 @@ class _Drawing(GroupDrawing):
             .mark_bar(clip=True)
             .encode(
                 y=axes.channel(alt.Y, "top", self.y, self.extent),
-                y2="bottom:Q",
+                y2=alt.Y2("bottom:Q"),
                 color=marks.colour(
                     self.looks,
                     self.spec.series,
@@ -186,7 +186,9 @@ class _Drawing(GroupDrawing):
         if len(self._names) > 1:
             # A pale part is seen by its edge, which has the whole colour.
             edge = marks.stroke(self.looks)
-            bars = bars.encode(fillOpacity=self._shades(), stroke=edge, strokeWidth=alt.value(1))
+            bars = bars.encode(
+                fillOpacity=self._shades(), stroke=edge, strokeWidth=alt.StrokeWidthValue(1)
+            )
         if pane is self.panes[0]:
             bars = bars.add_params(self.picked)
         level = axes.channel(alt.Y, "y", self.y, self.extent)
@@ -214,7 +216,7 @@ class _Drawing(GroupDrawing):
         for look in ({"color": "white", "strokeWidth": 3}, {"color": INK}):
             yield marks.intervals(self.base(table, self._beside), **look).encode(
                 y=axes.channel(alt.Y, "low", self.y, self.extent),
-                y2="high:Q",
+                y2=alt.Y2("high:Q"),
                 opacity=marks.faded(self.picked),
             )
 
@@ -253,7 +255,7 @@ class _Drawing(GroupDrawing):
             **self.tooltip(str(self.second.title)),
         )
         lines = marks.intervals(base, color=INK, strokeDash=[2, 2]).encode(
-            y=axes.channel(alt.Y, "low", second, span, **right), y2="high:Q"
+            y=axes.channel(alt.Y, "low", second, span, **right), y2=alt.Y2("high:Q")
         )
         theirs = self.stated(
             pane.stated.filter(of_second).with_columns(part=pl.lit(_SECOND)),

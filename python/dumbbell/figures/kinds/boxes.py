@@ -204,16 +204,16 @@ def _layers(pane: _Pane, y: Coordinate, looks: Mapping[str, Look], at: _At) -> l
     numbers = [alt.Tooltip(f"{name}:Q", format=".4~g") for name in _QUANTILES]
     ends = base.mark_tick(orient="horizontal", size=_BOX / 2, thickness=1.4, aria=False)
     return [
-        base.mark_rule(strokeWidth=1.4, aria=False).encode(y=at("min"), y2="max:Q"),
+        base.mark_rule(strokeWidth=1.4, aria=False).encode(y=at("min"), y2=alt.Y2("max:Q")),
         ends.encode(y=at("min")),
         ends.encode(y=at("max")),
         # White below, so that the whisker does not shine through.
         base.mark_bar(size=_BOX, color="white", aria=False).encode(
-            y=at("q25"), y2="q75:Q", color=alt.value("white")
+            y=at("q25"), y2=alt.Y2("q75:Q"), color=alt.ColorValue("white")
         ),
         base.mark_bar(size=_BOX, fillOpacity=0.45, strokeWidth=1.4).encode(
             y=at("q25"),
-            y2="q75:Q",
+            y2=alt.Y2("q75:Q"),
             stroke=marks.stroke(looks),
             tooltip=[
                 alt.Tooltip("label:N", title="series"),
@@ -224,7 +224,7 @@ def _layers(pane: _Pane, y: Coordinate, looks: Mapping[str, Look], at: _At) -> l
             description=alt.Description("said:N"),
         ),
         base.mark_tick(orient="horizontal", size=_BOX, thickness=2.4, aria=False).encode(
-            y=at("q50"), color=alt.value(INK)
+            y=at("q50"), color=alt.ColorValue(INK)
         ),
         # Beside the box, which would hide them.
         *stated.drawn(pane.stated, theirs, at, xOffset=_BOX * 0.8),

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from dumbbell.algorithms.labels import labels_of
 from dumbbell.base.errors import InputError
 from dumbbell.base.lazy import altair as alt
-from dumbbell.figures import axes, cells, means
+from dumbbell.figures import axes, cells, marks, means
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextTable, assembled
 from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
@@ -148,9 +148,9 @@ def _plot(
     outlined = base.transform_filter("datum.is_best").mark_rect(
         filled=False, stroke=_OUTLINE, strokeWidth=3
     )
-    ink = alt.condition("datum.is_light", alt.value("black"), alt.value("white"))
+    ink = marks.ink("datum.is_light", "black", "white")
     return alt.layer(
         base.mark_rect().encode(color=colour, tooltip=tooltip),
         outlined,
-        base.mark_text(fontSize=11).encode(text="text:N", color=ink),
+        base.mark_text(fontSize=11).encode(text=alt.Text("text:N"), color=ink),
     ).properties(title=name, **cells.size(xs, ys))

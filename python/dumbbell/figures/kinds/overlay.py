@@ -381,7 +381,9 @@ class _Axes:
         chart: alt.Chart = (
             alt.Chart(inline(together))
             .mark_area(opacity=0.22, clip=True, interpolate=plot.joined)
-            .encode(x=self.x, y=low, y2="high:Q", color=self.colour, detail="line:N")
+            .encode(
+                x=self.x, y=low, y2=alt.Y2("high:Q"), color=self.colour, detail=alt.Detail("line:N")
+            )
         )
         return chart
 
@@ -398,7 +400,7 @@ class _Axes:
             x=self.x,
             y=self.y,
             color=self.colour,
-            detail="line:N",
+            detail=alt.Detail("line:N"),
             opacity=alt.condition("datum.first", alt.value(_FIRST), alt.value(_OTHERS)),
             tooltip=[
                 alt.Tooltip("label:N", title="of"),

@@ -210,8 +210,8 @@ class _Drawing:
                 lines = lines.add_params(picked)
             level = marks.level(self.spec.reference, self._vertical("y"))
             marks_of_authors = self._stated(pane, picked)
-            layers = alt.layer(*level, *self._theory(pane), lines, *others, *marks_of_authors)
-            plots.append(layers.properties(title=pane.title, **size))
+            layers = [*level, *self._theory(pane), lines, *others, *marks_of_authors]
+            plots.append(alt.layer(*layers, title=pane.title, **size))
         return alt.hconcat(*plots)
 
     def _horizontal(self) -> alt.X:
@@ -251,7 +251,7 @@ class _Drawing:
         """
         for series_chart, moved in self._apart(base):
             yield marks.intervals(series_chart, xOffset=moved).encode(
-                y=self._vertical("low"), y2="high:Q"
+                y=self._vertical("low"), y2=alt.Y2("high:Q")
             )
 
     def _dots(self, pane: _Pane, picked: alt.Parameter) -> Iterator[alt.Chart]:
@@ -343,7 +343,7 @@ class _Drawing:
             drawn.encode(
                 x=self._horizontal(),
                 y=self._vertical("y"),
-                detail="curve:N",
+                detail=alt.Detail("curve:N"),
                 stroke=alt.Stroke("colour:N", scale=None),
                 strokeDash=dashes,
                 description=alt.Description("theory:N"),

@@ -13,7 +13,7 @@ from dumbbell.algorithms.labels import labels_of
 from dumbbell.base.errors import InputError
 from dumbbell.base.labels import DIGITS, number
 from dumbbell.base.lazy import altair as alt
-from dumbbell.figures import axes, cells, style
+from dumbbell.figures import axes, cells, marks, style
 from dumbbell.figures.data import inline
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
@@ -158,7 +158,7 @@ class RatiosFigure(TestFigure):
         # Between white and a colour only its lightness changes, not its hue.
         scale = alt.Scale(type="log", domain=domain, range=colours, interpolate="lab")
         legend = alt.Legend(format=".3~g", values=domain)
-        ink = alt.condition("datum.is_dark", alt.value("white"), alt.value("black"))
+        ink = marks.ink("datum.is_dark", "white", "black")
         decided, still_open = (
             base.transform_filter(condition) for condition in ("datum.decided", "!datum.decided")
         )
@@ -168,7 +168,7 @@ class RatiosFigure(TestFigure):
                 tooltip=tooltip,
             ),
             still_open.mark_rect(stroke="#b0b0b0", color=_OPEN).encode(tooltip=tooltip),
-            base.mark_text(fontSize=11).encode(text="text:N", color=ink),
+            base.mark_text(fontSize=11).encode(text=alt.Text("text:N"), color=ink),
         ).properties(title=name, **cells.size(xs, ys))
 
     def _table(

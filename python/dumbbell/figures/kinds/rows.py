@@ -136,7 +136,7 @@ class _Drawing:
         base = alt.Chart(inline(means.on_scale(table, span))).encode(y=y)
         layers = alt.layer(
             *(_stated(stated, x) for stated in pane.stated),
-            marks.intervals(base, color=INK).encode(x=x("low"), x2="high:Q"),
+            marks.intervals(base, color=INK).encode(x=x("low"), x2=alt.X2("high:Q")),
             marks.dots(alt.Chart(inline(pane.runs))).encode(x=x("value"), y=y),
             base.mark_point(filled=True, size=70, color=INK, opacity=1).encode(
                 x=x("mean"), **marks.tooltip(str(self.x.title), ("row:N", self.spec.rows))
@@ -159,7 +159,7 @@ def _stated(stated: Stated, x: Callable[[str], alt.X]) -> alt.Chart:
         band: alt.Chart = (
             alt.Chart(data)
             .mark_rect(color=_STATED, opacity=0.25, stroke=_STATED, description=stated.citation)
-            .encode(x=x("from"), x2="to:Q")
+            .encode(x=x("from"), x2=alt.X2("to:Q"))
         )
         return band
     data = inline(pl.DataFrame({"from": [low if low is not None else high]}))

@@ -99,7 +99,7 @@ class _Drawing(GroupDrawing):
             points = points.add_params(self.picked)
         ends = marks.intervals(base).encode(
             y=self._vertical("low"),
-            y2="high:Q",
+            y2=alt.Y2("high:Q"),
             opacity=marks.faded(self.picked),
         )
         runs = marks.dots(self.base(self._runs(pane), self._shapes)).encode(

@@ -153,13 +153,15 @@ def _chart(
     dots = of(single).mark_circle(size=16, opacity=1, clip=True, aria=False)
     crosses, certain = of(means), of(means.filter(pl.col("n") >= INTERVAL_RUNS))
     layers = alt.layer(
-        ellipses.encode(x=across("x"), y=up("y"), order="corner:Q", detail="label:N"),
+        ellipses.encode(
+            x=across("x"), y=up("y"), order=alt.Order("corner:Q"), detail=alt.Detail("label:N")
+        ),
         dots.encode(x=across("x"), y=up("y")),
         certain.mark_rule(strokeWidth=1.8, clip=True, aria=False).encode(
-            x=across("x_low"), x2="x_high:Q", y=up("y")
+            x=across("x_low"), x2=alt.X2("x_high:Q"), y=up("y")
         ),
         certain.mark_rule(strokeWidth=1.8, clip=True, aria=False).encode(
-            x=across("x"), y=up("y_low"), y2="y_high:Q"
+            x=across("x"), y=up("y_low"), y2=alt.Y2("y_high:Q")
         ),
         crosses.mark_point(
             filled=True, size=110, opacity=1, stroke="white", strokeWidth=0.8
