@@ -1,5 +1,6 @@
 //! Random calls on algorithms, made by a separate program (`fuzz.c`).
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
@@ -67,12 +68,11 @@ const EMPTY_FILE: &str = "no-calls.c";
 #[derive(Debug)]
 pub struct Fuzzer<'a> {
     sources: Sources<'a>,
+    names: Vec<String>,
     patience: Duration,
-    plain: PathBuf,
-    /// Without optimisation, as a compiler that optimises gives a variable that was never set any
+    /// Without optimisation: a compiler that optimises gives a variable that was never set any
     /// value that it likes.
     literal: PathBuf,
-    sanitized: Result<PathBuf, String>,
 }
 
 impl<'a> Fuzzer<'a> {
@@ -83,33 +83,14 @@ impl<'a> Fuzzer<'a> {
     pub fn new(algorithms: &[(&str, &str)], cancel: &'a AtomicBool) -> Result<Self, LoadError> {
         let sources = Sources::new(algorithms, cancel)?;
         sources.add(PROGRAM_FILE, PROGRAM)?;
-        let refused = |messages: String| {
-            let file = algorithms.first().map_or("", |(name, _)| name);
-            LoadError::file(&format!("{file}.c"), None, messages)
-        };
-        let plain = build(&sources, algorithms, "plain", &["-O2"])?.map_err(refused)?;
-        let literal = build(&sources, algorithms, "literal", &["-O0"])?.map_err(refused)?;
-        // Without warnings: the code for sanitizers causes new ones, and the build above has
-        // checked the others.
-        let options = [
-            "-O1",
-            "-g",
-            "-w",
-            "-fsanitize=address,undefined",
-            "-fno-sanitize-recover=all",
-            "-fno-omit-frame-pointer",
-        ];
-        let sanitized = build(&sources, algorithms, "sanitized", &options)?;
-        if let Err(messages) = &sanitized {
-            sources.add(EMPTY_FILE, "int main(void) { return 0; }\n")?;
-            let options = options.iter().map(ToString::to_string);
-            let empty = sources.compile(options, &[EMPTY_FILE], &sources.path("empty"))?;
-            if empty.status.success() {
-                return Err(refused(messages.clone()));
-            }
-        }
-        let more = PATIENCE_EACH * u32::try_from(algorithms.len()).unwrap_or(0);
-        Ok(Self { sources, patience: PATIENCE + more, plain, literal, sanitized })
+        let names: Vec<_> = algorithms.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let patience = PATIENCE + PATIENCE_EACH * u32::try_from(names.len()).unwrap_or(0);
+        let mut fuzzer = Self { sources, names, patience, literal: PathBuf::new() };
+        let object = fuzzer.compile("random-calls.o", &["-O2", "-c"], &[PROGRAM_FILE])?;
+        let built =
+            object.and(fuzzer.compile("literal", &["-O0"], &fuzzer.files("random-calls.o"))?);
+        fuzzer.literal = built.map_err(|messages| fuzzer.refused(messages))?;
+        Ok(fuzzer)
     }
 
     /// Check a property.
@@ -117,14 +98,15 @@ impl<'a> Fuzzer<'a> {
     /// # Errors
     /// If the program cannot run, or it is cancelled.
     pub fn run(&self, part: Part) -> Result<Fuzzed, LoadError> {
-        let program = match (part, &self.sanitized) {
-            (Part::Rules, Ok(program)) => program,
-            (Part::Rules, Err(why)) => {
-                let message = format!("the compiler has no sanitizers: {why}");
-                return Ok(Fuzzed { part, passed: None, endless: false, message });
-            }
-            (Part::Limits, _) => &self.plain,
-            (Part::Repeat, _) => &self.literal,
+        let program = match part {
+            Part::Rules => match self.sanitized()? {
+                Ok(program) => program,
+                Err(why) => {
+                    let message = format!("the compiler has no sanitizers: {why}");
+                    return Ok(Fuzzed { part, passed: None, endless: false, message });
+                }
+            },
+            Part::Limits | Part::Repeat => self.literal.clone(),
         };
         let mut command = Command::new(program);
         // Leak detection needs ptrace, which containers forbid, and algorithms allocate nothing.
@@ -165,28 +147,59 @@ impl<'a> Fuzzer<'a> {
         }
         Ok(all)
     }
-}
 
-fn build(
-    sources: &Sources<'_>,
-    algorithms: &[(&str, &str)],
-    program: &str,
-    options: &[&str],
-) -> Result<Result<PathBuf, String>, LoadError> {
-    let listed: String = algorithms.iter().map(|(name, _)| format!("X({name}) ")).collect();
-    let files: Vec<String> = algorithms.iter().map(|(name, _)| format!("{name}.c")).collect();
-    let files: Vec<&str> =
-        std::iter::once(PROGRAM_FILE).chain(files.iter().map(String::as_str)).collect();
-    let path = sources.path(program);
-    let options = options.iter().map(ToString::to_string);
-    let options = options.chain([format!("-DALGORITHMS={listed}")]);
-    let output = sources.compile(options, &files, &path)?;
-    let messages = String::from_utf8_lossy(&output.stderr);
-    let first = messages.lines().find(|line| {
-        ["error", "cannot find", "multiple definition"].iter().any(|it| line.contains(it))
-    });
-    let first = first.or(messages.lines().next()).unwrap_or("it prints no reason").to_owned();
-    Ok(if output.status.success() { Ok(path) } else { Err(first) })
+    /// Build all with sanitizers; the inner error: the compiler has none.
+    fn sanitized(&self) -> Result<Result<PathBuf, String>, LoadError> {
+        // Without warnings: the code for sanitizers causes new ones, and the other build has
+        // checked the files.
+        let options = [
+            "-O1",
+            "-g",
+            "-w",
+            "-fsanitize=address,undefined",
+            "-fno-sanitize-recover=all",
+            "-fno-omit-frame-pointer",
+        ];
+        let built = self.compile("sanitized", &options, &self.files(PROGRAM_FILE))?;
+        if let Err(messages) = &built {
+            self.sources.add(EMPTY_FILE, "int main(void) { return 0; }\n")?;
+            if self.compile("empty", &options, &[EMPTY_FILE])?.is_ok() {
+                return Err(self.refused(messages.clone()));
+            }
+        }
+        Ok(built)
+    }
+
+    fn files<'b>(&self, program: &'b str) -> Vec<Cow<'b, str>> {
+        let algorithms = self.names.iter().map(|name| Cow::from(format!("{name}.c")));
+        std::iter::once(Cow::from(program)).chain(algorithms).collect()
+    }
+
+    fn refused(&self, messages: String) -> LoadError {
+        let file = self.names.first().map_or("", String::as_str);
+        LoadError::file(&format!("{file}.c"), None, messages)
+    }
+
+    /// Run the compiler; the inner error: its first message.
+    fn compile(
+        &self,
+        output: &str,
+        options: &[&str],
+        files: &[impl AsRef<str>],
+    ) -> Result<Result<PathBuf, String>, LoadError> {
+        let listed: String = self.names.iter().map(|name| format!("X({name}) ")).collect();
+        let options = options.iter().map(ToString::to_string);
+        let options = options.chain([format!("-DALGORITHMS={listed}")]);
+        let files: Vec<&str> = files.iter().map(AsRef::as_ref).collect();
+        let path = self.sources.path(output);
+        let output = self.sources.compile(options, &files, &path)?;
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let first = messages.lines().find(|line| {
+            ["error", "cannot find", "multiple definition"].iter().any(|it| line.contains(it))
+        });
+        let first = first.or(messages.lines().next()).unwrap_or("it prints no reason").to_owned();
+        Ok(if output.status.success() { Ok(path) } else { Err(first) })
+    }
 }
 
 /// A sanitizer's finding, with file and line but without folders; none: the line has none.
