@@ -249,7 +249,7 @@ fn events_agree_with_the_counters(output: &Output) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
     fn every_run_keeps_the_invariants(scenario in any_scenario()) {
