@@ -45,6 +45,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: folders[item] not in _FIRST)
 
 
+def pytest_collection_finish() -> None:
+    """Let collections of garbage pass over all that was imported, which stays."""
+    gc.freeze()
+
+
 @pytest.fixture
 def dumbbell(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -87,6 +92,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter and not held_up.summary(_skipped(reporter))[1]:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    # pytest collects garbage five times at the end, and workers keep a gigabyte.
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -21,7 +21,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy import stats  # type: ignore[import-untyped]
+import scipy  # type: ignore[import-untyped]
 
 from dumbbell.engines.result import Run
 from dumbbell.inference.statistics import Estimate, jackknifed
@@ -49,7 +49,8 @@ def between(one: Trace, other: Trace) -> float:
     if not one.size or not other.size:
         return float(one.size != other.size)
     scale = (one.mean() + other.mean()) / 2
-    return float(stats.wasserstein_distance(one, other) / scale) if scale else 0.0
+    # An attribute, as the import of `scipy.stats` takes a second.
+    return float(scipy.stats.wasserstein_distance(one, other) / scale) if scale else 0.0
 
 
 def of_runs(one: Traces, other: Traces) -> float:
