@@ -8,8 +8,8 @@
  *   limits  calls as a stack makes them, on odd paths: a window of zero or beyond the
  *           clamp, a write to a field that an algorithm may only read, or a pacing rate
  *           without CC_NEEDS_PACING
- *   repeat  the same calls twice: they must end in the same bytes, whatever the stack
- * held before
+ *   repeat  the same calls twice: they must end in the same bytes, whatever the
+ *           stack held before
  *
  * Calls are made in a child, so that the parent survives an algorithm's faults. A failing
  * sequence is shortened and printed call by call; then the exit code is 1, or 3 if a hook
