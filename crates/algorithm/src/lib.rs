@@ -5,7 +5,7 @@
 //! connections ([`Instance`]). The stack at hand fills in a [`Conn`], calls the
 //! hooks at the moments at which Linux does, and reads the window back.
 //!
-//! A user's own file becomes one of them while the process runs ([`own`]).
+//! A user's own file becomes one of them while the process runs ([`user_defined`]).
 //!
 //! ```
 //! use dumbbell_algorithm::{Conn, Instance};
