@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
@@ -87,8 +88,51 @@ COMMON: dict[str, Any] = {"name": "f", "title": "Fig. 9. F", "section": "t", "te
 
 @lru_cache(maxsize=16)
 def vega_lite(figure: Figure) -> dict[str, Any]:
-    """Return the chart of a figure as Vega-Lite, which Altair validates; made once."""
-    return figure.chart.to_dict()
+    """Return the chart of a figure as Vega-Lite, validated; made once."""
+    drawn = figure.vega_lite
+    check(figure.chart, drawn)
+    return drawn
+
+
+_COMPOSED: Final = ("layer", "concat", "hconcat", "vconcat")
+_FREE: Final = ("data", "domain", "filter", "name", "range")
+"""Keys whose values depend on data, or may be any text."""
+_valid: set[str] = set()
+"""What plain views that Altair has validated are like."""
+
+
+def check(chart: Any, drawn: dict[str, Any]) -> None:
+    """Have Altair validate a chart, but for plain views like those that it has validated."""
+    found: set[str] = set()
+    chart.validate(_without_known(drawn, found))
+    _valid.update(found)
+
+
+def _without_known(view: dict[str, Any], found: set[str]) -> dict[str, Any]:
+    return {
+        key: [_without_known(part, found) for part in value if not _is_known(part, found)]
+        if key in _COMPOSED
+        else value
+        for key, value in view.items()
+    }
+
+
+def _is_known(view: dict[str, Any], found: set[str]) -> bool:
+    """Return True if a plain view is like a valid one, whatever its data and its numbers."""
+    if any(key in view for key in _COMPOSED):
+        return False
+    like = json.dumps(_like(view))
+    known = like in _valid or like in found
+    found.add(like)
+    return known
+
+
+def _like(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {key: key if key in _FREE else _like(value) for key, value in part.items()}
+    if isinstance(part, list):
+        return [_like(entry) for entry in part]
+    return type(part).__name__ if isinstance(part, int | float) else part
 
 
 def datasets(figure: Figure) -> list[pl.DataFrame]:

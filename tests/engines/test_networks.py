@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
+import figure_tables
 from dumbbell.algorithms.catalogue import NO_OWN_ALGORITHMS
 from dumbbell.api import simulate
 from dumbbell.base.units import parse_time
@@ -540,7 +541,10 @@ def test_whatever_runs_is_measured(odd: tuple[Scenario, Run]) -> None:
 
 @pytest.mark.parametrize("what", ["cwnd_segs", "goodput_mbit_per_s", "rtt_ms", "queue_packets"])
 def test_whatever_runs_can_be_drawn(odd: tuple[Scenario, Run], what: str) -> None:
-    drawing.rendered(charts.draw(odd[1], what).to_dict(), ".svg")
+    chart = charts.draw(odd[1], what)
+    drawn = chart.to_dict(validate=False)
+    figure_tables.check(chart, drawn)
+    drawing.rendered(drawn, ".svg")
 
 
 def test_whatever_runs_can_be_told(odd: tuple[Scenario, Run]) -> None:

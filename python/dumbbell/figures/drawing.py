@@ -22,8 +22,8 @@ def save(figure: Figure | Chart, path: str | Path) -> None:
     """Write a figure in the format of its suffix: .svg, .png, .pdf, .html (offline) or .json."""
     path = Path(path)
     check_suffix(path)
-    chart = figure.chart if isinstance(figure, Figure) else figure
-    path.write_bytes(rendered(chart.to_dict(), path.suffix))
+    chart = figure.vega_lite if isinstance(figure, Figure) else figure.to_dict()
+    path.write_bytes(rendered(chart, path.suffix))
 
 
 def check_suffix(path: Path) -> None:

@@ -89,6 +89,12 @@ class Figure:
         seen = [*alternative.of_tables(self.tables), *self.seen]
         return " ".join([f"{title}.", *seen, *self.notes])
 
+    @property
+    def vega_lite(self) -> dict[str, Any]:
+        """The chart as Vega-Lite; not validated, which takes as long as to draw the picture."""
+        drawn: dict[str, Any] = self.chart.to_dict(validate=False)
+        return drawn
+
     def __repr__(self) -> str:
         return f"<Figure {self.spec.name}: {self.spec.title}>"
 

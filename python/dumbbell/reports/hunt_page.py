@@ -57,7 +57,7 @@ def write(hunted: Hunted, folder: Path, command: str) -> Path:
 
 def _figures(hunted: Hunted) -> dict[str, str]:
     specs = {
-        f"over-time-{confirmation.engine}": confirmation.results.figure("over-time").chart.to_dict()
+        f"over-time-{confirmation.engine}": confirmation.results.figure("over-time").vega_lite
         for confirmation in hunted.confirmations
         if confirmation.means
     }

@@ -116,7 +116,7 @@ def _runs_text(results: Results, test: Test) -> str:
 def picture(figure: Figure, folder: Path, links: list[tuple[str, str]]) -> Picture:
     """Write a figure and its numbers into a folder; `links` lead to the runs behind it."""
     spec = figure.spec
-    drawn = pictures.write(spec.name, figure.chart.to_dict(), folder / "figures")
+    drawn = pictures.write(spec.name, figure.vega_lite, folder / "figures")
     if figure.frame is not None:
         figure.frame.write_csv(folder / "data" / f"{spec.name}.csv")
     return Picture.of(figure, drawn, links)

@@ -103,7 +103,7 @@ class Drawn:
     @classmethod
     def of(cls, figure: Figure) -> Drawn:
         """Draw a figure."""
-        chart = figure.chart.to_dict()
+        chart = figure.vega_lite
         svg = drawing.rendered(chart, ".svg")
         return cls(Picture.of(figure, pictures.size(svg), []), _with_rows(chart), svg)
 
