@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from command_line import Command, Output
+from dumbbell.reports import site
 from dumbbell.results.campaign import Campaign
 
 PATH = ["--rate", "5mbit", "--rtt", "20ms", "--duration", "2s", "--runs", "2"]
@@ -34,14 +36,35 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[Campaign]:
     return campaigns
 
 
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Output]]:
+    """Return a folder for a first comparison, and its output once there is one."""
+    return tmp_path_factory.mktemp("compared"), []
+
+
 @pytest.fixture
-def first(dumbbell: Command, planned: list[Campaign]) -> Output:
-    """Compare for the first time."""
-    output = dumbbell(*COMPARE)
-    assert output.code == 0
+def first(
+    dumbbell: Command,
+    planned: list[Campaign],
+    compared: tuple[Path, list[Output]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Output:
+    """Compare for the first time, or restore what that left: answers belong to their folder."""
+    folder, outputs = compared
+    work, kept = folder / "work", folder / "kept"
+    shutil.rmtree(work, ignore_errors=True)
+    if outputs:
+        shutil.copytree(kept, work)
+    else:
+        work.mkdir()
+    monkeypatch.chdir(work)
+    if not outputs:
+        outputs.append(dumbbell(*COMPARE))
+        shutil.copytree(work, kept)
+    assert outputs[0].code == 0
     assert len(answers()) == 1
     planned.clear()
-    return output
+    return outputs[0]
 
 
 def counted(output: Output) -> str:
@@ -79,9 +102,14 @@ def test_each_form_is_what_a_full_comparison_prints(
     ],
 )
 def test_other_commands_run(
-    dumbbell: Command, first: Output, planned: list[Campaign], other: list[str]
+    dumbbell: Command,
+    first: Output,
+    planned: list[Campaign],
+    monkeypatch: pytest.MonkeyPatch,
+    other: list[str],
 ) -> None:
     assert first.code == 0
+    monkeypatch.setattr(site, "write", lambda *_, **__: Path("site/index.html"))
     assert dumbbell(*other).code == 0
     assert len(planned) == 1
 

@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
@@ -88,8 +89,12 @@ def _file(root: Path, command: Mapping[str, Any]) -> Path:
     return root / FOLDER / f"{digest}.json"
 
 
+@cache
 def _code() -> str:
-    """Return the digest of the package: the engine is in it, with the built-in algorithms."""
+    """Return the digest of the package: the engine is in it, with the built-in algorithms.
+
+    It takes as long as the rest of an answer, and a command that writes one has looked for it.
+    """
     digest = hashlib.sha256()
     for folder, below, names in os.walk(str(files("dumbbell"))):
         below[:] = sorted(name for name in below if name not in _NO_CODE)
