@@ -1,4 +1,4 @@
-"""A hundred thousand short flows in one scenario: all of them have results, within 1 GiB.
+"""Many short flows in one scenario: all of them have results, a hundred thousand within 1 GiB.
 
 Each has a sending host with a separate link.
 """
@@ -14,11 +14,12 @@ from pathlib import Path
 from dumbbell.scenario.model import Scenario
 from dumbbell.scenario.resolve import Resolution
 
-FLOWS = 100_000
-MEMORY_MAX_BYTES = 2**30
+FLOWS = 25_000
+MEMORY_MAX_BYTES = 370 * 2**20
+"""They take 320 MiB, and 100,000 take 800. If each took 2 KiB more, both would exceed their limits."""
 
 SCENARIO = """
-duration = "51s"
+duration = "14s"
 network = { rate = "1gbit", rtt = "20ms", queue = "1bdp", edge_rate = "100mbit" }
 arrivals = [{ algorithm = "cubic", file = "web.txt", label = "web" }]
 """
@@ -34,7 +35,7 @@ print(json.dumps([len(run.summary.flows), done, latency_ms, campaigns.peak_memor
 """
 
 
-def test_a_hundred_thousand_flows_are_run_within_a_gibibyte(tmp_path: Path) -> None:
+def test_a_hundred_thousand_flows_would_be_run_within_a_gibibyte(tmp_path: Path) -> None:
     (tmp_path / "web.txt").write_text("".join(f"{n / 2}ms 10kb\n" for n in range(FLOWS)))
     (tmp_path / "many.toml").write_text(SCENARIO)
     command = [sys.executable, "-c", MEASURED, str(tmp_path / "many.toml")]
@@ -48,7 +49,7 @@ def test_a_hundred_thousand_flows_are_run_within_a_gibibyte(tmp_path: Path) -> N
 
 def test_a_flow_that_arrives_takes_little_until_it_runs(tmp_path: Path) -> None:
     """As plain data it and the link of its host took 2,540 bytes, three times over."""
-    count = 5_000
+    count = 2_000
     (tmp_path / "web.txt").write_text("".join(f"{n / 2}ms 10kb\n" for n in range(count)))
     (tmp_path / "many.toml").write_text(SCENARIO)
     scenario = Scenario.load(tmp_path / "many.toml")
