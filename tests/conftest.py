@@ -59,7 +59,7 @@ def dumbbell(
     return caller(monkeypatch, capsys)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
     with browser.browser(tmp_path_factory.mktemp("profile")) as opened:
         yield opened

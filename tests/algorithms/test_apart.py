@@ -220,7 +220,9 @@ def test_one_that_never_ends_can_be_cancelled() -> None:
 
 def test_a_check_gives_up_on_one_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "PATIENCE_S", 0.3)
-    write("endless", REDUCES, f"{REDUCES}\n\tfor (;;)\n\t\t;")
+    # The fuzzer waits for its alarm, which is due in 5 s.
+    sooner = "extern unsigned alarm(unsigned);\n\talarm(1);"
+    write("endless", REDUCES, f"{REDUCES}\n\t{sooner}\n\tfor (;;)\n\t\t;")
     algorithm = catalogue.read("./endless.c")
     (row,) = behaviour.rows(algorithm)
     assert row.message == snapshot("a simulation has not ended after 0.3 s")

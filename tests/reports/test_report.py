@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 from inline_snapshot import snapshot
 
-import browser
 import small_study
+from browser import Browser
 from command_line import line
 from dumbbell.algorithms import catalogue
 from dumbbell.algorithms.head_comments import Kind
@@ -266,12 +266,13 @@ def test_pictures_are_in_the_one_file(small_report: Path) -> None:
     assert ">PNG<" not in text
 
 
-def test_a_page_of_one_file_has_interactive_figures(small_report: Path, tmp_path: Path) -> None:
+def test_a_page_of_one_file_has_interactive_figures(
+    small_report: Path, tab: Browser, tmp_path: Path
+) -> None:
     (file := tmp_path / "page.html").write_text(single.page(small_report / "figures.html"))
-    with browser.browser(tmp_path) as tab:
-        tab.open(file, "#fig3")
-        tab.wait("document.querySelector('#fig3 .vega-embed svg') !== null")
-        assert tab.complaints == []
+    tab.open(file, "#fig3")
+    tab.wait("document.querySelector('#fig3 .vega-embed svg') !== null")
+    assert tab.complaints == []
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".png", ".html"])

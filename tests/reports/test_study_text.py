@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
-import browser
 import small_study
+from browser import Browser
 from command_line import line
 from dumbbell.base.errors import InputError
 from dumbbell.figures import drawing
@@ -230,7 +230,7 @@ def test_a_number_beyond_the_axis_stands_at_its_end(judged: Account, text: Study
 
 
 def test_the_figure_of_numbers_fits_a_phone(
-    report: Path, judged: Account, text: StudyText, tmp_path: Path
+    report: Path, judged: Account, text: StudyText, tab: Browser, tmp_path: Path
 ) -> None:
     page = shutil.copytree(report, tmp_path / "report") / "index.html"
     long = [
@@ -239,18 +239,17 @@ def test_the_figure_of_numbers_fits_a_phone(
     ]
     chart = effect_chart.draw(long, judged.standings)
     pictures.write(effect_chart.NAME, chart, page.parent / "figures")
-    with browser.browser(tmp_path / "profile") as window:
-        window.open(page, "#numbers", 390)
-        window.wait("document.querySelector('#numbers .vega-embed svg') !== null")
-        drawn = "document.querySelector('#numbers svg').getBoundingClientRect()"
-        assert window.evaluate(f"{drawn}.right") <= 390
-        labels = window.evaluate(
-            "[...document.querySelectorAll('#numbers svg text')].map((each) => each.textContent)"
-        )
-        assert any("at most 0.01" in label for label in labels)
-        assert not any("…" in label for label in labels)
-        assert window.evaluate("document.documentElement.scrollWidth") == 390
-        assert window.complaints == []
+    tab.open(page, "#numbers", 390)
+    tab.wait("document.querySelector('#numbers .vega-embed svg') !== null")
+    drawn = "document.querySelector('#numbers svg').getBoundingClientRect()"
+    assert tab.evaluate(f"{drawn}.right") <= 390
+    labels = tab.evaluate(
+        "[...document.querySelectorAll('#numbers svg text')].map((each) => each.textContent)"
+    )
+    assert any("at most 0.01" in label for label in labels)
+    assert not any("…" in label for label in labels)
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+    assert tab.complaints == []
 
 
 def test_both_forms_say_the_same(

@@ -18,7 +18,7 @@ from run_invariants import assert_possible
 from scenario_checks import assert_accepted
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(drawn_scenarios.spoiled(), st.integers(0, 2**64 - 1))
 def test_every_file_is_refused_with_a_reason_or_resolves(data: dict[str, Any], seed: int) -> None:
     scenario = _read(data)
@@ -37,7 +37,7 @@ def test_every_file_is_refused_with_a_reason_or_resolves(data: dict[str, Any], s
     _check_round_trips(scenario, run)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(drawn_scenarios.files(), st.booleans())
 def test_what_resolves_runs_and_loses_count_of_nothing(data: dict[str, Any], capture: bool) -> None:
     """Captured runs also hold the SACK blocks that a sender reads to those that were sent."""

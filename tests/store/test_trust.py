@@ -172,26 +172,28 @@ def test_loading_is_done_by_another_process_and_remembered(folder: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("body", "message"),
+    ("body", "patience_s", "message"),
     [
         (
             "__builtin_trap();",
+            30.0,
             snapshot(
                 "./boom.c: the process that loaded it ended by SIGNAL: something runs as soon as it is loaded, such as a constructor; valid: functions that nobody but the hooks calls"
             ),
         ),
         (
             "for (;;) ;",
+            0.8,
             snapshot(
-                "./boom.c: the process that loaded it has not ended after 3 s: something runs as soon as it is loaded, such as a constructor; valid: functions that nobody but the hooks calls"
+                "./boom.c: the process that loaded it has not ended after 0.8 s: something runs as soon as it is loaded, such as a constructor; valid: functions that nobody but the hooks calls"
             ),
         ),
     ],
 )
 def test_a_constructor_takes_nobody_down_but_its_own_process(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, body: str, patience_s: float, message: str
 ) -> None:
-    monkeypatch.setattr(own_algorithms, "PATIENCE_S", 3.0)
+    monkeypatch.setattr(own_algorithms, "PATIENCE_S", patience_s)
     text = f"__attribute__((constructor)) static void boom(void) {{ {body} }}\n"
     (folder / "boom.c").write_text(text + starting.text("boom"))
     with pytest.raises(InputError) as caught:
