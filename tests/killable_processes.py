@@ -106,6 +106,14 @@ def put(root: str, seed: int) -> None:
     store.put(scenario, output(scenario))
 
 
+def share(root: str, count: int) -> None:
+    """Put results into a store that others use, with a look at each."""
+    store = Store(root)
+    for seed in range(count):
+        put(root, seed)
+        store.get(resolved({"seed": seed}).key)
+
+
 def fail(root: str, seed: int) -> None:
     """Record a failure, and forget it."""
     store, scenario = Store(root), resolved({"seed": seed})
@@ -131,7 +139,7 @@ def copy(source: str, target: str) -> None:
 
 
 _TASKS: Final[dict[str, Callable[..., None]]] = {
-    task.__name__: task for task in (campaign, put, fail, command, shell, copy)
+    task.__name__: task for task in (campaign, put, share, fail, command, shell, copy)
 }
 
 

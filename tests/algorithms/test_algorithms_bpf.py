@@ -49,7 +49,7 @@ def test_there_are_algorithms() -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_compiles_to_a_program_of_struct_ops_for_each_hook(clang: str, file: Path) -> None:
-    command = [clang, *TARGET, "-S", str(file), "-o", "-"]
+    command = [clang, *TARGET, "-S", "-fno-verbose-asm", str(file), "-o", "-"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
     assembly = run.stdout

@@ -25,7 +25,7 @@ from dumbbell.scenario.resolve import canonical_json
 from dumbbell.store import staging
 from dumbbell.store.store import FORMAT, Store
 from folder_contents import files_of
-from sample_runs import output, resolved, seeds
+from sample_runs import output, resolved
 
 LONG_AGO_S = 1_000_000_000
 
@@ -305,25 +305,6 @@ def in_other_process(code: str, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-c", code, *arguments], env=environment, stdout=subprocess.PIPE
     )
-
-
-def test_two_processes_share_a_folder(tmp_path: Path) -> None:
-    code = (
-        "import sys\n"
-        "from dumbbell.store.store import Store\n"
-        "from sample_runs import output, seeds\n"
-        "store = Store(sys.argv[1])\n"
-        "for scenario in seeds(20):\n"
-        "    store.clean(); store.put(scenario, output(scenario)); store.get(scenario.key)\n"
-    )
-    processes = [in_other_process(code, str(tmp_path)) for _ in range(2)]
-    assert [process.wait(60) for process in processes] == [0, 0]
-    for process in processes:
-        process.communicate()
-    store = Store(tmp_path)
-    assert sorted(store.keys()) == sorted(scenario.key for scenario in seeds(20))
-    assert all(store.verify(scenario.key) for scenario in seeds(20))
-    assert [path for path in tmp_path.rglob("*") if staging.is_staging(path)] == []
 
 
 def test_what_a_killed_writer_left_is_no_result_and_is_removed(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -41,9 +42,18 @@ def draws(number: int) -> Sequence[int]:
     return range(number)
 
 
+ALONE = ("unshare", "--mount", "--propagation", "private")
+
+
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with Nursery() as started:
+def mounts() -> bool:
+    """Return True if a process may have mounts of its own."""
+    return not subprocess.run([*ALONE, "true"], check=False, capture_output=True).returncode
+
+
+@pytest.fixture(scope="module")
+def nursery(mounts: bool) -> Iterator[Nursery]:
+    with Nursery(ALONE if mounts else ()) as started:
         yield started
 
 
@@ -68,6 +78,15 @@ def test_processes_share_a_campaign(
     processes = [nursery.start("campaign", tmp_path, *part, 2) for part in parts]
     assert [nursery.wait(process) for process in processes] == [0] * len(parts)
     assert files_of(tmp_path) == undisturbed
+    assert drafts(tmp_path) == []
+
+
+def test_processes_put_the_same_results(nursery: Nursery, tmp_path: Path) -> None:
+    processes = [nursery.start("share", tmp_path, 20) for _ in range(2)]
+    assert [nursery.wait(process) for process in processes] == [0, 0]
+    store = Store(tmp_path)
+    assert sorted(store.keys()) == sorted(scenario.key for scenario in seeds(20))
+    assert all(store.verify(scenario.key) for scenario in seeds(20))
     assert drafts(tmp_path) == []
 
 
@@ -163,7 +182,7 @@ def test_a_writer_may_be_killed_at_every_step(
     for step in range(1, 200):
         root = tmp_path / f"{step}"
         if before != "nothing":
-            Store(root).put(scenario, output(scenario))
+            shutil.copytree(reference.root, root)
         if before == "damage":
             next(root.rglob("queues.parquet")).write_bytes(b"")
         code = nursery.run("put", root, 1, kill_at=step)
@@ -262,16 +281,15 @@ def test_commands_of_different_studies_share_a_folder(
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Iterator[tuple[Nursery, Path]]:
-    """Provide a disk of 160 kB, in a separate mount namespace."""
-    alone = ["unshare", "--mount", "--propagation", "private"]
-    if subprocess.run([*alone, "true"], check=False, capture_output=True).returncode:
+def disk(nursery: Nursery, mounts: bool, tmp_path: Path) -> Path:
+    """Provide a disk of 160 kB, which only the nursery's processes see."""
+    if not mounts:
         pytest.skip("a mount namespace needs the rights of root")
     folder = tmp_path / "disk"
     folder.mkdir()
-    mounting = 'mount -t tmpfs -o size=160k tmpfs "$0" && exec "$@"'
-    with Nursery([*alone, "sh", "-c", mounting, str(folder)]) as started:
-        yield started, folder
+    mount = ("mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", folder)
+    assert nursery.run("shell", *mount) == 0
+    return folder
 
 
 def where_told(text: str, folder: Path) -> str:
@@ -280,48 +298,46 @@ def where_told(text: str, folder: Path) -> str:
 
 
 def test_a_full_disk_stops_the_command_until_there_is_room(
-    disk: tuple[Nursery, Path], study_results: dict[str, bytes], tmp_path: Path
+    nursery: Nursery, disk: Path, study_results: dict[str, bytes], tmp_path: Path
 ) -> None:
-    nursery, folder = disk
     small_study.write(tmp_path / "study")
-    command = (*COMMAND, "--results", str(folder / "results"))
+    command = (*COMMAND, "--results", str(disk / "results"))
     errors = [tmp_path / f"err{number}" for number in range(3)]
     assert nursery.run("command", tmp_path, *command, err=errors[0]) == 2
     printed = errors[0].read_text()
     assert printed.count("error: ") == 1
-    assert where_told(printed, folder) == snapshot(
+    assert where_told(printed, disk) == snapshot(
         "error: FOLDER/results: cannot write results: No space left on device; free some room, or name a place elsewhere; finished results are kept: the same command continues"
     )
-    assert nursery.run("copy", folder / "results", tmp_path / "full") == 0
+    assert nursery.run("copy", disk / "results", tmp_path / "full") == 0
     kept = Store(tmp_path / "full")
     assert drafts(kept.root) == []
     keys = list(kept.keys())
     assert 0 < len(keys) < 18
     assert all(kept.verify(key) for key in keys)
-    assert nursery.run("shell", "mount", "-o", "remount,size=8m", folder) == 0
+    assert nursery.run("shell", "mount", "-o", "remount,size=8m", disk) == 0
     assert nursery.run("command", tmp_path, *command, err=errors[1]) == 0
     assert f"{18 - len(keys)} run, {len(keys)} reused, 0 failed" in errors[1].read_text()
-    assert nursery.run("copy", folder / "results", tmp_path / "results") == 0
+    assert nursery.run("copy", disk / "results", tmp_path / "results") == 0
     assert results_of(tmp_path) == study_results
 
 
 def test_a_store_that_can_only_be_read_is_used_but_not_written(
-    disk: tuple[Nursery, Path], tmp_path: Path
+    nursery: Nursery, disk: Path, tmp_path: Path
 ) -> None:
-    nursery, folder = disk
     small_study.write(tmp_path / "study")
-    results = ("--results", str(folder / "results"))
+    results = ("--results", str(disk / "results"))
     part = (*COMMAND, *results, "--where", "test=lossy")
     err = tmp_path / "err"
-    assert nursery.run("shell", "mount", "-o", "remount,size=8m", folder) == 0
+    assert nursery.run("shell", "mount", "-o", "remount,size=8m", disk) == 0
     assert nursery.run("command", tmp_path, *part) == 0
-    assert nursery.run("shell", "mount", "-o", "remount,ro", folder) == 0
+    assert nursery.run("shell", "mount", "-o", "remount,ro", disk) == 0
     assert nursery.run("command", tmp_path, *part, err=err) == 0
     assert "0 run, 2 reused, 0 failed" in err.read_text()
     assert nursery.run("command", tmp_path, "claims", "study", *results) == 0
     assert nursery.run("command", tmp_path, *COMMAND, *results, err=err) == 2
     printed = err.read_text()
-    assert where_told(printed, folder) == snapshot(
+    assert where_told(printed, disk) == snapshot(
         "error: FOLDER/results: cannot write results: Read-only file system; name a place that can be written; finished results are kept: the same command continues"
     )
     assert "Traceback" not in printed

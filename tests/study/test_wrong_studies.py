@@ -87,7 +87,7 @@ def named(path: Path, error: InputError) -> None:
 def seeds(count: int) -> Sequence[int]:
     """Return the seeds of some mutations: the same ones, or in `make fuzz` others, and more."""
     if settings.get_current_profile_name() == "fuzz":
-        return random.sample(range(10**9), 25 * count)
+        return random.sample(range(10**9), 50 * count)
     return range(count)
 
 
@@ -110,7 +110,7 @@ def copies(folder: Path, source: Path, count: int) -> Iterator[Path]:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_a_wrong_example_is_refused_or_can_be_reported(tmp_path: Path, example: Path) -> None:
     refused = 0
-    for study in copies(tmp_path, example, 40):
+    for study in copies(tmp_path, example, 20):
         parsed = loaded(study)
         refused += parsed is None
         if parsed is None:
@@ -124,19 +124,19 @@ def test_a_wrong_example_is_refused_or_can_be_reported(tmp_path: Path, example: 
         for figure in parsed.figures:
             assert figure.section in {test.name for test in parsed.tests}
             assert figure.draw(results).notes
-    assert refused > 18
+    assert refused > 8
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_wrong_study_is_refused_or_expands(tmp_path: Path, name: str) -> None:
-    read = [loaded(study) for study in copies(tmp_path, find(name), 12)]
-    assert sum(study is None for study in read) > 3
+    read = [loaded(study) for study in copies(tmp_path, find(name), 6)]
+    assert sum(study is None for study in read) > 1
 
 
 def test_a_wrong_study_never_fails_once_it_has_run(small: Results, tmp_path: Path) -> None:
     source = small.store.root.parent / "study"
     drawn = 0
-    for study in copies(tmp_path, source, 20):
+    for study in copies(tmp_path, source, 10):
         parsed = loaded(study)
         if parsed is None:
             continue
@@ -146,4 +146,4 @@ def test_a_wrong_study_never_fails_once_it_has_run(small: Results, tmp_path: Pat
             drawn += sum(bool(figure.draw(results).notes) for figure in parsed.figures)
         except InputError as error:
             named(study, error)
-    assert drawn > 4
+    assert drawn > 2
