@@ -1,4 +1,4 @@
-"""Two clauses of the battery of RFC 9743, by few runs; as a program, `dumbbell` with only these."""
+"""Two clauses of the battery of RFC 9743, by few runs."""
 
 from __future__ import annotations
 
@@ -24,11 +24,3 @@ def installed(patch: pytest.MonkeyPatch) -> None:
     """Let checklists have these clauses alone."""
     cut = battery()
     patch.setattr(suite, "load", lambda: cut)
-
-
-if __name__ == "__main__":
-    from dumbbell.cli.start import main
-
-    with pytest.MonkeyPatch.context() as patched:
-        installed(patched)
-        main()

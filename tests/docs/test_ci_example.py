@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 import yaml  # type: ignore[import-untyped]
+
+import short_checklist
+from command_line import Command
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 EXAMPLES: Final = ROOT / "examples" / "ci"
@@ -17,26 +20,34 @@ ACTION: Final[dict[str, Any]] = yaml.safe_load((EXAMPLES / "action.yml").read_te
 WORKFLOW: Final[dict[str, Any]] = yaml.safe_load((EXAMPLES / "workflow.yml").read_text())
 
 
-class Runner:
-    """Runs steps of the action in a folder, where two clauses make the battery."""
+ENDED: Final = 7
+"""The exit code of a command that only notes its arguments."""
 
-    def __init__(self, folder: Path) -> None:
+
+class Runner:
+    """Runs steps of the action in a folder.
+
+    Its shell notes the arguments of `dumbbell`; the command itself runs in this process, which has
+    imported everything.
+    """
+
+    def __init__(self, folder: Path, command: Command) -> None:
         self.folder = folder
+        self.command = command
         programs = folder / "bin"
         programs.mkdir()
-        command = programs / "dumbbell"
-        command.write_text(f'#!/bin/sh\nexec {sys.executable} -m short_checklist "$@"\n')
-        command.chmod(0o755)
-        places = [str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")]
+        self.noted = folder / "noted"
+        noting = programs / "dumbbell"
+        noting.write_text(f"#!/bin/sh\nprintf '%s\\0' \"$@\" >'{self.noted}'\nexit {ENDED}\n")
+        noting.chmod(0o755)
         self.environment = {
             **os.environ,
             "PATH": f"{programs}:{os.environ['PATH']}",
-            "PYTHONPATH": ":".join(filter(None, places)),
             "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
         }
 
     def step(self, name: str, **inputs: str) -> int:
-        """Return the exit code of a step with these inputs of the action."""
+        """Return the exit code of a step with these inputs of the action, which is its command's."""
         (step,) = (step for step in ACTION["runs"]["steps"] if step["name"] == name)
         default = {key: spec.get("default", "") for key, spec in ACTION["inputs"].items()}
         given = {
@@ -49,13 +60,21 @@ class Runner:
             env={**self.environment, **given},
             check=False,
         )
-        return call.returncode
+        assert call.returncode == ENDED
+        return self.command(*self.noted.read_text().split("\0")[:-1]).code
 
 
-def test_the_steps_check_and_judge_an_algorithm(tmp_path: Path) -> None:
-    runner = Runner(tmp_path)
-    new = [str(tmp_path / "bin" / "dumbbell"), "new", "my_cc"]
-    subprocess.run(new, cwd=tmp_path, env=runner.environment, check=True)
+@pytest.fixture
+def runner(tmp_path: Path, dumbbell: Command, monkeypatch: pytest.MonkeyPatch) -> Runner:
+    """Return who runs steps where two clauses make the battery."""
+    short_checklist.installed(monkeypatch)
+    return Runner(tmp_path, dumbbell)
+
+
+def test_the_steps_check_and_judge_an_algorithm(
+    runner: Runner, dumbbell: Command, tmp_path: Path
+) -> None:
+    assert dumbbell("new", "my_cc").code == 0
     assert runner.step("Check", algorithm="./my_cc.c") == 0
     assert runner.step("Judge", algorithm="./my_cc.c") == 0
     assert "5.1.3 high-loss" in (tmp_path / "summary.md").read_text()
@@ -67,9 +86,9 @@ def test_the_steps_check_and_judge_an_algorithm(tmp_path: Path) -> None:
     assert runner.step("Judge", algorithm="bbr", baseline="base.json") == 0
 
 
-def test_a_fault_in_the_file_fails_the_first_step(tmp_path: Path) -> None:
+def test_a_fault_in_the_file_fails_the_first_step(runner: Runner, tmp_path: Path) -> None:
     (tmp_path / "my_cc.c").write_text("this is no C\n")
-    assert Runner(tmp_path).step("Check", algorithm="./my_cc.c") != 0
+    assert runner.step("Check", algorithm="./my_cc.c") != 0
 
 
 def test_the_workflow_gives_the_action_what_it_takes() -> None:
