@@ -45,7 +45,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     few = whole.model_copy(update={"rounds": (8, 12), "distribution": distribution})
     monkeypatch.setattr(suites, "load", lambda name: {"internet-1": few}[name])
     for module in (candidate, scoring):
-        monkeypatch.setattr(module, "LIMITS", apart.Limits(cpu_s=2))
+        monkeypatch.setattr(module, "LIMITS", apart.Limits(cpu_s=1))
     return tmp_path
 
 
@@ -151,7 +151,7 @@ def test_a_race_against_another_drops_what_is_worse_and_keeps_what_is_equal() ->
          Code.CALLS, 60, "malloc"),
         (('"RFC 5681: 1"', '""'), Code.PARAMETERS, None, "increase: no source"),
         (("increase, 4)", "increase, 400)"), Code.PRESETS, None, "quick sets increase to 400"),
-        ((REDUCES, "	for (;;) state->reductions++;"), Code.TIME, None, "2 s of processor time"),
+        ((REDUCES, "	for (;;) state->reductions++;"), Code.TIME, None, "more than 1 s of processor time"),
         ((GROWS, "conn->cwnd_segs / (acked - acked * params->increase)"),
          Code.CRASH, None, "SIGFPE"),
         ((REDUCES, "	__builtin_trap();"), Code.CRASH, None, "SIG"),
@@ -165,7 +165,8 @@ def test_a_race_against_another_drops_what_is_worse_and_keeps_what_is_equal() ->
 def test_what_is_wrong_has_a_code_a_place_and_a_remedy(
     place: Path, edit: tuple[str, str], code: Code, line: int | None, message: str
 ) -> None:
-    scored = score(write(*edit))
+    # In two processes at once, a loop would take the time of its limit twice.
+    scored = score(write(*edit), jobs=1)
     assert (scored.status, scored.value) == ("refused", None)
     problem = scored.problems[0]
     assert problem.code == code, scored.problems
