@@ -20,6 +20,7 @@ from inline_snapshot import snapshot
 import dumbbell
 import measured_files
 import passing_kernel
+import quick_hunts
 from dumbbell import Comparison, InputError, Run
 from dumbbell.base.errors import unknown
 from dumbbell.engines import result
@@ -536,6 +537,7 @@ MODULES: Final = sorted(
 def test_examples_are_true(run: Run, compared: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     """All in one, as later examples use the runs of earlier ones."""
     passing_kernel.installed(Kernel(), monkeypatch)
+    quick_hunts.installed(monkeypatch)
     swept = dumbbell.sweep("reno", rate="10mbit", rtt=["10ms", "20ms"], duration="2s", runs=1)
     contest = dumbbell.compete("reno", "bic", rate="10mbit", rtt="20ms", duration="5s", runs=1)
     names = {"dumbbell": dumbbell, "run": run, "compared": compared, "swept": swept}

@@ -18,8 +18,8 @@ from urllib.parse import unquote
 import pytest
 from reference import site_hooks
 
-import browser
 import dumbbell
+from browser import Browser
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 OUTSIDE: Final = ("http:", "https:", "data:", "mailto:", "javascript:")
@@ -136,29 +136,26 @@ def address(site: Path) -> Iterator[str]:
         server.shutdown()
 
 
-def test_pages_can_be_searched(address: str, tmp_path: Path) -> None:
-    with browser.browser(tmp_path) as tab:
-        tab.open(f"{address}/index.html", "?q=undecided")
-        tab.wait("document.querySelectorAll('.md-search-result__item').length > 2")
-        assert "Why a claim is undecided" in tab.evaluate(
-            "document.querySelector('.md-search-result__list').textContent"
-        )
-        assert tab.complaints == []
+def test_pages_can_be_searched(address: str, tab: Browser) -> None:
+    tab.open(f"{address}/index.html", "?q=undecided")
+    tab.wait("document.querySelectorAll('.md-search-result__item').length > 2")
+    assert "Why a claim is undecided" in tab.evaluate(
+        "document.querySelector('.md-search-result__list').textContent"
+    )
+    assert tab.complaints == []
 
 
-def test_pages_can_be_searched_from_disk(site: Path, tmp_path: Path) -> None:
+def test_pages_can_be_searched_from_disk(site: Path, tab: Browser) -> None:
     """Browsers start no workers from disk, so a frame runs the search there."""
-    with browser.browser(tmp_path) as tab:
-        tab.open(site / "guides/undecided.html", "?q=undecided")
-        tab.wait("document.querySelectorAll('.md-search-result__item').length > 2")
-        assert "Why a claim is undecided" in tab.evaluate(
-            "document.querySelector('.md-search-result__list').textContent"
-        )
-        assert tab.complaints == []
+    tab.open(site / "guides/undecided.html", "?q=undecided")
+    tab.wait("document.querySelectorAll('.md-search-result__item').length > 2")
+    assert "Why a claim is undecided" in tab.evaluate(
+        "document.querySelector('.md-search-result__list').textContent"
+    )
+    assert tab.complaints == []
 
 
-def test_pages_open_from_disk(site: Path, tmp_path: Path) -> None:
-    with browser.browser(tmp_path) as tab:
-        tab.open(site / "guides/undecided.html", width=390)
-        assert "When more runs do not help" in tab.text()
-        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+def test_pages_open_from_disk(site: Path, tab: Browser) -> None:
+    tab.open(site / "guides/undecided.html", width=390)
+    assert "When more runs do not help" in tab.text()
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -12,9 +12,9 @@ from typing import Final
 
 import pytest
 
+import quick_hunts
 from command_line import Command, Output, caller
 from dumbbell import _core
-from dumbbell.experiments.hunt import search
 from dumbbell.figures import drawing
 from held_up import judge_unless_held_up
 
@@ -120,9 +120,7 @@ def reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Reader:
     """Return who runs commands in this process, which has imported everything once."""
-    # Hunts look closely at the worst two scenarios instead of eight, and map four instead of 36.
-    for name, value in (("SHORTLIST", 2), ("FINALS", 1), ("_MAP", 2)):
-        monkeypatch.setattr(search, name, value)
+    quick_hunts.installed(monkeypatch)
     # Pages have each figure as SVG, and PDF and PNG without content.
     monkeypatch.setattr(drawing, "converted", lambda *_: b"")
     monkeypatch.chdir(tmp_path)

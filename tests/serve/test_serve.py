@@ -26,7 +26,7 @@ from polars.exceptions import ComputeError
 from starlette.testclient import TestClient
 
 from browser import Browser
-from command_line import line
+from command_line import Command, line
 from dumbbell.algorithms import apart
 from dumbbell.base.errors import InputError
 from dumbbell.base.labels import number
@@ -462,23 +462,6 @@ def first_line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-def test_ctrl_c_ends_it_at_once(folder: Path) -> None:
-    # What would wait for a request that never comes whole would wait for ever.
-    for_ever = "from dumbbell.serve import listening\nlistening.REQUEST_S = 1e6"
-    with started(folder, before=for_ever) as process:
-        address = first_line(process)
-        port = int(address.rsplit(":", 1)[1].strip("/"))
-        with urllib.request.urlopen(f"{address}live.json", timeout=60) as answer:
-            assert answer.status == 200
-        # A connection that is open, with a request that has begun, holds nothing up.
-        with socket.create_connection(("127.0.0.1", port)) as waiting:
-            waiting.sendall(b"GET / HTTP/1.1\r\n")
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert err == "stopped by Ctrl-C\n"
-
-
 def test_requests_that_never_come_whole_are_ended(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -497,17 +480,30 @@ def test_requests_that_never_come_whole_are_ended(
         assert waiting.recv(1) == b""
 
 
+def test_ctrl_c_before_the_server_has_begun_is_one_line(folder: Path) -> None:
+    with started(folder, before=PRESSED_EARLY) as process:
+        first_line(process)
+        _, err = process.communicate(timeout=60)
+    assert err == "stopped by Ctrl-C\n"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="prlimit")
-def test_the_limit_of_open_files_is_said_once_and_survived(folder: Path) -> None:
-    with started(folder) as process:
+def test_a_public_server_survives_too_many_connections_and_ends_at_once(folder: Path) -> None:
+    # What would wait for a request that never comes whole would wait for ever.
+    for_ever = "from dumbbell.serve import listening\nlistening.REQUEST_S = 1e6"
+    with started(folder, "--host", "0.0.0.0", before=for_ever) as process:
         address = first_line(process)
+        assert address.startswith("http://0.0.0.0:")
+        assert process.stderr is not None
+        assert process.stderr.readline() == snapshot(
+            "Warning: anyone who reaches this machine at 0.0.0.0 can read these results; without --host only this machine can.\n"
+        )
+        port = int(address.rsplit(":", 1)[1].strip("/"))
         with urllib.request.urlopen(f"{address}live.json", timeout=60) as answer:
             assert answer.status == 200
         limits = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (40, limits[1]))
-        port = int(address.rsplit(":", 1)[1].strip("/"))
         waiting = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
-        assert process.stderr is not None
         line = process.stderr.readline()
         assert line.partition(f"{address}: ")[2] == snapshot(
             "cannot answer: Too many open files; raise the limit of open files (ulimit -n)\n"
@@ -516,36 +512,19 @@ def test_the_limit_of_open_files_is_said_once_and_survived(folder: Path) -> None
             connection.close()
         with urllib.request.urlopen(f"{address}live.json", timeout=60) as answer:
             assert answer.status == 200
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=60)[1] == "stopped by Ctrl-C\n"
-
-
-def test_ctrl_c_before_the_server_has_begun_is_one_line(folder: Path) -> None:
-    with started(folder, before=PRESSED_EARLY) as process:
-        first_line(process)
-        _, err = process.communicate(timeout=60)
+        # A connection that is open, with a request that has begun, holds nothing up.
+        with socket.create_connection(("127.0.0.1", port)) as waiting_still:
+            waiting_still.sendall(b"GET / HTTP/1.1\r\n")
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
     assert err == "stopped by Ctrl-C\n"
 
 
-def test_a_public_address_is_warned_of(folder: Path) -> None:
-    with started(folder, "--host", "0.0.0.0") as process:
-        assert first_line(process).startswith("http://0.0.0.0:")
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
-    assert err.splitlines() == snapshot(
-        [
-            "Warning: anyone who reaches this machine at 0.0.0.0 can read these results; "
-            "without --host only this machine can.",
-            "stopped by Ctrl-C",
-        ]
-    )
-
-
-def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
-    with started(tmp_path / "nowhere") as process:
-        _, err = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert err.rpartition(": ")[2] == snapshot("no such folder\n")
+def test_a_missing_folder_is_reported(dumbbell: Command) -> None:
+    refused = dumbbell("serve", "--results", "nowhere", "--port", "0")
+    assert refused.code == 2
+    assert refused.err.rpartition(": ")[2] == snapshot("no such folder\n")
 
 
 # --- In a browser --------------------------------------------------------------------
