@@ -38,7 +38,7 @@ SLOW_STARTS: Final[Sequence[Table]] = [
     {"slow_start": "limited", "limited_slow_start_segs": 20},
     {"slow_start": "careful-resume", "resume_window_segs": 60, "resume_rtt_ns": 20_000_000},
 ]
-"""Slow starts that a stack gives to algorithms without one of their own."""
+"""Slow starts that a stack gives to algorithms without a separate one."""
 
 
 def _switches() -> Mapping[str, st.SearchStrategy[Any]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import nbformat
+from jupyter_client.manager import KernelManager
 from nbclient import NotebookClient
 
 EXAMPLES: Final = Path(__file__).resolve().parents[1] / "examples"
@@ -20,14 +21,22 @@ NOTEBOOKS: Final = sorted((EXAMPLES / "notebooks").glob("*.ipynb"))
 STORED: Final = ("text/html", "image/svg+xml", "text/plain")
 
 
-def executed(path: Path, folder: Path) -> Any:
-    """Return a notebook with what it shows when it runs in a folder next to the scenarios."""
+def executed(path: Path, folder: Path, kernel: KernelManager | None = None) -> Any:
+    """Return a notebook with what it shows when it runs in a folder next to the scenarios.
+
+    A kernel that is given is started if need be, and is not ended.
+    """
     for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR"):
         os.environ[name] = str(folder.parent / "jupyter")
     os.environ["POLARS_MAX_THREADS"] = str(os.cpu_count() or 1)
     book = nbformat.read(path, as_version=4)
     resources = {"metadata": {"path": str(folder)}}
-    NotebookClient(book, timeout=120, startup_timeout=300, resources=resources).execute()
+    client = NotebookClient(book, kernel, timeout=120, startup_timeout=300, resources=resources)
+    try:
+        client.execute()
+    finally:
+        if kernel is not None and client.kc is not None:
+            client.kc.stop_channels()
     return book
 
 

@@ -51,7 +51,7 @@ def test_a_constant_window_moves_the_same_bytes(
 
 
 def seeded(env: PathEnv, seed: int) -> None:
-    """Begin an episode in which the engine draws by a seed of its own."""
+    """Begin an episode in which the engine draws by a separate seed."""
     env.reset(seed=1)
     episodes = env._episodes
     episodes._core.reset(0, seed, episodes.observations[0], episodes.measured[0])

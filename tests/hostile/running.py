@@ -56,10 +56,12 @@ class Outcome:
 
 
 def import_all() -> None:
-    """Import the whole package, for all processes that are forked from here on."""
+    """Import the whole package and build the command, for all processes that are forked later."""
     for module in pkgutil.walk_packages(dumbbell.__path__, "dumbbell."):
         if not module.name.endswith(("__main__", "apart_child")):
             importlib.import_module(module.name)
+    commands = importlib.import_module("dumbbell.cli.commands")
+    commands.built(commands.app)
 
 
 def ran(arguments: tuple[str, ...], folder: Path, place: Path) -> Outcome:

@@ -38,7 +38,6 @@ from dumbbell.serve.app import application
 from dumbbell.serve.listening import Listener
 from dumbbell.serve.site import Site
 from dumbbell.store import campaigns, failures
-from dumbbell.store.campaigns import Command
 from dumbbell.store.store import Store
 
 HOST = "http://127.0.0.1:8765"
@@ -65,7 +64,7 @@ def folder(
     }
     (root / campaigns.FOLDER).mkdir(exist_ok=True)
     file = root / campaigns.FOLDER / "small-1.json"
-    file.write_text(Command.model_validate(command).model_dump_json())
+    file.write_text(campaigns.Command.model_validate(command).model_dump_json())
     with chdir(home):
         yield root
 
