@@ -70,6 +70,10 @@ def queues(scale: Scale, *, bdp: bool = True) -> st.SearchStrategy[Any]:
     return st.one_of(sizes, sizes, sizes, *tables, _classes_of_flows(limits))
 
 
+OF_MANY_WORDS: Final = ("isolate", "ack_filter", "framing")
+"""Keys that are always there, as each of their words is to be drawn."""
+
+
 def _discipline(
     name: str, scale: Scale, sizes: st.SearchStrategy[str], limits: st.SearchStrategy[str]
 ) -> st.SearchStrategy[Table]:
@@ -86,8 +90,7 @@ def _discipline(
         values |= {"by": st.just("ecn"), "serve": st.sampled_from(["round-robin", "priority"])}
         del values["class_"]
     for key, strategy in values.items():
-        # Of as many words as isolations have, each is to be drawn.
-        is_always = model.model_fields[key].is_required() or key == "isolate"
+        is_always = model.model_fields[key].is_required() or key in OF_MANY_WORDS
         (required if is_always else optional)[key] = strategy
     return some(required, optional).filter(functools.partial(_is_valid, model))
 

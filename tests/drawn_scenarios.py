@@ -56,8 +56,8 @@ def files(draw: st.DrawFn) -> Table:
     has_classes = '"by": "class"' in json.dumps(network)
 
     def placed_in(table: Table) -> Table:
-        known = {key: table[key] for key in table if key != "class" or has_classes}
-        return {**known, **draw(path)}
+        named = {"class": "other"} if has_classes and draw(st.booleans()) else {}
+        return {**table, **named, **draw(path)}
 
     count = draw(flow_counts)
     entries = [{**placed_in(draw(flows(scale))), "label": label} for label in "abc"[:count]]

@@ -79,26 +79,50 @@ stacks: Final = st.one_of(
 )
 
 
+_half: Final = st.booleans()
+_third: Final = st.sampled_from([False, False, True])
+_tenth: Final = st.sampled_from([False] * 9 + [True])
+_counts: Final[st.SearchStrategy[Table]] = st.sampled_from([{}, COUNTED])
+_peers: Final = st.sampled_from(["classic", "off"])
+_slow_starts: Final = st.sampled_from(SLOW_STARTS)
+_algorithm_names: Final = st.one_of(
+    st.sampled_from(["reno", "cubic"]), st.sampled_from(sorted(catalogue.algorithms()))
+)
+
+
+@functools.cache
+def _presets(name: str) -> st.SearchStrategy[str]:
+    names = catalogue.algorithms()[name].preset_names
+    return st.sampled_from(["", "", *(f"@{preset}" for preset in names)])
+
+
+@functools.cache
+def _parameters(name: str) -> st.SearchStrategy[Table]:
+    """Draw a value of one parameter."""
+    return st.sampled_from(catalogue.algorithms()[name].parameters).flatmap(
+        lambda one: st.sampled_from([{one.name: value} for value in (one.initial, one.low, one.high)])
+    )
+
+
+@functools.cache
+def _is_controlling(name: str) -> bool:
+    return "cong_control" in catalogue.algorithms()[name].hooks
+
+
 @st.composite
 def algorithms(draw: st.DrawFn) -> Table:
     """Draw an algorithm, half of the time one of the two best known, with a preset or not."""
-    known = catalogue.algorithms()
-    name = draw(st.one_of(st.sampled_from(["reno", "cubic"]), st.sampled_from(sorted(known))))
-    algorithm = known[name]
-    preset = draw(st.sampled_from(["", "", *(f"@{name}" for name in algorithm.preset_names)]))
-    table: Table = {"algorithm": f"{name}{preset}"}
-    if algorithm.needs_ecn and draw(st.booleans()):
-        counted: Table = draw(st.sampled_from([{}, COUNTED]))
-        table["switches"] = {"ecn": "l4s", **counted}
-    elif not algorithm.needs_ecn and draw(st.sampled_from([False] * 9 + [True])):
-        peer = draw(st.sampled_from(["classic", "off"]))
-        table["switches"] = {"ecn": "classic", "ecn_peer": peer}
-    elif "cong_control" not in algorithm.hooks and draw(st.sampled_from([False, False, True])):
-        table["switches"] = draw(st.sampled_from(SLOW_STARTS))
-    if algorithm.parameters and draw(st.sampled_from([False, False, True])):
-        parameter = draw(st.sampled_from(algorithm.parameters))
-        value = draw(st.sampled_from([parameter.initial, parameter.low, parameter.high]))
-        table["parameters"] = {parameter.name: value}
+    name = draw(_algorithm_names)
+    algorithm = catalogue.algorithms()[name]
+    table: Table = {"algorithm": f"{name}{draw(_presets(name))}"}
+    if algorithm.needs_ecn and draw(_half):
+        table["switches"] = {"ecn": "l4s", **draw(_counts)}
+    elif not algorithm.needs_ecn and draw(_tenth):
+        table["switches"] = {"ecn": "classic", "ecn_peer": draw(_peers)}
+    elif not _is_controlling(name) and draw(_third):
+        table["switches"] = draw(_slow_starts)
+    if bool(algorithm.parameters) and draw(_third):
+        table["parameters"] = draw(_parameters(name))
     return table
 
 
@@ -179,7 +203,6 @@ def on_off(scale: Scale) -> st.SearchStrategy[Table]:
 TRAFFIC: Final[Options] = {
     "packet": st.sampled_from([9000, 576, 100, 53]),
     "group": st.just("g"),
-    "class": st.just("other"),
     "host": st.sampled_from("xy"),
 }
 """Keys that flows and arrivals share."""

@@ -25,7 +25,9 @@ from schema_keys import Keys
 SCHEMA = Path(__file__).parents[2] / "docs" / "scenario.schema.json"
 
 SEED = 1
-BATCHES_MAX = 200
+BATCH = 10
+"""Scenarios of a seed: from the eleventh on, Hypothesis mostly varies those that it has drawn."""
+BATCHES_MAX = 800
 
 
 class Enough(Exception):  # noqa: N818 - it ends a batch, and is no error
@@ -45,7 +47,7 @@ def drawn_until(strategy: st.SearchStrategy[Any], is_enough: Callable[[Any], boo
             settings(
                 database=None,
                 derandomize=False,
-                max_examples=soak.BATCH,
+                max_examples=BATCH,
                 phases=[Phase.generate],
                 print_blob=False,
                 report_multiple_bugs=False,
