@@ -100,7 +100,9 @@ def _presets(name: str) -> st.SearchStrategy[str]:
 def _parameters(name: str) -> st.SearchStrategy[Table]:
     """Draw a value of one parameter."""
     return st.sampled_from(catalogue.algorithms()[name].parameters).flatmap(
-        lambda one: st.sampled_from([{one.name: value} for value in (one.initial, one.low, one.high)])
+        lambda one: st.sampled_from(
+            [{one.name: value} for value in (one.initial, one.low, one.high)]
+        )
     )
 
 

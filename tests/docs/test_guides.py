@@ -141,7 +141,11 @@ def test_the_tutorial_can_be_followed(reader: Reader, tmp_path: Path) -> None:
     "page",
     sorted(page.relative_to(DOCS).as_posix() for pattern in GUIDES for page in DOCS.glob(pattern)),
 )
-def test_a_guide_can_be_followed(page: str, reader: Reader) -> None:
+def test_a_guide_can_be_followed(
+    page: str, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Figures of pages have no content: tests of figures and of reports look at them.
+    monkeypatch.setattr(drawing, "rendered", lambda *_: b"<svg/>")
     reader.follow(DOCS / page)
 
 

@@ -78,6 +78,12 @@ def agreement(
     return judging.compare(cases, ("kernel", theirs), ("simulator", ours), explanations)
 
 
+@pytest.fixture(scope="module")
+def alike(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the place of the runs of a kernel that does as the simulator."""
+    return tmp_path_factory.mktemp("alike")
+
+
 def bed(kernel: Kernel | None = None, replay: Replay | None = None) -> Bed:
     return Bed(
         lambda _: kernel or Kernel(), lambda _: SWITCHES, replay or replayed(), ["reno", "bbr"]
@@ -164,8 +170,8 @@ def test_what_is_paced_leaves_segmentation_to_its_device() -> None:
     assert [switch.get("tso", False) for switch in switches] == [True, False]
 
 
-def test_an_engine_agrees_with_itself(tmp_path: Path) -> None:
-    whole = agreement(tmp_path)
+def test_an_engine_agrees_with_itself(alike: Path) -> None:
+    whole = agreement(alike)
     assert (whole.within, whole.passed, whole.kernels) == (2, True, ("6.18.0",))
     for judged in whole.judged:
         assert judged.verdict is Verdict.AGREES
@@ -212,22 +218,18 @@ def test_the_simulated_hosts_hold_packets_and_nothing_else_differs() -> None:
     assert held == bare
 
 
-def test_only_the_simulator_is_given_the_time_of_hosts(tmp_path: Path) -> None:
+def test_only_the_simulator_is_given_the_time_and_the_switches_of_hosts(tmp_path: Path) -> None:
     store = Store(tmp_path / "results")
     running.validate([ALONE], bed(), store, modules=False)
+    runs = list(map(store.get, store.keys()))
     edges = {
         (str(run.summary.testbed is not None), link.exit_jitter_ns)
-        for run in map(store.get, store.keys())
+        for run in runs
         for link in run.scenario.links
         if link.name == "edge 1"
     }
     assert edges == {("True", 1_200_000), ("False", 1_200_000 + hosts.HOLD_NS)}
-
-
-def test_simulated_hosts_have_the_switches_of_the_testbeds(tmp_path: Path) -> None:
-    store = Store(tmp_path / "results")
-    running.validate([ALONE], bed(), store, modules=False)
-    for run in map(store.get, store.keys()):
+    for run in runs:
         (stack,) = facts.stacks(run.scenario)
         assert stack.switches == ({} if run.summary.testbed is not None else SWITCHES)
 
@@ -325,13 +327,13 @@ def test_what_differs_needs_an_explanation(tmp_path: Path) -> None:
     assert all(place.startswith(CASES[0].name) for place in reasons["its window is small"])
 
 
-def test_an_explanation_without_a_difference_is_stale(tmp_path: Path) -> None:
+def test_an_explanation_without_a_difference_is_stale(alike: Path) -> None:
     known = [
         Explanation(("reno,*",), ("rtt",), "it was slow once"),
         Explanation(("htcp,*",), ("rtt",), "not in these scenarios"),
         Explanation(("reno,*",), ("goodput",), "it may show", always=False),
     ]
-    whole = agreement(tmp_path, explanations=known)
+    whole = agreement(alike, explanations=known)
     assert whole.stale == (known[0],)
     stale = "explains nothing any more: reno,*: it was slow once"
     assert stale in [remark.text for remark in page.remarks(whole)]
@@ -424,8 +426,8 @@ def test_the_page_tells_it_all(tmp_path: Path) -> None:
     json.dumps(validation.as_dict(), allow_nan=False)
 
 
-def test_the_figure_has_a_panel_for_each_measure(tmp_path: Path) -> None:
-    chart = figure.draw(agreement(tmp_path))
+def test_the_figure_has_a_panel_for_each_measure(alike: Path) -> None:
+    chart = figure.draw(agreement(alike))
     svg = drawing.rendered(chart.to_dict(), ".svg").decode()
     for title in ("goodput", "mean RTT", "retransmitted", "mean queue", "window distance"):
         assert f">{title}<" in svg
