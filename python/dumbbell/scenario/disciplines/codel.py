@@ -18,12 +18,12 @@ class _Delay(Discipline):
     def _ordered(self) -> Self:
         target: int | None = getattr(self, "target", None)
         interval: int | None = getattr(self, "interval", None)
-        if target is not None and interval is not None and target > interval:
+        if target is not None and interval is not None and target >= interval:
             raise InputError(
-                f"longer than the interval of {format_time(interval)}",
+                f"not shorter than the interval of {format_time(interval)}",
                 key="target",
                 value=format_time(target),
-                valid=f"at most {format_time(interval)}",
+                valid=f"less than {format_time(interval)}",
             )
         return self
 
