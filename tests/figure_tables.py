@@ -103,27 +103,27 @@ _valid: set[str] = set()
 
 def check(chart: Any, drawn: dict[str, Any]) -> None:
     """Have Altair validate a chart, but for plain views like those that it has validated."""
-    found: set[str] = set()
-    chart.validate(_without_known(drawn, found))
-    _valid.update(found)
+    shapes: set[str] = set()
+    chart.validate(_without_known(drawn, shapes))
+    _valid.update(shapes)
 
 
-def _without_known(view: dict[str, Any], found: set[str]) -> dict[str, Any]:
+def _without_known(view: dict[str, Any], shapes: set[str]) -> dict[str, Any]:
     return {
-        key: [_without_known(part, found) for part in value if not _is_known(part, found)]
+        key: [_without_known(part, shapes) for part in value if not _is_known(part, shapes)]
         if key in _COMPOSED
         else value
         for key, value in view.items()
     }
 
 
-def _is_known(view: dict[str, Any], found: set[str]) -> bool:
+def _is_known(view: dict[str, Any], shapes: set[str]) -> bool:
     """Return True if a plain view is like a valid one, whatever its data and its numbers."""
     if any(key in view for key in _COMPOSED):
         return False
     like = json.dumps(_like(view))
-    known = like in _valid or like in found
-    found.add(like)
+    known = like in _valid or like in shapes
+    shapes.add(like)
     return known
 
 
