@@ -14,7 +14,7 @@ from pydantic import Field
 from dumbbell.base.labels import listing
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import marks, means, stated, style
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextTable, assembled
 from dumbbell.figures.gathering import (
     Facet,
@@ -216,9 +216,9 @@ class GroupDrawing(ABC):
             slot=pl.format("{}|{}", "label", name)
         )
         beside = alt.Scale(type="band", domain=slots, paddingInner=0.08)
-        chart: alt.Chart = alt.Chart(
-            inline(placed.drop("series", "quantity", strict=False))
-        ).encode(x=self._x(), xOffset=alt.XOffset("slot:N", sort=None, scale=beside))
+        chart: alt.Chart = plain(inline(placed.drop("series", "quantity", strict=False))).encode(
+            x=self._x(), xOffset=alt.XOffset("slot:N", sort=None, scale=beside)
+        )
         return chart
 
     def _x(self) -> alt.X:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from dumbbell.base.lazy import altair as alt
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.looks import Look
 from dumbbell.figures.style import FAINT
 
@@ -105,7 +105,7 @@ def level(value: float | None, y: alt.Y) -> list[alt.Chart]:
         return []
     data = inline(pl.DataFrame({"y": [float(value)]}))
     return [
-        alt.Chart(data).mark_rule(stroke=FAINT, strokeWidth=1, description=f"{value:g}").encode(y=y)
+        plain(data).mark_rule(stroke=FAINT, strokeWidth=1, description=f"{value:g}").encode(y=y)
     ]
 
 
@@ -133,6 +133,6 @@ def nothing(**size: int) -> alt.Chart:
     """Draw an empty plot with a note that it is empty."""
     data = inline(pl.DataFrame({"note": ["nothing was recorded"]}))
     chart: alt.Chart = (
-        alt.Chart(data).mark_text(fontSize=14, color=FAINT).encode(text=alt.Text("note:N"))
+        plain(data).mark_text(fontSize=14, color=FAINT).encode(text=alt.Text("note:N"))
     )
     return chart.properties(**size)

@@ -14,7 +14,7 @@ from dumbbell.base.errors import InputError, unknown
 from dumbbell.base.keys import numbered
 from dumbbell.base.labels import listing, number
 from dumbbell.base.lazy import altair as alt
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import TextRow, TextTable
 from dumbbell.figures.spec import Spec, TestFigure
 from dumbbell.figures.style import FAINT
@@ -264,4 +264,4 @@ def drawn(
 
 def placed(frame: pl.DataFrame) -> alt.Chart:
     """Return a chart of rows as they are."""
-    return alt.Chart(inline(frame))
+    return plain(inline(frame))

@@ -11,7 +11,7 @@ import polars as pl
 
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.style import FAINT, INK, SPARE_COLOURS, flow_colours
 from dumbbell.quantities.series import Joined
 
@@ -142,7 +142,7 @@ def _lines(
         scale = alt.Scale(domain=labels, range=dashes)
         dash = {"strokeDash": alt.StrokeDash("label:N", scale=scale, title=None, legend=legend)}
     chart: alt.Chart = (
-        alt.Chart(inline(lines))
+        plain(inline(lines))
         .transform_calculate(said=f"datum.label + {json.dumps(f': {row.axis} over time')}")
         .mark_line(strokeJoin="round", clip=True, interpolate=row.joined)
         .encode(
@@ -175,7 +175,7 @@ def _levels(row: Row, lines: pl.DataFrame) -> list[alt.Chart]:
         }
     )
     chart: alt.Chart = (
-        alt.Chart(inline(data))
+        plain(inline(data))
         .mark_rule(color=INK, strokeDash=[6, 4], strokeWidth=1.4)
         .encode(
             y=alt.Y("value:Q", title=row.axis, scale=_heights(row, lines)),
@@ -189,7 +189,7 @@ def _levels(row: Row, lines: pl.DataFrame) -> list[alt.Chart]:
 def _resent(row: Row, resent: pl.DataFrame) -> alt.Chart:
     """Draw a red line wherever something was sent again."""
     chart: alt.Chart = (
-        alt.Chart(inline(resent))
+        plain(inline(resent))
         .mark_rule(color=_RESENT, opacity=_RESENT_OPACITY, strokeWidth=1, clip=True, aria=False)
         .encode(
             x=_time(row),
@@ -217,7 +217,7 @@ def _absent(row: Row) -> alt.Chart:
     middle_s = (row.start_s + row.end_s) / 2
     data = inline(pl.DataFrame({"time_s": [middle_s], "note": ["not run yet"]}))
     chart: alt.Chart = (
-        alt.Chart(data)
+        plain(data)
         .mark_text(fontSize=14, color=FAINT)
         .encode(x=_time(row), text=alt.Text("note:N"))
     )

@@ -13,7 +13,7 @@ from dumbbell.base.units import parse_probability
 from dumbbell.experiments.advise import Advice, words
 from dumbbell.experiments.advise.words import Column
 from dumbbell.figures import style
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.style import FAINT, GRID
 
 _WIDTH: Final = 160
@@ -60,7 +60,7 @@ def _plot(advice: Advice, column: Column, *, first: bool) -> alt.LayerChart | al
     low, high = _domain(data, bound, may_be_negative=column.may_be_negative)
     scale = alt.Scale(domain=[low, high], nice=False)
     x = alt.X("value:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4))
-    base = alt.Chart(inline(data)).encode(y=y, color=alt.Color("colour:N", scale=None))
+    base = plain(inline(data)).encode(y=y, color=alt.Color("colour:N", scale=None))
     tooltip = [
         alt.Tooltip("row:N", title="algorithm"),
         *(alt.Tooltip(f"{name}:Q", format=".4~g") for name in ("value", "low", "high")),
@@ -130,7 +130,7 @@ def _bound(advice: Advice, column: Column) -> float | None:
 
 def _shaded(ends: Sequence[float], bound: float, scale: alt.Scale) -> list[alt.Chart]:
     area = pl.DataFrame({"from": [ends[0]], "to": [ends[1]], "bound": [bound]})
-    base = alt.Chart(inline(area))
+    base = plain(inline(area))
     return [
         base.mark_rect(color=_UNFIT).encode(
             x=alt.X("from:Q", title=None, scale=scale), x2=alt.X2("to:Q")

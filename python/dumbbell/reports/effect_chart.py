@@ -10,7 +10,7 @@ import polars as pl
 
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import style
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.judging.authors import Kind
 from dumbbell.judging.effects import NEAR, Effect
 from dumbbell.judging.standing import Standing
@@ -69,8 +69,8 @@ def draw(effects: Sequence[Effect], standings: Mapping[str, Standing]) -> dict[s
         alt.Tooltip("quotient:N", title="ours / theirs"),
     ]
     bands = [_band(factor, opacity) for factor, opacity in zip(NEAR, (0.16, 0.09), strict=True)]
-    one = alt.Chart(alt.InlineData(values=[{"one": 1}])).mark_rule(color=style.FAINT)
-    chart = alt.Chart(inline(rows)).encode(y=y, tooltip=tooltip)
+    one = plain(alt.InlineData(values=[{"one": 1}])).mark_rule(color=style.FAINT)
+    chart = plain(inline(rows)).encode(y=y, tooltip=tooltip)
     together = alt.layer(
         *reversed(bands),
         one.encode(x=alt.X("one:Q", scale=scale)),
@@ -110,7 +110,7 @@ def _numbers_beyond(rows: pl.DataFrame, scale: alt.Scale) -> list[alt.Chart]:
     sides: list[tuple[pl.Expr, Literal["left", "right"], int]]
     sides = [(is_low, "left", 9), (~is_low, "right", -9)]
     return [
-        alt.Chart(inline(side))
+        plain(inline(side))
         .mark_text(align=align, dx=dx, color=style.INK)
         .encode(
             x=alt.X("ratio:Q", scale=scale), y=alt.Y("row:N", sort=None), text=alt.Text("beyond:N")
@@ -122,7 +122,7 @@ def _numbers_beyond(rows: pl.DataFrame, scale: alt.Scale) -> list[alt.Chart]:
 
 def _band(factor: float, opacity: float) -> alt.Chart:
     ends = alt.InlineData(values=[{"from": 1 / factor, "to": factor}])
-    drawn = alt.Chart(ends).mark_rect(color="#5c5c5c", opacity=opacity)
+    drawn = plain(ends).mark_rect(color="#5c5c5c", opacity=opacity)
     band: alt.Chart = drawn.encode(x=alt.X("from:Q"), x2=alt.X2("to:Q"))
     return band
 

@@ -12,7 +12,7 @@ from dumbbell.base.lazy import altair as alt
 from dumbbell.experiments.hunt.hunting import Hunted
 from dumbbell.experiments.hunt.search import WEAK
 from dumbbell.figures import marks, style
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.style import CHOSEN, FAINT, OTHERS
 
 _CELL: Final = 78
@@ -38,7 +38,7 @@ def failures(hunted: Hunted) -> alt.LayerChart | None:
     ]
     rates, rtts = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in ("rate", "rtt"))
     axis = alt.Axis(labelAngle=0)
-    base = alt.Chart(inline(pl.DataFrame(rows))).encode(
+    base = plain(inline(pl.DataFrame(rows))).encode(
         x=alt.X("rate:O", title="rate", scale=alt.Scale(domain=rates), sort=None, axis=axis),
         y=alt.Y("rtt:O", title="RTT", scale=alt.Scale(domain=rtts[::-1]), sort=None),
     )
@@ -68,12 +68,12 @@ def tried(hunted: Hunted) -> alt.LayerChart:
                 "is": hunted.space.words(scenario.point),
             }
         )
-    base = alt.Chart(inline(pl.DataFrame(rows)))
+    base = plain(inline(pl.DataFrame(rows)))
     x = alt.X(
         "number:Q", title="scenario, in the order of the search", axis=alt.Axis(tickMinStep=1)
     )
     y = alt.Y("regret:Q", title="regret", scale=alt.Scale(domain=[0, 1]))
-    bound = alt.Chart(inline(pl.DataFrame([{"bound": WEAK}])))
+    bound = plain(inline(pl.DataFrame([{"bound": WEAK}])))
     chart: alt.LayerChart = (
         alt.layer(
             bound.mark_rule(color=FAINT, strokeDash=[4, 4]).encode(y=alt.Y("bound:Q")),

@@ -11,7 +11,7 @@ import polars as pl
 from dumbbell.base.labels import DIGITS, number
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, style
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.style import GRID
 from dumbbell.quantities.registry import Best, Quantity
 
@@ -104,7 +104,7 @@ def _drawn(plot: Plot, rows: Sequence[str], *, first: bool) -> alt.LayerChart | 
     )
     colour = alt.Color("colour:N", scale=None)
     scale, axis = _scale(plot), alt.Axis(tickCount=4)
-    means = alt.Chart(inline(plot.means)).encode(
+    means = plain(inline(plot.means)).encode(
         y=y, color=colour, tooltip=_tooltip("mean", "low", "high")
     )
     layers = [
@@ -115,7 +115,7 @@ def _drawn(plot: Plot, rows: Sequence[str], *, first: bool) -> alt.LayerChart | 
         ),
     ]
     if not plot.dots.is_empty():
-        dots = alt.Chart(inline(plot.dots)).mark_circle(size=24, opacity=0.5)
+        dots = plain(inline(plot.dots)).mark_circle(size=24, opacity=0.5)
         x = alt.X("value:Q", title=None, scale=scale, axis=axis)
         layers.insert(0, dots.encode(x=x, y=y, color=colour, tooltip=_tooltip("value")))
     return alt.layer(*layers).properties(title=title, width=_WIDTH, height=alt.Step(_STEP))

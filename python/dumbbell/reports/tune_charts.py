@@ -11,7 +11,7 @@ from dumbbell.base.lazy import altair as alt
 from dumbbell.experiments.tune.search import weighted
 from dumbbell.experiments.tune.tuning import Tuned
 from dumbbell.figures import axes, style
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.style import CHOSEN, FAINT, OTHERS
 
 _WIDTH: Final = 620
@@ -44,8 +44,8 @@ def course(tuned: Tuned) -> alt.LayerChart:
         scale=alt.Scale(domain=["all repetitions", "dropped"], range=[OTHERS, FAINT]),
     )
     tooltip = [alt.Tooltip("is:N", title="parameters"), alt.Tooltip("gain:Q", format=".4")]
-    points = alt.Chart(data).mark_point(size=28, filled=True, opacity=0.7)
-    lines = alt.Chart(data).mark_line(interpolate="step-after", color=CHOSEN)
+    points = plain(data).mark_point(size=28, filled=True, opacity=0.7)
+    lines = plain(data).mark_line(interpolate="step-after", color=CHOSEN)
     chart = alt.layer(
         points.encode(x=x, y=y, color=colour, tooltip=tooltip),
         lines.encode(x=x, y=alt.Y("best:Q", title="times the default", scale=scale)),
@@ -77,7 +77,7 @@ def effects(tuned: Tuned) -> alt.ConcatChart | None:
         x = alt.X("value:Q", title=title, scale=scale)
         up = axes.near([pl.Series([row[end] for row in rows]) for end in ("low", "mean", "high")])
         y = alt.Y("mean:Q", title="times the winner", scale=up)
-        base = alt.Chart(inline(pl.DataFrame(rows))).encode(x=x)
+        base = plain(inline(pl.DataFrame(rows))).encode(x=x)
         colour = alt.Color(
             "what:N",
             legend=None,
@@ -121,7 +121,7 @@ def front(tuned: Tuned) -> alt.LayerChart | None:
     )
     across, up = (axes.near([pl.Series([row[end] for row in rows])]) for end in ("one", "other"))
     points = (
-        alt.Chart(inline(pl.DataFrame(rows)))
+        plain(inline(pl.DataFrame(rows)))
         .mark_point(filled=True, size=50)
         .encode(
             x=alt.X("one:Q", title=f"{objectives[0].name}, times the default", scale=across),

@@ -12,7 +12,7 @@ from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.result import Run
 from dumbbell.experiments.validate.validating import Side, Validation
 from dumbbell.figures import style
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Chart
 from dumbbell.quantities import series
 
@@ -138,7 +138,7 @@ def _plot(name: str, frame: pl.DataFrame, length_s: float) -> alt.LayerChart | a
         legend=None,
     )
     time = alt.X("time_s:Q", title="time (s)", scale=alt.Scale(domain=[0, length_s], nice=False))
-    base = alt.Chart(inline(frame)).encode(x=time, color=colour)
+    base = plain(inline(frame)).encode(x=time, color=colour)
     band = base.mark_area(opacity=0.18, aria=False).encode(
         y=alt.Y("least:Q", title=axis), y2=alt.Y2("most:Q")
     )

@@ -14,7 +14,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.base.labels import number
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, stated, style
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import names_of, run_notes, values_of
 from dumbbell.figures.looks import Look
@@ -192,13 +192,13 @@ def _layers(pane: _Pane, y: Coordinate, looks: Mapping[str, Look], at: _At) -> l
     scale = alt.Scale(type="band", domain=[look.label for look in looks.values()])
     x = alt.X("label:N", title=None, sort=None, scale=scale, axis=alt.Axis(labelAngle=0))
     colour = marks.colour(looks, legend=None)
-    base = alt.Chart(
-        inline(boxes.with_columns(said=pl.Series(descriptions, dtype=pl.String)))
-    ).encode(x=x, color=colour)
+    base = plain(inline(boxes.with_columns(said=pl.Series(descriptions, dtype=pl.String)))).encode(
+        x=x, color=colour
+    )
 
     def theirs(frame: pl.DataFrame) -> alt.Chart:
         named = marks.labelled(frame, looks).drop("series")
-        drawn: alt.Chart = alt.Chart(inline(named)).encode(x=x, color=colour)
+        drawn: alt.Chart = plain(inline(named)).encode(x=x, color=colour)
         return drawn
 
     numbers = [alt.Tooltip(f"{name}:Q", format=".4~g") for name in _QUANTILES]

@@ -13,7 +13,7 @@ import polars as pl
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks
 from dumbbell.figures.colouring import Colouring
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.source import Views
@@ -198,7 +198,7 @@ def _chart(frame: pl.DataFrame, colouring: Colouring) -> alt.ConcatChart:
         labelled = part.with_columns(label=colouring.labels(part["of"]))
         high = float(np.max(part.filter(pl.col("share") <= _SHOWN_SHARE)["ms"].to_numpy()))
         plots.append(
-            alt.Chart(inline(labelled.drop("delay", "of")))
+            plain(inline(labelled.drop("delay", "of")))
             .mark_line(interpolate="step-after", strokeWidth=1.6, clip=True)
             .encode(
                 x=alt.X(

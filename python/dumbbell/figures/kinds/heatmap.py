@@ -12,7 +12,7 @@ from dumbbell.algorithms.labels import labels_of
 from dumbbell.base.errors import InputError
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, cells, marks, means
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextTable, assembled
 from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
 from dumbbell.figures.source import Source
@@ -143,7 +143,7 @@ def _plot(
         text=pl.Series([cells.text(mean) for mean in averages["mean"]], dtype=pl.String),
         is_light=pl.col("mean") >= low + _LIGHT_FROM * (high - low),
     )
-    base = alt.Chart(inline(shown)).encode(**cells.places(xs, ys, (spec.x, spec.y)))
+    base = plain(inline(shown)).encode(**cells.places(xs, ys, (spec.x, spec.y)))
     colour = alt.Color("mean:Q", title=None, scale=alt.Scale(scheme="viridis", domain=list(ends)))
     outlined = base.transform_filter("datum.is_best").mark_rect(
         filled=False, stroke=_OUTLINE, strokeWidth=3

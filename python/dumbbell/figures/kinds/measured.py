@@ -12,7 +12,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.base.labels import number
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, style
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.source import Views
@@ -218,7 +218,7 @@ def _plot(
     for what, shown in colours.items():
         data = inline(frame.filter(pl.col("what") == what).select("what", "time_s", "value"))
         width = 1.1 if what == _MEASURED else 2.2
-        line = alt.Chart(data).mark_line(strokeJoin="round", strokeWidth=width, color=shown)
+        line = plain(data).mark_line(strokeJoin="round", strokeWidth=width, color=shown)
         layers.append(line.encode(**encoded))
     return alt.layer(*layers).properties(
         width=_WIDTH, height=_HEIGHT, title=alt.TitleParams(label, fontSize=13, anchor="start")

@@ -14,7 +14,7 @@ from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.result import Run
 from dumbbell.figures import alternative, marks
 from dumbbell.figures.colouring import Colouring
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, assembled
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.kinds.histories import Shown
@@ -368,7 +368,7 @@ class _Axes:
     def capacity(self, rates: pl.DataFrame) -> alt.Chart:
         """Draw what the bottleneck can carry as a grey area."""
         chart: alt.Chart = (
-            alt.Chart(inline(rates))
+            plain(inline(rates))
             .mark_area(interpolate="step-after", color=GRID, clip=True)
             .encode(x=self.x, y=self.y)
         )
@@ -379,7 +379,7 @@ class _Axes:
         low = self.y.copy()
         low.shorthand = "low:Q"
         chart: alt.Chart = (
-            alt.Chart(inline(together))
+            plain(inline(together))
             .mark_area(opacity=0.22, clip=True, interpolate=plot.joined)
             .encode(
                 x=self.x, y=low, y2=alt.Y2("high:Q"), color=self.colour, detail=alt.Detail("line:N")
@@ -389,7 +389,7 @@ class _Axes:
 
     def lines(self, plot: _Plot, data: pl.DataFrame) -> alt.Chart:
         """Draw lines or steps, or dots where samples are far apart."""
-        chart = alt.Chart(inline(data))
+        chart = plain(inline(data))
         if plot.dots:
             marked = chart.mark_circle(size=9, clip=True)
         else:
@@ -430,7 +430,7 @@ def _strip(
     kinds = [row for row in order if row in there][:_ROWS_MAX]
     data = labelled.filter(pl.col("what").is_in(kinds)).drop("of")
     chart: alt.Chart = (
-        alt.Chart(inline(data))
+        plain(inline(data))
         .mark_tick(thickness=1, size=_STRIP - 4, opacity=1, clip=True)
         .encode(
             x=time,

@@ -13,7 +13,7 @@ from pydantic import Field
 from dumbbell.base.labels import number
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, means, stated, style
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextTable, assembled
 from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
 from dumbbell.figures.looks import Look
@@ -222,7 +222,7 @@ class _Drawing:
 
     def _measured(self, pane: _Pane, picked: alt.Parameter) -> list[alt.Chart]:
         """Lines between neighbouring points, intervals, full and hollow marks."""
-        base = alt.Chart(inline(self._placed(pane))).encode(
+        base = plain(inline(self._placed(pane))).encode(
             x=self._horizontal(),
             color=marks.colour(self.looks, self.spec.series),
             opacity=marks.faded(picked),
@@ -261,7 +261,7 @@ class _Drawing:
         placed = marks.labelled(pane.runs, self.looks).select(
             "label", "value", x=axes.placed(self.x, pl.col("x"))
         )
-        base = alt.Chart(inline(placed)).encode(
+        base = plain(inline(placed)).encode(
             x=self._horizontal(),
             color=marks.colour(self.looks, self.spec.series),
             opacity=marks.faded(picked),
@@ -338,7 +338,7 @@ class _Drawing:
             ),
         )
         # Broad and pale, so that it shows where a measured line runs along it.
-        drawn = alt.Chart(inline(data)).mark_line(strokeWidth=3.5, strokeOpacity=0.5, clip=True)
+        drawn = plain(inline(data)).mark_line(strokeWidth=3.5, strokeOpacity=0.5, clip=True)
         return [
             drawn.encode(
                 x=self._horizontal(),

@@ -14,7 +14,7 @@ from dumbbell.base.errors import InputError
 from dumbbell.base.labels import DIGITS, number
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, cells, marks, style
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
 from dumbbell.figures.source import Source
@@ -144,7 +144,7 @@ class RatiosFigure(TestFigure):
             ),
             is_dark=pl.col("decided") & (depth >= _DARK_FROM),
         )
-        base = alt.Chart(inline(shown)).encode(**cells.places(xs, ys, (self.x, self.y)))
+        base = plain(inline(shown)).encode(**cells.places(xs, ys, (self.x, self.y)))
         tooltip = [
             *cells.tooltip(values),
             alt.Tooltip("text:N", title=self._name),

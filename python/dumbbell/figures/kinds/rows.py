@@ -11,7 +11,7 @@ from pydantic import Field
 
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, means
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextTable, assembled
 from dumbbell.figures.gathering import Facet, facets, labelled, names_of, run_notes, runs_of
 from dumbbell.figures.source import Source
@@ -133,11 +133,11 @@ class _Drawing:
         )
         worded = means.worded(pane.means, str(self.x.title), {"row": ""})
         table = means.drawn(worded).drop("quantity")
-        base = alt.Chart(inline(means.on_scale(table, span))).encode(y=y)
+        base = plain(inline(means.on_scale(table, span))).encode(y=y)
         layers = alt.layer(
             *(_stated(stated, x) for stated in pane.stated),
             marks.intervals(base, color=INK).encode(x=x("low"), x2=alt.X2("high:Q")),
-            marks.dots(alt.Chart(inline(pane.runs))).encode(x=x("value"), y=y),
+            marks.dots(plain(inline(pane.runs))).encode(x=x("value"), y=y),
             base.mark_point(filled=True, size=70, color=INK, opacity=1).encode(
                 x=x("mean"), **marks.tooltip(str(self.x.title), ("row:N", self.spec.rows))
             ),
@@ -157,14 +157,14 @@ def _stated(stated: Stated, x: Callable[[str], alt.X]) -> alt.Chart:
     if low is not None and high is not None and low != high:
         data = inline(pl.DataFrame({"from": [low], "to": [high]}))
         band: alt.Chart = (
-            alt.Chart(data)
+            plain(data)
             .mark_rect(color=_STATED, opacity=0.25, stroke=_STATED, description=stated.citation)
             .encode(x=x("from"), x2=alt.X2("to:Q"))
         )
         return band
     data = inline(pl.DataFrame({"from": [low if low is not None else high]}))
     line: alt.Chart = (
-        alt.Chart(data)
+        plain(data)
         .mark_rule(color=_STATED, strokeWidth=2, description=stated.citation)
         .encode(x=x("from"))
     )

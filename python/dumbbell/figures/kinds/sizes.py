@@ -10,7 +10,7 @@ import polars as pl
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import marks
 from dumbbell.figures.colouring import Colouring
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import engine_notes
 from dumbbell.figures.source import Views
@@ -154,14 +154,14 @@ def _pane(
         alt.Tooltip(f"{pane}:Q", title=_PANES[pane], format=".4~g"),
     ]
     single = (
-        alt.Chart(dots)
+        plain(dots)
         .mark_circle(size=10, opacity=0.3)
         .encode(x=x, y=y, color=colour, tooltip=tooltip)
     )
     if curves is None:
         return alt.layer(single).properties(**_SIZE)
     line = (
-        alt.Chart(curves)
+        plain(curves)
         .mark_line(strokeWidth=2, point=alt.OverlayMarkDef(size=28))
         .transform_filter(f"isValid(datum.{pane})")
         .encode(

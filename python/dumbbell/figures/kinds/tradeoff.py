@@ -13,7 +13,7 @@ import polars as pl
 from dumbbell.base.errors import InputError
 from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, marks, style, units
-from dumbbell.figures.data import inline
+from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import run_notes, runs_of, values_of
 from dumbbell.figures.looks import Look
@@ -137,7 +137,7 @@ def _chart(
         return axes.channel(alt.Y, column, y, spans["y"])
 
     def of(frame: pl.DataFrame) -> alt.Chart:
-        labelled: alt.Chart = alt.Chart(inline(marks.labelled(frame, looks))).encode(
+        labelled: alt.Chart = plain(inline(marks.labelled(frame, looks))).encode(
             color=marks.colour(looks, spec.series, legend=alt.Legend(symbolOpacity=1))
         )
         return labelled
