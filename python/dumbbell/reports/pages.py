@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -157,13 +156,17 @@ def write_alone(template: str, path: Path, command: str, **content: Any) -> None
     path.write_text(text, encoding="utf-8")
 
 
-def environment(*further: Traversable) -> jinja2.Environment:
-    """Return the environment of the templates of reports and of `further` folders."""
-    folders = (_TEMPLATES, *further)
+@cache
+def environment(*further: str) -> jinja2.Environment:
+    """Return the environment of the templates of reports and of `further` packages.
+
+    It is always the same one, as compiling the templates takes longer than filling them.
+    """
+    folders = [_TEMPLATES, *(files(package) / "templates" for package in further)]
 
     def text(name: str) -> str | None:
-        files = (folder / name for folder in folders)
-        return next((file.read_text("utf-8") for file in files if file.is_file()), None)
+        candidates = (folder / name for folder in folders)
+        return next((file.read_text("utf-8") for file in candidates if file.is_file()), None)
 
     templates = jinja2.Environment(
         loader=jinja2.FunctionLoader(text),

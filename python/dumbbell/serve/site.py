@@ -36,7 +36,7 @@ class Site:
         self._unknown: dict[str, str] = {}
         self._inventory = Inventory(folder, self._unknown.__setitem__)
         self._gallery = Gallery(experiments.OVER_TIME)
-        self._environment = pages.environment(_TEMPLATES)
+        self._environment = pages.environment("dumbbell.serve")
         self._assets: dict[str, str] = {}
         self._lock = threading.Lock()
 
