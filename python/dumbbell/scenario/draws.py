@@ -10,8 +10,12 @@ from __future__ import annotations
 import hashlib
 from decimal import Decimal
 from fractions import Fraction
+from typing import Final
 
 from dumbbell.scenario.logarithms import DIGITS, ln
+
+_PARTS: Final = 2**64
+"""Equal parts of a range, of which a draw takes one."""
 
 
 def integer(span: int, *purpose: object) -> int:
@@ -24,7 +28,7 @@ def share(*purpose: object) -> Fraction:
     """Draw a number between 0 and 1, both excluded."""
     # An odd numerator over 2^65 is the middle of one of 2^64 equal parts: never 0, of which there
     # is no logarithm, and never 1.
-    return Fraction(2 * (_bits(*purpose) >> 192) + 1, 2**65)
+    return Fraction(_odd(*purpose), 2 * _PARTS)
 
 
 def exponential(*purpose: object) -> Decimal:
@@ -36,13 +40,15 @@ def normal(*purpose: object) -> Decimal:
     """Draw a normally distributed number of mean 0 and deviation 1 (Marsaglia's polar method)."""
     attempt = 0
     while True:
-        across = 2 * share(*purpose, attempt, "across") - 1
-        along = 2 * share(*purpose, attempt, "along") - 1
+        # Between -1 and 1: twice a `share`, less 1. As numerators, as fractions take far longer.
+        across = _odd(*purpose, attempt, "across") - _PARTS
+        along = _odd(*purpose, attempt, "along") - _PARTS
         square = across * across + along * along
-        if 0 < square < 1:
-            radius = decimal(square)
-            factor = DIGITS.divide(-2 * DIGITS.ln(radius), radius)
-            return DIGITS.multiply(decimal(across), DIGITS.sqrt(factor))
+        if square < _PARTS * _PARTS:
+            radius = DIGITS.divide(Decimal(square), Decimal(_PARTS * _PARTS))
+            factor = DIGITS.divide(-2 * ln(radius), radius)
+            drawn = DIGITS.divide(Decimal(across), Decimal(_PARTS))
+            return DIGITS.multiply(drawn, DIGITS.sqrt(factor))
         attempt += 1
 
 
@@ -59,6 +65,11 @@ def logarithm(value: Decimal) -> Decimal:
 def decimal(value: Fraction) -> Decimal:
     """Return a fraction as a decimal of all digits that count here."""
     return DIGITS.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _odd(*purpose: object) -> int:
+    """Draw an odd number between 0 and twice `_PARTS`."""
+    return 2 * (_bits(*purpose) >> 192) + 1
 
 
 def _bits(*purpose: object) -> int:
