@@ -16,6 +16,10 @@ NATIVE += [f"python/dumbbell/*/templates/*.{suffix}" for suffix in ("js", "j2")]
 _NO_CODE = re.compile(r'(?s)//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`')
 _NO_JINJA = re.compile(r"(?s)(?:^|\}\}|%\}).*?(?:\{\{|\{%|\Z)")
 _NATIVE_VAGUE = re.compile(rf"\b_?({'|'.join(sorted(VAGUE))})\b")
+_NO_PYTHON = re.compile(
+    r'''(?sx) """(?:\\.|.)*?""" | "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | \#[^\n]*'''
+)
+_PYTHON_VAGUE = re.compile(rf"(?i)\b_*(?:{'|'.join(sorted(VAGUE))})_*\b")
 
 
 def _bound(node: ast.AST) -> str | None:
@@ -36,6 +40,9 @@ def _bound(node: ast.AST) -> str | None:
 
 def _vague(source: str) -> Iterator[tuple[int, str]]:
     """Yield line and name of each vague name that Python code binds."""
+    # Most files have such words in comments and texts alone; to parse all takes two seconds.
+    if not _PYTHON_VAGUE.search(_NO_PYTHON.sub("", source)):
+        return
     for node in ast.walk(ast.parse(source)):
         name = _bound(node)
         if name and name.strip("_").lower() in VAGUE:
