@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -30,11 +32,29 @@ def invoked(*words: str) -> Result:
     )
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return results with all runs that are judged here."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        short_checklist.installed(patch)
+        patch.chdir(folder)
+        assert invoked("bbr", "vegas").exit_code == 0
+    return folder / "results"
+
+
+@pytest.fixture
+def _stored(made: Path, tmp_path: Path) -> None:
+    """Have these results in the folder of the test. Linked, as no file of them is written again."""
+    shutil.copytree(made, tmp_path / "results", copy_function=os.link)
+
+
 def checklist(*words: str) -> tuple[int, str]:
     result = invoked(*words)
     return result.exit_code, result.stdout
 
 
+@pytest.mark.usefixtures("_stored")
 def test_a_table_fits_a_terminal_and_shows_value_references_and_bound() -> None:
     code, text = checklist("bbr")
     assert code == 0  # what fails is no MUST
@@ -48,6 +68,7 @@ def test_a_table_fits_a_terminal_and_shows_value_references_and_bound() -> None:
     assert "<svg" in Path("checklist.html").read_text()
 
 
+@pytest.mark.usefixtures("_stored")
 def test_a_must_that_fails_is_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
     cut = suite.load()
     must = tuple(clause.model_copy(update={"level": suite.Level.MUST}) for clause in cut.clauses)
@@ -57,6 +78,7 @@ def test_a_must_that_fails_is_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> No
     assert "fails 1 of 2 MUST clauses: 5.1.3 high-loss." in text
 
 
+@pytest.mark.usefixtures("_stored")
 def test_a_baseline_forgives_what_failed_before() -> None:
     code, _ = checklist("bbr", "--save-baseline", "base.json")
     assert code == 0
@@ -71,6 +93,7 @@ def test_a_baseline_forgives_what_failed_before() -> None:
     assert checklist("bbr", "--baseline", "base.json", "--clauses", "high-loss")[0] == 1
 
 
+@pytest.mark.usefixtures("_stored")
 def test_json_has_every_check_with_its_bound() -> None:
     _, text = checklist("bbr", "--json", "--page", "bbr.html")
     data = json.loads(text)
@@ -84,6 +107,7 @@ def test_json_has_every_check_with_its_bound() -> None:
     assert "7.10" in {row["section"] for row in data["not_judged"]}
 
 
+@pytest.mark.usefixtures("_stored")
 def test_several_algorithms_make_an_overview() -> None:
     _, text = checklist("bbr", "vegas", "--markdown", "all.md")
     (row,) = (line for line in text.splitlines() if line.startswith("bbr"))
@@ -92,6 +116,7 @@ def test_several_algorithms_make_an_overview() -> None:
     assert not Path("checklist.html").exists()
 
 
+@pytest.mark.usefixtures("_stored")
 def test_some_clauses_alone_run_no_test_of_the_others() -> None:
     _, whole = checklist("bbr", "--json")
     code, text = checklist("bbr", "--clauses", "high-loss")

@@ -29,8 +29,11 @@ KNOWN = ("bbr", "vegas", "scalable", "cubic")
 SHORT: dict[str, dict[str, Any]] = {
     "outage": {"runs": 2},
     "half-lost": {"runs": 2},
-    "high-loss": {"where": {"flows": "10", "queue": ["0.1bdp", "0.5bdp"]}, "runs": 2},
-    "next-to-{id}": {"where": {"rate": "10mbit", "rtt": "40ms"}, "runs": 3},
+    "high-loss": {"where": {"flows": "10", "queue": "0.1bdp"}, "runs": 2},
+    "next-to-{id}": {
+        "where": {"rate": "10mbit", "rtt": "40ms", "queue": "1bdp"},
+        "runs": 3,
+    },
 }
 """Parts of the tests that are run here."""
 
