@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 import reference  # noqa: F401 - the first that imports the models, with docstrings
@@ -18,6 +18,7 @@ import held_up
 import small_study
 from command_line import Command, caller
 from dumbbell.base import lazy
+from dumbbell.figures import drawing
 from dumbbell.reports import site
 from dumbbell.results.results import Results
 
@@ -57,6 +58,24 @@ def dumbbell(
     """Run the command in an empty folder, which is `tmp_path`."""
     monkeypatch.chdir(tmp_path)
     return caller(monkeypatch, capsys)
+
+
+@pytest.fixture
+def unconverted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no figures as PNG and PDF, which other tests look at; each takes a tenth of a second."""
+    monkeypatch.setattr("dumbbell.figures.drawing.converted", lambda *_: b"nothing")
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch, unconverted: None) -> None:
+    """Have no figures as SVG either, only their definitions."""
+    del unconverted
+    rendered = drawing.rendered
+
+    def drawn(spec: Mapping[str, Any], suffix: str) -> bytes:
+        return b'<svg width="9" height="9"></svg>' if suffix == ".svg" else rendered(spec, suffix)
+
+    monkeypatch.setattr(drawing, "rendered", drawn)
 
 
 @pytest.fixture(scope="session")

@@ -131,6 +131,7 @@ def test_wrong_usage_is_exit_code_2(dumbbell: Command, arguments: Sequence[str])
     assert output.out == ""
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_study_runs_resumes_and_reports(dumbbell: Command, tmp_path: Path) -> None:
     study = tmp_path / "study"
     small_study.write(study)
@@ -191,6 +192,7 @@ def own_study(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path / "studies/small"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_site_has_the_studies_here_and_names_others(
     dumbbell: Command, own_study: Path, tmp_path: Path
 ) -> None:
@@ -217,6 +219,7 @@ def test_a_site_has_the_studies_here_and_names_others(
     assert (tmp_path / "site/studies/small/run.html").is_file()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_site_without_results_says_so(dumbbell: Command, own_study: Path, tmp_path: Path) -> None:
     del own_study
     for engine in ("simulator", "testbed"):
@@ -230,6 +233,7 @@ def test_a_site_without_results_says_so(dumbbell: Command, own_study: Path, tmp_
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_runs_without_a_plan_are_in_the_site(dumbbell: Command, own_study: Path) -> None:
     """A folder may have lost its plans, or share runs of a study that was never run in it."""
     study = Study.load(own_study)
@@ -272,6 +276,7 @@ def test_values_of_a_condition_add_up(dumbbell: Command, tmp_path: Path) -> None
     assert plans == [{"quick": False, "runs": 1, "seed": 3, "where": meant, "more": []}]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_finds_runs_of_other_seeds(dumbbell: Command, tmp_path: Path) -> None:
     study = tmp_path / "study"
     small_study.write(study)
@@ -363,7 +368,9 @@ def test_a_damaged_plan_is_an_input_error(dumbbell: Command, tmp_path: Path) -> 
     assert "small.json" in output.err
 
 
-def test_ctrl_c_stops_cleanly_and_the_same_command_resumes(tmp_path: Path) -> None:
+def test_ctrl_c_stops_cleanly_and_the_same_command_resumes(
+    dumbbell: Command, tmp_path: Path
+) -> None:
     small_study.write(tmp_path / "study")
     text = (tmp_path / "study/study.toml").read_text()
     (tmp_path / "study/study.toml").write_text(text.replace('"12s"', '"1000s"'))
@@ -380,14 +387,9 @@ def test_ctrl_c_stops_cleanly_and_the_same_command_resumes(tmp_path: Path) -> No
     assert "the same command continues" in err
     finished = len(list((tmp_path / "results").glob("runs/??/*/run.json")))
     assert 1 <= finished < 18
-    again = subprocess.run(
-        [*command, "--where", "test=lossy"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "2 run" in again.stderr
+    again = dumbbell(*command[3:], "--where", "test=lossy")
+    assert again.code == 0
+    assert "2 run" in again.err
 
 
 ENDLESS = """

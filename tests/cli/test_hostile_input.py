@@ -242,6 +242,7 @@ def test_the_place_of_an_error_is_filled_in_for_all_it_holds() -> None:
     assert caught.value.args == ("bad",)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_results_that_cannot_be_read_stop_no_command(dumbbell: Command, tmp_path: Path) -> None:
     small_study.write(tmp_path / "study")
     only = ["--where", "test=lossy"]

@@ -95,9 +95,14 @@ PLACES: Final = ["file", "file/below", "x" * 300, "loop", "loop/below", NOWHERE]
 
 @pytest.fixture
 def dumbbell(
-    dumbbell: Command, tmp_path: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
+    dumbbell: Command,
+    tmp_path: Path,
+    small_folder: Path,
+    undrawn: None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Command:
     """Run the command in a folder that has what commands read, and places that are none."""
+    del undrawn
     short_checklist.installed(monkeypatch)
     passing_kernel.installed(Kernel(), monkeypatch)
     (tmp_path / "a.toml").write_text(SCENARIO)

@@ -58,6 +58,7 @@ def test_agreement_is_exit_code_0_with_a_table_of_80_columns(
     assert "<svg" in Path("validation.html").read_text()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_difference_is_exit_code_1_and_stands_in_json_and_csv(
     dumbbell: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,6 +76,7 @@ def test_a_difference_is_exit_code_1_and_stands_in_json_and_csv(
     assert row["verdict"] == "differs"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_change_is_part_of_the_scenario(
     dumbbell: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,6 +87,7 @@ def test_a_change_is_part_of_the_scenario(
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_runs_that_were_held_up_are_named_with_the_way_out(
     dumbbell: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

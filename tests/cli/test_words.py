@@ -413,6 +413,7 @@ def test_a_sweep_marks_only_what_is_decided(dumbbell: Command) -> None:
     assert "*" not in two
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_runs_are_a_line_each_with_what_came_out(
     dumbbell: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -95,6 +95,7 @@ def test_one_run_decides_nothing(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.usefixtures("unconverted")
 def test_the_page_begins_with_the_verdict(
     dumbbell: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -173,6 +173,7 @@ def copied(small_folder: Path, tmp_path: Path, dumbbell: Command) -> Command:
 FORK = ("run", "small:fig2", "--set", "rtt=30ms", "--where", "rate=10mbit", "--runs", "2")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_fork_is_a_study_of_its_own_that_every_command_knows(
     copied: Command, tmp_path: Path
 ) -> None:
@@ -194,6 +195,7 @@ def test_a_fork_is_a_study_of_its_own_that_every_command_knows(
     assert copied("open", name, "--print").out.strip().endswith("index.html")
 
 
+@pytest.mark.usefixtures("unconverted")
 def test_the_page_shows_the_original_on_the_same_axes(copied: Command, tmp_path: Path) -> None:
     name = line(copied(*FORK).err, "The fork is").rpartition(" ")[2]
     page = tmp_path / "report" / "index.html"
@@ -211,6 +213,7 @@ def test_the_page_shows_the_original_on_the_same_axes(copied: Command, tmp_path:
     assert "40" in theirs.read_text()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_an_original_without_runs_is_named_with_its_command(
     copied: Command, tmp_path: Path
 ) -> None:

@@ -178,6 +178,7 @@ def test_captures_of_nothing_are_refused(tmp_path: Path, capture: tuple[Path, Pa
         reading.read(empty)
 
 
+@pytest.mark.usefixtures("unconverted")
 def test_a_measurement_is_shown_beside_runs_of_a_path_like_it(
     dumbbell: Command, capture: tuple[Path, Path]
 ) -> None:

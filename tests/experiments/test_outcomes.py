@@ -125,6 +125,7 @@ def test_a_file_of_the_same_content_has_none(dumbbell: Command) -> None:
     assert "the transfer takes" not in output.out
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_has_them_with_their_verdicts(dumbbell: Command) -> None:
     dumbbell("simulate", "low-and-up", "--runs", "2", "--report", "pages")
     page = Path("pages/index.html").read_text()

@@ -158,6 +158,7 @@ def test_runs_that_were_held_up_are_named_and_not_judged(
     )
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_without_a_valid_run_nothing_is_judged(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Late(Kernel):
         def run(self, scenario: Any, cancel: Any = None) -> Any:
