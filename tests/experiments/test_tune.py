@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from inline_snapshot import snapshot
 from command_line import Command, line
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
-from dumbbell.experiments.tune import objectives, paths, proposing, space
+from dumbbell.experiments.tune import judging, objectives, paths, proposing, space
 from dumbbell.experiments.tune.search import Course, Search, Tried
 from dumbbell.experiments.tune.trying import Trial
 from dumbbell.experiments.tune.tuning import Request, Tuned, preset_file, tune
@@ -25,9 +26,17 @@ QUICK = Request(
     rtts=("20ms", "80ms"),
     duration="15s",
     loss="1e-3",
-    candidates=12,
+    candidates=8,
     repetitions=2,
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_steps() -> Iterator[None]:
+    """Have effects of parameters by three values of each instead of seven."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judging, "STEPS", 3)
+        yield
 
 
 # What is searched
@@ -159,6 +168,7 @@ def test_marks_need_a_queue_that_marks_and_a_stack_with_ecn(
     assert path.has_marks("cubic", {}) is heard
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_command_names_what_it_left_out(dumbbell: Command) -> None:
     path = ("--rate", "5mbit", "--rtt", "20ms", "--duration", "2s", "--runs", "1")
     output = dumbbell("tune", "cubic", *path, "--candidates", "2", "--json")
@@ -405,7 +415,7 @@ def test_a_wrong_preset_file_is_refused(tmp_path: Path, content: str | None, pro
 
 def test_the_command_writes_a_page_and_a_preset(dumbbell: Command) -> None:
     arguments = ("--rate", "5mbit", "--rtt", "20ms", "--duration", "4s", "--runs", "2")
-    output = dumbbell("tune", "scalable", *arguments, "--candidates", "4")
+    output = dumbbell("tune", "scalable", *arguments, "--candidates", "3", "--parameter", "kept")
     assert output.code == 0
     assert "Preset: scalable@tuned/scalable.toml" in output.err
     page = Path("tuned/index.html").read_text()
