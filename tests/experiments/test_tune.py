@@ -13,7 +13,7 @@ from inline_snapshot import snapshot
 from command_line import Command, line
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
-from dumbbell.experiments.tune import judging, objectives, paths, proposing, space
+from dumbbell.experiments.tune import judging, objectives, paths, proposing, search, space
 from dumbbell.experiments.tune.search import Course, Search, Tried
 from dumbbell.experiments.tune.trying import Trial
 from dumbbell.experiments.tune.tuning import Request, Tuned, preset_file, tune
@@ -32,9 +32,11 @@ QUICK = Request(
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _few_steps() -> Iterator[None]:
-    """Have effects of parameters by three values of each instead of seven."""
+def _small() -> Iterator[None]:
+    """Learn from four points of the start instead of eight, and vary parameters by three steps."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proposing, "START_PER_DIMENSION", 4)
+        patch.setattr(search, "BATCH", 4)
         patch.setattr(judging, "STEPS", 3)
         yield
 
@@ -337,10 +339,10 @@ class Known:
 def test_what_is_clearly_worse_is_given_up_early() -> None:
     cubic = space.space(catalogue.algorithm("cubic"), ["kept"])
     everywhere = paths.described(QUICK.settings(), paths.Traffic())
-    search = Search(cubic, everywhere, "cubic", Known(), 5, 20)  # type: ignore[arg-type]
-    for _ in search.go(proposing.Sobol(1, 1)):
+    known = Search(cubic, everywhere, "cubic", Known(), 5, 20)  # type: ignore[arg-type]
+    for _ in known.go(proposing.Sobol(1, 1)):
         pass
-    best, tried = search.course.best, search.course.tried
+    best, tried = known.course.best, known.course.tried
     assert best is not None
     assert best.candidate == min(entrant.candidate for entrant in tried)
     assert not best.dropped
