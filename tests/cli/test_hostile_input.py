@@ -73,7 +73,7 @@ def scenario(
         ({"rate": '{ trace = "queue" }'}, "not a regular file"),
         ({"rate": '{ trace = "digits" }'}, "not a time in line 2"),
         ({"algorithm": '"./zero.c"'}, "not a regular file"),
-        ({"title": "x" * 15_900_000}, 'title = "xxx'),
+        ({"title": "x" * 1_000_000}, 'title = "xxx'),
         ({"title": "x" * 301}, "longer than 300 characters"),
         ({"algorithm": f'"reno"\nlabel = "{"x" * 101}"'}, "longer than 100 characters"),
         ({"algorithm": f'"reno"\nhost = "{"x" * 101}"'}, "longer than 100 characters"),
@@ -95,13 +95,13 @@ def test_a_hostile_scenario_is_refused(
 
 
 def test_of_many_errors_the_first_are_shown(dumbbell: Command, tmp_path: Path) -> None:
-    wrong = '[[flow]]\nalgorithm = "reno"\ncolour = "red"\n' * 300
+    wrong = '[[flow]]\nalgorithm = "reno"\ncolour = "red"\n' * 60
     (tmp_path / "a.toml").write_text(f'duration = "5s"\n{wrong}')
     lines = dumbbell("simulate", "a.toml").err.splitlines()
     assert len(lines) == 11
     assert "a.toml: network: is missing" in lines[0]
     assert "a.toml:28: flow.9.colour" in lines[9]
-    assert lines[10] == "and 291 more"
+    assert lines[10] == "and 51 more"
 
 
 def test_a_scenario_that_does_not_fit_as_an_experiment_is_named(

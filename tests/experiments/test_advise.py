@@ -19,7 +19,7 @@ from dumbbell.experiments.setting import Setting
 from dumbbell.inference import statistics
 
 WIRED = Setting("10mbit", "40ms", duration="20s")
-PROVEN, RUNS = replace(WIRED, duration="40s"), 4
+PROVEN, RUNS = replace(WIRED, duration="40s"), 3
 """Enough to prove Reno fit next to CUBIC: its interval of harm ends well below the bound."""
 SHALLOW = Setting("10mbit", "40ms", "0.1bdp", duration="20s")
 LONG = Setting("10mbit", "300ms", duration="30s")

@@ -107,7 +107,7 @@ def test_arrivals_are_drawn_once_for_each_run(
         {"flow": [{"algorithm": "reno", "parallel": 3, "start": {"from": "1s", "to": "9s"}}]},
         {"flow": [{"algorithm": "reno"}, {"transport": "udp", "rate": "1mbit", "label": "ü"}]},
         {"flow": [], "arrivals": [{"algorithm": "cubic", "rate": 5, "size": "10kb"}]},
-        {"arrivals": [{"algorithm": "cubic", "load": "10%", "size": "10kb", "start": "9s"}]},
+        {"arrivals": [{"algorithm": "cubic", "load": "2%", "size": "10kb", "start": "9s"}]},
     ],
 )
 @pytest.mark.parametrize("capture", [False, True])
