@@ -265,6 +265,7 @@ def test_jitter_alone_keeps_vegas_from_the_link(vegas_hunt: tuple[Hunted, Path])
     assert confirmed.means["vegas"][GOODPUT].runs >= 3
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_disturbed_runs_are_named_and_have_no_table(
     vegas_hunt: tuple[Hunted, Path], tmp_path: Path
 ) -> None:
@@ -412,7 +413,7 @@ def test_pulses_at_the_timeout_are_an_attack(tmp_path: Path) -> None:
     assert used["reno"] < 0.8 * used[CALM]
 
 
-@pytest.mark.usefixtures("few_seeds")
+@pytest.mark.usefixtures("few_seeds", "undrawn")
 def test_equal_algorithms_are_not_told_apart(dumbbell: Command) -> None:
     code = Path(__file__).parents[2] / "algorithms/reno.c"
     Path("twin.c").write_text(code.read_text().replace("reno", "twin"))
@@ -464,7 +465,7 @@ def crashing(condition: str) -> None:
     Path("crash.c").write_text(code[:begin] + crash + code[begin:])
 
 
-@pytest.mark.usefixtures("few_seeds", "small_map")
+@pytest.mark.usefixtures("few_seeds", "small_map", "undrawn")
 def test_a_run_that_fails_is_the_finding(dumbbell: Command) -> None:
     crashing("conn->srtt_us > 100000")
     output = dumbbell(
