@@ -24,6 +24,9 @@ HAS_TESTBED: Final = sys.platform == "linux" and os.geteuid() == 0 and _core.TES
 WIDE: Final = "1000"
 """So many columns that a table's cell is on one line."""
 
+APART: Final = ("try_power.py",)
+"""Files that run in a process: they register quantities, which other tests must not see."""
+
 GUIDES: Final = ("quick-start.md", "scenarios.md", "guides/*.md", "explanation/*.md")
 SHOWN: Final = {("sh", ""), ("toml", ""), ("text", "")}
 """Blocks that a page only shows, such as the commands of a campaign that takes hours."""
@@ -68,24 +71,20 @@ class Reader:
                 case _, "file":
                     (self.folder / name).write_text(text)
                     if language == "python":
-                        self._python(name)
+                        self._python(name, text)
                 case "python", "":
                     self._session += text
                 case other:
                     assert other in SHOWN, other
         if self._session:
-            self._run_session(page.name)
+            _executed(page.name, self._session)
 
-    def _python(self, *arguments: str) -> None:
-        run = _process(self.folder, *arguments)
-        assert run.code == 0, run.err
-
-    def _run_session(self, page: str) -> None:
-        """Run the blocks of a page here."""
-        try:
-            exec(compile(self._session, page, "exec"), {"__name__": "__main__"})
-        except (Exception, SystemExit) as error:
-            raise AssertionError(f"the Python of {page}: {error!r}") from error
+    def _python(self, name: str, text: str) -> None:
+        if name in APART:
+            run = _process(self.folder, name)
+            assert run.code == 0, run.err
+        else:
+            _executed(name, text)
 
     def _command(self, command: str, role: str) -> None:
         words = shlex.split(command)
@@ -106,6 +105,16 @@ class Reader:
         file = self.folder / "my_cc.c"
         assert file.read_text().count(self._replaced) == 1
         file.write_text(file.read_text().replace(self._replaced, by))
+
+
+def _executed(name: str, text: str) -> None:
+    """Run Python here, where everything is imported."""
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", [name])
+            exec(compile(text, name, "exec"), {"__name__": "__main__"})
+    except (Exception, SystemExit) as error:
+        raise AssertionError(f"the Python of {name}: {error!r}") from error
 
 
 def _process(folder: Path, *arguments: str) -> Output:

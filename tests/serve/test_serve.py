@@ -493,16 +493,16 @@ def test_a_public_server_survives_too_many_connections_and_ends_at_once(folder: 
     with started(folder, "--host", "0.0.0.0", before=for_ever) as process:
         address = first_line(process)
         assert address.startswith("http://0.0.0.0:")
-        assert process.stderr is not None
-        assert process.stderr.readline() == snapshot(
-            "Warning: anyone who reaches this machine at 0.0.0.0 can read these results; without --host only this machine can.\n"
-        )
         port = int(address.rsplit(":", 1)[1].strip("/"))
         with urllib.request.urlopen(f"{address}live.json", timeout=60) as answer:
             assert answer.status == 200
         limits = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (40, limits[1]))
         waiting = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
+        assert process.stderr is not None
+        assert process.stderr.readline() == snapshot(
+            "Warning: anyone who reaches this machine at 0.0.0.0 can read these results; without --host only this machine can.\n"
+        )
         line = process.stderr.readline()
         assert line.partition(f"{address}: ")[2] == snapshot(
             "cannot answer: Too many open files; raise the limit of open files (ulimit -n)\n"
@@ -520,7 +520,8 @@ def test_a_public_server_survives_too_many_connections_and_ends_at_once(folder: 
     assert err == "stopped by Ctrl-C\n"
 
 
-def test_a_missing_folder_is_reported(dumbbell: Command) -> None:
+def test_a_missing_folder_is_reported(dumbbell: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "serve", lambda *_: None)
     refused = dumbbell("serve", "--results", "nowhere", "--port", "0")
     assert refused.code == 2
     assert refused.err.rpartition(": ")[2] == snapshot("no such folder\n")
@@ -530,9 +531,11 @@ def test_a_missing_folder_is_reported(dumbbell: Command) -> None:
 
 
 @pytest.fixture(scope="module")
-def address(folder: Path) -> Iterator[str]:
-    with started(folder) as process:
-        yield first_line(process)
+def address(folder: Path) -> str:
+    listener = Listener.at("127.0.0.1", 0)
+    site = Site(Store(folder))
+    Thread(target=listening.serve, args=(site, listener), daemon=True).start()
+    return listener.address
 
 
 def test_from_the_overview_to_two_runs(address: str, tab: Browser) -> None:
