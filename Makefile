@@ -157,16 +157,16 @@ test-rust: $(RUST_TESTS) packet-analyser
 	$(BESIDE) $(PYTHON) tests/run_rust.py --without testbed --beside 2 $<
 	env -u MAKEFLAGS -u MFLAGS $(BESIDE) cargo test $(AS_TESTED) --doc
 
-# One worker more than processors, as some tests wait. Small tables gain nothing from threads of Polars.
+# Two workers more than processors, as some tests wait. Small tables gain nothing from threads of Polars.
 test-python: $(VENV)/.ci bpf-compiler packet-analyser browser
-	POLARS_MAX_THREADS=1 $(BESIDE) $(BIN)/pytest -m 'not testbed' --numprocesses $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
+	POLARS_MAX_THREADS=1 $(BESIDE) $(BIN)/pytest -m 'not testbed' --numprocesses $$(($$(nproc) + 2)) --dist loadfile --no-loadscope-reorder
 
 # In real time, so one after the other. Most of the Rust ones make namespaces. Other files need not be
 # collected for a twentieth of the tests.
 test-testbed: $(RUST_TESTS) $(VENV)/.ci bpf-compiler iperf
 	@[ "$$(id -u)" = 0 ] || echo "the testbed's own tests need root: they are not run" >&2
 	! { [ "$$(id -u)" = 0 ] && $(CAN_BUILD_TESTBED); } || $(PYTHON) tests/run_rust.py --crate testbed $<
-	$(BIN)/pytest -m testbed $$(grep -rl --include='test_*.py' 'mark\.testbed' tests)
+	$(BIN)/pytest -m testbed $$(grep -rl --include='test_*.py' 'mark\.testbed' tests | sort)
 
 # Slower than the tests, and Rust is built again for it: no part of `make test` or of CI.
 COVERED_PYTHON := target/coverage-python.json
