@@ -24,7 +24,7 @@ fn count(output: &Output, kind: EventKind) -> usize {
 }
 
 /// Algorithms that run at once, each on a separate link, to save time.
-const BESIDE: usize = 4;
+const BESIDE: usize = 7;
 
 /// Each algorithm alone, on both directions of a separate dumbbell.
 fn network_with(names: &[&str]) -> Value {
