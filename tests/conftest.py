@@ -12,6 +12,8 @@ from typing import Any, Final
 import pytest
 import reference  # noqa: F401 - the first that imports the models, with docstrings
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 import browser
 import held_up
@@ -127,9 +129,14 @@ def _skipped(reporter: pytest.TerminalReporter) -> list[str]:
     return [str(report.longrepr[2]) for report in reports if isinstance(report.longrepr, tuple)]
 
 
-def pytest_configure() -> None:
-    """Let Ctrl-C be heard: a shell ignores it for what it starts in the background."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Ctrl-C be heard, and let properties draw the same in every worker."""
+    # A shell ignores it for what it starts in the background.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if config.getoption("--hypothesis-profile") is None:
+        # Hypothesis also draws constants of the modules that the process has loaded, so of the
+        # tests before. It has no setting for that.
+        vars(providers)["_get_local_constants"] = Constants
 
 
 @pytest.fixture(scope="session", autouse=True)
