@@ -10,12 +10,12 @@ from hypothesis.internal.cache import LRUCache
 from hypothesis.internal.conjecture import providers
 
 
-def _drawn() -> list[list[int]]:
+def _drawn() -> list[float]:
     seen = []
 
-    @given(st.lists(st.integers()))
-    def draw(numbers: list[int]) -> None:
-        seen.append(numbers)
+    @given(st.floats(allow_nan=False))
+    def draw(number: float) -> None:
+        seen.append(number)
 
     draw()
     return seen
@@ -27,7 +27,7 @@ def test_examples_do_not_depend_on_the_modules_of_other_tests(
     before = _drawn()
     # Otherwise the second draw uses the constants that the first one kept.
     monkeypatch.setattr(providers, "CONSTANTS_CACHE", LRUCache(1_000))
-    numbers = [1_000_003 * number for number in range(200)]
+    numbers = [number + 0.123 for number in range(200)]
     (tmp_path / "loaded_elsewhere.py").write_text(f"NUMBERS = {numbers}\n")
     monkeypatch.syspath_prepend(tmp_path)
     importlib.import_module("loaded_elsewhere")
