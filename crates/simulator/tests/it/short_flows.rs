@@ -76,3 +76,17 @@ fn every_short_flow_is_reported() {
     }
     assert_eq!(output.requests.latency_ns.len(), 3_000);
 }
+
+/// More than 16 bits can number.
+#[test]
+fn the_last_of_seventy_thousand_flows_is_its_own() {
+    let last = 69_999;
+    let mut scenario = short_flows(last + 1, MILLISECOND / 5, &[1_000], &json!({}));
+    scenario["flows"][last as usize]["demand"] = json!({"transfer": 2_000});
+    let output = run(&scenario);
+    let with_more: Vec<_> =
+        output.summary.flows.iter().filter(|flow| flow.acked_bytes > 1_000).collect();
+    let [flow] = with_more[..] else { panic!("{with_more:?}") };
+    assert_eq!((u64::from(flow.flow), flow.acked_bytes, flow.received_bytes), (last, 2_000, 2_000));
+    assert!(output.summary.flows.iter().all(|flow| flow.acked_bytes >= 1_000));
+}
