@@ -15,7 +15,6 @@ import pytest
 import quick_hunts
 from command_line import Command, Output, caller
 from dumbbell import _core
-from dumbbell.figures import drawing
 from held_up import judge_unless_held_up
 
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs"
@@ -130,14 +129,13 @@ def reader(
 ) -> Reader:
     """Return who runs commands in this process, which has imported everything once."""
     quick_hunts.installed(monkeypatch)
-    # Pages have each figure as SVG, and PDF and PNG without content.
-    monkeypatch.setattr(drawing, "converted", lambda *_: b"")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", WIDE)
     return Reader(tmp_path, caller(monkeypatch, capsys))
 
 
 @pytest.mark.testbed
+@pytest.mark.usefixtures("unconverted")
 def test_the_tutorial_can_be_followed(reader: Reader, tmp_path: Path) -> None:
     reader.follow(DOCS / "tutorial.md")
     assert len(reader.kinds) == 8
@@ -150,11 +148,8 @@ def test_the_tutorial_can_be_followed(reader: Reader, tmp_path: Path) -> None:
     "page",
     sorted(page.relative_to(DOCS).as_posix() for pattern in GUIDES for page in DOCS.glob(pattern)),
 )
-def test_a_guide_can_be_followed(
-    page: str, reader: Reader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Figures of pages have no content: tests of figures and of reports look at them.
-    monkeypatch.setattr(drawing, "rendered", lambda *_: b"<svg/>")
+@pytest.mark.usefixtures("undrawn")
+def test_a_guide_can_be_followed(page: str, reader: Reader) -> None:
     reader.follow(DOCS / page)
 
 

@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[KernelManager]:
-    """Return a kernel for all notebooks: each would import everything anew."""
+    """Return a kernel for all notebooks: each would import everything again."""
     manager = KernelManager(kernel_name="python3")
     yield manager
     manager.shutdown_kernel(now=True)
