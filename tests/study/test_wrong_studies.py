@@ -124,7 +124,7 @@ def test_a_wrong_example_is_refused_or_can_be_reported(tmp_path: Path, example: 
         for figure in parsed.figures:
             assert figure.section in {test.name for test in parsed.tests}
             assert figure.draw(results).notes
-    assert refused > 8
+    assert refused > 9
 
 
 @pytest.mark.parametrize("name", SHIPPED)
