@@ -62,6 +62,10 @@ const EXIT_ENDLESS: i32 = 3;
 
 /// Name of the program's file. No algorithm can have it, as it is no identifier.
 const PROGRAM_FILE: &str = "random-calls.c";
+const PROGRAM_OBJECT: &str = "random-calls.o";
+/// The program with algorithms without optimisation: a compiler that optimises gives a variable
+/// that was never set any value that it likes.
+const LITERAL: &str = "literal";
 const EMPTY_FILE: &str = "no-calls.c";
 
 /// The fuzzer for some algorithms.
@@ -70,9 +74,6 @@ pub struct Fuzzer<'a> {
     sources: Sources<'a>,
     names: Vec<String>,
     patience: Duration,
-    /// Without optimisation: a compiler that optimises gives a variable that was never set any
-    /// value that it likes.
-    literal: PathBuf,
 }
 
 impl<'a> Fuzzer<'a> {
@@ -85,11 +86,14 @@ impl<'a> Fuzzer<'a> {
         sources.add(PROGRAM_FILE, PROGRAM)?;
         let names: Vec<_> = algorithms.iter().map(|(name, _)| (*name).to_owned()).collect();
         let patience = PATIENCE + PATIENCE_EACH * u32::try_from(names.len()).unwrap_or(0);
-        let mut fuzzer = Self { sources, names, patience, literal: PathBuf::new() };
-        let object = fuzzer.compile("random-calls.o", &["-O2", "-c"], &[PROGRAM_FILE])?;
-        let built =
-            object.and(fuzzer.compile("literal", &["-O0"], &fuzzer.files("random-calls.o"))?);
-        fuzzer.literal = built.map_err(|messages| fuzzer.refused(messages))?;
+        let fuzzer = Self { sources, names, patience };
+        for (output, options, files) in [
+            (PROGRAM_OBJECT, &["-O2", "-c"][..], vec![PROGRAM_FILE.into()]),
+            (LITERAL, &["-O0"], fuzzer.files(PROGRAM_OBJECT)),
+        ] {
+            let built = fuzzer.compile(output, options, &files)?;
+            built.map_err(|messages| fuzzer.refused(messages))?;
+        }
         Ok(fuzzer)
     }
 
@@ -106,7 +110,7 @@ impl<'a> Fuzzer<'a> {
                     return Ok(Fuzzed { part, passed: None, endless: false, message });
                 }
             },
-            Part::Limits | Part::Repeat => self.literal.clone(),
+            Part::Limits | Part::Repeat => self.sources.path(LITERAL),
         };
         let mut command = Command::new(program);
         // Leak detection needs ptrace, which containers forbid, and algorithms allocate nothing.
