@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,7 +45,9 @@ static const u32 *const state_bytes[] = {ALGORITHMS};
 /* Sequences for each algorithm, and steps in each. */
 #define SEQUENCES 100
 #define STEPS 2000
-/* A step takes nanoseconds. A sequence that takes seconds never ends. */
+/* A step takes nanoseconds. A sequence that takes so much processor time never ends. */
+#define SEQUENCE_CPU_S_MAX 1
+/* A hook may also wait, which takes none. */
 #define SEQUENCE_S_MAX 5
 /* Most attempts to shorten a sequence. */
 #define ATTEMPTS_MAX 600
@@ -567,19 +570,28 @@ static void play_steps(const struct play *play, u8 pattern, u64 *digests, u8 aga
 	}
 }
 
+/* End this process if it runs for so long in processor time, or in all; 0: never. */
+static void end_after(u32 cpu_s, u32 total_s)
+{
+	struct itimerval timer = {.it_value = {.tv_sec = cpu_s}};
+
+	setitimer(ITIMER_PROF, &timer, NULL);
+	alarm(total_s);
+}
+
 static void play(const struct play *play)
 {
 	static u64 digests[STEPS];
 	u8 was_verbose = verbose;
 
-	alarm(SEQUENCE_S_MAX);
+	end_after(SEQUENCE_CPU_S_MAX, SEQUENCE_S_MAX);
 	play_steps(play, 0x00, digests, 0);
 	if (part == REPEAT) {
 		verbose = 0;
 		play_steps(play, 0xa5, digests, 1);
 		verbose = was_verbose;
 	}
-	alarm(0);
+	end_after(0, 0);
 }
 
 /* Run `work` in a child; return its fault. */
@@ -605,7 +617,7 @@ static enum fault in_child(void (*work)(const struct play *), const struct play 
 		exit(2);
 	}
 	if (result->fault == NONE && WIFSIGNALED(status)) {
-		u8 endless = WTERMSIG(status) == SIGALRM;
+		u8 endless = WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF;
 
 		snprintf(result->words, sizeof(result->words),
 			 endless ? "%s does not end%s" : "%s is stopped by: %s",

@@ -210,6 +210,13 @@ fn a_write_one_word_beyond_the_state_is_found() {
 }
 
 #[test]
+fn a_read_beyond_the_connection_is_found() {
+    let beyond = "state->count += ((const u8 *)conn)[sizeof(*conn) + 24];";
+    let message = fuzzed(beyond, Part::Rules);
+    assert!(message.starts_with("own_i.c:16: global-buffer-overflow"), "{message}");
+}
+
+#[test]
 fn what_it_prints_is_no_finding() {
     let code = format!("extern int puts(const char *text);\n{}", file("own_l", "puts(\"9\");", ""));
     let fuzzer = Fuzzer::new(&[("own_l", &code)], &NEVER).unwrap();
