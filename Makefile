@@ -251,6 +251,7 @@ lint: bpf-compiler $(or $(wildcard $(VENV)/.pgo),$(if $(wildcard $(VENV)/.releas
 	$(BIN)/mypy
 	PYTHONPATH=python MYPYPATH=python $(BIN)/stubtest dumbbell._core
 	$(BIN)/pip check
+	PYTHONPATH=tools $(BIN)/python -m reference --check
 	$(BIN)/python tools/prose.py
 	$(BIN)/python tools/asserted.py
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff

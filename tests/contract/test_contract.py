@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from reference import contract
 
 import dumbbell.contract
 from dumbbell.api import simulate
@@ -20,11 +19,6 @@ from sample_runs import plain, resolved, table
 from scenario_refusals import assert_refused
 
 PACKAGE = Path(dumbbell.contract.__file__).parent
-
-
-@pytest.mark.parametrize("name", contract.NAMES)
-def test_the_generated_types_are_up_to_date(name: str) -> None:
-    assert (PACKAGE / f"{name}.py").read_text() == contract.module(name), "run `make docs`"
 
 
 def test_a_resolved_scenario_is_read_by_attributes() -> None:

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
-from reference import scenarios_page
 
 import dumbbell
 from command_line import Command, assert_refused
 from dumbbell.base.errors import InputError
 from dumbbell.scenario import facts, library
 from dumbbell.scenario.model import Scenario
-from notices import ROOT
 
 TABLE = {
     "duration": "1s",
@@ -37,10 +35,6 @@ def test_each_is_valid_and_takes_another_algorithm(name: str) -> None:
     other = "dctcp" if 'ecn = "l4s"' in text else "bbr3"
     changed = Scenario.parse({**table, "algorithm": other}, str(library.file(Path(name))))
     assert other in facts.algorithms(changed.resolve().scenario)
-
-
-def test_the_page_of_scenarios_is_current() -> None:
-    assert (ROOT / "docs" / "scenarios.md").read_text() == scenarios_page.page(), "run `make docs`"
 
 
 def test_flows_that_name_no_algorithm_have_that_of_the_scenario() -> None:

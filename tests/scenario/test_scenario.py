@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
-from reference import reference as docs
 
 from dumbbell.algorithms import catalogue
 from dumbbell.base import validation
@@ -501,18 +500,6 @@ def test_a_folder_is_no_scenario(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         Scenario.load(tmp_path)
     assert refused.value.problem == snapshot("cannot read it: Is a directory")
-
-
-@pytest.mark.parametrize("document", docs.DOCUMENTS, ids=lambda document: document.name)
-def test_the_reference_is_up_to_date(document: docs.Document) -> None:
-    again = "run `make docs`"
-    schema = DOCS / f"{document.name}.schema.json"
-    assert schema.read_text() == docs.json_schema(document), again
-    assert (DOCS / f"{document.name}.md").read_text() == docs.page(document, DOCS), again
-
-
-def test_the_reference_of_results_is_up_to_date() -> None:
-    assert (DOCS / "results.md").read_text() == docs.results_page()
 
 
 @pytest.fixture(scope="module")

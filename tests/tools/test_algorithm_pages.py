@@ -1,4 +1,4 @@
-"""The documentation of algorithms: complete, current, and what the studies need."""
+"""The documentation of algorithms is complete; `make lint` sees that its files are current."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from dumbbell.algorithms.head_comments import Kind
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-AGAIN = "run `make docs`"
 
 STUDIED = {
     "li2007": ("reno", "scalable", "highspeed", "htcp", "bic", "fast"),
@@ -33,21 +32,6 @@ each_algorithm = pytest.mark.parametrize(
 )
 
 
-@each_algorithm
-def test_every_algorithm_has_a_current_page(algorithm: Algorithm) -> None:
-    page = DOCS / algorithm_page.FOLDER / f"{algorithm.name}.md"
-    assert page.exists(), AGAIN
-    assert page.read_text() == algorithm_page.page(algorithm), AGAIN
-
-
-@each_algorithm
-def test_every_page_has_a_current_figure(algorithm: Algorithm) -> None:
-    path = DOCS / algorithm_page.FOLDER / algorithm_figure.relative_path(algorithm, "algorithms")
-    assert path.exists(), AGAIN
-    assert algorithm_figure.digest_of(path.read_text()) == algorithm_figure.digest(algorithm), AGAIN
-    assert path.stat().st_size < algorithm_figure.BYTES_MAX
-
-
 def test_comments_of_a_file_leave_its_figure_current_but_code_and_looks_do_not() -> None:
     reno = catalogue.algorithm("reno")
 
@@ -62,19 +46,16 @@ def test_comments_of_a_file_leave_its_figure_current_but_code_and_looks_do_not()
     assert digest("CC_ALGORITHM(", "CC_ALGORITHM((") != current
 
 
-def test_the_index_is_current_and_nothing_else_is_there() -> None:
-    pages = {path.stem for path in (DOCS / algorithm_page.FOLDER).iterdir()}
-    assert pages == {*catalogue.algorithms(), "README"}
-    figures = {path.stem for path in (DOCS / algorithm_figure.FOLDER).iterdir()}
-    assert figures == set(catalogue.algorithms())
-    index = DOCS / algorithm_page.FOLDER / "README.md"
-    assert index.read_text() == algorithm_page.index(), AGAIN
-
-
 def test_links_of_pages_lead_somewhere() -> None:
     for page in (DOCS / algorithm_page.FOLDER).glob("*.md"):
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+@each_algorithm
+def test_figures_are_small(algorithm: Algorithm) -> None:
+    path = DOCS / algorithm_figure.FOLDER / f"{algorithm.name}.svg"
+    assert path.stat().st_size < algorithm_figure.BYTES_MAX
 
 
 @pytest.mark.parametrize("name", ["reno", "cubic"])
@@ -82,7 +63,6 @@ def test_a_figure_is_the_same_every_time(name: str) -> None:
     algorithm = catalogue.algorithm(name)
     drawn = algorithm_figure.draw(algorithm)
     assert drawn == algorithm_figure.draw(algorithm)
-    assert len(drawn) < algorithm_figure.BYTES_MAX
 
 
 def test_a_changed_figure_is_drawn_again_and_others_are_not(tmp_path: Path) -> None:

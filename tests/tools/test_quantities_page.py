@@ -1,18 +1,15 @@
-"""The page of what is measured: current, and without a gap."""
+"""The page of what is measured has no gap; `make lint` sees that it is current."""
 
 from __future__ import annotations
 
 from pathlib import Path
-
-from reference import quantities_page
 
 from dumbbell.plan import settings
 from dumbbell.plan.windows import BUILT_IN
 from dumbbell.quantities import derived, registry, series
 from dumbbell.theory import curves, formulas
 
-DOCS = Path(__file__).parents[2] / "docs"
-PAGE = quantities_page.page()
+PAGE = (Path(__file__).parents[2] / "docs" / "quantities.md").read_text()
 ROWS = [line for line in PAGE.splitlines() if line.startswith("| `")]
 
 
@@ -20,10 +17,6 @@ def part(heading: str) -> str:
     """Return the text of the page below a heading of the second level."""
     assert PAGE.count(f"\n## {heading}\n") == 1
     return PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-
-
-def test_the_page_is_current() -> None:
-    assert (DOCS / "quantities.md").read_text() == PAGE, "run `make docs`"
 
 
 def test_every_quantity_has_a_row_with_all_that_is_known_of_it() -> None:
