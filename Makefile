@@ -252,6 +252,7 @@ lint: bpf-compiler $(or $(wildcard $(VENV)/.pgo),$(if $(wildcard $(VENV)/.releas
 	PYTHONPATH=python MYPYPATH=python $(BIN)/stubtest dumbbell._core
 	$(BIN)/pip check
 	PYTHONPATH=tools $(BIN)/python -m reference --check
+	$(BIN)/python tools/docs_site.py target/site
 	$(BIN)/python tools/prose.py
 	$(BIN)/python tools/asserted.py
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
@@ -320,7 +321,7 @@ notebooks: build
 
 # A link that leads nowhere, to a page or to a heading, is an error.
 docs-site: setup
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	PYTHONPATH=python $(BIN)/python tools/docs_site.py site
 	@echo 'site/index.html; with search: $(BIN)/python -m http.server --directory site'
 
 # The commit of the wheel, which reports state.
