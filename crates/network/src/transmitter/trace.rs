@@ -47,20 +47,19 @@ impl Trace {
             self.left = self.bytes;
         }
         let start = self.time(first);
-        let mut needs = wire_bytes;
-        loop {
-            let end = self.time(self.next);
-            let carried = needs.min(self.left);
-            needs -= carried;
-            self.left -= carried;
-            if self.left == 0 {
-                self.next = self.after(self.next);
-                self.left = self.bytes;
-            }
-            if needs == 0 {
-                return (start, end);
-            }
+        let beyond = wire_bytes.saturating_sub(self.left);
+        if beyond > 0 {
+            self.next = self.after(self.next, beyond.div_ceil(self.bytes));
+            self.left = self.bytes - (beyond - 1) % self.bytes - 1;
+        } else {
+            self.left -= wire_bytes;
         }
+        let end = self.time(self.next);
+        if self.left == 0 {
+            self.next = self.after(self.next, 1);
+            self.left = self.bytes;
+        }
+        (start, end)
     }
 
     /// See [`super::Transmitter::begins`].
@@ -92,14 +91,16 @@ impl Trace {
         Time(opportunity.base.saturating_add(self.times[opportunity.index])).min(Time::STUCK)
     }
 
+    /// Return the opportunity that comes so many after another.
     #[inline]
-    fn after(&self, opportunity: Opportunity) -> Opportunity {
-        let Opportunity { base, index } = opportunity;
-        if index + 1 < self.times.len() {
-            Opportunity { base, index: index + 1 }
-        } else {
-            Opportunity { base: base.saturating_add(self.period), index: 0 }
+    fn after(&self, earlier: Opportunity, count: u32) -> Opportunity {
+        let index = earlier.index + count as usize;
+        if index < self.times.len() {
+            return Opportunity { base: earlier.base, index };
         }
+        let periods = (index / self.times.len()) as u64;
+        let base = earlier.base.saturating_add(self.period.saturating_mul(periods));
+        Opportunity { base, index: index % self.times.len() }
     }
 }
 
@@ -111,8 +112,12 @@ mod tests {
     use std::collections::VecDeque;
 
     fn trace(times: &[u64], period: u64) -> Trace {
+        trace_of(times, period, 1504)
+    }
+
+    fn trace_of(times: &[u64], period: u64, bytes: u32) -> Trace {
         let times_ns = times.iter().map(|&time| Time(time)).collect();
-        Trace::new(&TraceConfig { times_ns, period_ns: Span(period), bytes: 1504 })
+        Trace::new(&TraceConfig { times_ns, period_ns: Span(period), bytes })
     }
 
     #[test]
@@ -170,10 +175,11 @@ mod tests {
         #[test]
         fn sends_exactly_what_its_opportunities_allow(
             mut times in prop::collection::vec(0u64..=50, 1..8),
+            bytes in prop_oneof![1u32..100, Just(1504)],
             packets in prop::collection::vec((0u64..60, 1u32..5_000), 1..60),
         ) {
             times.sort_unstable();
-            let mut trace = trace(&times, 50);
+            let mut trace = trace_of(&times, 50, bytes);
             let mut ready = 0;
             let packets: Vec<_> = packets
                 .into_iter()
