@@ -211,7 +211,7 @@ fn a_write_one_word_beyond_the_state_is_found() {
 
 #[test]
 fn a_read_beyond_the_connection_is_found() {
-    let beyond = "state->count += ((const u8 *)conn)[sizeof(*conn) + 24];";
+    let beyond = "state->count = counter += ((const u8 *)conn)[sizeof(*conn) + 24];";
     let message = fuzzed(beyond, Part::Rules);
     assert!(message.starts_with("own_i.c:16: global-buffer-overflow"), "{message}");
 }
