@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
+import shutil
 import signal
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +25,8 @@ from dumbbell.base import lazy
 from dumbbell.figures import drawing
 from dumbbell.reports import site
 from dumbbell.results.results import Results
+from dumbbell.store.store import Store
+from dumbbell.study.model import Study
 
 settings.register_profile("fixed", deadline=None, derandomize=True, print_blob=True)
 """The same examples every time, on however slow a machine."""
@@ -86,11 +91,27 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browser.Browser]:
 
 
 @pytest.fixture(scope="session")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Return the finished runs of the small study."""
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a temporary folder that all workers share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
+def first_small(shared: Path) -> Results:
+    """Return the finished runs of the small study, which no test changes: one for all workers."""
+    with made_once(shared / "small") as (folder, is_first):
+        if is_first:
+            small_study.run(small_study.write(folder / "study"), folder / "results")
+    return Results(Study.load(folder / "study"), Store(folder / "results"))
+
+
+@pytest.fixture(scope="session")
+def small(first_small: Results, tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """Return a copy of the finished runs of the small study."""
     folder = tmp_path_factory.mktemp("small")
-    study = small_study.write(folder / "study")
-    return Results(study, small_study.run(study, folder / "results"))
+    shutil.copytree(first_small.store.root.parent, folder, dirs_exist_ok=True)
+    return Results(Study.load(folder / "study"), Store(folder / "results"))
 
 
 @pytest.fixture(scope="session")
@@ -100,11 +121,22 @@ def small_folder(small: Results) -> Path:
 
 
 @pytest.fixture(scope="session")
-def small_report(small: Results, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the small study's report, which no test changes."""
-    folder = tmp_path_factory.mktemp("report")
-    assert site.write(small, folder) == folder / "index.html"
+def small_report(first_small: Results, shared: Path) -> Path:
+    """Return the folder of the small study's report, which no test changes: one for all workers."""
+    with made_once(shared / "report") as (folder, is_first):
+        if is_first:
+            assert site.write(first_small, folder) == folder / "index.html"
     return folder
+
+
+@contextmanager
+def made_once(folder: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield a folder and whether it is to be made; other workers wait meanwhile."""
+    done = folder.with_name(f"{folder.name}.done")
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder, not done.exists()
+        done.touch()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -139,13 +171,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _cache(shared: Path) -> Iterator[None]:
     """Have all workers share a cache folder that is not the user's own."""
-    base = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        base = base.parent
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(base / "cache"))
+        patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
         yield
 
 

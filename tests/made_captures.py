@@ -9,8 +9,10 @@ from __future__ import annotations
 import ipaddress
 import random
 import struct
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Final
 
 MSS: Final = 1448
@@ -156,12 +158,17 @@ class Transfer:
                 seen_s = sent_s + place * half_s + (late_s if place > 0 else 0.0)
                 packets.append((seen_s, sent_s, number))
         answers = self._answers(sorted(arrivals))
+        heard = sorted(
+            (answered_s + half_s, (index, value))
+            for index, (value, answered_s, _) in enumerate(answers)
+        )
+        times = [heard_s for heard_s, _ in heard]
+        latest = [1, *(value for _, value in accumulate((answer for _, answer in heard), max))]
         segments = []
         for seen_s, sent_s, number in packets:
             if number % self.at_once:
                 continue
-            echoes = [value for value, answered_s, _ in answers if answered_s + half_s <= sent_s]
-            stamps = (self._clock(sent_s), echoes[-1] if echoes else 1)
+            stamps = (self._clock(sent_s), latest[bisect_right(times, sent_s)])
             segments.append(
                 self._sender(
                     seen_s,

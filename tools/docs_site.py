@@ -96,10 +96,10 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="the folder for the site")
     folder = parser.parse_args().folder
     built = build(folder)
-    found = built.stderr.splitlines() if built.returncode else list(faults(folder))
-    for line in found:
+    lines = built.stderr.splitlines() if built.returncode else list(faults(folder))
+    for line in lines:
         print(line, file=sys.stderr)
-    return int(bool(found))
+    return int(bool(lines))
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ from dumbbell.scenario.model import Scenario
 from made_captures import LINKS, MSS, Transfer, mutated, pcap, pcapng, samples, together
 
 PLAIN = Transfer()
+AT_SENDER = PLAIN.seen(0)
 GOODPUT = 1448 * 8 / 1000
 """Mbit/s of a segment every millisecond."""
 
@@ -67,7 +68,7 @@ def assert_plain(measured: Measurement, rtt_ms: float = 40.0) -> None:
 
 @pytest.mark.parametrize("link", LINKS)
 def test_every_common_link_is_read(tmp_path: Path, link: str) -> None:
-    assert_plain(read(tmp_path, pcap(PLAIN.seen(0), link)))
+    assert_plain(read(tmp_path, pcap(AT_SENDER, link)))
 
 
 @pytest.mark.parametrize("link", ["ethernet", "vlan", "raw", "cooked", "cooked 2", "null"])
@@ -81,20 +82,20 @@ def test_ipv6_is_read(tmp_path: Path, link: str) -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        pcap(PLAIN.seen(0), order=">"),
-        pcap(PLAIN.seen(0), nanoseconds=True),
-        pcap(PLAIN.seen(0), order=">", nanoseconds=True),
-        pcap(PLAIN.seen(0), snap=100),
-        pcap(PLAIN.seen(0), snap=68),
-        pcapng(PLAIN.seen(0)),
-        pcapng(PLAIN.seen(0), order=">"),
-        pcapng(PLAIN.seen(0), resolution=9),
-        pcapng(PLAIN.seen(0), resolution=0x80 | 20),
-        pcapng(PLAIN.seen(0), order=">", offset_s=1_600_000_000),
-        pcapng(PLAIN.seen(0)[:300]) + pcapng(PLAIN.seen(0)[300:], order=">", resolution=9),
-        gzip.compress(pcap(PLAIN.seen(0))),
-        bz2.compress(pcapng(PLAIN.seen(0))),
-        lzma.compress(pcap(PLAIN.seen(0))),
+        pcap(AT_SENDER, order=">"),
+        pcap(AT_SENDER, nanoseconds=True),
+        pcap(AT_SENDER, order=">", nanoseconds=True),
+        pcap(AT_SENDER, snap=100),
+        pcap(AT_SENDER, snap=68),
+        pcapng(AT_SENDER),
+        pcapng(AT_SENDER, order=">"),
+        pcapng(AT_SENDER, resolution=9),
+        pcapng(AT_SENDER, resolution=0x80 | 20),
+        pcapng(AT_SENDER, order=">", offset_s=1_600_000_000),
+        pcapng(AT_SENDER[:300]) + pcapng(AT_SENDER[300:], order=">", resolution=9),
+        gzip.compress(pcap(AT_SENDER)),
+        bz2.compress(pcapng(AT_SENDER)),
+        lzma.compress(pcap(AT_SENDER)),
     ],
     ids=[
         "big-endian",
@@ -118,10 +119,10 @@ def test_every_format_says_the_same(tmp_path: Path, content: bytes) -> None:
 
 
 def test_headers_without_their_options_are_enough(tmp_path: Path) -> None:
-    measured = read(tmp_path, pcap(PLAIN.seen(0), snap=54))
+    measured = read(tmp_path, pcap(AT_SENDER, snap=54))
     assert only(measured).rtt_min_ms == pytest.approx(40, abs=0.01)
     with pytest.raises(InputError) as refused:
-        read(tmp_path, pcap(PLAIN.seen(0), snap=50))
+        read(tmp_path, pcap(AT_SENDER, snap=50))
     assert refused.value.problem == snapshot(
         "all 803 TCP packets are cut before the end of their header"
     )
@@ -240,7 +241,7 @@ def test_reordering_is_told_from_loss(tmp_path: Path, place: float, has_timestam
 
 def test_ports_may_be_used_again(tmp_path: Path) -> None:
     later = replace(PLAIN, start_s=PLAIN.start_s + 5, first=PLAIN.first)
-    measured = read(tmp_path, pcap(together(PLAIN.seen(0), later.seen(0))))
+    measured = read(tmp_path, pcap(together(AT_SENDER, later.seen(0))))
     assert [flow.segments for flow in measured.flows] == [400, 400]
     assert [flow.label for flow in measured.flows] == [
         "10.0.0.1:40000 to 10.0.1.1:5001",
@@ -251,7 +252,7 @@ def test_ports_may_be_used_again(tmp_path: Path) -> None:
 
 def test_a_silence_takes_no_room_and_no_goodput(tmp_path: Path) -> None:
     later = replace(PLAIN, start_s=PLAIN.start_s + 40_000, has_handshake=False, first=580_200)
-    flow = only(read(tmp_path, pcap(together(PLAIN.seen(0), later.seen(0)))))
+    flow = only(read(tmp_path, pcap(together(AT_SENDER, later.seen(0)))))
     samples = flow.samples
     assert samples.height < 20
     assert samples["time_s"].is_sorted()
@@ -276,7 +277,7 @@ def test_a_silence_takes_no_room_and_no_goodput(tmp_path: Path) -> None:
 def test_one_direction_alone_says_what_it_can(
     tmp_path: Path, is_kept: Callable[[Any], bool], goodput: float, reason: str
 ) -> None:
-    segments = [segment for segment in PLAIN.seen(0) if is_kept(segment) and segment.ports[0] != 0]
+    segments = [segment for segment in AT_SENDER if is_kept(segment) and segment.ports[0] != 0]
     if reason.startswith("acknowledgements"):
         segments = [segment for segment in segments if segment.ports[0] == 40_000]
     else:
@@ -292,7 +293,7 @@ def test_one_direction_alone_says_what_it_can(
 
 def test_data_may_go_both_ways(tmp_path: Path) -> None:
     back = replace(PLAIN, ports=(40_001, 5001), is_download=True, segments=300)
-    measured = read(tmp_path, pcap(together(PLAIN.seen(0), back.seen(1))))
+    measured = read(tmp_path, pcap(together(AT_SENDER, back.seen(1))))
     assert [(flow.segments, flow.direction) for flow in measured.flows] == [
         (400, "forward"),
         (300, "reverse"),
@@ -301,7 +302,7 @@ def test_data_may_go_both_ways(tmp_path: Path) -> None:
 
 
 def test_a_packet_that_two_interfaces_saw_counts_once(tmp_path: Path) -> None:
-    view = PLAIN.seen(0)
+    view = AT_SENDER
     twice = together(view, [replace(segment, time_s=segment.time_s + 2e-5) for segment in view])
     measured = read(tmp_path, pcap(twice, "cooked 2"))
     assert_plain(measured)
@@ -309,11 +310,11 @@ def test_a_packet_that_two_interfaces_saw_counts_once(tmp_path: Path) -> None:
 
 
 def test_a_capture_that_was_interrupted_is_used_as_far_as_it_goes(tmp_path: Path) -> None:
-    whole = pcap(PLAIN.seen(0))
+    whole = pcap(AT_SENDER)
     for content in (
         whole[:-30],
         whole[:-30] + bytes(100_000),
-        pcapng(PLAIN.seen(0))[:-30],
+        pcapng(AT_SENDER)[:-30],
         gzip.compress(whole)[:-100],
     ):
         measured = read(tmp_path, content)
@@ -326,7 +327,7 @@ def test_a_capture_that_was_interrupted_is_used_as_far_as_it_goes(tmp_path: Path
 
 
 def test_a_clock_that_is_set_back_goes_on(tmp_path: Path) -> None:
-    segments = PLAIN.seen(0)
+    segments = AT_SENDER
     later = [replace(segment, time_s=segment.time_s - 3600) for segment in segments[400:]]
     measured = read(tmp_path, pcap([*segments[:400], *later]))
     assert note(measured, "clock") == snapshot(
@@ -336,7 +337,7 @@ def test_a_clock_that_is_set_back_goes_on(tmp_path: Path) -> None:
 
 
 def test_the_receivers_window_is_known_where_the_handshake_was_seen(tmp_path: Path) -> None:
-    flow = only(read(tmp_path, pcap(PLAIN.seen(0))))
+    flow = only(read(tmp_path, pcap(AT_SENDER)))
     assert flow.samples["receive_window_bytes"].max() == 4096 << 8
     assert flow.samples["in_flight_bytes"].max() == pytest.approx(40 * MSS, rel=0.05)
     flow = only(read(tmp_path, pcap(replace(PLAIN, has_handshake=False).seen(0))))
@@ -349,8 +350,8 @@ def test_the_receivers_window_is_known_where_the_handshake_was_seen(tmp_path: Pa
         (b"\x28\xb5\x2f\xfd" + bytes(20), "zstd -d"),
         (b"\xd4\xc3\xb2\xa1" + bytes(8), "damaged: no whole header"),
         (pcap([]), "no connection in its 0 TCP packets carries data"),
-        (pcap([], "raw")[:20] + struct.pack("<I", 127) + pcap(PLAIN.seen(0))[24:], "type 127"),
-        (pcap(PLAIN.seen(0))[:300] + b"\xff" * 2_000_000, "damaged: an impossible length at byte"),
+        (pcap([], "raw")[:20] + struct.pack("<I", 127) + pcap(AT_SENDER)[24:], "type 127"),
+        (pcap(AT_SENDER)[:300] + b"\xff" * 2_000_000, "damaged: an impossible length at byte"),
         (b"\x1f\x8b\x08\x00" + bytes(40), "cannot read it"),
     ],
 )
@@ -363,7 +364,7 @@ def test_what_is_not_read_says_why(tmp_path: Path, content: bytes, problem: str)
 
 def test_a_compressed_file_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(opening, "_COMPRESSED_TO_MAX", 30_000)
-    content = pcap(PLAIN.seen(0))
+    content = pcap(AT_SENDER)
     assert len(content) > 30_000
     assert only(read(tmp_path, content)).segments == 400
     with pytest.raises(InputError) as refused:

@@ -43,7 +43,9 @@ def copy_drawn(report: Path, folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(small: Results, small_report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(
+    first_small: Results, small_report: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """Return a site about the small study and one that nobody has run."""
     place = tmp_path_factory.mktemp("site")
     copy_drawn(small_report, place / "site/studies/small")
@@ -52,7 +54,7 @@ def folder(small: Results, small_report: Path, tmp_path_factory: pytest.TempPath
     (place / "other/study.toml").write_text(text)
     other = Study.load(place / "other")
     empty = Results(other, Store(place / "nothing"))
-    page = site.write_all([small, empty], place / "site", unlisted=["strange"])
+    page = site.write_all([first_small, empty], place / "site", unlisted=["strange"])
     assert page == place / "site/index.html"
     return place / "site"
 
