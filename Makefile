@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .PHONY: help setup build demo test tested test-rust test-python test-testbed fuzz soak behaviour lint lock format \
   bench bench-instructions bench-breakdown bench-cases bench-planning bench-start-up bench-gym learner bench-peers bench-testbed docs docs-site wheel archive commands front container notices validate validate-import agreement agreement-drawn linux-modules checklist hunt studies \
-  clean coverage versions llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers snapshots
+  clean coverage coverage-figures versions llvm-tools testbed-packages bpf-compiler packet-analyser iperf browser valgrind peers snapshots
 
 # Commands and tests start hundreds of processes: without kept bytecode, each compiles NumPy and Polars again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -39,7 +39,7 @@ help:
 	@echo 'make soak    random valid scenarios for MINUTES=20, checked for invariants; failures are kept'
 	@echo 'make behaviour   record the engine'\''s behaviour and raise its version (ALGORITHMS=NAMES: only theirs; SAME=1: only the corpus)'
 	@echo 'make snapshots   write the sentences that tests expect, of TESTS=FILES or all: read the difference'
-	@echo 'make coverage   the share of lines that the tests reach, a figure for Python and one for Rust'
+	@echo 'make coverage   the share of lines that the tests reach, a figure for Python and one for Rust (also: make test COVERAGE=1)'
 	@echo 'make versions   some tests with the lowest and the highest dependencies that pyproject.toml allows'
 	@echo 'make lint    formatters, linters and type checkers, strict'
 	@echo 'make build   the command $(BIN)/dumbbell (PGO=1: profile-guided optimisation, up to 15 % less time a run)'
@@ -146,6 +146,7 @@ test: bpf-compiler packet-analyser iperf browser valgrind testbed-packages
 	@echo 'four parts run side by side; what each says comes when it ends'
 	@$(MAKE) --no-print-directory -j4 --keep-going $(SYNC) \
 	  test-testbed test-python test-rust bench-instructions
+	@$(if $(COVERAGE),$(MAKE) --no-print-directory coverage-figures)
 	@echo '$(BIN)/dumbbell is what was tested, with all checks in it: `make build` makes it fast again'
 
 # Workers cannot write them, so tests run one after the other.
@@ -159,7 +160,8 @@ test-rust: $(RUST_TESTS) packet-analyser
 
 # Two workers more than processors, as some tests wait. Small tables gain nothing from threads of Polars.
 test-python: $(VENV)/.ci bpf-compiler packet-analyser browser
-	POLARS_MAX_THREADS=1 $(BESIDE) $(BIN)/pytest -m 'not testbed' --numprocesses $$(($$(nproc) + 2)) --dist loadfile --no-loadscope-reorder
+	POLARS_MAX_THREADS=1 $(BESIDE) $(BIN)/pytest -m 'not testbed' --numprocesses $$(($$(nproc) + 2)) --dist loadfile --no-loadscope-reorder \
+	  $(if $(COVERAGE),--cov dumbbell --cov-report=)
 
 # In real time, so one after the other. Most of the Rust ones make namespaces. Other files need not be
 # collected for a twentieth of the tests.
@@ -168,20 +170,19 @@ test-testbed: $(RUST_TESTS) $(VENV)/.ci bpf-compiler iperf
 	! { [ "$$(id -u)" = 0 ] && $(CAN_BUILD_TESTBED); } || $(PYTHON) tests/run_rust.py --crate testbed $<
 	$(BIN)/pytest -m testbed $$(grep -rl --include='test_*.py' 'mark\.testbed' tests | sort)
 
-# Slower than the tests, and Rust is built again for it: no part of `make test` or of CI.
-COVERED_PYTHON := target/coverage-python.json
-LLVM_COV := target/tools/bin/cargo-llvm-cov
+# The share of lines that the tests reach: also at the end of `make test COVERAGE=1`, as in CI.
+export COVERAGE_FILE := $(CURDIR)/target/.coverage
 
-coverage: $(VENV)/.ci $(LLVM_COV) bpf-compiler packet-analyser browser | llvm-tools
-	COVERAGE_FILE=target/.coverage $(BIN)/pytest -m 'not testbed' --numprocesses auto --dist loadfile \
-	  --cov dumbbell --cov-report json:$(COVERED_PYTHON)
-	$(LLVM_COV) llvm-cov --locked --profile ci --workspace --exclude dumbbell-testbed $(MODULE) \
-	  --json --summary-only --output-path target/coverage-rust.json
-	@$(BIN)/python -c 'import json; print("Python: %.1f %% of lines" % json.load(open("$(COVERED_PYTHON)"))["totals"]["percent_covered"])'
-	@$(BIN)/python -c 'import json; print("Rust:   %.1f %% of lines" % json.load(open("target/coverage-rust.json"))["data"][0]["totals"]["lines"]["percent"])'
+coverage: COVERAGE := 1
+coverage: test-python
+	@$(MAKE) --no-print-directory coverage-figures
 
-$(LLVM_COV):
-	cargo install --quiet --locked --root target/tools cargo-llvm-cov@0.9.1
+# Rust is built once more for it, with counters.
+coverage-figures:
+	@echo "Python: tests reach $$($(BIN)/coverage report --format=total --precision=1) % of lines"
+	@if test -x $(LLVM_PROFDATA); then \
+	  $(PYTHON) tests/rust_coverage.py --locked --profile ci --workspace --exclude dumbbell-testbed --exclude dumbbell-python; \
+	else echo 'Rust: no figure without llvm-tools (rustup component add llvm-tools)'; fi
 
 # Deprecations of a newer library that an older one uses are no fault of ours, and the reference in docs/
 # is that of the pinned versions. The package comes from python/, with its name and version as installed.
