@@ -2,7 +2,7 @@
 
 Cargo builds the crates once more for it, with counters. Its arguments come from the command line.
 Counters are atomic, so that whole runs of the simulator take ten times as long. The slowest groups
-of tests are left out.
+of tests are left out, which alone reach 0.4 % of the lines.
 """
 
 from __future__ import annotations
