@@ -217,12 +217,14 @@ behaviour: $(RUST_TESTS)
 	BEHAVIOUR='$(if $(SAME),same,$(or $(ALGORITHMS),engine))' $(PYTHON) tests/run_rust.py --crate simulator $< -- \
 	  the_engine_does_what_it_did --nocapture
 
-# $(call packages,COMMAND THAT SUCCEEDS WITH THEM,NAMES,the consequence without them): of Debian.
+# $(call packages,COMMAND THAT SUCCEEDS WITH THEM,NAMES,the consequence without them,OPTIONS OF APT): of Debian.
+# One call at a time, also under `make -j`, and after any other program that installs packages just now.
 define packages
+	@mkdir -p target
 	@{ $(1); } >/dev/null 2>&1 || { \
-	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
-	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(2) >/dev/null; } \
-	|| echo '$(2) missing: $(3) (apt install $(2))' >&2
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && flock 9 && apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o DPkg::Lock::Timeout=600 $(4) $(2) >/dev/null; \
+	} 9>target/packages.lock || echo '$(2) missing: $(3) (apt install $(2))' >&2
 endef
 
 testbed-packages:
@@ -300,18 +302,14 @@ symbolizer:
 	$(call packages,command -v llvm-symbolizer,llvm,no function can be named)
 
 valgrind:
-	@command -v valgrind >/dev/null || { \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -qq && apt-get install -y -qq --no-install-recommends valgrind >/dev/null; fi; }
+	$(call packages,command -v valgrind,valgrind,instructions are not counted,--no-install-recommends)
 
 bench-peers: build peers
 	$(BIN)/python benches/peers/compare.py $(if $(ONLY),--only '$(ONLY)') $(if $(MARKDOWN),--markdown $(MARKDOWN))
 
 # Large, so nothing else asks for them.
 peers:
-	@{ command -v ns && test -e /usr/include/ns3/core-module.h; } >/dev/null || { \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -qq && apt-get install -y -qq --no-install-recommends g++ ns2 libns3-dev >/dev/null; fi; }
+	$(call packages,command -v ns && test -e /usr/include/ns3/core-module.h,g++ ns2 libns3-dev,ns-2 and ns-3 are not measured,--no-install-recommends)
 
 docs: build
 	PYTHONPATH=tools $(BIN)/python -m reference
