@@ -108,17 +108,25 @@ fn a_tail_loss_that_a_probe_repairs_is_a_reduction() {
         let ends = path.connect(PORT);
         path.faults.drop_every.store(5, Relaxed);
         ends.0.send(&[0; 5 * 1_448]).unwrap();
-        // Two round trips, and 200 ms in case the acknowledgement is only delayed.
-        std::thread::sleep(Duration::from_millis(600));
-        // The kernel detects the loss once later data is acknowledged.
+        all_is_acknowledged(&ends.0);
         path.faults.drop_every.store(0, Relaxed);
+        assert_eq!(tcp_info(&ends.0).tcpi_total_retrans, 1, "the probe");
+        assert_eq!(watch.events().unwrap(), [], "later data shows whether anything was lost");
         ends.0.send(&[0; 1_448]).unwrap();
-        std::thread::sleep(Duration::from_millis(100));
+        all_is_acknowledged(&ends.0);
         let flow = watch.flow(ends.0.as_fd()).unwrap().unwrap();
         let events = watch.events().unwrap();
         assert_eq!((flow.congestion_events, flow.timeouts, flow.spurious), (1, 0, 0), "{events:?}");
         assert_eq!(kinds(&events), [Kind::Congestion, Kind::Recovered]);
     });
+}
+
+fn all_is_acknowledged(socket: &Socket) {
+    let patience = Instant::now() + Duration::from_secs(5);
+    while tcp_info(socket).tcpi_unacked > 0 {
+        assert!(Instant::now() < patience, "data is not acknowledged");
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
 
 #[test]

@@ -181,9 +181,15 @@ fn forward(devices: &[Tun; 2], delay: Duration, faults: &Faults, stop: &AtomicBo
     }
 }
 
-/// Return true if an IPv4 and TCP packet has payload, even one byte. If all else is lost, its
+/// Return true if a packet is IPv4 and TCP and has payload, even one byte. If all else is lost, its
 /// acknowledgement reports a hole to the sender.
+///
+/// Hosts also send IPv6 of their own, such as router solicitations, at random times.
 fn carries_data(packet: &[u8]) -> bool {
+    let (is_ipv4, is_tcp) = (packet[0] >> 4 == 4, packet[9] == 6);
+    if !(is_ipv4 && is_tcp) {
+        return false;
+    }
     let network = usize::from(packet[0] & 15) * 4;
     let transport = usize::from(packet[network + 12] >> 4) * 4;
     packet.len() > network + transport
