@@ -86,6 +86,13 @@ def test_flows_that_differ_are_apart(other: dict[str, Any]) -> None:
     assert len(flow_totals.flows(ran(of_default)).rows) == 2
 
 
+def test_parameters_that_a_scenario_sets_are_named_once() -> None:
+    changed = {"algorithm": "cubic", "parameters": {"kept": 512, "hystart": 0}}
+    note = flow_totals.flows(ran([{"algorithm": "cubic"}, changed, changed])).note
+    assert note.partition("Parameters: ")[2] == "hystart = 0, kept = 512 (cubic 2, cubic 3)."
+    assert "Parameters" not in flow_totals.flows(ran([{"algorithm": "cubic"}])).note
+
+
 def test_json_has_each_flow() -> None:
     run = ran([{"algorithm": "cubic", "count": 4, "label": "a"}])
     assert [row["flow"] for row in flow_totals.goodputs(run)] == ["a 1", "a 2", "a 3", "a 4"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from dumbbell.base.units import NS_PER_S
@@ -49,7 +49,25 @@ def flows(run: Run, few: int = equal_flows.FEW) -> Totals:
     note = "Goodput of each flow: from its start to its end."
     if several:
         note += " Of several together: from their first start to their last end."
+    if given := "; ".join(_given(views)):
+        note += f" Parameters: {given}."
     return Totals(heads, tuple(tuple(_flow(view, several)) for view in views), named=2, note=note)
+
+
+def _given(views: Sequence[FlowsView]) -> Iterator[str]:
+    """Yield the parameters that a scenario sets, with the flows that have them."""
+    names: dict[str, list[str]] = {}
+    for view in views:
+        tcps = (flow.first.transport.tcp for flow in view.flows)
+        for values in dict.fromkeys(_listed(tcp.parameters) for tcp in tcps if tcp is not None):
+            if values:
+                names.setdefault(values, []).append(name_of(view.flows))
+    for values, flows_with_them in names.items():
+        yield f"{values} ({', '.join(flows_with_them)})"
+
+
+def _listed(parameters: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in parameters.items())
 
 
 def goodputs(run: Run) -> list[dict[str, Any]]:
