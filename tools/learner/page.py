@@ -27,8 +27,9 @@ _HEAD: Final = """\
 runs of the simulator. [Train a baseline](guides/learner.md) explains how. Ranges are 95 % intervals
 of a bootstrap over paths.
 
-The *share* is the reward `power-loss` over the rate of the bottleneck. A flow alone that fills its
-link without a queue and without loss has almost 1. Nothing was chosen by the test set.
+The *share* is the reward `power-loss` divided by the rate of the bottleneck. A lone flow that fills
+its link without a queue and without loss has a share of almost 1. No choice was made by the test
+set.
 """
 
 
@@ -45,18 +46,18 @@ def page(
         _HEAD,
         "## Training\n",
         f"{int(last['steps']):,} steps in {last['round']} rounds took"
-        f" {float(last['processor_s']):.0f} s of processor time of one core, with the validations"
-        " between them. 15 minutes of two cores are 1,800 s.\n",
-        "A round of training has steps of 32 paths of the training set, more of those with short"
-        " RTTs. The validation set counts each path once.\n",
+        f" {float(last['processor_s']):.0f} s of processor time of one core, including the"
+        " validations between them. 15 minutes of two cores are 1,800 s.\n",
+        "A round of training has steps of 32 paths of the training set, with more steps of paths"
+        " with short RTTs. The validation set counts each path once.\n",
         "![Reward while it learns, and reward of each path of the test set](images/learner.svg)\n",
         "## The test set\n",
         _test_set(test_set),
         "\n## Next to another flow\n",
-        "The part of the goodput of both flows in 30 s, on 24 paths with a drop-tail queue of"
-        " 0.2 to 5 BDP, a constant rate and no random loss. The other flow begins up to 10 s later,"
-        " so that a fair flow has more than a half. A flow is starved on a path if it has less than"
-        " a fifth.\n",
+        "The table shows the policy's part of the goodput of both flows in 30 s. It is the mean of"
+        " 24 paths with a drop-tail queue of 0.2 to 5 BDP, a constant rate and no random loss. The"
+        " other flow begins up to 10 s later, so that a fair flow has more than a half. A flow is"
+        " starved on a path if it has less than a fifth.\n",
         _beside(beside),
         "\n## Other paths\n",
         "Each row changes one key of the distribution; 24 paths each.\n",

@@ -377,10 +377,10 @@ from the scenario, so they are not in the summary.
 
 - `host`: A host's own interface was the bottleneck, and the network neither dropped nor marked its
   packets.
-- `locked-out`: A flow had less than a twentieth of an equal share. It was dropped at least 50 times
-  as often as the flow with most.
-- `phase`: Flows, of several, were dropped at one point of the service of another packet, on nine of
-  ten occasions and eight or more.
+- `locked-out`: A flow had less than a twentieth of an equal share. Its packets were dropped at
+  least 50 times as often as those of the flow with most goodput.
+- `phase`: A queue of several flows dropped packets of one of them on at least eight occasions. On
+  nine of ten of these, or more, another packet's transmission was at the same point.
 - `no-marks`: An algorithm needs congestion marks, and no queue on its path marks packets.
 - `too-short`: The run is shorter than a flow's round trip.
 
@@ -397,9 +397,9 @@ names the flow. An id counts connections, of which a flow with `parallel` has se
 the number in `goodput_mbit_per_s[1]`.
 
 In the table `modes`, `mode` and `info0` to `info15` are positions in the lists of an algorithm's
-page ([algorithms](algorithms/README.md)). `Run.modes` has them by name. So has the file that
-`dumbbell simulate FILE --tables NAME.csv` writes, next to one for each other table. With
-`NAME.parquet` they are Parquet.
+page ([algorithms](algorithms/README.md)). `Run.modes` has them by name.
+`dumbbell simulate FILE --tables NAME.csv` writes a file for each table, and the one for `modes` has
+the names, too. With `NAME.parquet` the files are Parquet.
 """
 
 
