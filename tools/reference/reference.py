@@ -339,9 +339,9 @@ algorithms. Such a folder contains
 The results folder also has these parts. Results can be used without any of them.
 
 - `studies`: the plans of studies;
-- `experiments`: the runs of `simulate` and `compare`, as studies. Each has in `copies` the C and
-  preset files of yours that it ran last. So you can change, move or delete yours, and its page
-  still shows all runs;
+- `experiments`: the runs of `simulate` and `compare`, as studies. Each keeps in `copies` your C and
+  preset files as it ran them last. So you can change, move or delete your files, and its page still
+  shows all runs;
 - `failures/ab12....json`: the reason of a run's last failure, until the run succeeds;
 - `campaigns`: the cost of each command;
 - `quantities`: the values that were measured of runs;
