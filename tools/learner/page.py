@@ -122,8 +122,8 @@ def _exported(exported: Exported) -> str:
         ("decisions that both made", f"{exported.decisions:,}"),
         ("difference of their factors, median", f"{exported.median:.1e}"),
         ("difference of their factors, at most", f"{exported.most:.1e}"),
-        ("goodput of the C file over that in the environment", shown(exported.goodput)),
-        ("mean RTT over the smallest, likewise", shown(exported.stretch)),
+        ("goodput of the C file, divided by that in the environment", shown(exported.goodput)),
+        ("mean RTT / smallest RTT of the C file, divided likewise", shown(exported.stretch)),
     ]
     return markdown.table(("on the validation set", "measured"), rows)
 
