@@ -47,7 +47,7 @@ def page(
         "## Training\n",
         f"{int(last['steps']):,} steps in {last['round']} rounds took"
         f" {float(last['processor_s']):.0f} s of processor time of one core, including the"
-        " validations between them. 15 minutes of two cores are 1,800 s.\n",
+        " validations between them. A budget of 15 minutes of two cores would be 1,800 s.\n",
         "A round of training has steps of 32 paths of the training set, with more steps of paths"
         " with short RTTs. The validation set counts each path once.\n",
         "![Reward while it learns, and reward of each path of the test set](images/learner.svg)\n",
