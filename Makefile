@@ -28,7 +28,8 @@ AS_TESTED = --locked --profile ci $(WORKSPACE) $(MODULE)$$({ $(CAN_BUILD_TESTBED
 RUST_TESTS := target/rust-tests.json
 # If make can, it prints the output of each part in one piece.
 SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
-# Tests of the testbed depend on real time, so other parts get only the processor time that they leave.
+# Tests of the testbed depend on real time, so other parts and sessions get only the processor time that they leave.
+FOREMOST = $(PYTHON) tests/foremost.py
 BESIDE = $$([ "$$(id -u)" != 0 ] || ! command -v chrt >/dev/null || echo chrt --idle 0)
 
 help:
@@ -167,8 +168,8 @@ test-python: $(VENV)/.ci bpf-compiler packet-analyser browser
 # collected for a twentieth of the tests.
 test-testbed: $(RUST_TESTS) $(VENV)/.ci bpf-compiler iperf
 	@[ "$$(id -u)" = 0 ] || echo "the testbed's own tests need root: they are not run" >&2
-	! { [ "$$(id -u)" = 0 ] && $(CAN_BUILD_TESTBED); } || $(PYTHON) tests/run_rust.py --crate testbed $<
-	$(BIN)/pytest -m testbed $$(grep -rl --include='test_*.py' 'mark\.testbed' tests | sort)
+	! { [ "$$(id -u)" = 0 ] && $(CAN_BUILD_TESTBED); } || $(FOREMOST) $(PYTHON) tests/run_rust.py --crate testbed $<
+	$(FOREMOST) $(BIN)/pytest -m testbed $$(grep -rl --include='test_*.py' 'mark\.testbed' tests | sort)
 
 # The share of lines that the tests reach: also at the end of `make test COVERAGE=1`, as in CI.
 export COVERAGE_FILE := $(CURDIR)/target/.coverage

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterable
 from typing import Final
 
 import pytest
 
-from dumbbell.engines import lateness
+import process_table
 
 NOT_JUDGED: Final = "not judged: held up for "
 MOST_ON_A_QUIET_MACHINE: Final = 2
 _QUIET: Final = ", on a quiet machine"
 _HELD_UP: Final = re.compile(r"was stalled for ([\d.]+ (?:ms|%)) (?:at once|of the time)")
 _SECONDS: Final = 1.0
-_LATE_S: Final = 0.001
-"""On a quiet machine, 99 % of all sleepers are woken sooner than this."""
+_MOST_SHARE: Final = 0.05
+"""Share of a processor that other programs use of a quiet machine."""
 
 
 def judge_unless_held_up(message: str) -> None:
@@ -30,17 +31,17 @@ def judge_unless_held_up(message: str) -> None:
 
 
 def machine_is_quiet(seconds: float = _SECONDS) -> bool:
-    """Watch the machine while the test rests; true if nothing takes processors from it.
+    """Watch the machine while the test rests; true if nothing else uses its processors.
 
-    Sleepers of the batch class wait for every normal process, but not for the idle class, in which
-    `make test` runs its other parts.
+    The idle class, in which `make test` runs its other parts, does not count. Nor does this session.
     """
-    policy = os.sched_getscheduler(0)
-    os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-    try:
-        return lateness.measured(seconds).p99_s < _LATE_S
-    finally:
-        os.sched_setscheduler(0, policy, os.sched_param(0))
+    before = process_table.ticks_of_others()
+    stolen = process_table.stolen_ticks()
+    time.sleep(seconds)
+    ticks = process_table.stolen_ticks() - stolen
+    for process, used in process_table.ticks_of_others().items():
+        ticks += used - before.get(process, 0)
+    return ticks < _MOST_SHARE * seconds * os.sysconf("SC_CLK_TCK")
 
 
 def summary(skipped: Iterable[str]) -> tuple[str, bool]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 _END_S: Final = 30
 """Time in which a busy machine lets a killed process end."""
@@ -27,6 +30,42 @@ def with_temporary_folder(folder: Path) -> list[int]:
     while (processes := _with_temporary_folder(folder)) and time.monotonic() < last_s:
         time.sleep(0.05)
     return processes
+
+
+def ticks_of_others() -> dict[int, int]:
+    """Return the processor time of each process, in clock ticks.
+
+    Processes of this session, of the idle class, and of the kernel are left out.
+    """
+    return {
+        process.pid: process.ticks
+        for process in _processes()
+        if process.session not in (0, os.getsid(0)) and process.policy != os.SCHED_IDLE
+    }
+
+
+def stolen_ticks() -> int:
+    """Return the time that the host of this machine gave to others since the start, in ticks."""
+    return int(Path("/proc/stat").read_text().split(maxsplit=9)[8])
+
+
+class _Process(NamedTuple):
+    """A line of /proc/PID/stat (proc(5)), in part."""
+
+    pid: int
+    session: int
+    ticks: int
+    policy: int
+
+
+def _processes() -> Iterator[_Process]:
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        # A process may end meanwhile.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            fields = file.read_text().rpartition(")")[2].split()
+            # The state, which follows the name, is field 3 of proc(5).
+            session, user, system, policy = (int(fields[number - 3]) for number in (6, 14, 15, 41))
+            yield _Process(int(file.parent.name), session, user + system, policy)
 
 
 def _with_temporary_folder(folder: Path) -> list[int]:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import held_up
+import process_table
 import run_rust
-from dumbbell.engines import lateness
 
 pytest_plugins = ["pytester"]
 
@@ -66,22 +68,47 @@ def test_a_session_fails_if_a_quiet_machine_left_more_than_two_unjudged(
     assert run.ret == code
 
 
+LOOP = [sys.executable, "-c", "while True: pass"]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the scheduling classes of Linux")
-def test_what_waits_for_a_normal_process_is_no_quiet_machine(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("command", "is_counted"),
+    [(LOOP, True), (["chrt", "--idle", "0", *LOOP], False)],
+    ids=["normal", "idle class"],
+)
+def test_normal_programs_of_other_sessions_use_the_machine(
+    command: list[str], is_counted: bool
 ) -> None:
-    classes = []
+    with subprocess.Popen(command, start_new_session=True) as program:
+        try:
+            until = time.monotonic() + 60
+            while _ticks(program.pid) < 20 and time.monotonic() < until:
+                time.sleep(0.01)
+            assert (program.pid in process_table.ticks_of_others()) == is_counted
+        finally:
+            program.kill()
 
-    def measured(_: float) -> lateness.Lateness:
-        classes.append(os.sched_getscheduler(0))
-        return lateness.Lateness(late_s.pop(), 1.0)
 
-    late_s = [0.007, 0.0002]
-    monkeypatch.setattr(lateness, "measured", measured)
-    before = os.sched_getscheduler(0)
-    assert [held_up.machine_is_quiet() for _ in range(2)] == [True, False]
-    assert classes == [os.SCHED_BATCH] * 2
-    assert os.sched_getscheduler(0) == before
+def _ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+@pytest.mark.parametrize(
+    ("others", "stolen", "quiet"),
+    [(4, 0, True), (6, 0, False), (0, 4, True), (0, 6, False), (3, 3, False)],
+)
+def test_a_quiet_machine_has_a_twentieth_of_a_processor_in_use(
+    others: int, stolen: int, quiet: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    per_s = os.sysconf("SC_CLK_TCK")
+    used = iter([{1: 1_000}, {1: 1_000 + others * per_s // 200, 2: others * per_s // 200}])
+    taken = iter([70, 70 + stolen * per_s // 100])
+    monkeypatch.setattr(process_table, "ticks_of_others", lambda: next(used))
+    monkeypatch.setattr(process_table, "stolen_ticks", lambda: next(taken))
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    assert held_up.machine_is_quiet() == quiet
 
 
 def test_programs_of_rust_are_counted_in_one_line(
