@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * BBR: send at the rate that the path delivers, with a window of twice what it holds.
+ * BBR: send at the rate at which the path delivers, with a window of twice what the
+ * path holds.
  *
  * This is version 1 as in Linux. Two numbers model the path. The bandwidth bw is the
  * largest rate of delivery in the last bw_window round trips. The RTT rtt is the
@@ -10,47 +11,50 @@
  *     pacing rate = 0.99 * gain * bw
  *     window      = cwnd_gain * bw * rtt + extra + 3 chunks
  *
- * A chunk is the data that the pacing rate sends in a millisecond, two segments at
- * least. The window is rounded up to an even number. The term extra is the excess of
- * recent ACKs over bw (aggregation), at most 100 ms of bw.
+ * A chunk is the data that is sent in a millisecond at the pacing rate, but at least
+ * two segments. The window is rounded up to an even number. The term extra is what
+ * recent ACKs delivered beyond bw (aggregation). It is at most what bw delivers in 100
+ * ms.
  *
  * Startup multiplies the rate by startup_gain per round trip until bw has not grown by
  * a quarter in three round trips. Drain then empties the queue, until at most bw * rtt
  * is in flight. After Drain the flow probes the bandwidth in a cycle of phases, each
- * as long as rtt. One phase sends above bw, until a loss or until that much is in
- * flight. One phase sends below bw, and ends as soon as the queue is gone. The others
- * send at bw. A flow enters the cycle in a random phase, but never in the one below
- * bw. If rtt was not seen again for min_rtt_window, the window falls to min_cwnd for
- * 200 ms and a round trip. The queue of all flows then drains, and rtt becomes
- * visible.
+ * as long as rtt. In one phase the flow sends above bw, and the phase lasts until a
+ * loss or until up_gain * bw * rtt is in flight. In the next phase it sends below bw,
+ * and the phase ends as soon as the queue is gone. In the others it sends at bw. A
+ * flow enters the cycle in a random phase, but never in the one below bw. If no RTT
+ * was as small as rtt for min_rtt_window, the window falls to min_cwnd for 200 ms and
+ * a round trip. The queue of all flows then drains, and rtt becomes visible.
  *
- * Losses have little effect. The window shrinks by each lost segment. In the first
- * round trip of a recovery it follows the data in flight, and at the end it returns to
- * its former size. A path may lose lt_loss or more in two successive intervals of 4 to
- * 16 round trips, and deliver equally much in both. BBR then assumes a policer. For
- * the next lt_use_rounds it takes the mean of both rates for bw.
+ * Losses have little effect. Each lost segment shrinks the window by one. In the first
+ * round trip of a recovery the window follows the data in flight, and at the end it
+ * returns to its former size. A path may lose the share lt_loss or more in two
+ * successive intervals of 4 to 16 round trips, and deliver at nearly the same rate in
+ * both. BBR then assumes a policer. For the next lt_use_rounds round trips it uses the
+ * mean of both rates as bw.
  *
- * The cycle and Drain predict the data in flight for the time when pacing lets the
- * next segment leave (edt_correction). The prediction is lower by bw * wait, and
- * higher by a chunk when the flow sends above bw.
+ * The cycle and Drain do not use the amount that is in flight now. They use the amount
+ * that will be in flight when pacing releases the next segment (edt_correction). That
+ * amount is lower by bw times the wait until then, and higher by a chunk while the
+ * flow sends above bw.
  *
  * As in Linux: the smallest RTT is a running minimum. A sample that equals it does not
- * restart its ten seconds. Until 5.x it did (equal_rtt), so a flow whose queue is
- * empty now and then never reduces its window.
+ * restart its ten seconds. In Linux until 5.x it did (equal_rtt). A flow whose queue
+ * is empty from time to time then never reduces its window.
  *
- * As in Linux: the rate before the first round trip is startup_gain windows per
- * millisecond. The first RTT corrects it.
+ * As in Linux: before the first RTT sample, the pacing rate is startup_gain windows
+ * per millisecond. The first RTT corrects it.
  *
- * Unlike Linux: the stack makes chunks of less than two segments, for rates below 1.2
- * Mbit/s. Linux asks the algorithm for them. The sum in the window is right.
+ * Unlike Linux: for rates below 1.2 Mbit/s, Linux's BBR requests chunks of less than
+ * two segments. Here the stack alone decides the size of chunks. The sum in the window
+ * is that of Linux.
  *
- * Unlike Linux: the current ACK times phases and the intervals of the policer search.
- * In Linux the last ACK that delivered something does.
+ * Unlike Linux: the time of the current ACK begins and ends phases, and the intervals
+ * of the policer search. Linux uses the time of the last ACK that delivered something.
  *
- * Interpretation: until 4.19 Linux kept no margin below bw. However, it counted
- * packets without their link headers in the rate and with them in the pacing, 14 in
- * 1514 bytes. The result is the same one percent, so the presets of those kernels keep
- * the margin.
+ * Interpretation: until 4.19 Linux kept no margin below bw. However, its measured rate
+ * did not count link headers, and its pacing did: 14 of 1514 bytes. The result is the
+ * same one percent, so the presets of those kernels keep the margin.
  */
 #include "cc_rates.h"
 
@@ -153,7 +157,7 @@ struct bbr_sample {
 };
 
 struct bbr_state {
-	struct bbr_sample best[BBR_SAMPLES]; /* of the window, later and later */
+	struct bbr_sample best[BBR_SAMPLES]; /* of the window, ever later ones */
 	u32 round;			     /* round trips by now */
 	u32 round_end;			     /* delivered, modulo 2^32 */
 	u32 min_rtt_us;			     /* CC_NO_RTT: none */
@@ -161,13 +165,13 @@ struct bbr_state {
 	u32 probe_rtt_end_ms;
 	u32 phase_us; /* when the phase began, modulo 2^32 */
 	u32 full_bw;
-	u32 prior_cwnd;	  /* to return to, segments */
+	u32 prior_cwnd;	  /* window to restore, segments */
 	u32 lt_bw;	  /* 0: no interval yet */
 	u32 lt_ms;	  /* when the interval began */
 	u32 lt_delivered; /* by then */
 	u32 lt_lost;	  /* by then */
-	u32 epoch_us;	  /* when the ACKs at hand began to count */
-	u32 epoch_segs;	  /* what they brought */
+	u32 epoch_us;	  /* when the current epoch of ACKs began */
+	u32 epoch_segs;	  /* acknowledged in it */
 	u32 extra_now;	  /* aggregation, segments */
 	u32 extra_before; /* in the window before */
 	u16 pacing_gain;
@@ -178,12 +182,12 @@ struct bbr_state {
 	u8 full_bw_rounds;
 	u8 lt_rounds;
 	u8 extra_rounds;
-	u8 is_full : 1;		/* the pipe, once */
+	u8 is_full : 1;		/* the pipe was, once */
 	u8 is_round_start : 1;	/* with this ACK */
 	u8 is_conserving : 1;	/* the window follows what is in flight */
 	u8 is_restarting : 1;	/* after idle time */
 	u8 is_window_small : 1; /* in ProbeRTT: probe_rtt_end_ms is set */
-	u8 was_round_small : 1; /* for a round trip */
+	u8 was_round_small : 1; /* for a whole round trip */
 	u8 has_rtt : 1;
 	u8 lt_is_sampling : 1;
 	u8 lt_is_used : 1;
@@ -328,7 +332,7 @@ static void bbr_forget_policer(struct bbr_state *bbr, const struct cc_conn *conn
 	bbr_begin_interval(bbr, conn);
 }
 
-/* End an interval of heavy loss: was the one before as fast? */
+/* End an interval of heavy loss. If the one before was as fast, assume a policer. */
 static void bbr_end_interval(const struct bbr_params *params, struct bbr_state *bbr,
 			     const struct cc_conn *conn, u32 bw)
 {
@@ -397,7 +401,7 @@ static void bbr_look_for_policer(const struct bbr_params *params, struct bbr_sta
 
 /* Measurements of an ACK. */
 
-/* Add a sample. It replaces all that are no better, and the others age. */
+/* Add a sample. It replaces all that are not better. Old ones leave the window. */
 static void bbr_keep_bw(struct bbr_state *bbr, u32 bw, u32 window)
 {
 	struct bbr_sample sample = {bbr->round, bw};
@@ -418,7 +422,7 @@ static void bbr_keep_bw(struct bbr_state *bbr, u32 bw, u32 window)
 		best[1] = best[2];
 		best[2] = sample;
 	}
-	/* If no better sample came for long, the latest becomes the next one. */
+	/* If there was no better sample for long, the latest becomes the next best. */
 	if (age > window)
 		return;
 	if (best[1].round == best[0].round && age > window / 4)
@@ -595,7 +599,7 @@ static void bbr_learn(const struct bbr_params *params, struct bbr_state *bbr,
  * The window.
  */
 
-/* Room for the segments that ACKs bring at once. */
+/* Room for the segments that ACKs acknowledge in bursts. */
 static u32 bbr_extra_segs(const struct bbr_params *params, const struct bbr_state *bbr)
 {
 	u32 most = cc_bw_segs(bbr_bw(bbr), params->extra_max * CC_USEC_PER_MSEC);

@@ -2,10 +2,11 @@
 /*
  * BBRv3: BBR that also learns how much may be in flight without loss.
  *
- * BBRv3 also sends at bw, the largest rate of delivery of the last two probes, with a
- * window of about twice bw * rtt. It adds two bounds. The bound inflight_hi is the
- * largest amount in flight that did no harm. The short-term bound is inflight_lo with
- * bw_lo. A round trip with losses lowers it, and the next probe removes it.
+ * As BBR does, BBRv3 sends at bw with a window of about twice bw * rtt. Here bw is the
+ * largest rate of delivery of the last two probes. BBRv3 adds bounds. The long-term
+ * bound inflight_hi is the largest amount in flight that did no harm. The short-term
+ * bounds are inflight_lo and bw_lo. A round trip with losses lowers them, and the next
+ * probe removes them.
  *
  *     bw     = min(bw_max, bw_lo)
  *     pacing = 0.99 * gain * bw
@@ -13,52 +14,57 @@
  *            <= inflight_hi, less headroom while cruising, and inflight_lo
  *
  * The term extra is the recent excess of ACKs over bw (aggregation). Startup ends when
- * the rate has not grown by a quarter in three round trips. It also ends when a round
- * trip of recovery brought full_loss_count ACKs with losses and lost more than
- * loss_threshold. Drain empties the queue. From then on the flow repeats four phases.
+ * the rate has not grown by a quarter in three round trips. It also ends after a round
+ * trip of recovery with full_loss_count ACKs that reported losses, if more than the
+ * share loss_threshold was lost. Drain empties the queue. From then on the flow
+ * repeats four phases.
  *
  * Down sends slower than bw until at most bw * rtt, and at most inflight_hi less
- * headroom, is in flight. Cruise sends at bw for probe_wait and up to
- * probe_wait_random more. It also ends after as many round trips as Reno with that
- * window would need to grow by as much, probe_rounds at most. Refill sends at bw for a
- * round trip, without short-term bounds. Up sends faster than bw until the rate no
- * longer grows or losses show that it is too much. Meanwhile inflight_hi rises by 1,
- * 2, 4, 8 ... segments per round trip.
+ * headroom, is in flight. Cruise sends at bw. Down and Cruise together last for
+ * probe_wait and a random time of up to probe_wait_random. They end earlier after as
+ * many round trips as there are segments in bw * rtt, because Reno's window would then
+ * have doubled. They end after probe_rounds round trips at the latest. Refill sends at
+ * bw for a round trip, without short-term bounds. Up sends faster than bw until the
+ * rate no longer grows or there are too many losses. While inflight_hi limits the
+ * window there, it rises by 1, 2, 4, 8 ... segments per round trip.
  *
  * Losses are too many when, in a flight of tx_in_flight segments,
  *
  *     lost / tx_in_flight > loss_threshold
  *
  * Then the phase is over. The new inflight_hi is the amount that was in flight when
- * that share was reached, no less than `keep` of bw * rtt. In Down and Cruise, a round
- * trip counts from its first loss. It lowers the short-term bounds to the amount that
- * it delivered, or to `keep` of their former values, whichever is more. Each round
- * trip with random loss below the threshold therefore takes a share of the window
- * until the next probe. With 1 % of 167 segments, the cost is a fifth of the
- * throughput.
+ * that share was reached, but at least the share `keep` of bw * rtt. In Down and
+ * Cruise, the first loss begins a round trip. At its end, the short-term bounds fall
+ * to what it delivered, or to the share `keep` of their former values, whichever is
+ * more. Random loss below the threshold therefore reduces the window in each round
+ * trip until the next probe. At a loss of 1 % and 167 segments in flight, the cost is
+ * a fifth of the throughput.
  *
  * If there is no new smallest RTT for probe_rtt_interval, the window falls to
  * probe_rtt_gain of bw * rtt. It stays there for probe_rtt_time and a round trip.
  *
- * Interpretation: BBRv3's kernel remembers with each segment the data in flight and
- * the losses when it was sent. Neither Linux nor this interface does. All data that
- * left the network while the sampled segment was in flight was in flight with it, so
+ * Interpretation: Google's kernel stores with each segment how much was in flight, and
+ * how much had been lost, when the segment was sent. Neither Linux nor this interface
+ * does. However, the data that left the network while the sampled segment was in
+ * flight had been in flight with it. Therefore
  *
  *     tx_in_flight = delivered since + lost since
- * The rate sample has the delivered amount. The losses until the segment was sent are
- * interpolated between the beginnings of the current round trip and of the one before.
- * For each of these the state knows how much had been delivered and lost. If the
- * segment itself is acknowledged late, more leaves the network than was in flight.
- * Then tx_in_flight is too large by the difference.
+ * The rate sample reports the delivered amount. The state knows how much had been
+ * delivered and lost at the beginning of the current round trip, and of the one
+ * before. The losses until the segment was sent are interpolated between these points.
+ * If the segment itself is acknowledged late, more leaves the network than was in
+ * flight with it. Then tx_in_flight is too large by the difference.
  *
- * Interpretation: the ACK that found losses judges them together, not one by one.
+ * Interpretation: losses that one ACK reveals are evaluated together, not one by one.
  *
- * Interpretation: ECN counts segments whose acknowledgement carried ECN-Echo. With
- * classic ECN that is a round trip and not a segment. The switch `ecn` is therefore
- * off. As in Linux, it covers no path with an RTT of more than 5 ms.
+ * Interpretation: a segment counts as marked if its acknowledgement carried ECN-Echo.
+ * With classic ECN all ACKs of a round trip carry it after a mark. The switch `ecn` is
+ * therefore off. As in Google's kernel, it has no effect on a path with an RTT of more
+ * than 5 ms.
  *
- * Unlike Linux: of the values that an undo restores, eleven bits are kept. A loss that
- * a tail loss probe has repaired is not reported, and not counted.
+ * Unlike Linux: the values that an undo restores are kept with only eleven significant
+ * bits. The stack does not report a loss that a tail loss probe has repaired, so it
+ * does not count.
  *
  * The preset `draft` has the values of draft-ietf-ccwg-bbr where they differ from
  * those of Google's kernel.
@@ -171,7 +177,7 @@ enum bbr3_mode {
 	BBR3_PROBE_RTT
 };
 
-/* Effect of a probe that the current ACKs show. */
+/* Part of a probe that the current ACKs report on. */
 enum bbr3_effect {
 	BBR3_NO_EFFECT,
 	BBR3_REFILLING,
@@ -183,26 +189,26 @@ enum bbr3_effect {
 CC_PARAMS(bbr3);
 
 struct bbr3_state {
-	u32 bw_before; /* largest rate of the last probe's cycle */
-	u32 bw_now;    /* and of this one */
+	u32 bw_before; /* largest rate in the cycle of the last probe */
+	u32 bw_now;    /* and in the current cycle */
 	u32 bw_lo;
 	u32 bw_latest;	     /* largest rate of the last round trip */
-	u32 inflight_latest; /* most delivered in one flight in it */
+	u32 inflight_latest; /* most delivered in one flight of it */
 	u32 inflight_lo;
 	u32 inflight_hi;
 	u32 round_end;	    /* delivered, modulo 2^32 */
 	u32 loss_round_end; /* delivered, modulo 2^32 */
 	u32 min_rtt_us;	    /* CC_NO_RTT: none */
 	u32 min_rtt_ms;	    /* when it was seen */
-	u32 recent_rtt_us;  /* smallest since it was last looked for */
+	u32 recent_rtt_us;  /* smallest since the last ProbeRTT */
 	u32 recent_rtt_ms;
-	u32 deadline_ms; /* of the wait for a probe, of the search for the RTT */
+	u32 deadline_ms; /* of the wait for a probe, or of ProbeRTT */
 	u32 full_bw;
-	u32 prior_cwnd;		 /* to return to, segments */
-	u32 epoch_us;		 /* when the ACKs at hand began to count */
-	u32 epoch_segs : 20;	 /* what they brought */
-	u32 marked_by_last : 12; /* by the last ACK, modulo 2^12 */
-	u32 up_acked;		 /* not yet turned into inflight_hi */
+	u32 prior_cwnd;		 /* window to restore, segments */
+	u32 epoch_us;		 /* when the current epoch of ACKs began */
+	u32 epoch_segs : 20;	 /* acknowledged in it */
+	u32 marked_by_last : 12; /* as of the last ACK, modulo 2^12 */
+	u32 up_acked;		 /* not yet added to inflight_hi */
 	u32 lost;		 /* when the round trip began */
 	/* The round trip before the current one. */
 	u16 before_segs; /* delivered, as bbr3_pack */
@@ -216,13 +222,13 @@ struct bbr3_state {
 	u16 ecn_alpha; /* 1/256 << BBR3_ECN_GAIN_SHIFT */
 	u16 marked;    /* when the round trip began, modulo 2^16 */
 	u16 rounds_since_probe : 8;
-	u16 is_full : 1;	 /* the pipe, once */
-	u16 is_full_now : 1;	 /* and at the moment */
+	u16 is_full : 1;	 /* the pipe was, once */
+	u16 is_full_now : 1;	 /* the pipe is, at the moment */
 	u16 is_restarting : 1;	 /* after idle time */
-	u16 is_window_small : 1; /* deadline_ms is that of the search */
-	u16 was_round_small : 1; /* for a round trip */
+	u16 is_window_small : 1; /* deadline_ms is that of ProbeRTT */
+	u16 was_round_small : 1; /* for a whole round trip */
 	u16 has_rtt : 1;
-	u16 may_judge : 1; /* losses now are those of a probe */
+	u16 may_judge : 1; /* current losses are those of a probe */
 	u32 mode : 3;
 	u32 effect : 3;
 	u32 last_state : 3; /* congestion state at the last ACK */
@@ -440,7 +446,7 @@ static void bbr3_mark_round(struct bbr3_state *bbr, const struct cc_conn *conn)
 	bbr->round_end = (u32)conn->delivered_segs;
 }
 
-/* Begin a round trip before the current one is over. The one before includes the rest. */
+/* Begin a round trip before the current one is over, which joins the one before. */
 static void bbr3_begin_round(struct bbr3_state *bbr, const struct cc_conn *conn)
 {
 	u32 segs = (u32)conn->delivered_segs - bbr->round_end;
@@ -459,7 +465,7 @@ static void bbr3_go_down(const struct bbr3_params *params, struct bbr3_state *bb
 	u32 random = conn->random;
 
 	bbr3_forget_signals(bbr);
-	/* One random number serves both: its lowest bit, and the other bits. */
+	/* One random number serves for rounds (lowest bit) and time (high bits). */
 	bbr->rounds_since_probe = random % BBR3_RANDOM_ROUNDS;
 	bbr->deadline_ms = cc_now_ms(conn) + params->probe_wait +
 			   bbr3_random_below(random, params->probe_wait_random);
@@ -499,7 +505,7 @@ static void bbr3_go_up(struct bbr3_state *bbr, const struct cc_conn *conn, u32 b
  * Losses and marks.
  */
 
-/* Segments lost until this number of segments was delivered. */
+/* Segments lost until the point where `ago_segs` fewer segments were delivered. */
 static u32 bbr3_lost_by(const struct bbr3_state *bbr, const struct cc_conn *conn,
 			u32 ago_segs)
 {
@@ -552,8 +558,8 @@ static u8 bbr3_is_too_high(const struct bbr3_params *params, const struct bbr3_s
 }
 
 /*
- * Data in flight when the losses of this ACK made the share too large. If they did not,
- * all data in flight.
+ * Data in flight when the losses of this ACK made the lost share too large. If they did
+ * not, all data in flight.
  */
 static u32 bbr3_harmless(const struct bbr3_params *params, const struct bbr3_ack *ack)
 {
@@ -608,7 +614,7 @@ static void bbr3_lower(const struct bbr3_params *params, struct bbr3_state *bbr,
 	bbr->inflight_lo = cc_min(bbr->inflight_lo, by_ecn);
 }
 
-/* Move alpha by a round trip's marks; return true if half of its segments were marked. */
+/* Move alpha by the marks of a round trip, and count round trips with many marks. */
 static void bbr3_learn_marks(const struct bbr3_params *params, struct bbr3_state *bbr,
 			     const struct cc_conn *conn)
 {
@@ -640,8 +646,8 @@ static void bbr3_end_round(const struct bbr3_params *params, struct bbr3_state *
 }
 
 /*
- * The first loss of a round trip begins a new one, so that the deliveries in it are those
- * of a whole round trip with losses.
+ * The first loss of a round trip begins a new one. The deliveries counted in it are then
+ * those of a whole round trip with losses.
  */
 static void bbr3_note_loss(struct bbr3_state *bbr, const struct cc_conn *conn)
 {
@@ -818,7 +824,7 @@ static u8 bbr3_end_feedback(struct bbr3_state *bbr, const struct cc_conn *conn,
 		bbr->bw_before = bbr->bw_now;
 		bbr->bw_now = 0;
 	}
-	/* The probe reached a level that was too high before, and nothing happened. */
+	/* The probe reached a level that was too high before, without harm this time. */
 	if (!bbr->was_risky || bbr->was_too_high)
 		return 0;
 	bbr3_refill(bbr, conn);
@@ -847,7 +853,7 @@ static u8 bbr3_adapt_upper_bound(const struct bbr3_params *params, struct bbr3_s
 	return 0;
 }
 
-/* Return true if a probe is due: after a while, or when Reno would have grown as much. */
+/* Return true if a probe is due: after its wait, or if Reno would have grown as much. */
 static u8 bbr3_is_probe_due(const struct bbr3_params *params,
 			    const struct bbr3_state *bbr, const struct cc_conn *conn)
 {
@@ -996,7 +1002,7 @@ static void bbr3_renew_latest(struct bbr3_state *bbr, const struct bbr3_ack *ack
  * The window.
  */
 
-/* Room for the segments that ACKs bring at once. */
+/* Room for the segments that ACKs acknowledge in bursts. */
 static u32 bbr3_extra_segs(const struct bbr3_state *bbr)
 {
 	return cc_min(cc_max(bbr->extra_now, bbr->extra_before),

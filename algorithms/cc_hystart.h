@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
  * cc_hystart.h - HyStart (Ha and Rhee 2011) as in Linux. It ends slow start when a train
- * of ACKs is as long as the path, or when the RTT has risen. CUBIC uses it, and so does
- * the stack's slow start for any algorithm (cc_start.h).
+ * of ACKs lasts about half of the RTT, or when the RTT has risen. CUBIC uses it, and so
+ * does the stack's slow start for any algorithm (cc_start.h).
  */
 #ifndef DUMBBELL_CC_HYSTART_H
 #define DUMBBELL_CC_HYSTART_H
@@ -66,7 +66,7 @@ static inline void cc_hystart_new_round(const struct cc_hystart_options *options
 	hystart->round_samples = 0;
 }
 
-/* Longest train of ACKs that a path without a queue gives, us. */
+/* Longest train of ACKs that is possible without a queue, us. */
 static inline u32 cc_hystart_train_max(const struct cc_hystart_options *options,
 				       const struct cc_conn *conn, u32 rtt_min_us)
 {
@@ -88,7 +88,7 @@ static inline u32 cc_hystart_train_max(const struct cc_hystart_options *options,
 	return conn->pacing_rate_bytes_per_s ? slack : slack / 2;
 }
 
-/* Detect an ACK train that has reached the length of the path. */
+/* Detect a train of ACKs that is longer than possible without a queue. */
 static inline u8 cc_hystart_train(const struct cc_hystart_options *options,
 				  struct cc_hystart *hystart, const struct cc_conn *conn,
 				  u32 rtt_min_us)

@@ -38,7 +38,7 @@ static inline u32 cc_bw_product(u32 bw, u32 rtt_us, u32 gain)
 	return cc_saturate((product + (1u << CC_BW_SHIFT) - 1) >> CC_BW_SHIFT);
 }
 
-/* Payload bytes per second at a rate times a gain, of which `percent` / 100. */
+/* Payload bytes per second at a rate times a gain times `percent` / 100. */
 static inline u64 cc_bw_bytes_per_s(const struct cc_conn *conn, u32 bw, u32 gain,
 				    u32 percent)
 {
@@ -63,7 +63,7 @@ static inline u8 cc_rate_is_valid(const struct cc_rate_sample *rate)
 	return rate->delivered_segs >= 0 && rate->interval_us > 0;
 }
 
-/* Return true if the sampled segment was sent when so many were delivered, or later. */
+/* Return true if the sampled segment was sent when `delivered` was reached, or later. */
 static inline u8 cc_rate_has_reached(const struct cc_rate_sample *rate, u32 delivered)
 {
 	return (s32)((u32)rate->prior_delivered_segs - delivered) >= 0;
@@ -90,8 +90,8 @@ static inline void cc_pace_at(struct cc_conn *conn, u64 rate, u8 may_slow)
 }
 
 /*
- * Segments of `segs` in flight when pacing releases the next chunk. This matters when
- * more is sent than delivered.
+ * Segments in flight when pacing releases the next chunk, of the `segs` in flight now and
+ * the `chunk_segs` of that chunk.
  */
 static inline u32 cc_flight_then(const struct cc_conn *conn, u32 segs, u32 bw,
 				 u32 chunk_segs)
@@ -102,14 +102,14 @@ static inline u32 cc_flight_then(const struct cc_conn *conn, u32 segs, u32 bw,
 	return segs > gone ? segs - gone : 0;
 }
 
-/* Rate samples of the segments in flight must not count for the path. */
+/* Mark the rate samples of the segments in flight as no measure of the path. */
 static inline void cc_distrust_rates(struct cc_conn *conn)
 {
 	conn->app_limited_segs =
 		cc_max((u32)conn->delivered_segs + conn->in_flight_segs, 1);
 }
 
-/* Window to restore after a recovery or ProbeRTT. */
+/* Window to restore after a recovery or ProbeRTT. While disturbed, it only rises. */
 static inline u32 cc_window_to_keep(const struct cc_conn *conn, u32 kept, u8 undisturbed)
 {
 	return undisturbed ? conn->cwnd_segs : cc_max(kept, conn->cwnd_segs);
@@ -121,8 +121,8 @@ static inline u8 cc_is_past(u32 now_ms, u32 then_ms)
 }
 
 /*
- * Aggregation: segments that ACKs bring beyond a rate, counted in epochs. An epoch ends
- * when ACKs brought no more than the rate, or CC_EPOCH_SEGS_MAX.
+ * Aggregation: segments that ACKs acknowledge beyond a rate, counted in epochs. An epoch
+ * ends when it has no more segments than the rate delivers, or CC_EPOCH_SEGS_MAX of them.
  */
 #define CC_EPOCH_SEGS_MAX (1u << 20)
 

@@ -8,13 +8,14 @@
  *     g = sum of the gradients of the smallest RTT, if that is positive,
  *         else sum of those of the largest
  *
- * A rising RTT makes the window smaller with a probability that grows with g:
+ * A rising RTT reduces the window with a probability P that grows with g:
  *
  *     P = 1 - exp(-backoff_factor g)
  *     cwnd = kept cwnd
  *
  * The paper divides the mean gradient by a scale G, 3 ms. Therefore backoff_factor = 1
- * / (G window), here 42 per second. Otherwise growth is that of standard TCP.
+ * / (G window), here 42 per second. Without a backoff, the window grows as that of
+ * standard TCP.
  *
  * Loss-based flows do not yield to delay. Two rules let CDG share a path with them.
  * The first is a shadow window: the window that the flow would have without backing
@@ -29,19 +30,21 @@
  * followed each other within 3 ms for half of the smallest RTT. By the second, it ends
  * when the smallest RTT of a round trip is an eighth above that of the path.
  *
- * As in Linux: gradients are not averaged but added up. While fewer than `window` are
- * known, their mean replaces the missing ones. ACKs that look delayed count for the
- * smallest RTT alone. A restart after idle forgets all. A round trip after any
- * reduction has no gradient, and the next one counts from there.
+ * As in Linux: gradients are not averaged but added up. While fewer than `window`
+ * gradients are known, their mean replaces the missing ones. An ACK that looks delayed
+ * counts for the smallest RTT alone. A restart after an idle time resets all state.
+ * The end of a reduction begins a new round trip, and the one before adds no gradient.
+ * The gradient of the new one is relative to it.
  *
- * Unlike Linux: the state has room for at most 8 gradients, Linux's default, where
- * Linux allows 256. Products do not wrap at 32 bits. The error of exp(-x) is 1.1e-5.
+ * Unlike Linux: the state has room for at most 8 gradients. That is Linux's default,
+ * but Linux allows 256. Products do not wrap at 32 bits. The error of exp(-x) is
+ * 1.1e-5.
  *
  * Interpretation: Linux enters the CWR state to back off, and an algorithm here
  * cannot. Instead it cuts the window and ssthresh at once. As in CWR, nothing grows
  * until the data sent before is acknowledged, and a loss meanwhile belongs to the same
- * reduction. There is one difference. Sending stops until the cut amount has left the
- * network. CWR would spread the reduction over the round trip (PRR).
+ * reduction. There is one difference. Here sending stops until the cut amount has left
+ * the network. CWR would spread the reduction over the round trip (PRR).
  *
  * Interpretation: Linux's filter of delayed ACKs asks whether a segment is SACKed.
  * Here that is unknown, so the filter uses the congestion state before the ACK.
@@ -108,7 +111,7 @@ struct cdg_state {
 	s32 gradients_max_us[CDG_WINDOW_MAX];
 	u32 rtt_min_us; /* of this round trip; 0: none */
 	u32 rtt_max_us;
-	u32 previous_min_us; /* of the one before */
+	u32 previous_min_us; /* of the round trip before */
 	u32 previous_max_us;
 	u32 round_end_seq;
 	u32 shadow_segs;
@@ -117,7 +120,7 @@ struct cdg_state {
 	u32 train_end_us;
 	u8 backoffs;	  /* in a row */
 	u8 samples : 4;	  /* HyStart's, of this round trip */
-	u8 gradients : 4; /* so many are known */
+	u8 gradients : 4; /* number of known ones */
 	u8 delayed : 3;
 	u8 in_train : 1;
 	u8 queue : 2;
@@ -275,7 +278,7 @@ static u8 cdg_end_round(const struct cdg_params *params, struct cdg_state *cdg,
 	return 1;
 }
 
-/* Detect a train of ACKs that is as long as the path. */
+/* Detect a train of ACKs that lasts for half of the path's RTT. */
 static u8 cdg_hystart_train(struct cdg_state *cdg, const struct cc_conn *conn)
 {
 	u32 now = (u32)conn->now_us;
@@ -348,7 +351,7 @@ static void cdg_cong_avoid(const struct cdg_params *params, struct cdg_state *cd
 		cdg->shadow_segs = cc_min(cdg->shadow_segs, conn->cwnd_segs);
 }
 
-/* Return true if an ACK looks delayed. Nothing is SACKed, as far as is known. */
+/* Return true if an ACK looks delayed. In state Open nothing is SACKed. */
 static u8 cdg_is_delayed(struct cdg_state *cdg, const struct cc_conn *conn, u32 acked)
 {
 	u8 before = cdg->delayed;

@@ -9,48 +9,51 @@
  *     K    = cbrt((last_max - w) / C)
  *
  * The time t counts from when growth resumed. K makes the curve start at the window w
- * that the cut left. The curve returns fast to last_max and is flat around it. Beyond,
- * it grows ever faster, at most by half per round trip. If a cut comes before the
- * window reaches last_max again, the new last_max is less than the window, w (1 +
- * kept) / 2. Others then get room (fast_convergence).
+ * that the cut left. The curve returns fast to last_max and is flat around it. Beyond
+ * last_max it grows ever faster. The window grows at most by half per round trip. If a
+ * cut comes before the window reaches last_max again, the new last_max is only (1 +
+ * kept) / 2 of the window at that cut. Other flows then get room (fast_convergence).
  *
  * Where standard TCP would have the larger window, CUBIC follows standard TCP
- * (tcp_friendliness). After such a cut, the window of standard TCP grows per round
- * trip by
+ * (tcp_friendliness). For this comparison, standard TCP makes the same cuts, and grows
+ * per round trip by
  *
  *     3 (1 - kept) / (1 + kept)
  *
- * segments. Outside of that region the mean window at a loss probability p is
+ * segments. Where CUBIC is faster than that, its mean window at a loss probability p
+ * is
  *
  *     w = (C (3 + kept) / (4 (1 - kept)))^(1/4) (RTT / p)^(3/4)
  *
  * CUBIC has five modes. The first is slow start. The second is waiting, from a cut
- * until growth resumes. It is TCP-friendly while standard TCP's window is not below
- * the curve a round trip later. Otherwise it is concave until t + RTT reaches K, and
- * convex from then on.
+ * until growth resumes. The third is TCP-friendly, while the window of standard TCP is
+ * not below the value of the curve a round trip later. Otherwise the mode is concave
+ * until t + RTT reaches K, and convex from then on.
  *
- * With ABE (RFC 8511, the preset `abe`) a cut keeps more of the window where congestion
- * marks are its only cause. Such marks come from short queues, which a deeper cut would
- * leave empty. Growth that follows standard TCP still has the slope of `kept`.
+ * With ABE (RFC 8511, the preset `abe`) a cut keeps more of the window where
+ * congestion marks are its only cause. Such marks come from short queues, which a
+ * deeper cut would leave empty. Growth in the TCP-friendly mode still uses `kept`.
  *
  * HyStart leaves slow start before the queue overflows. It does so when a train of
- * ACKs lasts as long as the path's RTT, or when the RTT has risen by an eighth, within
- * 4 to 16 ms. The parameter `hystart` chooses among Linux's versions. They differ in
+ * ACKs lasts about half of the path's RTT, or the whole RTT if the flow is paced. It
+ * also does so when the RTT has risen by an eighth, but by at least 4 and at most 16
+ * ms. The parameter `hystart` chooses among Linux's versions. They differ in
  * thresholds, in the clock, and in the start of a round. In the versions that count in
  * milliseconds, the smallest RTT of a round ignores all samples after the eighth.
  *
- * As in Linux: time inside counts in 1/1024 s. RTTs there are in whole milliseconds,
- * rounded up. The clock stops while nothing is sent. Growth is computed again each 31
+ * As in Linux: the curve counts time in 1/1024 s, and RTTs in whole milliseconds,
+ * rounded up. Its clock stops while nothing is sent. Growth is computed again after 31
  * ms, or when the window has changed. RTT samples in the first second of a curve do
- * not count. Before the first cut, growth is at least 5 % per round trip. The estimate
- * of standard TCP keeps its slope beyond last_max, where RFC 9438 makes it 1.
+ * not count. Before the first cut, growth is at least 5 % per round trip. The window
+ * of standard TCP grows at the same rate beyond last_max, where RFC 9438 lets it grow
+ * by a segment per round trip.
  *
  * Unlike Linux: K is the cube root rounded down. Linux uses a table and one step of
- * Newton's method, and is up to 0.2 % off.
+ * Newton's method, with an error of up to 0.2 %.
  *
- * Unlike Linux: the extra time of a train of ACKs over the path, 4 bursts of offload
- * at the rate of pacing, depends on the window. Linux's rate depends on the
- * outstanding data where that is more.
+ * Unlike Linux: HyStart lets a train of ACKs last longer by the time that 4 bursts of
+ * offload take at the pacing rate. Here this rate is computed from the window. Linux
+ * computes it from the outstanding data if that is more.
  */
 #include "cc_hystart.h"
 
@@ -234,7 +237,7 @@ static u64 cubic_time(const struct cubic_params *params, const struct cubic_stat
 	return (elapsed << 10) / CC_HZ;
 }
 
-/* The curve there (RFC 9438, equation 1), segments. */
+/* The curve at that time (RFC 9438, equation 1), segments. */
 static u32 cubic_target(const struct cubic_params *params,
 			const struct cubic_state *cubic, u32 now)
 {
@@ -337,7 +340,7 @@ static void cubic_pkts_acked(const struct cubic_params *params, struct cubic_sta
 	}
 	if (sample->rtt_us < 0)
 		return;
-	/* After a cut, a queue remains that does not belong to the path. */
+	/* For a while after a cut, RTTs still contain the wait in a queue. */
 	if (cubic->in_epoch && cc_jiffies(conn) - cubic->epoch_start < CC_HZ)
 		return;
 	rtt_us = cc_max((u32)sample->rtt_us, 1);

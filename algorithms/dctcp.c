@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * DCTCP: cut by as much as was marked.
+ * DCTCP: cut the window in proportion to the share of marked segments.
  *
- * Data Center TCP asks the network for early congestion marks (a step at K packets of
- * queue). It asks the receiver for an exact echo of each mark. Once per window of
- * data, an average moves by F, the share of delivered segments with a mark. The first
- * mark of a window cuts by half of the average:
+ * Data Center TCP needs early congestion marks from the network: a queue that marks
+ * all packets beyond K packets. It needs an exact echo of each mark from the receiver.
+ * Once per window of data, the average alpha moves towards F, the share of delivered
+ * segments with a mark. The first mark of a window cuts cwnd by half of alpha:
  *
  *     alpha = (1 - g) alpha + g F
  *     cwnd = cwnd (1 - alpha / 2)
  *
  * Growth is that of standard TCP. The reaction to loss is, too: it keeps half the
- * window. N flows that step together, with W = (C RTT + K) / N, rest at
+ * window. If N synchronised flows share a link of C packets per second, each with W =
+ * (C RTT + K) / N, then
  *
  *     alpha = sqrt(2 / W)
  *     queue between K + N - sqrt(2 N (C RTT + K)) / 2 and K + N
@@ -21,16 +22,17 @@
  * Both ends of the connection must act as DCTCP requires. In the simulator, set the
  * stack's switch `ecn = "dctcp"`. On the testbed the algorithm requests it.
  *
- * As in Linux: alpha counts in 1/1024 and begins at 1, so the first mark halves. An
- * alpha below 16 of these falls to 0 at once in a window without marks. On a timeout
- * alpha stays. A loss during the reduction for a mark halves the rest of the window.
- * Before 5.1 the answer to loss was that to a mark (`halve_on_loss`). An option then
- * set alpha to 1 on a timeout (`reset_on_timeout`).
+ * As in Linux: alpha counts in 1/1024 and begins at 1, so the first mark halves the
+ * window. In a window without marks, an alpha below 16/1024 falls to 0 at once. A
+ * timeout does not change alpha. A loss during the reduction for a mark halves the
+ * remaining window. Before 5.1, Linux reacted to a loss as to a mark
+ * (`halve_on_loss`). An option of those versions set alpha to 1 on a timeout
+ * (`reset_on_timeout`).
  *
  * Unlike Linux: Linux runs Reno where ECN was not negotiated. Here a connection that
- * never received a mark halves on any congestion, which is the same. One case differs:
- * ECN was negotiated, no mark came, and a tail loss probe repaired a loss. Linux then
- * cuts by alpha.
+ * never received a mark halves its window on any congestion, which is the same. One
+ * case differs: ECN was negotiated, no mark came, and a tail loss probe repaired a
+ * loss. Linux then cuts by alpha.
  */
 #include "cc.h"
 
@@ -119,7 +121,7 @@ static void dctcp_update_alpha(const struct dctcp_params *params,
 	u32 decay = dctcp->alpha >> params->gain_shift;
 	u32 rise = 0;
 
-	/* More marks than deliveries mean that a counter was set back. */
+	/* If there are more marks than deliveries, a counter was reset. */
 	if (marked > delivered)
 		marked = delivered;
 	if (delivered) {

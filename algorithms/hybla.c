@@ -11,25 +11,27 @@
  *     2^rho - 1      in slow start
  *     rho^2 / cwnd   in congestion avoidance
  *
- * The window, and with it the throughput, thus follows the same curve over time at any
- * RTT. After t seconds without loss there are rho times as many segments in flight as
- * standard TCP would have at rtt0. Loss halves the window.
+ * The throughput thus follows the same curve over time at any RTT. After t seconds
+ * without loss, the window is rho times as large as that of standard TCP at rtt0. Loss
+ * halves the window.
  *
  * As in Linux: rho counts in eighths. It is computed again when the smoothed RTT is
- * the smallest so far. It is 16 at most in slow start, where 2^rho is from a table of
+ * the smallest so far. In slow start its whole part is 16 at most, and 2^rho comes
+ * from a table of
  *
  *     128 2^(k / 8), k = 0 ... 7
  * Outside the open state Hybla is standard TCP. The first window is rho segments
  * instead of the stack's. Growth counts ACKs, not acknowledged segments (count_acks).
- * For each ACK it is rounded down to 1/128 segment (fraction_bits). Rounding may take
- * cwnd / (128 rho^2) of the growth. Beyond 128 rho^2 segments nothing would be left,
- * so a segment for each cwnd ACKs takes its place, the growth of standard TCP. With
- * fraction_bits 16 the law is valid up to windows 512 times larger.
+ * For each ACK it is rounded down to 1/128 segment (fraction_bits). Rounding may
+ * remove the share cwnd / (128 rho^2) of the growth. In a window beyond 128 rho^2
+ * segments, nothing of the growth would be left. The window then grows by a segment
+ * for each cwnd ACKs, as that of standard TCP. With fraction_bits 16 the law is valid
+ * up to windows 512 times larger.
  *
- * Unlike Linux: the limit of 65535 segments (window_max) stops growth alone, because
- * BPF cannot write the stack's clamp. Linux stays at rho = 1 if it has no RTT when the
- * connection begins. Here the first window is then the stack's, and rho that of the
- * first ACK.
+ * Unlike Linux: the limit of 65535 segments (window_max) only stops growth, because
+ * BPF cannot write the stack's clamp. If no RTT is known when the connection begins,
+ * Linux stays at rho = 1. Here the first window is then the stack's, and the first ACK
+ * sets rho.
  */
 #include "cc.h"
 

@@ -1,43 +1,50 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * TCP-NV: stay where more window would bring more queue, not more throughput.
+ * TCP-NV: stop growing where a larger window would add to the queue, not to the
+ * throughput.
  *
- * New Vegas compares windows as Vegas does, but by the largest throughput of a round
- * trip. Offloads and bursty ACKs distort it less than single RTTs. New Vegas decides
- * only on enough samples. A sample is the data that was delivered while a segment was
- * in flight, over the segment's smoothed RTT. The largest sample of the round trip and
- * the smallest recent smoothed RTT give the window that would do without a queue:
+ * As Vegas does, New Vegas compares the window with that which would fill the path
+ * without a queue. It computes the latter from the largest throughput of a round trip.
+ * Offloads and bursty ACKs distort this throughput less than single RTTs. A sample of
+ * the throughput is the data that was delivered while a segment was in flight, divided
+ * by the smoothed RTT. NV decides only when it has enough samples. The largest sample
+ * of the round trip is the rate. With the smallest recent smoothed RTT, it gives the
+ * window without a queue (slope) and the largest useful one (most):
  *
  *     slope = rate * smallest RTT / MSS
  *     most = slope + pad
  *
- * The decision is once per round trip. Above most, it needs at least `dec_samples`
- * samples over at least `dec_rounds` round trips. Growth then stops, ssthresh becomes
- * most, and the window falls by `dec_share` of the excess. At most - pad_buffer or
- * below, with `inc_samples`, growth continues. Growth is that of standard TCP, slower
- * by 2^f after losses. One flow rests with about pad segments in the queue.
+ * NV decides once per round trip. If the window is above `most`, a decision needs at
+ * least `dec_samples` samples over at least `dec_rounds` round trips. Growth then
+ * stops, ssthresh becomes `most`, and the window falls by the share `dec_share` of the
+ * excess. If the window is at least `pad_buffer` below `most`, a decision needs
+ * `inc_samples` samples, and growth continues. Growth is that of standard TCP times
+ * 2^f, where timeouts make f negative. One flow rests with about pad segments in the
+ * queue.
  *
- * If a queue of others has raised the smallest RTT, it would never fall again without
- * help. Every 5 s or so (`reset_period`, times 3/4 to 5/4 at random) the smallest of
- * the time since replaces it. If TCP-BPF sets the RTT of the path, this RTT bounds the
- * smallest one, from 4/5 of it to all of it. Queues beyond it are then always noticed.
- * The MSS is that of the payload.
+ * The smallest RTT is replaced about every 5 s (`reset_period`, times 3/4 to 5/4 at
+ * random). It then becomes the smallest RTT since the last replacement. If TCP-BPF
+ * sets the RTT of the path, the smallest RTT is limited to between 4/5 of that RTT and
+ * that RTT. NV then always notices a queue that raises RTTs above it. The MSS counts
+ * the payload alone.
  *
- * Without this bound, a flow alone on a path never lets its queue run empty. The
+ * Without this limit, a flow alone on a path never lets its queue run empty. The
  * smallest RTT, and with it the queue, then rises by about the pad in each period.
  *
- * NV is for data centres, with ACKs for few segments. It needs 60 samples per
- * decision, so windows of less than 60 ACKs decide only every few round trips.
+ * NV is for data centres, where an ACK is for few segments. It needs 60 samples to
+ * find congestion. If a window causes fewer than 60 ACKs, NV can find it only every
+ * few round trips.
  *
- * As in Linux: samples count in Open and Disorder only. RTTs are smoothed by half, and
- * the first one makes the smallest twice itself. A round trip may have a single sample
- * for many segments (an ACK for all data that offload sent at once). It raises the
- * smallest useful window, by 2 segments up to 81, and lasts longer for it. A timeout
- * halves further growth, down to 2^-8. Each 8 round trips without congestion double it
- * again.
+ * As in Linux: samples count only in the states Open and Disorder. The smoothed RTT is
+ * the mean of the new sample and its former value. The first sample of a connection,
+ * and the first one after a reduction, replaces the smallest RTT. A round trip may
+ * have a single sample for many segments, because one ACK was for all data that
+ * offload sent at once. The smallest useful window then rises by 2 segments, up to 81.
+ * The next round trip lasts longer by that window. A timeout halves further growth,
+ * down to 2^-8. Each 8 round trips without congestion double it again.
  *
- * Unlike Linux: the switch that would end growth after a catching-up phase is left
- * out, because nothing in Linux ever sets it.
+ * Unlike Linux: Linux has a switch that would end growth after a catching-up phase. It
+ * is left out here, because nothing in Linux ever sets it.
  */
 #include "cc.h"
 
@@ -134,7 +141,7 @@ struct nv_state {
 	u8 rounds;
 	u8 may_grow;
 	u8 calm_rounds;	    /* decisions in a row without congestion */
-	u8 is_stale;	    /* what was measured is from before a reduction */
+	u8 is_stale;	    /* measurements are from before a reduction */
 	signed char growth; /* f: growth is 2^f times that of standard TCP */
 };
 
@@ -249,7 +256,7 @@ static u32 nv_most(const struct nv_params *params, const struct nv_state *nv,
 {
 	u64 per_seg = (u64)NV_RATE_PER_BYTE_PER_US * cc_max(conn->mss_bytes, 1);
 
-	/* 2^48 (a window of 2^32 bytes each us) times 2^25 us */
+	/* at most 2^48 (a window of 2^32 bytes per us) times 2^25 us */
 	if (nv->rate_max > ~0ull / (2 * NV_RTT_MAX_US))
 		return CC_SSTHRESH_INFINITE;
 	return cc_saturate(nv->rate_max * cc_min(nv->rtt_min_us, 2 * NV_RTT_MAX_US) /
@@ -284,7 +291,7 @@ static u8 nv_congested(const struct nv_params *params, struct nv_state *nv,
 	return 1;
 }
 
-/* Act on its absence; return true if there were enough samples. */
+/* Act on the absence of congestion; return true if there were enough samples. */
 static u8 nv_calm(const struct nv_params *params, struct nv_state *nv)
 {
 	u32 needed = nv->growth < 0 ? params->growth_losses : params->growth_gains;

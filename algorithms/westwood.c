@@ -4,8 +4,8 @@
  * queue.
  *
  * Growth is that of standard TCP. The bandwidth is the data acknowledged in one window
- * of time, smoothed twice. The window of time is as long as the RTT, and at least
- * window_min:
+ * of time, divided by that time and smoothed twice. The window of time is as long as
+ * the RTT, and at least window_min:
  *
  *     raw   = ((smoothing - 1) raw + sample) / smoothing
  *     bandwidth = ((smoothing - 1) bandwidth + raw) / smoothing
@@ -15,23 +15,22 @@
  *     cwnd = ssthresh = max(bandwidth rtt_min / mss, 2)
  *
  * A loss that no queue caused thus costs nothing. With smoothing 8 the estimate needs
- * some 20 windows to follow a change of the rate. A fast slow start leaves the
- * estimate far too small, and with it the window after the first loss.
+ * some 20 windows to follow a change of the rate. At the end of a fast slow start the
+ * estimate is therefore far too small, and so is the window after the first loss.
  *
  * As in Linux: times are in jiffies, the RTT is rounded up, and the bandwidth is in
  * whole bytes per jiffy. Both are therefore coarse on short paths. During recovery the
- * window falls as that of standard TCP does, to its half. The end of recovery sets it.
- * A timeout sets ssthresh alone, and restarts the smallest RTT. A duplicate ACK counts
- * as one segment, and the cumulative ACK that follows subtracts these. The first
- * sample fills both filters.
+ * window falls to its half, as that of standard TCP. The end of recovery sets it to
+ * the value above. A timeout sets ssthresh alone, and the smallest RTT is measured
+ * again. Each duplicate ACK counts as one segment. The cumulative ACK that follows
+ * counts only the rest. The first sample sets both filters.
  *
- * As in Linux, too: the window jumps when recovery ends. The added window leaves as
- * one burst unless the flow is paced. Where the queue is shorter than the burst, a
- * part of the burst is lost. Recovery then follows recovery, at less than half of the
- * rate.
+ * As in Linux: the window jumps when recovery ends. The added window leaves as one
+ * burst unless the flow is paced. If the queue is shorter than the burst, a part of
+ * the burst is lost. One recovery then follows another, at less than half of the rate.
  *
- * Unlike Linux: counts and rates do not wrap at 32 bits. A clock that runs back begins
- * a new window instead of an endless one.
+ * Unlike Linux: counts and rates do not wrap at 32 bits. If the clock runs backwards,
+ * a new window of time begins, instead of one that hardly ever ends.
  */
 #include "cc.h"
 
