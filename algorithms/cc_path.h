@@ -10,8 +10,8 @@
 
 enum cc_path_estimator {
 	/*
-	 * Packet trains (CapProbe: Kapoor et al. 2004): the distance of the ACKs of
-	 * segments that waited for one another, where their delays are smallest.
+	 * Packet trains (CapProbe: Kapoor et al. 2004): the time between the ACKs of
+	 * segments that waited one behind the other, where their delays are smallest.
 	 */
 	CC_PATH_TRAINS,
 	CC_PATH_RATE, /* the largest rate of ACKs */
@@ -21,7 +21,7 @@ enum cc_path_estimator {
 #define CC_PATH_RTT_MAX_US (1u << 24)
 /* Bits after the point of numbers of segments. */
 #define CC_PATH_SHIFT 10
-/* Largest error of the difference of two readings of a microsecond clock. */
+/* Largest error of the difference between two readings of a microsecond clock. */
 #define CC_PATH_CLOCK_US 2u
 
 struct cc_path_options {
@@ -32,11 +32,11 @@ struct cc_path_options {
 	u32 segs_per_s;	 /* the capacity, if it is known; 0: it is estimated */
 };
 
-/* A train: so many segments in that time. */
+/* A train: `segs` segments in the time `us`. */
 struct cc_path_train {
 	u32 segs; /* 0: none */
 	u32 us;
-	u32 delay_us; /* of its first and last segment, together */
+	u32 delay_us; /* sum of its first and last segment's RTT */
 };
 
 struct cc_path {
@@ -81,7 +81,7 @@ static inline u8 cc_path_waited(const struct cc_path *path, u32 rtt_us, u32 ack_
 	u64 queueing_us =
 		path->rtt_us > path->rtt_min_us ? path->rtt_us - path->rtt_min_us : 0;
 
-	/* It was sent later by the distance of the ACKs minus the growth of the RTT. */
+	/* It was sent later by the time between the ACKs minus the growth of the RTT. */
 	return (u64)ack_gap_us + path->rtt_us <= queueing_us + CC_PATH_CLOCK_US + rtt_us;
 }
 
@@ -135,9 +135,9 @@ static inline void cc_path_measure(struct cc_path *path,
 }
 
 /*
- * Return true if an ACK waited for the receiver's timer: it is for one segment, and
- * others are for two. The ACK and its RTT are late, as if the segment had waited for
- * others.
+ * Return true if an ACK waited for the receiver's timer: it is for one segment, and the
+ * one before was for more. Its RTT then looks like that of a segment that waited in a
+ * queue.
  */
 static inline u8 cc_path_was_delayed(struct cc_path *path, u32 acked_segs)
 {

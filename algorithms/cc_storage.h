@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * cc_storage.h - windows controlled by the storage of the path (CCP and CCPD): its
- * storage B and its backlog x, the used part of B. The authors leave choices open; ccp.c
- * gives the reasons for ours. Numbers of segments are << CC_PATH_SHIFT where they are
- * u64.
+ * cc_storage.h - windows that depend on the storage B of the path and on its backlog x
+ * (CCP and CCPD). B is the data that the path can hold, and x is the data in its queue.
+ * The authors leave choices open; ccp.c gives the reasons for ours. Numbers of segments
+ * of type u64 are << CC_PATH_SHIFT.
  */
 #ifndef DUMBBELL_CC_STORAGE_H
 #define DUMBBELL_CC_STORAGE_H
@@ -21,7 +21,7 @@ enum cc_storage_extent {
 	CC_STORAGE_OF_QUEUE,
 };
 
-/* The parameters of both; `equation` is the law's in Kumazoe et al. 2012. */
+/* Parameters of both; `equation` is the number of the law in Kumazoe et al. 2012. */
 #define cc_storage_parameters(P, equation, filter_initial)                            \
 	P(evaluation, "form", CC_STORAGE_AT_TRANSMISSION, CC_RANGE(0, 2),             \
 	  "when the law is computed: 0 before each segment sent, 1 once for each "    \
@@ -63,7 +63,7 @@ enum cc_storage_extent {
 	P(window_min, "segments", 2, CC_RANGE(2, 1000000), "the smallest window",     \
 	  "interpretation; RFC 5681")
 
-/* Options of both that are needed after the path was sampled. */
+/* Options of both algorithms that are needed after the path was sampled. */
 struct cc_storage_options {
 	u32 evaluation;
 	u32 beyond_flight;
@@ -130,9 +130,9 @@ static inline u64 cc_storage_free(const struct cc_storage *storage,
 }
 
 /*
- * Window after a loss. It is frozen while the law rules. The window of slow start is
- * larger than path and queue can store. `rest_segs` is the law's equilibrium with the
- * current B and x.
+ * Window after a loss. It stays frozen if the law had set it. The window of slow start is
+ * larger than path and queue can store, so it falls to `rest_segs`, the law's equilibrium
+ * with the current B and x.
  */
 static inline u32 cc_storage_after_loss(const struct cc_storage *storage,
 					const struct cc_storage_options *options,
@@ -163,7 +163,8 @@ static inline u8 cc_storage_is_due(struct cc_storage *storage,
 }
 
 /*
- * Return true if the law sets the window at this ACK. Until it can, use standard growth.
+ * Return true if the law sets the window at this ACK. Until the law applies, the window
+ * grows as that of standard TCP.
  */
 static inline u8 cc_storage_rules(struct cc_storage *storage,
 				  const struct cc_storage_options *options,

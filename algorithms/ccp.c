@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * CCP: a proportional controller of what bottleneck and path store.
+ * CCP: a proportional controller of the data that path and bottleneck store.
  *
  * Capacity and Congestion Probing computes the window again at every ACK, regardless
  * of its previous value:
  *
  *     cwnd = (Kp (B - x) - in flight) / 2
  *
- * B is the storage of the path, pipe and queue. Of it, the queue takes x. Both are in
- * segments. Slow start is that of any TCP, up to ssthresh or the first loss. Loss
- * needs no adjustment: the window is frozen until the loss is repaired. Kumazoe et al.
- * 2012 print the law as equation 5. We could not find the papers on the algorithm
- * itself (Cavendish et al. 2010 and 2011). The estimates of B, x and the capacity are
- * therefore our interpretation of the prose of the former and of the titles of the
- * others:
+ * B is the number of segments that the path can store, in pipe and queue together. The
+ * backlog x is the number of segments in the queue. Slow start is that of any TCP, up
+ * to ssthresh or the first loss. Loss needs no adjustment: the window is frozen until
+ * the loss is repaired. Kumazoe et al. 2012 print the law as equation 5. We could not
+ * find the papers on the algorithm itself (Cavendish et al. 2010 and 2011). The
+ * estimates of B, x and the capacity are therefore our interpretation of the text of
+ * Kumazoe et al., and of the titles of those papers:
  *
  *     x = capacity (RTT - smallest RTT)
  *     B = capacity * largest RTT
@@ -23,78 +23,84 @@
  *     cwnd = Kp B / 3                           if that is less than D
  *     x = (Kp B - 3 D) / (3 + Kp)               otherwise
  *
- * CCP(1) thus fills the path where Q is 2 D or more, and CCP(2) where it is D / 2.
- * CCP(4) fills every path, but has permanent loss where Q is less than D / 3.
+ * CCP(Kp) is CCP with that gain. CCP(1) thus fills the path if Q is 2 D or more, and
+ * CCP(2) if Q is D / 2 or more. CCP(4) fills every path, but has permanent loss if Q
+ * is less than D / 3.
  *
  * Interpretation: `evaluation`. Taken literally, the law is computed once per ACK from
- * the data in flight. The resulting window releases a burst, after which the law would
- * give less. By default (transmission) the law is computed before each segment. The
- * segment may leave while less is in flight than the law gives. This rule has a closed
- * form, and we set the window to it:
+ * the data in flight. The resulting window releases a burst. After the burst more is
+ * in flight, so the law would result in a smaller window. By default (transmission)
+ * the law is computed before each segment. The segment may leave if less is in flight
+ * than the law allows. This rule has a closed form, and we set the window to it:
  *
  *     in flight < (Kp (B - x) - in flight) / 2   is   in flight < Kp (B - x) / 3
- * No ACK lets more than `burst` segments exceed it. Where ACKs acknowledge many
- * segments, the limit is twice those, the growth of slow start. The fixed point is the
- * same. The literal window oscillates between ACKs, and CCPD's oscillates until
- * nothing but loss is left.
+ * An ACK releases at most `burst` segments, or twice those that it acknowledges if
+ * that is more, as in slow start. The fixed point is that of the literal law. The
+ * literal window oscillates from ACK to ACK, and that of CCPD oscillates until nothing
+ * but loss is left.
  *
  * With evaluation 2 the law is computed once per round trip, and its window stays
- * until the next. The halves in the law then give the "dampened oscillation".
+ * until the next one. The division by 2 in the law then results in the paper's
+ * "dampened oscillation".
  *
  * Interpretation: `beyond_flight`. The paper prints the result of the law as the
- * window. The authors come from a line of control (Cavendish, Gerla, Mascolo 2004) in
- * which a controller's output is the data that may still be sent. The data in flight
- * was sent already. With beyond_flight, that data is added to the result of the law.
- * Equation 5 then has a plus for its minus,
+ * window. In earlier work of its authors (Cavendish, Gerla, Mascolo 2004), the output
+ * of a controller is the data that may be sent in addition to the data in flight. With
+ * beyond_flight, the data in flight is therefore added to the result of the law. The
+ * minus of equation 5 then becomes a plus,
  *
  *     cwnd = (Kp (B - x) + in flight) / 2
- * and rests at Kp (B - x). For CCP(1) that is half of the queue, on any path.
+ * and the window rests at Kp (B - x). CCP(1) then fills half of the queue, on any
+ * path.
  *
- * Interpretation: `storage`. B may be a "storage capacity of the path", which is pipe
- * and queue. It may also be the "virtual buffer size" of the same sentence, the queue
- * alone:
+ * Interpretation: `storage`. The paper's sentence on B mentions a "storage capacity of
+ * the path", which is pipe and queue. It also mentions a "virtual buffer size", which
+ * is the queue alone. With storage 1, B is the latter:
  *
  *     B = capacity (largest RTT - smallest RTT)
  *
- * Interpretation: `capacity`. The authors name capacity estimation. One of them is an
- * author of CapProbe, which uses the packet pair whose two delays together are the
- * smallest. By default (trains) we use trains of `train_segs` segments instead of
- * pairs, because an ACK acknowledges two segments and the clock counts microseconds.
- * Each segment of a train was sent while the one before still waited at the
- * bottleneck. Its ACKs therefore have the spacing of the bottleneck. An ACK that
- * waited for the receiver's timer ends a train. The estimate is of the link, not of
- * the flow's share of it.
+ * Interpretation: `capacity`. The authors mention capacity estimation. One of them is
+ * an author of CapProbe, which uses the packet pair with the smallest sum of its two
+ * delays. By default (trains) we use trains of `train_segs` segments instead of pairs,
+ * because an ACK acknowledges two segments and the clock counts microseconds. Each
+ * segment of a train was sent while the one before still waited at the bottleneck. The
+ * ACKs of a train therefore have the spacing that the bottleneck gave to the segments.
+ * An ACK that waited for the receiver's timer ends a train. The estimate is the
+ * capacity of the link, not the flow's share of it.
  *
- * Interpretation: with capacity = rate, the estimate is the largest rate of ACKs over
- * as many segments. Bursts of ACKs raise it. It sinks to the flow's share where a
- * smaller window has smoothed the flow's bursts. Either estimate is replaced by the
- * best of the last `capacity_window` round trips, because the authors require that it
- * follows a change of route. At 10 Gbit/s eight segments take 10 us, so raise
- * `train_segs` there. Set `capacity_segs_per_s` if the capacity is known.
+ * Interpretation: with capacity 1 (rate), the estimate is the largest rate of ACKs
+ * over `train_segs` segments. Bursts of ACKs raise it. If a smaller window has
+ * smoothed the flow's bursts, it falls to the flow's share of the link. Either
+ * estimate is replaced by the best of the last `capacity_window` round trips, because
+ * the authors require that the estimate follows a change of route. At 10 Gbit/s eight
+ * segments take 10 us, so raise `train_segs` there. Set `capacity_segs_per_s` if the
+ * capacity is known.
  *
- * Interpretation: `buffer_segs`. B is fixed, or it is the capacity times the largest
- * RTT that two samples in a row reached. (A single long RTT is a delayed ACK.) After
- * the loss that ends slow start, this is the RTT of a full queue. Before any loss, in
- * congestion avoidance, the largest RTT counts as at least `rtt_max_guess` of the
- * smallest RTT. This guess means a queue of one bandwidth-delay product.
+ * Interpretation: `buffer_segs`. If this parameter is set, B has its value. Otherwise
+ * B is the capacity times the largest RTT that two consecutive samples reached. (A
+ * single long RTT is a delayed ACK.) After the loss that ends slow start, this is the
+ * RTT of a full queue. Before any loss, in congestion avoidance, the largest RTT is
+ * assumed to be at least `rtt_max_guess` of the smallest RTT. The default of 200 %
+ * means a queue of one bandwidth-delay product.
  *
  * Interpretation: `filter`. The backlog x is smoothed over about a round trip:
  *
  *     x += (x now - x) acknowledged / in flight
- * The law's answer returns through x a round trip later with the factor -Kp / 3. For
- * CCP(4) it would oscillate forever. The authors see "dampened oscillation", hence the
- * default.
+ * A change of the window changes x a round trip later, and the law answers with the
+ * factor -Kp / 3. Without the filter, the window of CCP(4) would therefore oscillate
+ * forever. The authors see "dampened oscillation", so the filter is on by default.
  *
- * Interpretation: `freeze`. The authors write that loss freezes the window. Where the
- * law already rules, it does. But slow start ends with about twice the storage of path
- * and queue in flight. A frozen window would lose half of all data sent, recovery
- * after recovery, and the law would never apply. At a loss the window therefore falls
- * to the law's fixed point, the closed form above, if that is less. It stays there
- * until the loss is repaired. With `freeze` it stays as it is.
+ * Interpretation: `freeze`. The authors write that loss freezes the window. While the
+ * law sets the window, loss does so here, too. However, at the end of slow start about
+ * twice the storage of path and queue is in flight. A window frozen there would lose
+ * half of all data sent, in one recovery after another, and the law would never apply.
+ * At a loss the window therefore falls to the law's fixed point, the closed form
+ * above, if that is less. It stays there until the loss is repaired. With `freeze` the
+ * window never falls.
  *
  * Interpretation: a timeout sets ssthresh to half the window and begins slow start, as
- * in any TCP. The law takes over at ssthresh. Until the capacity is known, growth is
- * standard TCP's.
+ * in any TCP. The law takes over at ssthresh. Until the capacity is known, the window
+ * grows as that of standard TCP.
  */
 #include "cc_storage.h"
 

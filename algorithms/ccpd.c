@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * CCPD: a proportional and derivative controller of what bottleneck and path store.
+ * CCPD: a proportional and derivative controller of the data that path and bottleneck
+ * store.
  *
  * Capacity and Congestion Probing plus Derivative is CCP (ccp.c) with another law. It
  * computes the window again at every ACK, regardless of its previous value:
@@ -8,12 +9,12 @@
  *     cwnd = Kp (B - x - in flight) + D
  *     D = Kd ((x + in flight) before - (x + in flight) now) / (time between the two ACKs)
  *
- * B is the storage of the path, pipe and queue. Of it, the queue takes x. Both are in
- * segments. Slow start is that of any TCP, up to ssthresh or the first loss. Loss
- * needs no adjustment: the window is frozen until the loss is repaired. Kumazoe et al.
- * 2012 print the law as equation 6. We could not find the papers on the algorithm
- * itself (Cavendish et al. 2010 and 2011). The estimates of B, x and the capacity are
- * our interpretation, as for CCP:
+ * B is the number of segments that the path can store, in pipe and queue together. The
+ * backlog x is the number of segments in the queue. Slow start is that of any TCP, up
+ * to ssthresh or the first loss. Loss needs no adjustment: the window is frozen until
+ * the loss is repaired. Kumazoe et al. 2012 print the law as equation 6. We could not
+ * find the papers on the algorithm itself (Cavendish et al. 2010 and 2011). The
+ * estimates of B, x and the capacity are our interpretation, as for CCP:
  *
  *     x = capacity (RTT - smallest RTT)
  *     B = capacity * largest RTT
@@ -24,46 +25,46 @@
  *     cwnd = Kp B / (1 + Kp)                    if that is less than P
  *     x = (Kp B - (1 + Kp) P) / (1 + 2 Kp)      otherwise
  *
- * CCPD(2, Kd) thus fills the path where Q is P / 2 or more, and CCPD(4, Kd) where it
- * is P / 4.
+ * CCPD(2, Kd) thus fills the path if Q is P / 2 or more, and CCPD(4, Kd) if Q is P / 4
+ * or more.
  *
  * Interpretation: `evaluation`. Taken literally, the law is computed once per ACK from
- * the data in flight, and the resulting window releases a burst. From one ACK to the
- * next the law answers it with the factor -Kp. For Kp above 1 it swings between
- * nothing and everything. By default (transmission) the law is computed before each
- * segment. The segment may leave while less is in flight than the law gives. This rule
- * has a closed form, and we set the window to it. The first line is the same as the
- * second:
+ * the data in flight, and the resulting window releases a burst. At the next ACK the
+ * law answers this burst with the factor -Kp. For Kp above 1 the window therefore
+ * swings between nothing and everything. By default (transmission) the law is computed
+ * before each segment. The segment may leave if less is in flight than the law allows.
+ * This rule, the first line below, is equivalent to the second line. We set the window
+ * to the closed form in it:
  *
  *     in flight < Kp (B - x - in flight) + D
  *     in flight < (Kp (B - x) + D) / (1 + Kp)
- * No ACK lets more than `burst` segments exceed it. Where ACKs acknowledge many
- * segments, the limit is twice those, the growth of slow start. The fixed point is the
- * same.
+ * An ACK releases at most `burst` segments, or twice those that it acknowledges if
+ * that is more, as in slow start. The fixed point is that of the literal law.
  *
  * Interpretation: `kd_unit`. Kd is a time, and the paper prints it without a unit. The
  * default is microseconds (1000 ns). Among round units, only microseconds make the two
  * terms comparable. At 1 Gbit/s ACKs are 24 us apart, so a change of two segments
  * gives a D of 333 segments for Kd = 4000. In milliseconds it would be 333,000.
  *
- * Interpretation: `kd_opposite`. As printed, the term takes from the window while the
- * path fills. The opposite sign is there to show that the sign matters.
+ * Interpretation: `kd_opposite`. As printed, the derivative term makes the window
+ * smaller while the path fills. This switch gives it the opposite sign, to show that
+ * the sign matters.
  *
  * Interpretation: `d_limit`. The absolute value of D is at most the data in flight,
  * because the time between two ACKs may be close to zero. The x in D is the latest
- * sample, not smoothed. The two ACKs are those at which the law is computed, before
- * anything is sent.
+ * sample, not smoothed. D compares the two latest ACKs at which the law was computed,
+ * each before anything is sent.
  *
- * Interpretation: `filter`. CCP smooths x over about a round trip, because its answer
- * to x would otherwise oscillate. Here the part that returns through x has the factor
- * -Kp / (1 + Kp), which is damped. The authors also see a "much faster period" than
- * CCP's. The filter is therefore off by default.
+ * Interpretation: `filter`. CCP smooths x over about a round trip, because its window
+ * would otherwise oscillate. CCPD answers a change of x with the factor -Kp / (1 +
+ * Kp). Its size is below 1, so oscillations are damped without a filter. The authors
+ * also see a "much faster period" than CCP's. The filter is therefore off by default.
  *
- * Interpretation: `beyond_flight`. With it the data in flight is added to the result
- * of the law, as in CCP. Before each segment the law is then
+ * Interpretation: `beyond_flight`. With this switch the data in flight is added to the
+ * result of the law, as in CCP. Before each segment the law is then
  *
  *     in flight < B - x + D / Kp
- * and rests at half of the queue, for any Kp.
+ * and the flow rests with half of the queue filled, for any Kp.
  *
  * Interpretation: `storage`, `capacity`, `buffer_segs`, `freeze` and `burst` are as in
  * CCP, which gives the reasons. So are the answer to a timeout, and growth until the
@@ -120,7 +121,7 @@ CC_PARAMS(ccpd);
 
 struct ccpd_state {
 	struct cc_storage storage;
-	u64 occupied; /* x and what was in flight when the law was computed last */
+	u64 occupied; /* x and the data in flight when the law was last computed */
 	u32 law_us;   /* when that was */
 };
 
@@ -164,7 +165,7 @@ static u32 ccpd_divisor(const struct ccpd_params *params)
 	return params->beyond_flight ? cc_max(params->kp, 1) : 1 + params->kp;
 }
 
-/* A part of the rest of some storage, segments. */
+/* `given` less `taken`, divided by `divisor`, segments. */
 static u32 ccpd_left(u64 given, u64 taken, u32 divisor)
 {
 	u64 left = given > taken ? given - taken : 0;
