@@ -2,9 +2,9 @@
 /*
  * BIC: binary search for the window at which the last loss happened.
  *
- * Up to low_window BIC is standard TCP. Above, the window w grows per round trip by a
- * share of its distance to last_max, m, within two bounds. Beyond m, growth mirrors
- * its way to m: slow at first, then faster.
+ * Up to low_window BIC is standard TCP. Above it, the window w grows per round trip by
+ * a share of its distance to m, the value of last_max, within two bounds. Beyond m,
+ * growth is the mirror image: slow at first, then faster.
  *
  *     (m - w) / b             while w < m, at most smax
  *     b / smooth_part         while |w - m| is less than b or so
@@ -17,16 +17,18 @@
  *
  *     m = w (1 + kept) / 2     where w < m, else  m = w
  *
- * On long epochs almost all growth is by smax, an AIMD with the mean window
+ * If the time between two cuts is long, almost all growth is by smax. BIC is then
+ * additive increase and multiplicative decrease, with the mean window
  *
  *     w = sqrt(smax (1 + kept) / (2 (1 - kept) p))
  *
  * As in Linux: the step to m is a whole number. Before the first congestion, growth is
- * at least 5 % per round trip. A timeout forgets everything. Growth is divided by the
- * measured number of segments per ACK (ack_ratio_correction). The division was exact
- * while BIC counted ACKs (count_acks), in Linux until 5.6. Linux 5.7 counts segments
- * and still divides, so with delayed ACKs it grows about twice as fast as the law.
- * The division does not apply up to low_window.
+ * at least 5 % per round trip. A timeout resets all state. The number of ACKs that
+ * earn a segment is divided by the measured number of segments per ACK
+ * (ack_ratio_correction). The division was exact while BIC counted ACKs (count_acks),
+ * in Linux until 5.6. Linux 5.7 counts segments and still divides. With delayed ACKs
+ * it therefore grows about twice as fast as the law. The division does not apply up to
+ * low_window.
  *
  * Interpretation: the authors' patch, used by Li et al., also detects low utilisation
  * (Low_Util, Util_Check) and then grows faster. Its rules were not published, so they

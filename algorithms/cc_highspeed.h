@@ -52,8 +52,8 @@ static inline const struct cc_highspeed_row *cc_highspeed_rows(u32 low_window)
 }
 
 /*
- * The first row that contains the window, or the last row. The search begins at the row
- * before.
+ * The first row that contains the window, or the last row. The search begins at `before`,
+ * the row of the former window.
  */
 static inline u32 cc_highspeed_find(u32 low_window, u32 before, u32 cwnd)
 {
@@ -68,7 +68,7 @@ static inline u32 cc_highspeed_find(u32 low_window, u32 before, u32 cwnd)
 	return (u32)row;
 }
 
-/* Part of a window that a row's cut takes. */
+/* Segments by which a row's cut reduces a window. */
 static inline u32 cc_highspeed_cut(u32 low_window, u32 row, u32 cwnd)
 {
 	const struct cc_highspeed_row *rows = cc_highspeed_rows(low_window);

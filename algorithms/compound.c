@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Compound TCP: the window of standard TCP, and a second one that lives on an empty
- * queue.
+ * Compound TCP: the window of standard TCP, plus a second one that grows while the
+ * queue is empty.
  *
  * The window win is the sum of two windows. The first, cwnd, is that of standard TCP:
  * it grows by a segment per round trip, and loss halves it. The second, dwnd, follows
@@ -17,9 +17,10 @@
  *
  *     dwnd = max(win (1 - beta) - cwnd / 2, 0)
  *
- * The whole therefore keeps 1 - beta, or half of cwnd if that is more. A timeout sets
- * dwnd to 0. In slow start, in recovery, and in round trips with less than three RTT
- * samples, dwnd stays as it is. The value of win^k is computed to 1/10000.
+ * After a loss, win is therefore 1 - beta of its former value, or half of cwnd if that
+ * is more. A timeout sets dwnd to 0. In slow start, in recovery, and in round trips
+ * with fewer than three RTT samples, dwnd stays as it is. The value of win^k is exact
+ * to 1/10000.
  *
  * With gamma_tuning, gamma follows the backlog that standard TCP would have had in the
  * last round trip before a loss:
@@ -28,29 +29,33 @@
  *
  * Its limits are gamma_low and gamma_high. A timeout resets it.
  *
- * The connection has one window, which is win. The state keeps dwnd, and cwnd is the
- * rest. Each change of the window by the stack therefore changes cwnd first.
+ * The connection has only one window, which is win. The algorithm's state holds dwnd,
+ * and cwnd is the rest. If the stack changes the window, it therefore changes cwnd
+ * first.
  *
- * Interpretation: below low_window the whole is standard TCP. Any dwnd then becomes
- * part of cwnd; dropping it would cut the window twice.
+ * Interpretation: below low_window, win is the window of standard TCP. All of dwnd
+ * then becomes part of cwnd. Setting dwnd to 0 without that would cut the window
+ * twice.
  *
- * Interpretation: dwnd grows at once, because its law is one per round trip. With
- * spread_growth it grows with the ACKs of the next round trip, as in Andrew's Linux
- * module. Large windows then make no bursts. It shrinks at once in either case.
+ * Interpretation: dwnd grows in one step per round trip, because its law is per round
+ * trip. With spread_growth it grows with the ACKs of the next round trip, as in
+ * Andrew's Linux module. Large windows then cause no bursts. In both cases dwnd
+ * shrinks in one step.
  *
- * Interpretation: slow start does not regain a window that was given up for delay,
- * because ssthresh follows the window down. The smallest RTT ever survives idle times
- * and timeouts.
+ * Interpretation: when the window falls because of delay, ssthresh falls with it, so
+ * that slow start does not restore the window. Idle times and timeouts do not reset
+ * the smallest RTT ever.
  *
  * Interpretation: gamma_tuning is off, because the paper has a fixed gamma. The gain
- * of the tuning differs between its ports; 1/4 is that of Andrew's module 1.3.
+ * of the tuning differs between implementations; 1/4 is that of Andrew's module 1.3.
  *
  * Interpretation: Kumazoe et al. 2012 print another law, with four differences. It has
- * dwnd^k for win^k (literal_growth), which cannot grow from 0. Its backlog is of cwnd
- * alone, by the smoothed RTT, and it is a rate (literal_diff); we use segments per
- * second. It has dwnd for win in the cut of dwnd (literal_cut), and no cut of cwnd
- * (literal_reno). We take them for misprints: the authors ran an implementation, and
- * not standard TCP. All four are therefore off, also in the preset.
+ * dwnd^k instead of win^k (literal_growth), which cannot grow from 0. Its backlog is
+ * that of cwnd alone, from the smoothed RTT, and it is a rate (literal_diff), for
+ * which we use segments per second. It has dwnd instead of win in the cut of dwnd
+ * (literal_cut), and no cut of cwnd (literal_reno). We assume that the four are
+ * misprints: the authors ran an existing implementation, and with dwnd^k their flows
+ * would have been standard TCP. All four are therefore off, also in the preset.
  */
 #include "cc_watch.h"
 

@@ -2,33 +2,32 @@
 /*
  * HighSpeed TCP: a standard TCP whose increase and cut depend on the window.
  *
- * A window w grows by a(w) segments per round trip, and congestion takes b(w) of it
- * (RFC 3649, section 5):
+ * A window w grows by a(w) segments per round trip, and congestion reduces it by the
+ * share b(w) (RFC 3649, section 5):
  *
  *     w <- w + a(w) / w     for each acknowledged segment
  *     w <- (1 - b(w)) w     on congestion
  *
- * Up to low_window W it is standard TCP, with a = 1 and b = 1/2. From there the
- * response function is a straight line, in logarithms, to 83000 segments at a loss
- * probability of 1e-7. The cut falls to 0.1:
+ * Up to low_window W it is standard TCP, with a = 1 and b = 1/2. From there on the
+ * response function is a straight line on logarithmic axes. It ends at 83000 segments
+ * and a loss probability of 1e-7, where the cut b is 0.1:
  *
  *     b(w) = 0.5 - 0.4 ln(w / W) / ln(83000 / W)
  *     a(w) = 2 w^2 p(w) b(w) / (2 - b(w))
  *     p(w) = 1 / (12.8 w^1.2)     for W = 38, the RFC's rounding
  *
- * The mean window is then 0.12 / p^0.835. Windows take the rows of a table, as in the
- * RFC's appendix B. The first row is W with a = 1. A new row begins at each w where
- * a(w) exceeds that of the row before by more than 1. Two flows whose windows are in
- * different rows may stay unequal.
+ * The mean window is then 0.12 / p^0.835. The values of a and b are in the rows of a
+ * table, as in the RFC's appendix B. The first row is that of W with a = 1. A new row
+ * begins at each w where a(w) exceeds that of the row before by more than 1. Two flows
+ * whose windows are in different rows may stay unequal.
  *
- * As in Linux: the table has 72 rows. Each ACK earns a segment of a(w), not each
- * acknowledged segment (count_acks). With delayed ACKs, growth is thus half of the
- * RFC's.
+ * As in Linux: the table has 72 rows. Each ACK adds a(w) / w, however many segments it
+ * acknowledges (count_acks). With delayed ACKs, growth is thus half of the RFC's.
  *
  * Interpretation: Li et al. give low_window 31, high_window 83000 and high_p 1e-7, but
  * not the loss probability at low_window. We take it to be 1.5e-3. Then w = 0.15 /
- * p^0.82 as in the drafts before the RFC, on which their patch must be based. The
- * parameter low_window chooses between the two tables.
+ * p^0.82, as in the drafts before the RFC. Their patch must be based on these drafts.
+ * The parameter low_window chooses between the two tables.
  */
 #include "cc_highspeed.h"
 

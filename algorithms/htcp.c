@@ -3,7 +3,8 @@
  * H-TCP: the longer since the last congestion, the faster the growth.
  *
  * Each acknowledged segment widens the window w by alpha / w, so a round trip widens
- * it by alpha. This depends on the time D since the last congestion, in seconds:
+ * it by alpha. The value of alpha depends on the time D since the last congestion, in
+ * seconds:
  *
  *     alpha = 2 (1 - kept) f(D)
  *     f(D)  = 1                                            for D <= delta_l
@@ -11,25 +12,28 @@
  *
  * Its modes are slow start, low speed until delta_l, and high speed from then on.
  *
- * The window after congestion just fills the path while the queue is empty. The
- * exception is a throughput B before this congestion that differs from that before the
- * last one by more than delta_b:
+ * The window that congestion leaves just fills the path with an empty queue. There is
+ * one exception. B is the throughput before this congestion, and B_last is that before
+ * the last one. If they differ by more than the share delta_b of B_last, half of the
+ * window is kept:
  *
  *     kept = RTT_min / RTT_max, within 0.5 and 0.8
  *     kept = 0.5                if |B - B_last| > delta_b B_last
  *
  * As in Linux: times are in jiffies. H-TCP computes alpha again only when the window
- * has grown, which is by one segment per ACK at most. The first congestion after a
- * reset always halves, and so does every one on a path of 10 ms or less. The time
- * counts from the end of recovery. At each congestion, the excess of the largest RTT
- * over the smallest falls by 5 %. A sample that exceeds it by over 20 ms counts as an
- * outlier. No throughput is sampled while alpha is above the window.
+ * has grown, which is by one segment per ACK at most. The first congestion of a
+ * connection halves the window. So does the one that follows a change of B, and every
+ * one on a path of 10 ms or less. The time D counts from the end of recovery. At each
+ * congestion, the excess of the largest RTT over the smallest is reduced by 5 %. A
+ * sample that exceeds the largest RTT by more than 20 ms counts as an outlier. No
+ * throughput is sampled while alpha is above the window.
  *
  * Unlike Linux: f does not wrap after 131 s without congestion.
  *
- * Interpretation: the papers make growth per second the same at any RTT by max(f
- * T_min, 1). Its factor has the unit of a time. As in Linux, T_min counts in 100 ms,
- * within 1/10 and 2 (rtt_scaling). On a path of 100 ms, f is as printed.
+ * Interpretation: the papers replace f by max(f T_min, 1), where T_min is the smallest
+ * RTT. Growth per second is then the same at any RTT. However, f becomes a time. As in
+ * Linux, T_min counts in units of 100 ms, and is limited to 1/10 to 2 of them
+ * (rtt_scaling). On a path of 100 ms, f is as printed.
  */
 #include "cc.h"
 
@@ -78,7 +82,7 @@
 #define HTCP_ADAPTIVE_RTT_JIFFIES (CC_HZ / 100)
 /* A sample that exceeds the largest RTT by more is taken for an outlier. */
 #define HTCP_OUTLIER_JIFFIES (CC_HZ / 50)
-/* RTT scaling in 1/8: the RTT of reference, and the limits of its inverse. */
+/* RTT scaling in 1/8: the reference RTT, and the limits of the inverse scale. */
 #define HTCP_REFERENCE_EIGHTHS (8 * CC_HZ / 10)
 #define HTCP_SCALE_MIN 4u
 #define HTCP_SCALE_MAX 80u
@@ -92,7 +96,7 @@ struct htcp_state {
 	u32 kept;
 	u32 acked;	     /* segments of the last ACK that came in state Open */
 	u32 rtt_min;	     /* jiffies; 0: none */
-	u32 rtt_max;	     /* jiffies, since a while */
+	u32 rtt_max;	     /* jiffies; its excess decays */
 	u32 last_congestion; /* jiffies */
 	u32 rate;	     /* smoothed, segments per second */
 	u32 rate_max;	     /* since the last congestion */

@@ -3,13 +3,14 @@
  * TCP-Illinois: loss decides when to cut the window, delay by how much and how fast it
  * grows.
  *
- * Per round trip the window grows by alpha segments, and congestion takes beta of it:
+ * Per round trip the window grows by alpha segments, and congestion reduces it by the
+ * share beta:
  *
  *     cwnd = cwnd + alpha
  *     cwnd = cwnd (1 - beta)
  *
- * Both follow the queueing delay d, the mean RTT of the last round trip less the
- * smallest RTT ever. It is relative to d_max, the largest RTT ever less the smallest:
+ * Both depend on the queueing delay d, the mean RTT of the last round trip minus the
+ * smallest RTT ever. Its scale is d_max, the largest RTT ever minus the smallest:
  *
  *     alpha = alpha_max                               if d <= d1
  *     alpha = e alpha_max / (e + (d - d1) (alpha_max - alpha_min) / alpha_min)
@@ -18,16 +19,17 @@
  *     beta  = beta_min + (beta_max - beta_min) (d - d2) / (d3 - d2)
  *
  * Here e = d_max - d1, and d1, d2 and d3 are shares of d_max: 1/100, 1/10 and 8/10. So
- * alpha falls from alpha_max with an empty queue to alpha_min with a full one. After a
- * delay above d1, alpha_max returns after theta round trips below it. A window below
- * win_thresh is that of standard TCP.
+ * alpha falls from alpha_max with an empty queue to alpha_min with a full one. Once d
+ * was above d1, alpha is alpha_max again only after theta round trips with d below d1.
+ * Below win_thresh, Illinois is standard TCP.
  *
  * As in Linux: alpha counts in 1/128, beta in 1/64, delays in whole microseconds.
- * Illinois counts acknowledged segments, also where the stack counts ACKs. It drops
- * the earnings of a window beyond whole segments. After a timeout it is standard TCP
- * until the next round trip. The theta round trips need not follow one another, as
- * they must in the paper: one above d1 does not restart the count. The smallest and
- * the largest RTT are never forgotten. An RTT beyond rtt_limit counts as rtt_limit.
+ * Illinois counts acknowledged segments, also where the stack counts ACKs. When the
+ * window grows, it does not keep fractions of a segment for later. After a timeout it
+ * is standard TCP until the next round trip. The theta round trips need not be
+ * consecutive: a round trip above d1 does not restart the count. In the paper they
+ * must be. The smallest and the largest RTT are never forgotten. An RTT beyond
+ * rtt_limit counts as rtt_limit.
  *
  * Unlike Linux: one ACK at most doubles the window. The samples of a round trip are
  * counted beyond 65,535.
@@ -89,7 +91,7 @@ struct illinois_state {
 	u32 beta;	/* 1 / 64 */
 	u32 acked;	/* segments of the last ACK */
 	u32 was_above;	/* the delay has been above d1 since alpha was alpha_max */
-	u32 low_rounds; /* round trips since then below it */
+	u32 low_rounds; /* round trips below d1 since then */
 };
 
 static void illinois_begin_round(struct illinois_state *illinois,
@@ -119,7 +121,7 @@ static u32 illinois_ssthresh(const struct illinois_params *params,
 	return cc_max(conn->cwnd_segs - cut, CC_CWND_MIN);
 }
 
-/* Delays in microseconds: that of the round trip, and the largest. */
+/* Take the queueing delay of the round trip, and the largest one, in microseconds. */
 static u32 illinois_alpha(const struct illinois_params *params,
 			  struct illinois_state *illinois, u32 delay, u32 delay_max)
 {

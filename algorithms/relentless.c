@@ -1,46 +1,48 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Relentless: the window falls by the lost segments, one for one.
+ * Relentless: each lost segment reduces the window by one.
  *
- * Growth is that of standard TCP. A recovery that sent n segments again ends with
+ * Growth is that of standard TCP. A recovery that retransmitted n segments ends with
  *
  *     cwnd = ssthresh = cwnd before - n
  *
- * Per round trip one segment is gained and w p are lost. The window w therefore
- * settles where a segment is lost in each round trip:
+ * In each round trip the window w gains one segment, and w p segments are lost. It
+ * therefore settles where one segment is lost in each round trip:
  *
  *     w = 1 / p
  *
- * Others that share a queue with such flows get the rest. The author therefore demands
- * fair queueing in the network. After a timeout, slow start leads back to the former
- * window.
+ * Other flows in the same queue get what Relentless flows leave. The author therefore
+ * demands fair queueing in the network. After a timeout, slow start leads back to the
+ * former window.
  *
  * As in Mathis's module for Linux: the algorithm counts retransmissions since the last
  * growth, those of a tail loss probe included. There is no growth in recovery. At w =
- * 1 / p recoveries follow each other, so the window reaches less. With losses at even
- * distances, each of which costs a round trip of recovery, w = 1 / (2 p).
+ * 1 / p recoveries follow each other, so the window stays below that. If losses come
+ * at regular intervals and each costs a round trip of recovery, w = 1 / (2 p).
  *
- * Unlike the module, the end of recovery also sets cwnd. The stack of its time left
- * the window below ssthresh, and slow start raised it from there. Today's stack ends
- * recovery with the ssthresh from before the losses, so the window would never shrink.
+ * Unlike the module, the end of recovery also sets cwnd. The stack of the module's
+ * time left the window below ssthresh, and slow start then raised it to ssthresh.
+ * Today's stack ends recovery with the ssthresh from before the losses, so the window
+ * would never shrink.
  *
- * Interpretation: before it grows, the module raises the window to the data in flight.
- * It thereby undoes a reduction by the stack of its time. Today's stack reduces
- * nothing. After a recovery, the data in flight beyond the window was given up and has
- * yet to leave the network. With the raise, the window would keep most of it, and a
- * full queue would lose dozens of segments in each round trip. So raise_to_flight is
- * off. There is a cost at the end of a slow start that lost half of a window. Recovery
- * loses as much again, because the window is still the former one there. Without the
- * raise, the window pays for all of that.
+ * Interpretation: before growth, the module raises the window to the data in flight.
+ * This undoes a reduction by the stack of its time. Today's stack makes no such
+ * reduction. After a recovery, more is in flight than the reduced window allows, and
+ * the excess has yet to leave the network. If the window were raised, it would regain
+ * most of what it gave up, and a full queue would lose dozens of segments in each
+ * round trip. So raise_to_flight is off. This has a cost if half of a window is lost
+ * at the end of slow start. During recovery the window still has its former size, so
+ * as much is lost again. Without the raise, the window falls by both losses.
  *
- * Interpretation: with grow_in_recovery, the data that recovery delivered earns the
- * growth that recovery delayed, because the law is stated without recoveries. It is
+ * Interpretation: the law does not mention recoveries. With grow_in_recovery, segments
+ * delivered in a recovery therefore count towards growth when it ends. The switch is
  * off, as in the module.
  *
- * Interpretation: a congestion mark (ECN) costs mark_cost segments for each reduction
- * without a retransmission. RFC 3168 treats a mark as a loss, and a lost segment costs
- * one. The module ignored marks. A later one of the same author counts 1/16 segment
- * for each marked one.
+ * Interpretation: a reduction because of congestion marks (ECN), without a
+ * retransmission, lowers the window by mark_cost segments. The default is 1, because
+ * RFC 3168 treats a mark as a loss, and each lost segment costs one. The module
+ * ignored marks. A later module of the same author subtracts 1/16 segment for each
+ * marked segment.
  */
 #include "cc.h"
 
@@ -66,7 +68,7 @@
 CC_PARAMS(relentless);
 
 struct relentless_state {
-	u64 delivered_segs; /* as of the last growth, as is what follows */
+	u64 delivered_segs; /* all fields but the last: as of the last growth */
 	u32 cwnd_segs;	    /* 0: none yet */
 	u32 resent_segs;
 	u32 given_up_segs; /* by the last reduction */

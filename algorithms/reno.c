@@ -7,8 +7,9 @@
  *
  *     w <- w + 1 / w
  *
- * In slow start each widens it by a whole one, until ssthresh. Loss and ECN marks cut
- * it, once per window of data (equation 4), to
+ * In slow start each acknowledged segment widens the window by a whole segment, up to
+ * ssthresh. Loss and ECN marks cut the window, once per window of data (equation 4),
+ * to
  *
  *     ssthresh = max(w / 2, 2)
  *
@@ -16,15 +17,15 @@
  *
  *     w = sqrt(3 / (2 p))
  *
- * With ABE (RFC 8511, the preset `abe`) a cut keeps a larger part b of the window where
- * congestion marks are its only cause: 0.8 rather than 0.5. Marked with probability p,
- * the mean window then is about
+ * With ABE (RFC 8511, the preset `abe`) a cut keeps a larger part b of the window
+ * where congestion marks are its only cause: 0.8 rather than 0.5. If segments are
+ * marked with probability p, the mean window then is about
  *
  *     w = sqrt((1 + b) / (2 (1 - b) p))
  *
- * As in Linux: windows are whole. Acknowledged segments add up until they earn one.
- * The stack decides what to count. It counts acknowledged segments (RFC 3465, Linux
- * since 4.0) or ACKs (until 3.18). Delayed ACKs halve the number of ACKs, and so the
+ * As in Linux: windows are whole numbers. Acknowledged segments add up until they earn
+ * a segment of window. The stack decides whether acknowledged segments count (RFC
+ * 3465, Linux since 4.0) or ACKs (until 3.18). If ACKs count, delayed ACKs halve the
  * growth.
  */
 #include "cc.h"

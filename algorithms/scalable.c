@@ -16,13 +16,14 @@
  *
  * for a loss probability p. Flows that lose together keep the ratio of their windows:
  * nothing makes them equal. Below low_window growth is that of standard TCP. Below
- * halve_below the cut is, too (Kelly's mode switch, as used by Li et al.). Above, one
- * segment in 100 is earned even where standard TCP would earn more.
+ * halve_below the cut is, too (Kelly's mode switch, as used by Li et al.). Above
+ * low_window, 100 acknowledged segments earn one, even where they would earn more in
+ * standard TCP.
  *
- * As in Linux: from low_window = 100 segments on it is scalable. It cuts by 1/8 at any
- * window, so halve_below is 0. Until 4.14 Linux counted ACKs, from 50 segments on, and
- * 50 ACKs earned a segment (count_acks). That is the same with delayed ACKs, and twice
- * as much without.
+ * As in Linux: growth is scalable from low_window = 100 segments on. The cut is 1/8 at
+ * any window, so halve_below is 0. Until 4.14, Linux counted ACKs (count_acks). From
+ * 50 segments on, 50 ACKs earned a segment. With delayed ACKs this growth is the same,
+ * and without them it is twice as fast.
  */
 #include "cc.h"
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * Veno: standard TCP that asks the queue whether a loss is one of congestion.
+ * Veno: standard TCP that infers from the queue whether congestion caused a loss.
  *
  * Veno estimates its backlog as Vegas does, from the smallest RTT of the path:
  *
  *     n = cwnd - cwnd base_rtt / rtt
  *
- * Below beta segments Veno takes the path for uncongested. The window grows as that of
- * standard TCP. Veno takes a loss for one of transmission, after which 4/5 of the
- * window remain. From beta on the window grows by a segment only in every second
- * window of ACKs, and a loss halves it.
+ * If n is below beta segments, Veno assumes that the path is not congested. The window
+ * then grows as that of standard TCP. A loss counts as a transmission error, and
+ * leaves 4/5 of the window. From beta on, the window grows by a segment only in every
+ * second window of ACKs, and a loss halves it.
  *
  * As in Linux: n counts in half segments, rounded up. Veno is standard TCP until it
  * has sampled three RTTs, and wherever the connection is not in the state Open. It
  * forgets the RTT of the path when the connection was idle. The cut after a timeout
- * follows n, too. The first congested window of ACKs earns a segment at once. An ACK
- * without an RTT sample, such as that which ends a recovery, counts as one of a
+ * depends on n, too. The first congested window of ACKs earns a segment at once. An
+ * ACK without an RTT sample, such as that which ends a recovery, counts as one of a
  * congested path. A loss before the next sample then halves the window.
  *
  * Unlike Linux: the number of samples does not begin again after 65,536 of them.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * YeAH: Scalable TCP while the queue is short, standard TCP that empties it while it
- * is long.
+ * YeAH: Scalable TCP while the queue is short; while it is long, standard TCP that
+ * empties it.
  *
  * Once per round trip YeAH estimates its backlog and the queueing delay from the
  * smallest RTT of the round trip and the smallest ever:
@@ -9,24 +9,25 @@
  *     delay = rtt - base_rtt
  *     queue = cwnd delay / rtt
  *
- * With a queue up to queue_max and a delay up to base_rtt / phy it is in fast mode,
+ * With a queue up to queue_max and a delay up to base_rtt / phy, YeAH is in fast mode
  * and grows as Scalable TCP. Otherwise it is in slow mode and grows as standard TCP.
- * With a queue beyond queue_max it also gives the queue up, before there is loss:
+ * If the queue is beyond queue_max, YeAH also empties it, before there is loss:
  *
  *     cwnd = cwnd - min(queue / gamma, cwnd / 2^epsilon)
  *
- * The window never falls below reno_count, the window of standard TCP. This count
- * begins at half the window with slow mode, and grows by a segment per round trip of
- * it. Loss halves it. After zeta round trips of fast mode it is forgotten.
+ * This never lowers the window below reno_count, an estimate of the window of standard
+ * TCP. Slow mode sets reno_count to half the window, unless it has a value. Each
+ * further round trip of slow mode adds a segment. Loss halves reno_count. After zeta
+ * round trips of fast mode it is reset.
  *
- * A loss takes the queue that was last seen, at least cwnd / 2^delta and at most half
- * the window. After rho round trips of slow mode in a row it takes half the window,
- * because YeAH then takes the others for greedy.
+ * A loss reduces the window by the queue that was last estimated, but by at least cwnd
+ * / 2^delta and at most half the window. After rho round trips of slow mode in a row,
+ * a loss halves the window, because YeAH then assumes that the other flows are greedy.
  *
- * As in Linux: slow start is that of the stack, but YeAH gives the queue up in it,
- * too, which ends it. A round trip with less than three samples of the RTT is not
- * judged. Others are judged in all states. YeAH forgets the RTT of the path when the
- * connection was idle.
+ * As in Linux: slow start is that of the stack, but YeAH also empties the queue during
+ * slow start, which ends it. A round trip with fewer than three samples of the RTT is
+ * not evaluated. Others are evaluated in all states. YeAH forgets the RTT of the path
+ * when the connection was idle.
  */
 #include "cc_watch.h"
 
