@@ -14,9 +14,9 @@
  * randomness are fields of cc_conn. The hooks, and the moments of their calls, are those
  * of Linux's tcp_congestion_ops.
  *
- * The kernel's verifier follows all paths of a hook, a million instructions at most. It
- * must see that loops end and that indices stay within tables. cc_index and CC_APART
- * help.
+ * The kernel's verifier follows all paths of a hook, through at most a million
+ * instructions. It must see that loops end and that indices stay within tables. cc_index
+ * and CC_APART help with that.
  */
 #ifndef DUMBBELL_CC_H
 #define DUMBBELL_CC_H
@@ -98,7 +98,7 @@ struct cc_conn {
 	CC_VIEW u64 now_us;
 	CC_VIEW u64 delivered_segs;    /* acknowledged or SACKed since it began */
 	CC_VIEW u64 delivered_ce_segs; /* segments whose ACK carried ECN-Echo */
-	CC_VIEW u64 lost_segs;	       /* segments marked lost, each as often as it was */
+	CC_VIEW u64 lost_segs;	       /* marked lost, each as often as it was marked */
 	CC_VIEW u32 resent_segs;       /* retransmissions */
 	CC_VIEW u32 in_flight_segs;
 	CC_VIEW u32 srtt_us;	/* CC_NO_RTT until the first sample */
@@ -128,9 +128,9 @@ struct cc_conn {
 struct cc_ack_sample {
 	u32 pkts_acked; /* segments acknowledged cumulatively, SACKed before or not */
 	/*
-	 * RTT of the segment sent last, of those that it newly acknowledges or SACKs and
-	 * that were never retransmitted. If all were retransmitted, the RTT of
-	 * timestamps, in whole milliseconds; -1: none.
+	 * RTT of the latest sent segment among those that this ACK newly acknowledges or
+	 * SACKs and that were never retransmitted. If all were retransmitted, the RTT
+	 * from timestamps, in whole milliseconds; -1: none.
 	 */
 	s32 rtt_us;
 	/*
@@ -150,7 +150,7 @@ struct cc_rate_sample {
 	u32 acked_sacked_segs;
 	u32 prior_in_flight_segs;
 	u8 is_app_limited;
-	u8 is_ack_delayed; /* of one segment below full size, which a receiver may keep */
+	u8 is_ack_delayed; /* for one segment below full size: a receiver may delay it */
 	u8 reserved[2];
 };
 
@@ -193,7 +193,7 @@ static inline u32 cc_clamp(u32 value, u32 low, u32 high)
 }
 
 /*
- * An index into a table of `count` entries; the last one replaces all beyond. BPF's
+ * An index into a table of `count` entries; larger ones become the last one. BPF's
  * verifier must see the bound, hence 64 bits and one register.
  */
 static inline u64 cc_index(u64 index, u32 count)
@@ -243,7 +243,7 @@ static inline u32 cc_now_ms(const struct cc_conn *conn)
 	return (u32)(conn->now_us / CC_USEC_PER_MSEC);
 }
 
-/* A duration in whole jiffies, rounded up as in Linux: none but 0 us is 0. */
+/* A duration in whole jiffies, rounded up as in Linux: only 0 us is 0. */
 static inline u32 cc_us_to_jiffies(u32 us)
 {
 	u32 tick_us = CC_USEC_PER_SEC / CC_HZ;
@@ -252,8 +252,8 @@ static inline u32 cc_us_to_jiffies(u32 us)
 }
 
 /*
- * A function that BPF's verifier checks separately. Then it need not follow the callers
- * for each of its results.
+ * A function that BPF's verifier checks separately. The verifier then need not follow its
+ * callers for each possible result.
  */
 #ifdef __bpf__
 #define CC_APART __attribute__((noinline))
@@ -261,7 +261,7 @@ static inline u32 cc_us_to_jiffies(u32 us)
 #define CC_APART static inline
 #endif
 
-/* Cube root, rounded down; bit by bit, the root of 2^64 having 22 bits. */
+/* Cube root, rounded down, computed bit by bit. The root of 2^64 has 22 bits. */
 CC_APART u32 cc_cube_root(u64 value)
 {
 	u64 root = 0;
@@ -358,8 +358,9 @@ static inline void cc_additive_increase(struct cc_conn *conn, u32 per, u32 acked
 }
 
 /*
- * Begin with an ACK that may raise the window: do nothing unless growth is earned, then
- * slow start. Return true if congestion avoidance follows, with the rest of *acked.
+ * Begin with an ACK that may raise the window: if growth is earned, do slow start. Return
+ * true if congestion avoidance follows, and leave in *acked the segments that remain for
+ * it.
  */
 static inline u8 cc_reaches_avoidance(struct cc_conn *conn, u32 *acked)
 {
@@ -396,7 +397,7 @@ static inline void cc_set_window(struct cc_conn *conn, u32 segs)
 /*
  * Count ACKs for more than one segment, up to CC_DELAYED_MAX. An ACK for one segment
  * looks delayed if others are for more (Hayes 2010), and reduces the count. Return the
- * new count: the ACK looked delayed if it is smaller than before.
+ * new count. If it is smaller than before, the ACK looks delayed.
  */
 #define CC_DELAYED_MAX 5
 

@@ -5,7 +5,7 @@
  * the kernel's adapters as BPF.
  *
  *   standard  RFC 5681: a segment for each one acknowledged
- *   limited   RFC 3742: from a window on, half of that window per round trip at most
+ *   limited   RFC 3742: beyond a given window, half of that per round trip at most
  *   hystart   Ha and Rhee 2011, as in Linux (cc_hystart.h)
  *   hystart++ RFC 9406
  *   search    draft-chung-ccwg-search-09
@@ -36,7 +36,7 @@ struct cc_start_params {
 	u32 saved_rtt_us; /* saved_rtt */
 };
 
-/* The smallest RTT of the path stays with HyStart. */
+/* HyStart, and the smallest RTT of the path for it. */
 struct cc_start_hystart {
 	struct cc_hystart rounds;
 	u32 rtt_min_us; /* 0: none */
@@ -52,7 +52,7 @@ struct cc_hystart_pp {
 	u8 rounds; /* of conservative slow start */
 };
 
-/* Bins of a window (W), and those that look back further if the RTT rises. */
+/* Bins of a window (W), and further bins to look back if the RTT rises. */
 #define CC_SEARCH_WINDOW_BINS 10u
 #define CC_SEARCH_EXTRA_BINS 15u
 #define CC_SEARCH_ACKED_BINS (CC_SEARCH_WINDOW_BINS + 1)
@@ -102,7 +102,7 @@ struct cc_start {
 #define CC_START_BYTES 184
 _Static_assert(sizeof(struct cc_start) <= CC_START_BYTES, "not what stacks keep");
 
-/* One of `divisor` acknowledged segments. The next ACK gets the rest. */
+/* Acknowledged segments divided by `divisor`. The remainder counts at the next ACK. */
 static inline u32 cc_start_part(struct cc_start *start, u32 acked, u32 divisor)
 {
 	u32 segs = cc_saturate((u64)start->carry + acked);
@@ -176,7 +176,7 @@ static inline u8 cc_hystart_pp_end_round(struct cc_hystart_pp *pp,
 	return pp->rounds >= CC_HYSTART_PP_ROUNDS;
 }
 
-/* Slow down if the RTT has risen. Stop that if it falls again. */
+/* Slow down if the RTT has risen. Return to full growth if the RTT falls again. */
 static inline void cc_hystart_pp_judge(struct cc_start *start)
 {
 	struct cc_hystart_pp *pp = &start->pp;
@@ -197,7 +197,7 @@ static inline void cc_hystart_pp_judge(struct cc_start *start)
 	}
 }
 
-/* RFC 9406, section 4.2, once the window grew. */
+/* RFC 9406, section 4.2, after the window has grown. */
 static inline void cc_hystart_pp_ack(struct cc_start *start, struct cc_conn *conn,
 				     u32 rtt_us)
 {
@@ -218,8 +218,8 @@ static inline void cc_hystart_pp_ack(struct cc_start *start, struct cc_conn *con
 
 /*
  * SEARCH. A window of WINDOW_SIZE_FACTOR = 3.5 initial RTTs has W = 10 bins. THRESH is 26
- * % of the data sent in the window one RTT ago. Slow start ends when at least that much
- * is not delivered in the current window.
+ * % of the data that was sent in the window one RTT ago. Slow start ends when the current
+ * window delivers less than that data by at least THRESH.
  */
 #define CC_SEARCH_BIN_RTT_PERCENT 35u
 #define CC_SEARCH_THRESHOLD_PERCENT 26u
@@ -278,7 +278,7 @@ static inline u8 cc_search_end_bins(struct cc_search *search, const struct cc_co
 	return 1;
 }
 
-/* Segments sent in the window that ended an RTT ago. Between two bins both count. */
+/* Segments sent in the window that ended an RTT ago, interpolated between two bins. */
 static inline u64 cc_search_sent(const struct cc_search *search, u32 end, u32 fraction_us)
 {
 	u32 begin = end - CC_SEARCH_WINDOW_BINS;
@@ -447,7 +447,7 @@ static inline u32 cc_resume_cut(struct cc_start *start, const struct cc_conn *co
 	return cc_max(cc_min(ssthresh, half), CC_CWND_MIN);
 }
 
-/* The first ACK. All memory was zero before. */
+/* Begin at the first ACK. All memory was zero before. */
 static inline void cc_start_begin(const struct cc_start_params *params,
 				  struct cc_start *start, const struct cc_conn *conn)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * cc_watch.h - the RTTs of Vegas, for algorithms that estimate their backlog from them.
- * They are the smallest ever, taken for that of the empty path, and the smallest of a
- * round trip.
+ * cc_watch.h - the two RTTs from which the family of Vegas estimates its backlog. One is
+ * the smallest RTT ever, which is assumed to be that of the empty path. The other is the
+ * smallest RTT of a round trip.
  */
 #ifndef DUMBBELL_CC_WATCH_H
 #define DUMBBELL_CC_WATCH_H
@@ -81,7 +81,7 @@ static inline u32 cc_watch_base_us(const struct cc_watch *watch)
 	return watch->base_us == CC_NO_RTT ? 0 : watch->base_us;
 }
 
-/* Segments of a window that wait in queues at an RTT. */
+/* Segments of a window that wait in queues while the RTT is `rtt_us`. */
 static inline u32 cc_backlog(u32 segs, u32 base_us, u32 rtt_us)
 {
 	return rtt_us > base_us ? cc_scale(segs, rtt_us - base_us, rtt_us) : 0;

@@ -2,8 +2,8 @@
 /*
  * FAST TCP: keep alpha own segments in the queues of the path.
  *
- * FAST takes the smallest RTT ever seen for the path's own. The rest of the average
- * RTT is queueing. Every other round trip the window moves to
+ * FAST assumes that the smallest RTT ever seen is that of the empty path. The rest of
+ * the average RTT is queueing delay. Every second round trip the window w changes to
  *
  *     w <- min(2 w, (1 - gamma) w + gamma (rtt_base / rtt_average w + alpha))
  *
@@ -11,17 +11,19 @@
  *
  *     w (1 - rtt_base / rtt_average) = alpha
  *
- * N flows therefore need a queue of N alpha. The throughput chooses alpha among three
- * levels. Loss halves the window. A flow that starts next to others takes their queue
- * for a part of the path, and so takes more than its share.
+ * N flows therefore need a queue of N alpha. There are three levels of alpha, and the
+ * throughput decides which one applies. Loss halves the window. A flow that starts
+ * later than others mistakes their queueing delay for a part of the path's RTT, and so
+ * gets more than its share.
  *
  * Li, Leith and Shorten 2007 print the law and the levels (section V-E, Table II). The
  * Linux patch that they used is lost, so the following is our interpretation of the
  * texts.
  *
- * Interpretation: m0u to m2l are thresholds with hysteresis, in kB/s of payload. The
- * level rises from 0 above m0u and returns below m1l, and likewise for m1u and m2l.
- * The throughput is the data delivered between two updates of the window.
+ * Interpretation: m0u to m2l are thresholds with hysteresis, in kB/s of payload. Level
+ * 0 becomes 1 above m0u, and 1 becomes 0 again below m1l. In the same way, m1u and m2l
+ * are the thresholds between levels 1 and 2. The throughput is measured between two
+ * updates of the window.
  *
  * Interpretation: gamma = 50 is a percentage, the 0.5 of Jin et al. 2004.
  *
@@ -31,20 +33,21 @@
  * where a is mi_gain. "No queueing delay" means less than mi_threshold, 0.75 ms as in
  * ns-2's FAST.
  *
- * Interpretation: the average RTT moves by min(3 / w, 1 / 4) of each sample's distance
- * from it (Jin et al. 2004).
+ * Interpretation: with each sample, the average RTT moves by min(3 / w, 1 / 4) of its
+ * distance from the sample (Jin et al. 2004).
  *
  * Interpretation: slow start is that of the stack, up to ssthresh or the first loss,
  * without pacing, because their algorithms shared one stack. With slow_start_exit it
  * also ends when there is queueing. Without pacing, slow start fills a short queue
- * early and loses less. Because it lasts longer, it lets a new flow have its share at
- * once.
+ * early and loses less. Without slow_start_exit it lasts longer, so that a new flow
+ * has its share at once.
  *
  * Interpretation: the window is frozen for update_rtts - 1 round trips. The data
- * measured at an update was thus sent under the window that is updated.
+ * measured at an update was thus sent with the window that the update changes.
  *
- * Interpretation: the whole step is taken at once. Pacing at 1.2 times the window per
- * smoothed RTT, Linux's margin, spreads it.
+ * Interpretation: an update changes the window in one step. Pacing at 1.2 times the
+ * window per smoothed RTT, Linux's margin, spreads the segments that the step
+ * releases.
  */
 #include "cc.h"
 

@@ -1,46 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * HSTCP-LP: HighSpeed TCP that yields as soon as the queue on the way there grows.
+ * HSTCP-LP: HighSpeed TCP that yields as soon as the queue on the forward path grows.
  *
- * The window w grows by a(w) segments per round trip, and a loss takes b(w) of it, as
- * in HighSpeed TCP (RFC 3649). It also has the early indications of TCP-LP. Timestamps
- * give the one-way time d of each ACK: the receiver's clock less the sender's clock
- * that it echoes. The sender keeps an average of d,
+ * The window w grows by a(w) segments per round trip, and a loss reduces it by the
+ * share b(w), as in HighSpeed TCP (RFC 3649). HSTCP-LP also has the early indications
+ * of TCP-LP. The timestamps in an ACK give the one-way time d of the data: the
+ * receiver's timestamp minus the sender's timestamp that the ACK echoes. The sender
+ * keeps an average of d,
  *
  *     average = 7/8 average + 1/8 d
  *
- * and congestion is near as soon as
+ * and assumes that congestion is near as soon as
  *
  *     average > d_min + threshold (d_max - d_min)
  *
- * Then the flow gives up b(w) of the window. If that already happened within the last
- * inference RTTs, the window falls to one segment. During those RTTs it does not grow.
+ * This is an indication, and it reduces the window by the share b(w). During the next
+ * inference RTTs the window does not grow, and another indication reduces it to one
+ * segment.
  *
  * Interpretation: Linux has no such algorithm, and we did not find the paper's own
- * code. The part from TCP-LP is the paper's, adapted to real clocks; Linux's TCP-LP
+ * code. The part from TCP-LP follows the paper, adapted to real clocks; Linux's TCP-LP
  * (lp) has other rules. The maximum d_max is the second largest time, so that a single
  * outlier does not count. An early indication does not change ssthresh. Slow start
  * therefore leads back to the former window, unless a loss has set ssthresh (parameter
- * cut_ssthresh). After an indication d_min is the average, and d_max is half the
- * smoothed RTT more (parameter restart_range). The paper keeps both for good, and so
- * never adapts to a longer path or to a queue that others keep filled.
+ * cut_ssthresh). After an indication, d_min becomes the average, and d_max becomes the
+ * average plus half the smoothed RTT (parameter restart_range). The paper never resets
+ * them. It therefore never adapts to a longer path, or to a queue that others keep
+ * filled.
  *
- * Interpretation: the offset of the two clocks is unknown, and on Linux random, so
- * only differences of times count. Both clocks have ticks of a millisecond, so times
- * of one path differ by a tick. The threshold is therefore at least `margin` ticks
- * beyond d_min, and a time equal to the threshold is no indication.
+ * Interpretation: the offset between the two clocks is unknown, and on Linux it is
+ * random, so only differences of times count. Both clocks have ticks of a millisecond,
+ * so times of one path differ by a tick. The threshold is therefore at least `margin`
+ * ticks beyond d_min, and a time equal to the threshold is no indication.
  *
- * Interpretation: the receiver's wait for a second segment is no sign of a queue
- * (skip_delayed). While the window is odd and small, the wait would be part of the
- * times of all ACKs. One indication would follow the other, and the window would stay
- * at a segment or two for good. The echoed timestamp is that of the first segment
- * acknowledged. The smoothed RTT has just moved by 1/8 of the distance to the RTT of
- * this segment, so that
+ * Interpretation: a receiver may delay an ACK until a second segment arrives. This
+ * wait is no sign of a queue, so it does not count (skip_delayed). While the window is
+ * odd and small, the times of all ACKs would contain it. One indication would follow
+ * another, and the window would stay at a segment or two for good. An ACK echoes the
+ * timestamp of the first segment that it acknowledges. The RTT of this segment has
+ * just moved the smoothed RTT by 1/8 of its distance. The wait to subtract is
+ * therefore
  *
  *     wait = srtt before + 8 (srtt - srtt before) - RTT of the last segment acknowledged
- * is the wait, which is subtracted. An ACK for one segment may have waited for the
- * receiver's timer. Its time does not count if nothing else is in flight, or if other
- * ACKs are for more.
+ * An ACK for one segment may have waited for the receiver's timer. Its time does not
+ * count if nothing else is in flight, or if other ACKs are for more segments.
  */
 #include "cc_highspeed.h"
 
@@ -84,7 +87,7 @@ struct hstcplp_state {
 	s64 average; /* 1/8 ticks */
 	s64 min;
 	s64 max;
-	s64 largest; /* max is the largest below */
+	s64 largest; /* max is the second largest */
 	u64 indicated_us;
 	u64 inference_us;
 	u32 first_ticks;
@@ -150,7 +153,7 @@ static void hstcplp_add_time(struct hstcplp_state *hstcplp, u32 ticks)
 	hstcplp->average += time - (hstcplp->average >> HSTCPLP_AVERAGE_SHIFT);
 }
 
-/* Excess of the average over the smallest delay; and the limit of the excess; ticks. */
+/* Excess of the average over the smallest delay, ticks. The threshold limits it. */
 static s64 hstcplp_above(const struct hstcplp_state *hstcplp)
 {
 	return (hstcplp->average >> HSTCPLP_AVERAGE_SHIFT) - hstcplp->min;

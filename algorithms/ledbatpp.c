@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * LEDBAT++: use what others leave, at a queueing delay of 60 ms at most.
+ * LEDBAT++: use the capacity that others leave, at a queueing delay of 60 ms at most.
  *
  * LEDBAT++ is for transfers that nobody waits for. The queueing delay is the smallest
- * of the last four RTTs less the smallest RTT of the last ten minutes. Per round trip
+ * of the last four RTTs minus the smallest RTT of the last ten minutes. Per round trip
  * the window W moves by
  *
  *     W += GAIN                                                      below the target
  *     W += max(GAIN - C W (delay / target - 1), -W / 2)              otherwise
  *     GAIN = 1 / min(16, ceil(2 target / smallest RTT))
  *
- * It is thus slower than standard TCP, especially on short paths. It yields by more
- * where the delay is further beyond the target. Loss halves the window. Slow start
- * grows by GAIN for each segment, too. The first one also ends at 3/4 of the target.
+ * It thus grows more slowly than standard TCP, especially on short paths. The further
+ * the delay is beyond the target, the more it yields. Loss halves the window. In slow
+ * start each acknowledged segment adds GAIN. The first slow start also ends when the
+ * delay reaches 3/4 of the target.
  *
- * Flows that come later would take the queue of the earlier ones for the path's own
- * delay. Slowdowns therefore drain the queue of LEDBAT++ flows, so that all see the
- * path. Two round trips after the first slow start the window falls to two segments
- * for two round trips. Then it returns in slow start to its former size. The next
- * slowdown is 9 times as far away as the last one was long, so that slowdowns cost a
- * tenth at most.
+ * Flows that start later would mistake the queueing delay of earlier ones for a part
+ * of the path's RTT. Slowdowns therefore drain the queue of LEDBAT++ flows, so that
+ * all flows measure the RTT of the empty path. Two round trips after the first slow
+ * start the window falls to two segments for two round trips. Then it returns in slow
+ * start to its former size. The next slowdown begins after 9 times the duration of the
+ * last one, so that slowdowns take a tenth of the time at most.
  *
- * Interpretation: growth is spread over the ACKs of a round trip, GAIN acknowledged /
- * W for each while the delay is below the target. The decrease happens once, at its
- * end. In the draft all is per round trip. An ACK that takes part in growth must find
- * the window in use.
+ * Interpretation: while the delay is below the target, growth is spread over the ACKs
+ * of a round trip. Each ACK adds GAIN times the acknowledged segments, divided by W. A
+ * decrease happens once, at the end of a round trip. The draft states both per round
+ * trip. An ACK adds to growth only if the window limits sending.
  *
- * Interpretation: the second clause replaces the first at the target. GAIN in it is
- * the growth that the round trip would have had.
+ * Interpretation: from the target on, the second line of the law replaces the first
+ * one. Its GAIN is the growth that the round trip would have had.
  *
- * Interpretation: a slowdown's length counts from the fall to when the window is back
- * at ssthresh, or a loss has ended its return. A slowdown that is due during recovery
+ * Interpretation: a slowdown lasts from the fall of the window until it is back at
+ * ssthresh, or until a loss ends its return. A slowdown that is due during recovery
  * waits for the end of recovery.
  */
 #include "cc.h"

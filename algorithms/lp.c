@@ -1,38 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * TCP-LP: a low-priority TCP that yields as soon as the queue on the way there grows.
+ * TCP-LP: a low-priority TCP that yields as soon as the queue on the forward path
+ * grows.
  *
- * Timestamps give the one-way time d of each ACK: the receiver's clock less the
- * sender's clock that it echoes. The sender keeps an average of d,
+ * The timestamps in an ACK give the one-way time d of the data: the receiver's
+ * timestamp minus the sender's timestamp that the ACK echoes. The sender keeps an
+ * average of d,
  *
  *     average = 7/8 average + 1/8 d
  *
- * and congestion is near unless
+ * and assumes that congestion is near unless
  *
  *     average < d_min + threshold (d_max - d_min)
  *
- * Then the window is halved. If that already happened within the last inference RTTs,
- * it falls to one segment. During those RTTs the window does not grow. Otherwise it
- * grows as that of standard TCP, and a loss halves it.
+ * This is an indication, and it halves the window. During the next inference RTTs the
+ * window does not grow, and another indication reduces it to one segment. Otherwise
+ * the window grows as that of standard TCP, and a loss halves it.
  *
  * As in Linux: all times are in whole milliseconds. The maximum d_max is the second
- * largest time, so that a single outlier does not count. After an indication d_min is
- * the average, and d_max is twice that; the paper keeps both for good. Equal values
- * are not below. The first time of a connection is thus an indication. Where a one-way
- * time is less than 7 ms, 15 % of it are nothing, so each is an indication. An
- * indication does not change ssthresh. Slow start therefore leads back to the former
- * window, unless a loss has set ssthresh. The RTT is that of the latest echo.
+ * largest time, so that a single outlier does not count. After an indication, d_min
+ * becomes the average, and d_max becomes twice the average; the paper never resets
+ * them. An average equal to the threshold is an indication, too. The first time of a
+ * connection therefore is one. If one-way times are below 7 ms, 15 % of them is
+ * rounded down to 0, so that each time is an indication. An indication does not change
+ * ssthresh. Slow start therefore leads back to the former window, unless a loss has
+ * set ssthresh. The RTT that counts for inference is that of the latest echo.
  *
- * As in Linux: the receiver's time is divided by the rate of its clock. This rate is
- * estimated from the ACKs, one by one, and in whole numbers. Where the estimate
- * exceeds 1000 per second, the receiver's time counts for nothing, and d is that of
- * the own clock alone. Up to 500 per second the receiver's time counts twice. After
- * such a jump, a time is an indication or the new d_max. The wait for a second segment
- * is a part of d.
+ * As in Linux: the receiver's timestamp is multiplied by 1000 / rate, rounded down,
+ * where rate is that of the receiver's clock. Each ACK changes the estimate of this
+ * rate, in whole ticks per second. If the estimate exceeds 1000, the factor is 0, so
+ * that d depends on the sender's clock alone. If it is 500 or less, the factor is 2 or
+ * more. After such a jump, a time is an indication or the new d_max. If the receiver
+ * delays an ACK until a second segment arrives, this wait is a part of d.
  *
  * Interpretation: Linux adds a random number to the clock of each connection, and so
- * to the module's d. Then d_max, twice the average, is beyond any value that a queue
- * could cause. Here, as with net.ipv4.tcp_timestamps = 2, there is no random number.
+ * to the module's d. After an indication, d_max is twice that average, which is beyond
+ * any value that a queue could cause. Here, as with net.ipv4.tcp_timestamps = 2, there
+ * is no random number.
  */
 #include "cc.h"
 
@@ -67,7 +71,7 @@ struct lp_state {
 	u32 average; /* 0: none */
 	u32 min_ms;
 	u32 max_ms;
-	u32 largest_ms; /* max_ms is the largest below; 0: none */
+	u32 largest_ms; /* max_ms is the second largest; 0: none */
 	u32 rate;	/* of the receiver's clock, ticks per second; 0: not known */
 	u32 stamp_ms;	/* of the ACK before */
 	u32 echo_ms;
@@ -144,7 +148,7 @@ static void lp_hear(struct lp_state *lp, const struct cc_conn *conn)
 		lp_add_time(lp, time_ms);
 }
 
-/* Distance from the smallest delay at which congestion begins. */
+/* Excess over the smallest delay from which on congestion is near. */
 static u32 lp_threshold(const struct lp_params *params, const struct lp_state *lp)
 {
 	return params->threshold * (lp->max_ms - lp->min_ms) / 100;

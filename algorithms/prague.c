@@ -1,43 +1,46 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0 */
 /*
- * TCP Prague: DCTCP for the Internet, at the same pace whatever the RTT.
+ * TCP Prague: DCTCP for the Internet, which grows at the same pace at any RTT.
  *
- * As in DCTCP, an average moves by F, the share of delivered segments with a
- * congestion mark. A mark cuts the window by half of the average, at most once per
- * round trip:
+ * As in DCTCP, the average alpha moves towards F, the share of delivered segments with
+ * a congestion mark. A mark cuts the window by half of alpha, at most once per round
+ * trip:
  *
  *     alpha = (1 - g) alpha + g F
  *     cwnd = cwnd (1 - alpha / 2)
  *
- * Unlike DCTCP, the window is a fraction, and growth is paced. The window also grows
- * during the reduction, by the segments without a mark. From `transition_rounds` round
- * trips on, the rules change for a flow whose RTT T is below T' = `rtt_virtual`. It
- * does per T' what others do per RTT. The averaging of alpha and the cut of the window
- * are once per T'. Each segment delivered without a mark adds
+ * Unlike DCTCP, Prague counts fractions of a segment in its window, and paces. The
+ * window also grows during a reduction, for each segment delivered without a mark.
+ * After `transition_rounds` round trips, the rules change for a flow whose RTT T is
+ * below T' = `rtt_virtual`. It then does per T' what others do per RTT. It updates
+ * alpha once per T', and cuts the window at most once per T'. Each segment delivered
+ * without a mark adds
  *
  *     (T / T')^2 / cwnd
  *
- * That is a segment per T' in each T'. Flows of different RTTs therefore gain their
- * rates equally and share a marking queue nearly evenly. Loss halves the window.
- * Pacing is at the window per smoothed RTT, and at twice that below half of ssthresh.
+ * In each T' the rate thus grows by one segment per T'. The rates of flows of
+ * different RTTs therefore grow equally, and such flows share a marking queue nearly
+ * evenly. Loss halves the window. The pacing rate is the window divided by the
+ * smoothed RTT, and twice that while the window is below half of ssthresh.
  *
  * Interpretation: L4S gives Prague a separate codepoint, ECT(1), and a queue next to
- * the classic one (DualPI2). A flow has the first with the switch `ecn = "l4s"` of its
- * stack. By default Prague sends ECT(0) as DCTCP does. Its queue must then be separate,
- * or shared with DCTCP: a step, here at about a millisecond. L4S also lets ACKs count
- * marks (Accurate ECN), here with the switch `accecn = true`. By default Prague has the
- * exact echo of DCTCP: an ACK with ECN-Echo is one of marked segments only.
+ * the classic one (DualPI2). A flow sends ECT(1) with the switch `ecn = "l4s"` of its
+ * stack. By default Prague sends ECT(0) as DCTCP does. It must then have a separate
+ * queue, or share one with DCTCP. Such a queue marks from a step on, here at about a
+ * millisecond. In L4S, ACKs also count marks (Accurate ECN), here with the switch
+ * `accecn = true`. By default Prague has the exact echo of DCTCP: an ACK with ECN-Echo
+ * acknowledges only marked segments.
  *
  * Interpretation: the reference implementation keeps alpha in 1/2^20, as here. It also
  * limits bursts to 250 us of the pacing rate. In both our engines the stack decides
  * how many segments leave together.
  *
- * As in the reference (version 0.6): alpha is 1 until a first mark shows that there is
- * a queue that marks. A cut lowers the fractional window at once. The window in force
- * follows it, rounded up, by a segment per ACK. Pacing is by the fractional window.
- * After a timeout the fractional window leads back the same way to half of its former
- * size. A loss that a tail loss probe repaired cuts as a mark does. Nothing grows
- * until a loss is repaired.
+ * As in the reference (version 0.6): alpha is 1 until the first mark shows that a
+ * queue on the path marks. A cut lowers the fractional window at once. The stack's
+ * window follows it, rounded up, by a segment per ACK. The pacing rate depends on the
+ * fractional window. After a timeout the fractional window is half of its former size,
+ * and the stack's window returns to it in the same way. A loss that a tail loss probe
+ * repaired cuts as a mark does. Nothing grows until a loss is repaired.
  *
  * Unlike the reference: the window counts in 1/2^30 of a segment and the RTT in
  * microseconds, not in 1/2^20 and 128 us. Growth on the shortest paths then follows
@@ -165,7 +168,7 @@ static void prague_end_round(const struct prague_params *params,
 		prague->rounds = cc_saturate((u64)prague->rounds + 1);
 }
 
-/* The part of a segment that a round trip of growth adds, << PRAGUE_SHIFT. */
+/* Growth of the window in a round trip, segments << PRAGUE_SHIFT. */
 static u32 prague_increase(const struct prague_params *params,
 			   const struct prague_state *prague, const struct cc_conn *conn)
 {

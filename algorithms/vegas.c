@@ -2,39 +2,39 @@
 /*
  * Vegas: keep a few own segments in the queues, and no more.
  *
- * Once per round trip Vegas compares the window with its value if nothing waited:
+ * Once per round trip Vegas estimates how many of its segments wait in queues:
  *
  *     diff = cwnd (rtt - base_rtt) / base_rtt
  *
- * Here rtt is the smallest RTT of the round trip, and base_rtt the smallest ever. The
- * difference diff is about the number of its segments in the queues. Below alpha the
- * window grows by a segment, above beta it shrinks by one, and between them it rests.
- * Slow start ends when diff exceeds gamma, at
+ * Here rtt is the smallest RTT of the round trip, and base_rtt the smallest ever. If
+ * diff is below alpha, the window grows by a segment. If diff is above beta, it
+ * shrinks by one. Between alpha and beta it does not change. Slow start ends when diff
+ * exceeds gamma, with
  *
  *     cwnd = cwnd base_rtt / rtt + 1
  *
- * This window would just fill the path if rtt were that of the whole window. But the
- * smallest RTT of the round trip is that of its first segments, when the window was
- * half as large. In a deep queue slow start ends several times above the capacity of
- * the path, and the window then falls by one segment per round trip. Loss halves the
- * window.
+ * This window would just fill the path if rtt were the RTT of the whole window. But
+ * the smallest RTT of the round trip is that of its first segments, when the window
+ * was half as large. With a deep queue, slow start therefore ends with several times
+ * the window that fills the path. The window then falls by one segment per round trip.
+ * Loss halves the window.
  *
- * As in Linux: only the smallest RTT of a round trip counts. A round trip with less
- * than three samples is one of standard TCP. Vegas is standard TCP wherever the
- * connection is not in the state Open. It forgets the RTT of the path when the
- * connection was idle. Growth does not depend on whether the window was in use. All
- * numbers are whole segments.
+ * As in Linux: only the smallest RTT of a round trip counts. In a round trip with
+ * fewer than three samples, Vegas grows as standard TCP. Vegas is standard TCP
+ * wherever the connection is not in the state Open. It forgets the RTT of the path
+ * when the connection was idle. Vegas grows even if the application limits sending.
+ * All numbers are whole segments.
  *
- * Until 2.6.27 Linux used n, the segments with which the round trip began, in halves
- * of a segment (round_window):
+ * Until 2.6.27 Linux used n instead of the window: the segments in flight when the
+ * round trip began, counted in half segments (round_window):
  *
  *     diff = n - n base_rtt / rtt
  *
- * A diff above gamma then ends slow start at n base_rtt / rtt + 1, so that a deep
- * queue is left nearly empty. It does so once more after each loss, whatever the
- * window. Otherwise the window moves by a segment towards a target. The target is the
- * window at the beginning of the round trip, plus one below alpha and minus one above
- * beta. The ssthresh does not follow the window.
+ * A diff above gamma then ends slow start with the window n base_rtt / rtt + 1, so
+ * that a deep queue is left nearly empty. After each loss the same happens once more,
+ * at any window. Otherwise the window moves by a segment towards a target. The target
+ * is the window at the beginning of the round trip, plus one if diff is below alpha,
+ * and minus one if diff is above beta. The ssthresh does not follow the window.
  *
  * Unlike the paper: slow start doubles the window every round trip, not every other
  * one. The stack finds and repairs losses.
@@ -114,14 +114,14 @@ static void vegas_judge(const struct vegas_params *params, struct vegas_state *v
 	else
 		cc_slow_start(conn, acked);
 	/*
-	 * Slow start after an idle time may regain a part of the window, which this
-	 * limits.
+	 * Slow start after an idle time may then regain at least three quarters of the
+	 * window.
 	 */
 	conn->ssthresh_segs =
 		cc_max(conn->ssthresh_segs, conn->cwnd_segs / 2 + conn->cwnd_segs / 4);
 }
 
-/* As Linux did until 2.6.27, `sent` segments after the round trip had begun. */
+/* The same as in Linux until 2.6.27. At the beginning, `sent` segments were in flight. */
 static void vegas_judge_round(const struct vegas_params *params,
 			      struct vegas_state *vegas, struct cc_conn *conn, u32 acked,
 			      u32 sent)
