@@ -77,7 +77,7 @@
 	P(probe_rtt_time, "ms", 200, CC_RANGE(0, 10000),                                 \
 	  "time with a small window, to measure the path's RTT; 0: none", "Linux")       \
 	P(min_cwnd, "segments", 4, CC_RANGE(1, 1000),                                    \
-	  "smallest window, also that for the path's RTT", "Linux")                      \
+	  "smallest window, also while the path's RTT is measured", "Linux")             \
 	P(full_bw_growth, "1/256", 320, CC_RANGE(257, 2047),                             \
 	  "growth of bw that proves that the pipe is not full", "Linux")                 \
 	P(full_bw_rounds, "round trips", 3, CC_RANGE(1, 100),                            \
@@ -94,22 +94,22 @@
 	P(lt_use_rounds, "round trips", 48, CC_RANGE(0, 127),                            \
 	  "time for which a policer's rate is used; 0: no detection", "Linux")           \
 	P(extra_gain, "1/256", 256, CC_RANGE(0, 1023),                                   \
-	  "share of the ACKs' aggregation that the window allows for; 0: none",          \
+	  "share of the aggregation of ACKs that is added to the window; 0: none",       \
 	  "Linux 5.1")                                                                   \
 	P(extra_window, "round trips", 5, CC_RANGE(1, 31),                               \
 	  "half of the time for which an aggregation counts", "Linux 5.1")               \
 	P(extra_max, "ms", 100, CC_RANGE(0, 1000), "largest aggregation, in time at bw", \
 	  "Linux 5.1")                                                                   \
 	P(edt_correction, "switch", 1, CC_SWITCH,                                        \
-	  "in flight counts the segments at the next departure", "Linux 4.20")           \
+	  "compare the data in flight at the next departure, not now", "Linux 4.20")     \
 	P(up_room, "switch", 1, CC_SWITCH,                                               \
-	  "two segments of window more in the phase above bw", "Linux 4.20")             \
+	  "a window of two segments more in the phase above bw", "Linux 4.20")           \
 	P(equal_rtt, "switch", 0, CC_SWITCH,                                             \
-	  "an RTT equal to the smallest one makes that one count longer",                \
+	  "an RTT equal to the smallest one restarts the time for which that counts",    \
 	  "Linux until 5.x")                                                             \
 	P(idle_care, "switch", 1, CC_SWITCH,                                             \
-	  "RTTs that waited for a delayed ACK do not replace an old one, and an idle "   \
-	  "time may end the search for the RTT",                                         \
+	  "RTTs of delayed ACKs do not replace an old RTT, and an idle time may "        \
+	  "end the search for the RTT",                                                  \
 	  "Linux 4.17")
 
 /* Linux 4.14 did not have these features. */

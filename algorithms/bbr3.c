@@ -93,8 +93,8 @@
 	P(probe_rtt_interval, "ms", 5000, CC_RANGE(100, 600000),                         \
 	  "time without a smaller RTT after which BBR searches for it",                  \
 	  "Google's kernel")                                                             \
-	P(probe_rtt_time, "ms", 200, CC_RANGE(0, 10000), "how long; 0: never",           \
-	  "Google's kernel")                                                             \
+	P(probe_rtt_time, "ms", 200, CC_RANGE(0, 10000),                                 \
+	  "duration of that search; 0: never", "Google's kernel")                        \
 	P(min_rtt_window, "ms", 10000, CC_RANGE(100, 600000),                            \
 	  "time for which a smallest RTT counts", "Google's kernel")                     \
 	P(keep, "1/256", 180, CC_RANGE(1, 256),                                          \
@@ -116,7 +116,7 @@
 	P(full_bw_growth, "1/256", 320, CC_RANGE(257, CC_GAIN_MAX),                      \
 	  "growth of the rate that proves that the pipe is not full", "Google's kernel") \
 	P(full_bw_each_ack, "switch", 1, CC_SWITCH,                                      \
-	  "look for it with each ACK, not once per round trip",                          \
+	  "look for that growth with each ACK, not once per round trip",                 \
 	  "Google's kernel; draft: 0")                                                   \
 	P(extra_window, "round trips", 5, CC_RANGE(1, 31),                               \
 	  "half of the time for which an aggregation counts",                            \

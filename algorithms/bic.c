@@ -52,7 +52,8 @@
 	P(initial_ssthresh, "segments", 0, CC_RANGE(0, 0x7fffffff),                     \
 	  "slow-start threshold of a new connection; 0: none", "Linux")                 \
 	P(ack_ratio_correction, "switch", 1, CC_SWITCH,                                 \
-	  "divide by the measured segments per ACK", "Linux")                           \
+	  "divide the ACKs that earn a segment by the measured segments per ACK",       \
+	  "Linux")                                                                      \
 	P(count_acks, "switch", 0, CC_SWITCH, "count ACKs, not acknowledged segments",  \
 	  "Linux: 1 until 5.6")
 
@@ -73,8 +74,9 @@
 	  CC_SET(bic, kept, 819), CC_SET(bic, low_window, 14),                          \
 	  CC_SET(bic, ack_ratio_correction, 1), CC_SET(bic, count_acks, 1))             \
 	S("mani2012",                                                                   \
-	  "Mani and Mbarek 2012: 0.875 kept (printed as B, whose place in their "       \
-	  "equations beta has taken), the other values by their symbols only",          \
+	  "Mani and Mbarek 2012: 0.875 kept (printed as B, while their equations "      \
+	  "have beta in the place of B); they print the other values as symbols "       \
+	  "only",                                                                       \
 	  CC_SET(bic, kept, 896))
 
 #define bic_hooks(H)       \

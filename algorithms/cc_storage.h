@@ -22,45 +22,47 @@ enum cc_storage_extent {
 };
 
 /* Parameters of both; `equation` is the number of the law in Kumazoe et al. 2012. */
-#define cc_storage_parameters(P, equation, filter_initial)                            \
-	P(evaluation, "form", CC_STORAGE_AT_TRANSMISSION, CC_RANGE(0, 2),             \
-	  "when the law is computed: 0 before each segment sent, 1 once for each "    \
-	  "ACK, 2 once for each round trip",                                          \
-	  "interpretation; 1 is Kumazoe et al. 2012, equation " equation              \
-	  ", to the letter")                                                          \
-	P(beyond_flight, "switch", 0, CC_SWITCH,                                      \
-	  "the law gives the segments to add to those in flight, not the window",     \
-	  "interpretation")                                                           \
-	P(storage, "form", CC_STORAGE_OF_PATH, CC_RANGE(0, 1),                        \
-	  "subject of B: 0 the storage of path and queue, 1 that of the queue alone", \
-	  "interpretation")                                                           \
-	P(freeze, "switch", 0, CC_SWITCH,                                             \
-	  "loss does not change the window, in slow start neither",                   \
-	  "interpretation; 1 is Kumazoe et al. 2012, section III, to the letter")     \
-	P(burst, "segments", 8, CC_RANGE(1, 1000000),                                 \
-	  "segments that an ACK may let go (evaluation 0), or twice those that it "   \
-	  "acknowledges",                                                             \
-	  "interpretation")                                                           \
-	P(filter, "switch", filter_initial, CC_SWITCH,                                \
-	  "smooth the backlog x over a round trip", "interpretation")                 \
-	P(capacity, "estimator", CC_PATH_TRAINS, CC_RANGE(0, 1),                      \
-	  "how capacity is estimated: 0 by packet trains, 1 by the largest rate of "  \
-	  "ACKs",                                                                     \
-	  "interpretation; Kapoor et al. 2004 (CapProbe)")                            \
-	P(train_segs, "segments", 8, CC_RANGE(1, 10000),                              \
-	  "segments of the measurement; 1 is a pair of ACKs", "interpretation")       \
-	P(capacity_window, "round trips", 10, CC_RANGE(0, 1000000),                   \
-	  "age at which a newer estimate replaces an older one; 0: never",            \
-	  "interpretation")                                                           \
-	P(capacity_segs_per_s, "segments/s", 0, CC_RANGE(0, 1000000000),              \
-	  "the capacity, if it is known; 0: estimated", "interpretation")             \
-	P(buffer_segs, "segments", 0, CC_RANGE(0, 100000000),                         \
-	  "B, the storage of path and queue, if it is known; 0: estimated",           \
-	  "interpretation")                                                           \
-	P(rtt_max_guess, "%", 200, CC_RANGE(100, 10000),                              \
-	  "least largest RTT before the first loss, relative to the smallest",        \
-	  "interpretation")                                                           \
-	P(window_min, "segments", 2, CC_RANGE(2, 1000000), "the smallest window",     \
+#define cc_storage_parameters(P, equation, filter_initial)                           \
+	P(evaluation, "form", CC_STORAGE_AT_TRANSMISSION, CC_RANGE(0, 2),            \
+	  "when the law is computed: 0 before each segment sent, 1 once for each "   \
+	  "ACK, 2 once for each round trip",                                         \
+	  "interpretation; 1 is Kumazoe et al. 2012, equation " equation             \
+	  ", to the letter")                                                         \
+	P(beyond_flight, "switch", 0, CC_SWITCH,                                     \
+	  "the law gives the segments to add to those in flight, not the window",    \
+	  "interpretation")                                                          \
+	P(storage, "form", CC_STORAGE_OF_PATH, CC_RANGE(0, 1),                       \
+	  "content of B: 0 storage of path and queue, 1 storage of the queue alone", \
+	  "interpretation")                                                          \
+	P(freeze, "switch", 0, CC_SWITCH,                                            \
+	  "loss does not change the window, not even in slow start",                 \
+	  "interpretation; 1 is Kumazoe et al. 2012, section III, to the letter")    \
+	P(burst, "segments", 8, CC_RANGE(1, 1000000),                                \
+	  "most segments that an ACK releases (evaluation 0), or twice those it "    \
+	  "acknowledges",                                                            \
+	  "interpretation")                                                          \
+	P(filter, "switch", filter_initial, CC_SWITCH,                               \
+	  "smooth the backlog x over a round trip", "interpretation")                \
+	P(capacity, "estimator", CC_PATH_TRAINS, CC_RANGE(0, 1),                     \
+	  "how capacity is estimated: 0 by packet trains, 1 by the largest rate of " \
+	  "ACKs",                                                                    \
+	  "interpretation; Kapoor et al. 2004 (CapProbe)")                           \
+	P(train_segs, "segments", 8, CC_RANGE(1, 10000),                             \
+	  "segments over which the capacity is measured; 1 is a pair of ACKs",       \
+	  "interpretation")                                                          \
+	P(capacity_window, "round trips", 10, CC_RANGE(0, 1000000),                  \
+	  "age at which a newer estimate replaces an older one; 0: never",           \
+	  "interpretation")                                                          \
+	P(capacity_segs_per_s, "segments/s", 0, CC_RANGE(0, 1000000000),             \
+	  "the capacity, if it is known; 0: estimated", "interpretation")            \
+	P(buffer_segs, "segments", 0, CC_RANGE(0, 100000000),                        \
+	  "B, the storage of path and queue, if it is known; 0: estimated",          \
+	  "interpretation")                                                          \
+	P(rtt_max_guess, "%", 200, CC_RANGE(100, 10000),                             \
+	  "lower limit of the largest RTT before the first loss, relative to the "   \
+	  "smallest RTT",                                                            \
+	  "interpretation")                                                          \
+	P(window_min, "segments", 2, CC_RANGE(2, 1000000), "the smallest window",    \
 	  "interpretation; RFC 5681")
 
 /* Options of both algorithms that are needed after the path was sampled. */

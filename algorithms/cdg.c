@@ -57,13 +57,14 @@
 	P(window, "round trips", 8, CC_RANGE(1, CDG_WINDOW_MAX),                      \
 	  "gradients that are added up", "Linux; Hayes and Armitage 2011")            \
 	P(kept, "1/1024", 724, CC_RANGE(1, 1024),                                     \
-	  "fraction of the window kept for delay",                                    \
+	  "fraction of the window that a backoff keeps",                              \
 	  "Linux backoff_beta: 0.7071; Hayes and Armitage 2011: 0.7")                 \
 	P(backoff_factor, "1/s", 42, CC_RANGE(1, 1000000),                            \
 	  "growth of the back-off probability with the gradient",                     \
 	  "Linux; Hayes and Armitage 2011: 1 / (G window) with G = 3 ms")             \
 	P(ineffective, "backoffs", 5, CC_RANGE(0, 254),                               \
-	  "most in a row that may leave the RTT unchanged; 0: any number",            \
+	  "backoffs in a row without a fall of the RTT, after which CDG skips the "   \
+	  "next; 0: never",                                                           \
 	  "Linux use_ineff; Hayes and Armitage 2011")                                 \
 	P(shadow, "switch", 1, CC_SWITCH, "a loss cuts to half of the shadow window", \
 	  "Linux use_shadow; Hayes and Armitage 2011")                                \
@@ -402,9 +403,9 @@ CC_ALGORITHM(cdg, .title = "CAIA Delay-Gradient (CDG)", .family = CC_FAMILY_HYBR
 	     .year = 2011,
 	     .source = "D. Hayes, G. Armitage, Revisiting TCP Congestion Control Using "
 		       "Delay Gradients, IFIP Networking 2011",
-	     .summary =
-		     "Backs off with a probability that grows with the rise of the RTT, "
-		     "and remembers for losses what it would have had.",
+	     .summary = "Backs off with a probability that grows with the rise of the "
+			"RTT, and bases the cut for a loss on the window that it would "
+			"otherwise have had.",
 	     .flags = CC_NEEDS_RANDOM,
 	     .info_names = {"shadow_segs", "backoffs_in_row", "rtt_min_us",
 			    "gradient_min_us"});

@@ -62,8 +62,8 @@
 	  "fraction of the window kept on congestion",                                  \
 	  "Linux 0.7; RFC 9438 section 4.6")                                            \
 	P(kept_ecn, "1/1024", 0, CC_RANGE(0, 1000),                                     \
-	  "the same where congestion marks are the only sign, 0.85 with ABE; 0: as "    \
-	  "for losses",                                                                 \
+	  "fraction kept where congestion marks are the only sign of congestion, "      \
+	  "0.85 with ABE; 0: as for losses",                                            \
 	  "RFC 8511 section 3.1")                                                       \
 	P(scale, "1/102.4", 41, CC_RANGE(1, 1000),                                      \
 	  "C, in segments per cubic second: how steep the cubic is",                    \
@@ -75,7 +75,8 @@
 	P(initial_ssthresh, "segments", 0, CC_RANGE(0, 0x7fffffff),                     \
 	  "slow-start threshold of a new connection without HyStart; 0: none", "Linux") \
 	P(ack_ratio_correction, "switch", 0, CC_SWITCH,                                 \
-	  "divide by the measured segments per ACK; for stacks that count ACKs",        \
+	  "divide the ACKs that earn a segment by the measured segments per ACK; "      \
+	  "for stacks that count ACKs",                                                 \
 	  "Linux until 3.18")                                                           \
 	P(recompute, "ms", 31, CC_RANGE(0, 1000),                                       \
 	  "compute growth again after more than this time with the same window",        \

@@ -53,7 +53,7 @@
 
 #define fast_parameters(P)                                                        \
 	P(gamma, "%", 50, CC_RANGE(1, 100),                                       \
-	  "share of the distance taken at each update",                           \
+	  "share of the distance to the target that each update covers",          \
 	  "Li et al. 2007, Table II: 50; Jin et al. 2004: 0.5")                   \
 	P(m0a, "segments", 8, CC_RANGE(1, 1000000), "alpha at level 0",           \
 	  "Li et al. 2007, Table II")                                             \
@@ -82,7 +82,8 @@
 	P(pacing, "%", 120, CC_RANGE(0, 400),                                     \
 	  "pacing rate relative to the window per smoothed RTT; 0: not paced",    \
 	  "interpretation; Linux's margin")                                       \
-	P(pacing_slow_start, "%", 0, CC_RANGE(0, 400), "the same in slow start",  \
+	P(pacing_slow_start, "%", 0, CC_RANGE(0, 400),                            \
+	  "pacing rate in slow start, relative to the same; 0: not paced",        \
 	  "interpretation; Linux's margin would be 200")
 
 #define fast_presets(S)                                                             \

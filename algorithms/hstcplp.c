@@ -52,19 +52,20 @@
 	  "share of the range of one-way times beyond which congestion is near",        \
 	  "Kuzmanovic and Knightly 2003: 0.15")                                         \
 	P(inference, "RTTs", 3, CC_RANGE(0, 100),                                       \
-	  "time after an indication without growth, in which another one leaves one "   \
-	  "segment",                                                                    \
+	  "time after an indication without growth; another indication in it "          \
+	  "leaves one segment",                                                         \
 	  "Kuzmanovic and Knightly 2003")                                               \
 	P(restart_range, "switch", 1, CC_SWITCH,                                        \
 	  "an indication begins a new range of one-way times",                          \
 	  "interpretation; so does Linux's TCP-LP")                                     \
 	P(cut_ssthresh, "switch", 0, CC_SWITCH,                                         \
 	  "an indication also lowers ssthresh to the window: no slow start follows",    \
-	  "interpretation; the paper knows congestion avoidance alone")                 \
+	  "interpretation; the paper describes congestion avoidance alone")             \
 	P(skip_delayed, "switch", 1, CC_SWITCH,                                         \
 	  "leave out the time for which the receiver delayed an ACK", "interpretation") \
 	P(margin, "ticks", 1, CC_RANGE(0, 1000),                                        \
-	  "least distance of the threshold from the smallest time", "interpretation")
+	  "smallest distance of the threshold from the smallest one-way time",          \
+	  "interpretation")
 
 #define hstcplp_presets(S)
 

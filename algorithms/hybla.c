@@ -36,12 +36,12 @@
 #include "cc.h"
 
 #define hybla_parameters(P)                                                            \
-	P(rtt0, "ms", 25, CC_RANGE(1, 10000), "RTT of reference",                      \
+	P(rtt0, "ms", 25, CC_RANGE(1, 10000), "reference RTT, at which rho is 1",      \
 	  "Linux; Caini and Firrincieli 2004")                                         \
 	P(initial_window, "switch", 1, CC_SWITCH,                                      \
 	  "begin with a window of rho segments, not with the stack's", "Linux")        \
 	P(window_max, "segments", 65535, CC_RANGE(2, 0x7fffffff),                      \
-	  "window beyond which nothing grows", "Linux")                                \
+	  "window at which growth stops", "Linux")                                     \
 	P(count_acks, "switch", 1, CC_SWITCH, "count ACKs, not acknowledged segments", \
 	  "Linux, even today; Caini and Firrincieli 2004 count segments")              \
 	P(fraction_bits, "bits", 7, CC_RANGE(7, 20), "bits after the point of growth", \

@@ -49,9 +49,11 @@
 	P(d1, "%", 1, CC_RANGE(0, 100),                                                 \
 	  "share of the largest queueing delay up to which growth is alpha_max",        \
 	  "Linux; Liu et al. 2006")                                                     \
-	P(d2, "%", 10, CC_RANGE(0, 100), "share of it up to which the cut is beta_min", \
+	P(d2, "%", 10, CC_RANGE(0, 100),                                                \
+	  "share of that delay up to which the cut is beta_min",                        \
 	  "Linux; Liu et al. 2006")                                                     \
-	P(d3, "%", 80, CC_RANGE(0, 100), "share of it from which the cut is beta_max",  \
+	P(d3, "%", 80, CC_RANGE(0, 100),                                                \
+	  "share of that delay from which on the cut is beta_max",                      \
 	  "Linux; Liu et al. 2006")                                                     \
 	P(theta, "round trips", 5, CC_RANGE(1, 1000),                                   \
 	  "round trips below d1 after which growth is alpha_max again",                 \

@@ -36,35 +36,35 @@
  */
 #include "cc.h"
 
-#define ledbatpp_parameters(P)                                                     \
-	P(target, "ms", 60, CC_RANGE(1, 1000), "queueing delay at rest",           \
-	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
-	P(gain_part_max, "segments", 16, CC_RANGE(1, 1000),                        \
-	  "smallest divisor of GAIN, which is one segment in so many",             \
-	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
-	P(decrease, "%", 100, CC_RANGE(0, 1000),                                   \
-	  "C, strength of the reduction beyond the target",                        \
-	  "draft-irtf-iccrg-ledbat-plus-plus: 1")                                  \
-	P(slow_start_exit, "%", 75, CC_RANGE(1, 1000),                             \
-	  "delay that ends the first slow start, relative to the target",          \
-	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
-	P(slowdown, "switch", 1, CC_SWITCH,                                        \
-	  "reduce the window to a small one periodically",                         \
-	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
-	P(slowdown_window, "segments", 2, CC_RANGE(2, 1000000), "that window",     \
-	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
-	P(slowdown_rtts, "round trips", 2, CC_RANGE(1, 100),                       \
-	  "length of a slowdown, and time from the first slow start to the first " \
-	  "slowdown",                                                              \
-	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
-	P(slowdown_interval, "slowdowns", 9, CC_RANGE(1, 1000),                    \
-	  "time to the next slowdown, as a multiple of the last one's length",     \
-	  "draft-irtf-iccrg-ledbat-plus-plus")                                     \
-	P(base_minutes, "minutes", 10, CC_RANGE(1, 10),                            \
-	  "period whose smallest RTT counts as the path's",                        \
-	  "draft-irtf-iccrg-ledbat-plus-plus; RFC 6817")                           \
-	P(initial_window, "segments", 2, CC_RANGE(1, 1000),                        \
-	  "window to begin with, at most", "draft-irtf-iccrg-ledbat-plus-plus")
+#define ledbatpp_parameters(P)                                                        \
+	P(target, "ms", 60, CC_RANGE(1, 1000), "queueing delay at rest",              \
+	  "draft-irtf-iccrg-ledbat-plus-plus")                                        \
+	P(gain_part_max, "segments", 16, CC_RANGE(1, 1000),                           \
+	  "largest divisor of GAIN, which is one segment divided by it",              \
+	  "draft-irtf-iccrg-ledbat-plus-plus")                                        \
+	P(decrease, "%", 100, CC_RANGE(0, 1000),                                      \
+	  "C, strength of the reduction beyond the target",                           \
+	  "draft-irtf-iccrg-ledbat-plus-plus: 1")                                     \
+	P(slow_start_exit, "%", 75, CC_RANGE(1, 1000),                                \
+	  "delay that ends the first slow start, relative to the target",             \
+	  "draft-irtf-iccrg-ledbat-plus-plus")                                        \
+	P(slowdown, "switch", 1, CC_SWITCH,                                           \
+	  "reduce the window to a small one periodically",                            \
+	  "draft-irtf-iccrg-ledbat-plus-plus")                                        \
+	P(slowdown_window, "segments", 2, CC_RANGE(2, 1000000),                       \
+	  "window during a slowdown", "draft-irtf-iccrg-ledbat-plus-plus")            \
+	P(slowdown_rtts, "round trips", 2, CC_RANGE(1, 100),                          \
+	  "length of a slowdown, and time from the first slow start to the first "    \
+	  "slowdown",                                                                 \
+	  "draft-irtf-iccrg-ledbat-plus-plus")                                        \
+	P(slowdown_interval, "slowdowns", 9, CC_RANGE(1, 1000),                       \
+	  "time to the next slowdown, as a multiple of the last one's length",        \
+	  "draft-irtf-iccrg-ledbat-plus-plus")                                        \
+	P(base_minutes, "minutes", 10, CC_RANGE(1, 10),                               \
+	  "period whose smallest RTT counts as the path's",                           \
+	  "draft-irtf-iccrg-ledbat-plus-plus; RFC 6817")                              \
+	P(initial_window, "segments", 2, CC_RANGE(1, 1000), "largest initial window", \
+	  "draft-irtf-iccrg-ledbat-plus-plus")
 
 #define ledbatpp_presets(S)                                       \
 	S("no-slowdown", "without periodic slowdowns (ablation)", \
@@ -360,11 +360,11 @@ static void ledbatpp_info(const struct ledbatpp_params *params,
 }
 
 /* In figures: LEDBAT++, #62a01c, flat. */
-CC_ALGORITHM(ledbatpp, .title = "LEDBAT++", .family = CC_FAMILY_DELAY, .year = 2019,
-	     .source = "P. Balasubramanian, O. Ertugay, D. Havey, M. Bagnulo, LEDBAT++: "
-		       "Congestion Control for Background Traffic, "
-		       "draft-irtf-iccrg-ledbat-plus-plus; RFC 6817",
-	     .summary =
-		     "Yields to all others: holds the queueing delay at 60 ms and halves "
-		     "beyond.",
-	     .info_names = {"base_rtt_us", "delay_us", "gain_part", "phase"});
+CC_ALGORITHM(
+	ledbatpp, .title = "LEDBAT++", .family = CC_FAMILY_DELAY, .year = 2019,
+	.source = "P. Balasubramanian, O. Ertugay, D. Havey, M. Bagnulo, LEDBAT++: "
+		  "Congestion Control for Background Traffic, "
+		  "draft-irtf-iccrg-ledbat-plus-plus; RFC 6817",
+	.summary = "Yields to all others: keeps the queueing delay at 60 ms, and reduces "
+		   "its window by up to half beyond.",
+	.info_names = {"base_rtt_us", "delay_us", "gain_part", "phase"});

@@ -40,13 +40,13 @@
  */
 #include "cc.h"
 
-#define lp_parameters(P)                                                              \
-	P(threshold, "%", 15, CC_RANGE(0, 100),                                       \
-	  "share of the range of one-way times from which on congestion is near",     \
-	  "Linux; Kuzmanovic and Knightly 2003: 0.15")                                \
-	P(inference, "RTTs", 3, CC_RANGE(0, 100),                                     \
-	  "time after an indication without growth, in which another one leaves one " \
-	  "segment",                                                                  \
+#define lp_parameters(P)                                                          \
+	P(threshold, "%", 15, CC_RANGE(0, 100),                                   \
+	  "share of the range of one-way times from which on congestion is near", \
+	  "Linux; Kuzmanovic and Knightly 2003: 0.15")                            \
+	P(inference, "RTTs", 3, CC_RANGE(0, 100),                                 \
+	  "time after an indication without growth; another indication in it "    \
+	  "leaves one segment",                                                   \
 	  "Linux; Kuzmanovic and Knightly 2003")
 
 #define lp_presets(S)

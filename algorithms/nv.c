@@ -50,9 +50,11 @@
 
 #define nv_parameters(P)                                                               \
 	P(pad, "segments", 10, CC_RANGE(0, 1000000),                                   \
-	  "window beyond what the path holds that is no congestion", "Linux nv_pad")   \
+	  "segments by which the window may exceed what the path holds without "       \
+	  "congestion",                                                                \
+	  "Linux nv_pad")                                                              \
 	P(pad_buffer, "segments", 2, CC_RANGE(0, 1000000),                             \
-	  "distance below that from which the window may grow again",                  \
+	  "distance below that limit from which on the window may grow again",         \
 	  "Linux nv_pad_buffer")                                                       \
 	P(reset_period, "s", 5, CC_RANGE(1, 3600),                                     \
 	  "mean time after which the smallest RTT is measured again",                  \
@@ -85,21 +87,21 @@
 	  "samples needed to end the first slow start",                                \
 	  "Linux nv_ssthresh_eval_min_calls")                                          \
 	P(stop_rounds, "round trips", 10, CC_RANGE(0, 255),                            \
-	  "round trips above the largest such window, without enough samples, that "   \
-	  "stop growth",                                                               \
+	  "round trips above the largest window without congestion, without enough "   \
+	  "samples, after which growth stops",                                         \
 	  "Linux nv_stop_rtt_cnt")                                                     \
 	P(dec_rounds, "round trips", 2, CC_RANGE(0, 255),                              \
 	  "round trips needed to find congestion", "Linux nv_rtt_min_cnt")             \
 	P(base_rtt, "us", 0, CC_RANGE(0, 10000000),                                    \
-	  "RTT of the path that bounds the smallest one; 0: as TCP-BPF sets, if it "   \
-	  "does",                                                                      \
+	  "RTT of the path, which limits the smallest RTT; 0: the one that TCP-BPF "   \
+	  "sets, if any",                                                              \
 	  "Brakmo 2017: 80 us; Linux since 4.15")
 
-#define nv_presets(S)                                                            \
-	S("linux-4.14", "Linux 4.8 to 4.14: loss halves", CC_SET(nv, kept, 512)) \
-	S("brakmo2017",                                                          \
-	  "Brakmo 2017: base RTT of 80 us by TCP-BPF, which Linux got with the " \
-	  "kept 0.8",                                                            \
+#define nv_presets(S)                                                               \
+	S("linux-4.14", "Linux 4.8 to 4.14: loss halves", CC_SET(nv, kept, 512))    \
+	S("brakmo2017",                                                             \
+	  "Brakmo 2017: base RTT of 80 us, set by TCP-BPF; the Linux version that " \
+	  "added this keeps 0.8",                                                   \
 	  CC_SET(nv, base_rtt, 80), CC_SET(nv, kept, 819))
 
 #define nv_hooks(H)       \

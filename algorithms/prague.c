@@ -57,14 +57,17 @@
 	P(alpha_initial, "1/1024", 1024, CC_RANGE(0, 1024), "alpha of a new connection", \
 	  "TCP Prague; as DCTCP")                                                        \
 	P(rtt_virtual, "us", 25000, CC_RANGE(0, 1000000),                                \
-	  "RTT whose growth flows of shorter RTTs have; 0: each has its own",            \
+	  "flows of shorter RTTs grow as if they had this RTT; 0: each grows by "        \
+	  "its own RTT",                                                                 \
 	  "TCP Prague: 25 ms")                                                           \
 	P(transition_rounds, "round trips", 500, CC_RANGE(0, 1000000),                   \
-	  "round trips after which that begins", "TCP Prague")                           \
+	  "round trips after which rtt_virtual applies", "TCP Prague")                   \
 	P(pacing, "%", 100, CC_RANGE(50, 400),                                           \
 	  "pacing rate relative to the window per smoothed RTT", "TCP Prague")           \
 	P(pacing_slow_start, "%", 200, CC_RANGE(50, 400),                                \
-	  "the same while the window is below half of ssthresh", "TCP Prague")
+	  "pacing rate while the window is below half of ssthresh, relative to the "     \
+	  "same",                                                                        \
+	  "TCP Prague")
 
 #define prague_presets(S)                                                        \
 	S("own-rtt", "each flow grows by its own RTT, as DCTCP's do (ablation)", \

@@ -49,11 +49,13 @@
 	P(gamma, "segments", 1, CC_RANGE(0, 1000000), "backlog that ends slow start",  \
 	  "Linux; Brakmo and Peterson 1995")                                           \
 	P(round_window, "switch", 0, CC_SWITCH,                                        \
-	  "judge by what was sent in the round trip, not by the window at its end",    \
+	  "estimate the backlog from what was sent in the round trip, not from the "   \
+	  "window at its end",                                                         \
 	  "Linux until 2.6.27")
 
-#define vegas_presets(S)                                                             \
-	S("linux-2.6.26", "Linux 2.6.26: judges by what was sent in the round trip", \
+#define vegas_presets(S)                                                              \
+	S("linux-2.6.26",                                                             \
+	  "Linux 2.6.26: estimates the backlog from what was sent in the round trip", \
 	  CC_SET(vegas, round_window, 1))
 
 #define vegas_hooks(H)       \

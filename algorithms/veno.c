@@ -28,18 +28,18 @@
  */
 #include "cc_watch.h"
 
-#define veno_parameters(P)                                                               \
-	P(beta, "segments", 3, CC_RANGE(0, 1000000),                                     \
-	  "backlog from which the path is congested", "Linux; Fu and Liew 2003")         \
-	P(kept, "%", 80, CC_RANGE(50, 99),                                               \
-	  "share of the window kept where the path is not congested",                    \
-	  "Linux; Fu and Liew 2003: 4/5")                                                \
-	P(congested_windows, "windows", 2, CC_RANGE(1, 1000),                            \
-	  "windows of ACKs that earn one segment where it is congested",                 \
-	  "Linux; Fu and Liew 2003")                                                     \
-	P(round_minimum, "switch", 0, CC_SWITCH,                                         \
-	  "judge by the smallest RTT of a round trip, once for each; otherwise by that " \
-	  "of each ACK",                                                                 \
+#define veno_parameters(P)                                                       \
+	P(beta, "segments", 3, CC_RANGE(0, 1000000),                             \
+	  "backlog from which the path is congested", "Linux; Fu and Liew 2003") \
+	P(kept, "%", 80, CC_RANGE(50, 99),                                       \
+	  "share of the window kept where the path is not congested",            \
+	  "Linux; Fu and Liew 2003: 4/5")                                        \
+	P(congested_windows, "windows", 2, CC_RANGE(1, 1000),                    \
+	  "windows of ACKs that earn one segment where the path is congested",   \
+	  "Linux; Fu and Liew 2003")                                             \
+	P(round_minimum, "switch", 0, CC_SWITCH,                                 \
+	  "estimate the backlog once per round trip, from its smallest RTT; "    \
+	  "otherwise at each ACK, from its RTT",                                 \
 	  "interpretation; Linux: each ACK")
 
 #define veno_presets(S)

@@ -37,8 +37,8 @@
 	  "Linux; Kelly 2003")                                                         \
 	P(queue_max, "segments", 80, CC_RANGE(0, 1000000),                             \
 	  "backlog beyond which the queue is given up: alpha", "Linux")                \
-	P(gamma, "1", 1, CC_RANGE(1, 1000),                                            \
-	  "the 1/gamma of the backlog that is given up", "Linux")                      \
+	P(gamma, "1", 1, CC_RANGE(1, 1000), "1/gamma of the backlog is given up",      \
+	  "Linux")                                                                     \
 	P(delta, "bits", 3, CC_RANGE(1, 31), "a loss takes at least cwnd / 2^delta",   \
 	  "Linux")                                                                     \
 	P(epsilon, "bits", 1, CC_RANGE(1, 31), "at most cwnd / 2^epsilon is given up", \
@@ -46,7 +46,8 @@
 	P(phy, "1", 8, CC_RANGE(1, 1000000),                                           \
 	  "queueing delay of fast mode: at most the path's RTT / phy", "Linux")        \
 	P(rho, "round trips", 16, CC_RANGE(0, 0xffffff),                               \
-	  "round trips of slow mode after which others are greedy and a loss halves",  \
+	  "round trips of slow mode after which other flows count as greedy, and a "   \
+	  "loss halves the window",                                                    \
 	  "Linux")                                                                     \
 	P(zeta, "round trips", 50, CC_RANGE(1, 1000000),                               \
 	  "round trips of fast mode after which reno_count is forgotten", "Linux")     \
