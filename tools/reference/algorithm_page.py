@@ -28,7 +28,7 @@ _NEEDS: Final[Mapping[str, str]] = {
     "random": "random numbers",
     "ecn": "congestion marks from the network (ECN)",
     "rates": "samples of the delivery rate",
-    "one-way": "timestamps (RFC 7323), from which it takes the delay of the way there",
+    "one-way": "timestamps (RFC 7323), to measure the one-way delay of data",
 }
 _HEADINGS: Final = {
     Kind.AS_IN_LINUX: "As in Linux",
@@ -36,8 +36,8 @@ _HEADINGS: Final = {
     Kind.INTERPRETATION: "Interpretations",
 }
 _INTERPRETATIONS: Final = (
-    "Where the sources leave room, this is how they are read. Reports whose runs use the algorithm "
-    "repeat it.\n"
+    "Where the sources leave points open, we read them as follows. Reports whose runs use the "
+    "algorithm repeat these notes.\n"
 )
 
 
@@ -78,7 +78,7 @@ def _facts(algorithm: Algorithm) -> str:
         "family": f"{algorithm.family}: listens to {_FAMILIES[algorithm.family]}",
         "year": str(algorithm.year),
         "source": _text(algorithm.source, algorithm),
-        "needs": "; ".join(needs) or "nothing that not every TCP has",
+        "needs": "; ".join(needs) or "nothing beyond what every TCP has",
         "runs in": " and ".join(algorithm.engines),
     }
     return markdown.table(["", ""], rows.items())
@@ -214,7 +214,7 @@ def _internals(algorithm: Algorithm) -> str:
         return text
     further = algorithm.info[len(algorithm.sampled_info) :]
     return text + (
-        "\nWith `modes = true`, whenever its mode becomes another one: all these"
+        "\nWith `modes = true`, at each change of its mode: all of these"
         + (f", {_names(further)}" if further else "")
         + " ([`modes`](../results.md#modes)). "
         f"The modes are {_names(algorithm.modes)}.\n"
