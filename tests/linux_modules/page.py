@@ -13,24 +13,24 @@ from linux_modules.runs import Tally
 INTRODUCTION = """\
 # Linux's own modules
 
-This page compares the algorithms that Linux also has with Linux's own modules. They are from
-Debian's package `{package}` {version}. `make linux-modules` builds the unchanged modules, runs
-each next to the file of `algorithms/`, and writes this page. It also writes the vectors with which
+This page compares the algorithms that Linux also has with Linux's own modules. The modules are
+from Debian's package `{package}` {version}. `make linux-modules` builds them without changes, runs
+each next to our file in `algorithms/`, and writes this page. It also writes the vectors with which
 `make test` compares the files (`crates/algorithm/tests/linux`).
 
 **The table.** A small TCP sender, the same for both sides, runs over {count} paths, most of them
 drawn at random. They have windows of {least} to {most:,} packets, RTTs of {fastest:.0f} to
 {slowest:.0f} ms, ACKs for one, two or eight segments, and random loss up to 1 %. Marks, outages,
-timeouts, pauses, needless recoveries, others' packets and jitter occur, too. *In step* the module
-drives, and our file gets the same calls. A call differs unless window, count, threshold, clamp,
-pacing rate and returned value are the same to the last bit. *Alone* each side has the path to
-itself. Two runs are identical if window and threshold are the same in all round trips. Parameters
-have their defaults, and only the senders' hooks are compared. [Agreement](agreement.md) compares
-Linux's stack around them.
+timeouts, pauses, needless recoveries, packets of other flows and jitter occur, too. *In step*, the
+module controls the sender, and our file gets the same calls. A call differs unless window, count,
+threshold, clamp, pacing rate and returned value are the same to the last bit. *Alone*, each side
+has the path to itself. Two runs are identical if window and threshold are the same in all round
+trips. Parameters have their defaults, and only the hooks of senders are compared.
+[Agreement](agreement.md) compares Linux's stack around them.
 
 **Identical** means that nothing differed. **As declared** means that the file differs on purpose,
-as its head comment states. With those lines as in Linux nothing differed, and without any one
-of them something did. Any other difference makes the target fail.
+as its head comment states. After all these differences were removed, nothing differed. While any
+one of them remained, something did. Any other difference makes the target fail.
 
 """
 
@@ -63,7 +63,7 @@ def text(verdicts: Sequence[Verdict], version: str) -> str:
             ),
             *_problems(verdicts),
             "## Differences on purpose\n",
-            "Effect of each alone, with the others as in Linux.\n",
+            "Each row shows the effect of one difference, with the others as in Linux.\n",
             table(
                 (
                     "algorithm",
