@@ -121,7 +121,7 @@
 	P(extra_window, "round trips", 5, CC_RANGE(1, 31),                               \
 	  "half of the time for which an aggregation counts",                            \
 	  "Google's kernel; draft: 10")                                                  \
-	P(ecn, "switch", 0, CC_SWITCH, "heed ECN on paths of 5 ms and less",             \
+	P(ecn, "switch", 0, CC_SWITCH, "react to ECN on paths of 5 ms and less",         \
 	  "Google's kernel, on routes set up for it")
 
 #define bbr3_presets(S)                                                          \
@@ -1171,16 +1171,16 @@ static void bbr3_info(const struct bbr3_params *params, const struct bbr3_state 
 }
 
 /* In figures: BBRv3, #e0606b, diamond. */
-CC_ALGORITHM(
-	bbr3, .title = "BBRv3", .family = CC_FAMILY_RATE, .year = 2023,
-	.flags = CC_NEEDS_PACING | CC_NEEDS_RANDOM,
-	.source = "N. Cardwell and others, BBR Congestion Control, "
-		  "draft-ietf-ccwg-bbr; Google's kernel, branch v3",
-	.summary = "BBR that bounds what is in flight by what was seen to do no harm, "
-		   "and heeds loss above two percent.",
-	.mode_names = {"startup", "drain", "down", "cruise", "refill", "up", "probe_rtt"},
-	.info_names = {"bw_kbit_per_s", "min_rtt_us", "inflight_hi_segs", "mode",
-		       "rounds_since_probe", "pacing_gain_x256", "cwnd_gain_x256",
-		       "max_bw_kbit_per_s", "bw_lo_kbit_per_s", "inflight_lo_segs",
-		       "bw_latest_kbit_per_s", "inflight_latest_segs", "extra_segs",
-		       "is_full", "full_bw_kbit_per_s", "prior_cwnd_segs"});
+CC_ALGORITHM(bbr3, .title = "BBRv3", .family = CC_FAMILY_RATE, .year = 2023,
+	     .flags = CC_NEEDS_PACING | CC_NEEDS_RANDOM,
+	     .source = "N. Cardwell and others, BBR Congestion Control, "
+		       "draft-ietf-ccwg-bbr; Google's kernel, branch v3",
+	     .summary = "BBR that limits the data in flight to what did no harm before, "
+			"and reacts to loss above two percent.",
+	     .mode_names = {"startup", "drain", "down", "cruise", "refill", "up",
+			    "probe_rtt"},
+	     .info_names = {"bw_kbit_per_s", "min_rtt_us", "inflight_hi_segs", "mode",
+			    "rounds_since_probe", "pacing_gain_x256", "cwnd_gain_x256",
+			    "max_bw_kbit_per_s", "bw_lo_kbit_per_s", "inflight_lo_segs",
+			    "bw_latest_kbit_per_s", "inflight_latest_segs", "extra_segs",
+			    "is_full", "full_bw_kbit_per_s", "prior_cwnd_segs"});

@@ -417,7 +417,7 @@ CC_ALGORITHM(cubic, .title = "CUBIC", .family = CC_FAMILY_LOSS, .year = 2008,
 	     .source = "S. Ha, I. Rhee, L. Xu, CUBIC: A New TCP-Friendly High-Speed TCP "
 		       "Variant, SIGOPS OSR 42(5), 2008; RFC 9438",
 	     .summary = "Grows as a cubic function of the time since the last cut, with "
-			"the plateau at the window of that cut.",
+			"the plateau at the window before that cut.",
 	     .mode_names = {"slow_start", "waiting", "tcp_friendly", "concave", "convex"},
 	     .info_names = {"last_max_segs", "k_ms", "divisor", "rtt_min_us", "mode",
 			    "origin_segs", "tcp_cwnd_segs", "target_segs", "epoch_ms"});

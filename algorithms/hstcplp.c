@@ -14,9 +14,9 @@
  *
  *     average > d_min + threshold (d_max - d_min)
  *
- * This is an indication, and it reduces the window by the share b(w). During the next
- * inference RTTs the window does not grow, and another indication reduces it to one
- * segment.
+ * An ACK that meets this condition is an indication, and reduces the window by the
+ * share b(w). During the next `inference` RTTs the window does not grow, and another
+ * indication reduces it to one segment.
  *
  * Interpretation: Linux has no such algorithm, and we did not find the paper's own
  * code. The part from TCP-LP follows the paper, adapted to real clocks; Linux's TCP-LP

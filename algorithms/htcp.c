@@ -323,13 +323,13 @@ static void htcp_info(const struct htcp_params *params, const struct htcp_state 
 }
 
 /* In figures: H-TCP, #0072b2, diamond. */
-CC_ALGORITHM(
-	htcp, .title = "H-TCP", .family = CC_FAMILY_LOSS, .year = 2004,
-	.source = "D. Leith, R. Shorten, H-TCP: TCP for High-Speed and Long-Distance "
-		  "Networks, PFLDnet 2004; draft-leith-tcp-htcp",
-	.summary = "Grows faster the longer ago the last congestion is, and keeps as "
-		   "much as the queue can bridge.",
-	.mode_names = {"slow_start", "low_speed", "high_speed"},
-	.info_names = {"alpha_milli", "kept_milli", "rtt_min_ms", "rtt_max_ms", "mode",
-		       "since_congestion_ms", "rate_segs_per_s", "rate_max_segs_per_s",
-		       "is_adaptive"});
+CC_ALGORITHM(htcp, .title = "H-TCP", .family = CC_FAMILY_LOSS, .year = 2004,
+	     .source =
+		     "D. Leith, R. Shorten, H-TCP: TCP for High-Speed and Long-Distance "
+		     "Networks, PFLDnet 2004; draft-leith-tcp-htcp",
+	     .summary = "Grows faster the longer ago the last congestion is. After "
+			"congestion it keeps the window that just fills the path.",
+	     .mode_names = {"slow_start", "low_speed", "high_speed"},
+	     .info_names = {"alpha_milli", "kept_milli", "rtt_min_ms", "rtt_max_ms",
+			    "mode", "since_congestion_ms", "rate_segs_per_s",
+			    "rate_max_segs_per_s", "is_adaptive"});

@@ -13,9 +13,10 @@
  *
  *     average < d_min + threshold (d_max - d_min)
  *
- * This is an indication, and it halves the window. During the next inference RTTs the
- * window does not grow, and another indication reduces it to one segment. Otherwise
- * the window grows as that of standard TCP, and a loss halves it.
+ * An ACK that fails this condition is an indication, and halves the window. During the
+ * next `inference` RTTs the window does not grow, and another indication reduces it to
+ * one segment. Otherwise the window grows as that of standard TCP, and a loss halves
+ * it.
  *
  * As in Linux: all times are in whole milliseconds. The maximum d_max is the second
  * largest time, so that a single outlier does not count. After an indication, d_min
@@ -24,7 +25,7 @@
  * connection therefore is one. If one-way times are below 7 ms, 15 % of them is
  * rounded down to 0, so that each time is an indication. An indication does not change
  * ssthresh. Slow start therefore leads back to the former window, unless a loss has
- * set ssthresh. The RTT that counts for inference is that of the latest echo.
+ * set ssthresh. The RTT that counts for `inference` is that of the latest echo.
  *
  * As in Linux: the receiver's timestamp is multiplied by 1000 / rate, rounded down,
  * where rate is that of the receiver's clock. Each ACK changes the estimate of this

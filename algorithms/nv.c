@@ -388,12 +388,10 @@ static void nv_info(const struct nv_params *params, const struct nv_state *nv,
 }
 
 /* In figures: TCP-NV, #117733, tall. */
-CC_ALGORITHM(
-	nv, .title = "TCP-NV", .family = CC_FAMILY_DELAY, .year = 2010,
-	.source = "L. Brakmo, TCP-NV: Congestion Avoidance for Data Centers, Linux "
-		  "Plumbers Conference 2010; Linux 4.8",
-	.summary =
-		"Stops growing where the largest throughput of a round trip shows that "
-		"more window is more queue.",
-	.flags = CC_NEEDS_RATES | CC_NEEDS_RANDOM,
-	.info_names = {"rtt_min_us", "rtt_us", "samples", "may_grow"});
+CC_ALGORITHM(nv, .title = "TCP-NV", .family = CC_FAMILY_DELAY, .year = 2010,
+	     .source = "L. Brakmo, TCP-NV: Congestion Avoidance for Data Centers, Linux "
+		       "Plumbers Conference 2010; Linux 4.8",
+	     .summary = "Stops growing where the largest throughput of a round trip "
+			"shows that a larger window only adds to the queue.",
+	     .flags = CC_NEEDS_RATES | CC_NEEDS_RANDOM,
+	     .info_names = {"rtt_min_us", "rtt_us", "samples", "may_grow"});

@@ -170,10 +170,11 @@ static void veno_info(const struct veno_params *params, const struct veno_state 
 }
 
 /* In figures: Veno, #b573d4, bowtie. */
-CC_ALGORITHM(veno, .title = "TCP Veno", .family = CC_FAMILY_HYBRID, .year = 2003,
-	     .flags = CC_RENOS_BOUND,
-	     .source = "C. P. Fu, S. C. Liew, TCP Veno: TCP Enhancement for Transmission "
-		       "over Wireless Access Networks, IEEE JSAC 21(2), 2003",
-	     .summary = "Standard TCP that cuts by a fifth only where the RTT shows no "
-			"congestion.",
-	     .info_names = {"backlog_half_segs", "base_rtt_us"});
+CC_ALGORITHM(
+	veno, .title = "TCP Veno", .family = CC_FAMILY_HYBRID, .year = 2003,
+	.flags = CC_RENOS_BOUND,
+	.source = "C. P. Fu, S. C. Liew, TCP Veno: TCP Enhancement for Transmission "
+		  "over Wireless Access Networks, IEEE JSAC 21(2), 2003",
+	.summary =
+		"Standard TCP that cuts by only a fifth if the RTT shows no congestion.",
+	.info_names = {"backlog_half_segs", "base_rtt_us"});

@@ -216,11 +216,11 @@ static void yeah_info(const struct yeah_params *params, const struct yeah_state 
 }
 
 /* In figures: YeAH, #332288, hexagon. */
-CC_ALGORITHM(
-	yeah, .title = "YeAH-TCP", .family = CC_FAMILY_HYBRID, .year = 2007,
-	.flags = CC_RENOS_BOUND,
-	.source = "A. Baiocchi, A. P. Castellani, F. Vacirca, YeAH-TCP: Yet Another "
-		  "Highspeed TCP, PFLDnet 2007",
-	.summary = "Scalable TCP while its queue is short; beyond, standard TCP that "
-		   "gives the queue up.",
-	.info_names = {"queue_segs", "slow_rounds", "reno_count_segs", "base_rtt_us"});
+CC_ALGORITHM(yeah, .title = "YeAH-TCP", .family = CC_FAMILY_HYBRID, .year = 2007,
+	     .flags = CC_RENOS_BOUND,
+	     .source = "A. Baiocchi, A. P. Castellani, F. Vacirca, YeAH-TCP: Yet Another "
+		       "Highspeed TCP, PFLDnet 2007",
+	     .summary = "Scalable TCP while its queue is short; otherwise standard TCP "
+			"that empties the queue.",
+	     .info_names = {"queue_segs", "slow_rounds", "reno_count_segs",
+			    "base_rtt_us"});
