@@ -168,8 +168,8 @@ struct bbr_state {
 	u32 prior_cwnd;	  /* window to restore, segments */
 	u32 lt_bw;	  /* 0: no interval yet */
 	u32 lt_ms;	  /* when the interval began */
-	u32 lt_delivered; /* by then */
-	u32 lt_lost;	  /* by then */
+	u32 lt_delivered; /* delivered by lt_ms, segments */
+	u32 lt_lost;	  /* lost by lt_ms, segments */
 	u32 epoch_us;	  /* when the current epoch of ACKs began */
 	u32 epoch_segs;	  /* acknowledged in it */
 	u32 extra_now;	  /* aggregation, segments */
@@ -184,7 +184,7 @@ struct bbr_state {
 	u8 extra_rounds;
 	u8 is_full : 1;		/* the pipe was, once */
 	u8 is_round_start : 1;	/* with this ACK */
-	u8 is_conserving : 1;	/* the window follows what is in flight */
+	u8 is_conserving : 1;	/* the window follows the data in flight */
 	u8 is_restarting : 1;	/* after idle time */
 	u8 is_window_small : 1; /* in ProbeRTT: probe_rtt_end_ms is set */
 	u8 was_round_small : 1; /* for a whole round trip */
@@ -451,7 +451,7 @@ static void bbr_learn_bw(const struct bbr_params *params, struct bbr_state *bbr,
 		bbr_keep_bw(bbr, bw, params->bw_window);
 }
 
-/* Measure aggregation: segments that ACKs bring beyond the delivery rate. */
+/* Measure aggregation: segments that ACKs acknowledge beyond the delivery rate. */
 static void bbr_learn_aggregation(const struct bbr_params *params, struct bbr_state *bbr,
 				  const struct cc_conn *conn,
 				  const struct cc_rate_sample *rate)

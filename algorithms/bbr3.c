@@ -237,10 +237,10 @@ struct bbr3_state {
 	u32 extra_rounds : 5;
 	u32 lossy_acks : 4; /* of a round trip in Startup */
 	u32 marked_rounds : 2;
-	u32 is_lossy : 1;  /* the round trip */
-	u32 is_marked : 1; /* likewise */
+	u32 is_lossy : 1;  /* the round trip had losses */
+	u32 is_marked : 1; /* the round trip had marks */
 	u32 was_too_high : 1;
-	u32 was_risky : 1;   /* the probe stopped at what was too high before */
+	u32 was_risky : 1;   /* the probe stopped at a level that was too high before */
 	u32 ended_round : 1; /* with this ACK */
 };
 
@@ -697,7 +697,7 @@ static void bbr3_learn_congestion(const struct bbr3_params *params,
 	bbr->is_marked = 0;
 }
 
-/* Measure aggregation: segments that ACKs bring beyond the delivery rate. */
+/* Measure aggregation: segments that ACKs acknowledge beyond the delivery rate. */
 static void bbr3_learn_aggregation(const struct bbr3_params *params,
 				   struct bbr3_state *bbr, const struct cc_conn *conn,
 				   const struct bbr3_ack *ack)

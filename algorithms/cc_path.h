@@ -27,8 +27,7 @@ enum cc_path_estimator {
 struct cc_path_options {
 	u32 estimator;
 	u32 train_segs;	 /* segments that a train or a rate is measured over */
-	u32 window_rtts; /* after so many, a newer estimate replaces the old one; 0: never
-			  */
+	u32 window_rtts; /* age at which a newer estimate replaces the best; 0: never */
 	u32 segs_per_s;	 /* the capacity, if it is known; 0: it is estimated */
 };
 

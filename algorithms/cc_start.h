@@ -519,7 +519,7 @@ static inline u32 cc_start_part_of(const struct cc_start_params *params,
 	}
 }
 
-/* Note the growth of the window after the same ACK. */
+/* Continue after the algorithm has seen the same ACK and the window has grown. */
 static inline void cc_start_grown(const struct cc_start_params *params,
 				  struct cc_start *start, struct cc_conn *conn,
 				  u32 rtt_us)

@@ -160,7 +160,7 @@ struct cubic_state {
 	u32 rtt_min_us;	 /* 0: none */
 	u32 epoch_start; /* jiffies, valid if in_epoch */
 	u32 acked;	 /* since tcp_cwnd last grew */
-	u32 tcp_cwnd;	 /* what standard TCP would have, segments */
+	u32 tcp_cwnd;	 /* window of standard TCP, segments */
 	u32 ack_ratio;	 /* segments per ACK << CUBIC_RATIO_SHIFT */
 
 	struct cc_hystart hystart;

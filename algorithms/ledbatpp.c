@@ -91,14 +91,14 @@ enum ledbatpp_phase {
 	LEDBATPP_BEGINNING, /* the first slow start */
 	LEDBATPP_RUNNING,   /* a slowdown is due at until_us */
 	LEDBATPP_HELD,	    /* at slowdown_window until then */
-	LEDBATPP_RETURNING, /* in slow start to what it was */
+	LEDBATPP_RETURNING, /* in slow start to the former window */
 };
 
 CC_PARAMS(ledbatpp);
 
 struct ledbatpp_state {
 	u64 until_us;
-	u64 slowdown_us;		   /* when the last one began */
+	u64 slowdown_us;		   /* when the last slowdown began */
 	u32 smallest_us[LEDBATPP_MINUTES]; /* RTT of each minute; 0: none */
 	u32 latest_us[LEDBATPP_SAMPLES];   /* RTTs; 0: none */
 	u32 minute;
@@ -220,7 +220,7 @@ static void ledbatpp_decrease(const struct ledbatpp_params *params,
 		     (100ull * target_us);
 	u64 fall;
 
-	/* The most is half the window. The limit of one keeps the product in 64 bits. */
+	/* At most half the window falls. A limit of one keeps the product in 64 bits. */
 	if (excess > LEDBATPP_ONE)
 		excess = LEDBATPP_ONE;
 	fall = (window >> LEDBATPP_SHIFT) * excess +

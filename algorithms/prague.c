@@ -92,7 +92,7 @@ CC_PARAMS(prague);
 
 struct prague_state {
 	u64 window;	 /* segments << PRAGUE_SHIFT */
-	u64 loss_window; /* before the last loss, likewise */
+	u64 loss_window; /* before the last loss, << PRAGUE_SHIFT */
 	u64 round_start_us;
 	u64 cut_us; /* time of the last cut for a mark */
 	u64 round_delivered;
