@@ -169,7 +169,7 @@ test-python: $(VENV)/.ci bpf-compiler packet-analyser browser
 test-testbed: $(RUST_TESTS) $(VENV)/.ci bpf-compiler iperf
 	@[ "$$(id -u)" = 0 ] || echo "the testbed's own tests need root: they are not run" >&2
 	! { [ "$$(id -u)" = 0 ] && $(CAN_BUILD_TESTBED); } || $(FOREMOST) $(PYTHON) tests/run_rust.py --crate testbed $<
-	$(FOREMOST) $(BIN)/pytest -m testbed $$(grep -rl --include='test_*.py' 'mark\.testbed' tests | sort)
+	$(BIN)/pytest -m testbed $$(grep -rl --include='test_*.py' 'mark\.testbed' tests | sort)
 
 # The share of lines that the tests reach: also at the end of `make test COVERAGE=1`, as in CI.
 export COVERAGE_FILE := $(CURDIR)/target/.coverage

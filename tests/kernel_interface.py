@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import process_table
 
 _NAMESPACE: Final = "/proc/self/ns/net"
 _HOSTS: Final = 2
@@ -30,7 +31,7 @@ class Refusals:
 def slow_interfaces(rate: str, queue_packets: int) -> Iterator[Refusals]:
     """Give each host of the run that begins inside a token bucket with a tail-drop queue.
 
-    Namespaces of the testbed have no names, but this process holds them open.
+    Namespaces of the testbed have no names, but the child that runs it holds them open.
     """
     refusals, is_over = Refusals(), threading.Event()
     watcher = threading.Thread(target=_equip, args=(rate, queue_packets, refusals, is_over))
@@ -60,16 +61,15 @@ def _equip(rate: str, queue_packets: int, refusals: Refusals, is_over: threading
 
 
 def _namespaces() -> set[str]:
-    """Return one descriptor of each network namespace that this process holds, but its own."""
+    """Return one descriptor of each network namespace that a child holds, but our own."""
     ours = str(Path(_NAMESPACE).readlink())
     descriptors: dict[str, str] = {}
-    for descriptor in Path(f"/proc/{os.getpid()}/fd").iterdir():
-        try:
-            target = str(descriptor.readlink())
-        except OSError:  # closed meanwhile
-            continue
-        if target.startswith("net:") and target != ours:
-            descriptors.setdefault(target, str(descriptor))
+    for child in process_table.children():
+        with suppress(OSError):  # it has ended, or has closed one meanwhile
+            for descriptor in Path(f"/proc/{child}/fd").iterdir():
+                target = str(descriptor.readlink())
+                if target.startswith("net:") and target != ours:
+                    descriptors.setdefault(target, str(descriptor))
     return set(descriptors.values())
 
 

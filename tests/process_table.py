@@ -44,6 +44,11 @@ def ticks_of_others() -> dict[int, int]:
     }
 
 
+def children() -> list[int]:
+    """Return the processes that this one has started and that have not ended."""
+    return [process.pid for process in _processes() if process.parent == os.getpid()]
+
+
 def stolen_ticks() -> int:
     """Return the time that the host of this machine gave to others since the start, in ticks."""
     return int(Path("/proc/stat").read_text().split(maxsplit=9)[8])
@@ -53,6 +58,7 @@ class _Process(NamedTuple):
     """A line of /proc/PID/stat (proc(5)), in part."""
 
     pid: int
+    parent: int
     session: int
     ticks: int
     policy: int
@@ -64,8 +70,10 @@ def _processes() -> Iterator[_Process]:
         with suppress(FileNotFoundError, ProcessLookupError):
             fields = file.read_text().rpartition(")")[2].split()
             # The state, which follows the name, is field 3 of proc(5).
-            session, user, system, policy = (int(fields[number - 3]) for number in (6, 14, 15, 41))
-            yield _Process(int(file.parent.name), session, user + system, policy)
+            parent, session, user, system, policy = (
+                int(fields[number - 3]) for number in (4, 6, 14, 15, 41)
+            )
+            yield _Process(int(file.parent.name), parent, session, user + system, policy)
 
 
 def _with_temporary_folder(folder: Path) -> list[int]:

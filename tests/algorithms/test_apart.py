@@ -271,6 +271,27 @@ def test_a_process_that_died_while_it_waited_is_replaced() -> None:
     assert apart.simulate(run.json).summary == first.summary
 
 
+GROUP = Path("/proc/self/autogroup")
+
+
+@pytest.mark.skipif(
+    not GROUP.exists() or os.geteuid() != 0, reason="root, and a kernel that groups sessions"
+)
+def test_a_child_comes_first_while_it_runs_the_testbed() -> None:
+    ours, child = GROUP.read_text(), apart.Child()
+    group = Path(f"/proc/{child._process.pid}/autogroup")
+    assert group.read_text() == ours
+    for function, arguments, nice in (
+        ("testbed_run", ("{}", "{}"), "nice -20\n"),
+        ("simulate", ("{}",), "nice 0\n"),
+    ):
+        with pytest.raises(_core.ScenarioError):
+            child.call(function, *arguments)
+        assert group.read_text().endswith(nice)
+        assert GROUP.read_text() == ours
+    child.close()
+
+
 def test_the_end_waits_for_no_child_that_does_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(apart, "_GRACE_S", 0.2)
     child = apart.Child()

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 import small_study
 from command_line import line
 from dumbbell import _core, api
-from dumbbell.algorithms import catalogue
+from dumbbell.algorithms import apart, catalogue
 from dumbbell.base import errors
 from dumbbell.base.errors import DumbbellError, GivenUp, InputError
 from dumbbell.cli import commands, progress
@@ -519,10 +519,10 @@ def test_reports_of_the_testbed_need_no_testbed(
 def test_what_the_testbed_refuses_during_a_run_is_its_own_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def refuse(*_: object) -> Any:
+    def refuse(*_: object, **__: object) -> Any:
         raise _core.TestbedError("no device: refused; modprobe tun")
 
-    monkeypatch.setattr(_core, "testbed_run", refuse)
+    monkeypatch.setattr(apart, "ask", refuse)
     with pytest.raises(errors.TestbedError, match="modprobe tun") as caught:
         testbed.TestbedEngine().run(resolved())
     assert caught.value.exit_code == 2

@@ -103,14 +103,13 @@ class SimulatorEngine:
 
 @contextmanager
 def brought_down(scenario: ResolvedScenario) -> Iterator[None]:
-    """Turn the end of the process that ran a scenario's own algorithms into BroughtDown."""
+    """Turn the end of the process that ran a scenario into BroughtDown."""
     try:
         yield
     except (apart.Died, apart.Stalled) as ended:
-        names = " or ".join(scenario.scenario.sources)
-        raise BroughtDown(
-            f"the process that ran {names} {ended}; to find where: {_checks(scenario)}"
-        ) from None
+        names = " or ".join(scenario.scenario.sources) or "the testbed"
+        remedy = f"; to find where: {_checks(scenario)}" if scenario.scenario.sources else ""
+        raise BroughtDown(f"the process that ran {names} {ended}{remedy}") from None
 
 
 def _checks(scenario: ResolvedScenario) -> str:

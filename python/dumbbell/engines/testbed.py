@@ -60,13 +60,10 @@ class TestbedEngine:
                 value=True,
                 valid='record = { modes = true, interval = "10ms" }; or the simulator',
             )
-        token = None if cancel is None else cancel.core
-        with core_errors("testbed"):
-            if scenario.scenario.sources:
-                with brought_down(scenario):
-                    raw = apart.ask("testbed_run", scenario.json, self._options, cancel=cancel)
-                    return unpacked(apart.RawOutput(*raw))
-            return unpacked(_core.testbed_run(scenario.json, self._options, token))
+        # In another process, which gets processors before the programs of other sessions.
+        with core_errors("testbed"), brought_down(scenario):
+            raw = apart.ask("testbed_run", scenario.json, self._options, cancel=cancel)
+            return unpacked(apart.RawOutput(*raw))
 
 
 def host_switches(scenario: ResolvedScenario) -> dict[str, Any]:
