@@ -21,9 +21,10 @@ from dumbbell.theory import curves, formulas
 _INTRODUCTION: Final = files("reference") / "quantities.md"
 
 _SHARES: Final = """\
-A flow that is not sampled, such as those of `[[arrivals]]`, has rates in the whole run (`@run`)
-only. The rate of several flows needs the rate of each of them. Comparisons of flows count the
-active ones in the window. A percentile has a value if ten samples are beyond it.
+Flows without samples, such as those of `[[arrivals]]`, have rates only for the whole run (`@run`).
+Several flows together have a rate only if each of them has one. Comparisons of flows count only
+those that are on in the window. A percentile has a value only if at least ten samples are beyond
+it.
 """
 
 
@@ -47,16 +48,15 @@ def _parts() -> Iterator[str]:
         yield _settings(name, kind)
     yield "## Series over time\n"
     yield (
-        "Figures of kind `histories` show these, and `run.series` returns them. Rates stay "
-        "at zero once a flow has stopped or its transfer is complete; what else there is of it "
-        "ends there.\n"
+        "Figures of kind `histories` show these, and `run.series` returns them. When a flow has "
+        "stopped or its transfer is complete, its rates stay at zero and its other series end.\n"
     )
     yield markdown.table(("series", "unit", "what"), _series())
     yield "## Formulas\n"
     yield "Functions for `arithmetic` checks of claims.\n"
     yield markdown.table(("formula", "what"), map(_formula, formulas.FORMULAS.values()))
     yield "## Curves\n"
-    yield "Expectations of theory at the grid points of a test; for figures and `theory` checks.\n"
+    yield "Expected values at the grid points of a test, for figures and `theory` checks.\n"
     yield markdown.table(
         ("curve", "what", "columns that it needs"),
         (

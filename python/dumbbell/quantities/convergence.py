@@ -37,13 +37,14 @@ class Convergence(Settings):
     table: ClassVar[str] = "convergence"
 
     share: float = Field(0.8, gt=0, lt=1)
-    """Share of its goal (the flow's own average, or the other flow's rate) to reach."""
+    """Share of the goal to reach. The goal is the flow's own average, or the other flow's rate."""
 
     lost: float = Field(0.4, gt=0, lt=1)
-    """Flows that had converged have diverged when the slower has less than this of the faster."""
+    """Converged flows diverge when the slower one has less than this share of the faster one's
+    rate."""
 
     window_per_packet: Duration = Field(1_500_000, validate_default=False, examples=["1.5ms"])
-    """Window per packet of the bandwidth-delay product."""
+    """Length of the averaging window for each packet of the bandwidth-delay product."""
 
     window_minimum: Duration = Field(2_000_000_000, validate_default=False, examples=["2s"])
     """Shortest window."""
@@ -77,7 +78,7 @@ def convergence_own_s(view: FlowsView) -> float | None:
 
 @of_flows("convergence", "s", best=Best.LOWEST, several=True, settings=Convergence)
 def convergence_own_bound_s(view: FlowsView) -> float | None:
-    """Time until the later flow reached a share of its average; else the window's length."""
+    """Time until the later flow reached a share of its average; if never, the window's length."""
     course_of_flow = view.once(course)
     if course_of_flow is None:
         return None
@@ -93,7 +94,7 @@ def convergence_fairness_s(view: FlowsView) -> float | None:
 
 @of_flows("convergence to fairness", "s", best=Best.LOWEST, several=True, settings=Convergence)
 def convergence_bound_s(view: FlowsView) -> float | None:
-    """Time until the later flow reached a share of the other's throughput; else the window's."""
+    """As `convergence_fairness_s`; the window's length if the flow did not reach the share."""
     course_of_flow = view.once(course)
     if course_of_flow is None:
         return None

@@ -31,13 +31,13 @@ def cwnd_mean_segs(view: FlowsView) -> float | None:
 
 @of_flows("largest congestion window", "segs")
 def cwnd_max_segs(view: FlowsView) -> float | None:
-    """Largest congestion window at a sample; of several flows that of the largest."""
+    """Largest congestion window at a sample; for several flows, the largest of all."""
     return max((float(values.max()) for values in _samples(view)), default=None)
 
 
 @of_flows("variation of the window")
 def cwnd_variation(view: FlowsView) -> float | None:
-    """Deviation of the congestion window / its mean; the flows' mean."""
+    """Coefficient of variation of the congestion window; the flows' mean."""
     variations = known(
         [ratio(float(windows.std()), float(windows.mean())) for windows in _samples(view)]
     )
@@ -46,7 +46,7 @@ def cwnd_variation(view: FlowsView) -> float | None:
 
 @of_flows("period of the window", "s")
 def cwnd_period_s(view: FlowsView) -> float | None:
-    """Period of the window: the lag at which it is clearly like itself; the flows' mean."""
+    """Period of the congestion window: the lag at which it repeats itself; the flows' mean."""
     interval_s = (view.run.scenario.record.interval_ns or 0) / NS_PER_S
     periods = known([period(windows) for windows in _samples(view)])
     return float(np.mean(periods)) * interval_s if periods else None
@@ -54,6 +54,6 @@ def cwnd_period_s(view: FlowsView) -> float | None:
 
 @of_flows("damping of the window", best=Best.LOWEST)
 def cwnd_damping(view: FlowsView) -> float | None:
-    """Deviation of the window in the second / the first half of the window of time; their mean."""
+    """Deviation of cwnd in the second half of the time divided by the first's; the flows' mean."""
     dampings = known([damping(windows) for windows in _samples(view)])
     return float(np.mean(dampings)) if dampings else None

@@ -1,11 +1,11 @@
 """One-way delays, jitter and losses of datagrams.
 
-Without brackets they are those of all flows of datagrams that are sampled; other flows have none.
-The one-way delay is from when a datagram leaves its host to when it reaches the other. Jitter is
-the mean of the differences between the one-way delays of datagrams that arrive one after the other,
-without their signs (RFC 3393). The estimate of RFC 3550 is a moving average of the same. For a part
-of a run, percentiles use the periods of `record.delays` that lie in it as a whole, and are within
-0.5 %.
+Without brackets, they cover all sampled flows of datagrams. TCP flows have none. The one-way delay
+is the time from when a datagram leaves its host to when it reaches the other host. For jitter, each
+datagram's delay is compared with that of the datagram that arrived before it. Jitter is the mean
+absolute difference (RFC 3393). The estimate of RFC 3550 is a moving average of these differences.
+For a part of a run, percentiles use only the periods of `record.delays` that lie completely inside
+it. They are accurate to 0.5 %.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def one_way_delay_p99_ms(view: FlowsView) -> float | None:
 
 @_of_delays("largest one-way delay")
 def one_way_delay_max_ms(view: FlowsView) -> float | None:
-    """Largest one-way delay of a datagram; exact of the whole run, else within 0.5 %."""
+    """Largest one-way delay of a datagram; exact for the whole run, else within 0.5 %."""
     if view.whole:
         largest_ns = [delays.max_ns for delays in _delays(view)]
         return max(largest_ns) / _NS_PER_MS if largest_ns else None
@@ -107,7 +107,7 @@ def one_way_delay_max_ms(view: FlowsView) -> float | None:
 
 @of_flows("jitter", "ms", best=Best.LOWEST, datagrams=True)
 def jitter_ms(view: FlowsView) -> float | None:
-    """Mean difference of the one-way delays of two datagrams in a row; the flows' mean."""
+    """Mean difference of the one-way delays of two successive datagrams; the flows' mean."""
     if view.whole:
         return _mean_ms(known([delays.jitter_ns for delays in _delays(view)]))
     return _grown_ms(view, "variation_sum_ns")
@@ -115,7 +115,7 @@ def jitter_ms(view: FlowsView) -> float | None:
 
 @of_flows("datagrams lost", best=Best.LOWEST, percent=True, datagrams=True)
 def datagrams_lost_share(view: FlowsView) -> float | None:
-    """Share lost of the datagrams that arrived or were lost, in queues or at random."""
+    """Lost datagrams, in queues or at random, as a share of those that arrived or were lost."""
     if view.whole:
         flows = [counted for counted in view.summaries if counted.algorithm is None]
         lost_packets = sum(counted.dropped_packets + counted.lost_packets for counted in flows)

@@ -1,7 +1,7 @@
 """Round-trip times and delays in queues.
 
-For the whole run, means use every round-trip sample and are exact. For a part of it, they use the
-latest round-trip time at each sample, until the flow has ended.
+For the whole run, means use every measured round-trip time and are exact. For a part of the run,
+they use the latest round-trip time at each sample, until the flow has ended.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def rtt_mean_ms(view: FlowsView) -> float | None:
 
 @of_flows("RTT inflation", best=Best.LOWEST)
 def rtt_inflation(view: FlowsView) -> float | None:
-    """Mean round-trip time / that of the empty path at the run's beginning, over connections.
+    """Mean RTT divided by that of the empty path at the run's beginning; the connections' mean.
 
-    That of an empty path is propagation only, so that serialisation counts as inflation.
+    The RTT of an empty path is propagation only, so serialisation counts as inflation.
     """
     ratios = []
     for number, mean_us in _means_us(view).items():
@@ -64,7 +64,7 @@ def _rtts_ms(view: FlowsView) -> Values:
 
 @of_flows("smallest RTT", "ms")
 def rtt_min_ms(view: FlowsView) -> float | None:
-    """Smallest round-trip time; of a part of a run the smallest that was sampled."""
+    """Smallest round-trip time; for a part of a run, the smallest that was sampled."""
     if view.whole:
         smallest_us = known([flow.rtt_min_us for flow in view.summaries])
         return min(smallest_us) / _US_PER_MS if smallest_us else None
@@ -74,7 +74,7 @@ def rtt_min_ms(view: FlowsView) -> float | None:
 
 @of_flows("largest RTT", "ms", best=Best.LOWEST)
 def rtt_max_ms(view: FlowsView) -> float | None:
-    """Largest round-trip time; of a part of a run the largest that was sampled."""
+    """Largest round-trip time; for a part of a run, the largest that was sampled."""
     if view.whole:
         largest_us = known([flow.rtt_max_us for flow in view.summaries])
         return max(largest_us) / _US_PER_MS if largest_us else None
@@ -84,19 +84,19 @@ def rtt_max_ms(view: FlowsView) -> float | None:
 
 @of_flows("median RTT", "ms", best=Best.LOWEST)
 def rtt_p50_ms(view: FlowsView) -> float | None:
-    """Median of the round-trip times at the samples of all flows, by nearest rank."""
+    """Median of the round-trip times at the samples of all flows (nearest rank)."""
     return percentile(view.once(_rtts_ms), 500)
 
 
 @of_flows("95 % of RTTs", "ms", best=Best.LOWEST)
 def rtt_p95_ms(view: FlowsView) -> float | None:
-    """95 % of the round-trip times at the samples are no longer; of 200 samples at least."""
+    """95 % of the round-trip times at the samples are no longer; needs 200 samples."""
     return percentile(view.once(_rtts_ms), 950)
 
 
 @of_flows("99 % of RTTs", "ms", best=Best.LOWEST)
 def rtt_p99_ms(view: FlowsView) -> float | None:
-    """99 % of the round-trip times at the samples are no longer; of 1000 samples at least."""
+    """99 % of the round-trip times at the samples are no longer; needs 1000 samples."""
     return percentile(view.once(_rtts_ms), 990)
 
 
@@ -112,7 +112,7 @@ def _queueing_ms(view: QueueView) -> Values:
 
 @of_queue("queueing delay", "ms", best=Best.LOWEST)
 def queueing_delay_mean_ms(view: QueueView) -> float | None:
-    """Mean time that the backlog takes to leave at the link's mean rate."""
+    """Mean time that the backlog needs to leave at the link's mean rate."""
     if view.whole:
         waiting_bits = 8 * view.summary.waiting_bytes_mean
         return ratio(1000 * waiting_bits, view.rate_bps)
@@ -122,17 +122,17 @@ def queueing_delay_mean_ms(view: QueueView) -> float | None:
 
 @of_queue("median queueing delay", "ms", best=Best.LOWEST)
 def queueing_delay_p50_ms(view: QueueView) -> float | None:
-    """Median of the queueing delays at the samples, by nearest rank."""
+    """Median of the queueing delays at the samples (nearest rank)."""
     return percentile(_queueing_ms(view), 500)
 
 
 @of_queue("95 % of queueing delays", "ms", best=Best.LOWEST)
 def queueing_delay_p95_ms(view: QueueView) -> float | None:
-    """95 % of the queueing delays at the samples are no longer; of 200 samples at least."""
+    """95 % of the queueing delays at the samples are no longer; needs 200 samples."""
     return percentile(_queueing_ms(view), 950)
 
 
 @of_queue("99 % of queueing delays", "ms", best=Best.LOWEST)
 def queueing_delay_p99_ms(view: QueueView) -> float | None:
-    """99 % of the queueing delays at the samples are no longer; of 1000 samples at least."""
+    """99 % of the queueing delays at the samples are no longer; needs 1000 samples."""
     return percentile(_queueing_ms(view), 990)

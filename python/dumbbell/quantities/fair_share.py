@@ -1,9 +1,9 @@
 """Time until flows reach their new fair share after a change, for any number of flows.
 
-The change is at the beginning of the window (`from = "start of late"`). The fair share is an equal
-division of the window's whole goodput among the flows that are on at its end, always have data to
-send and are sampled. Flows have reached it when all selected flows have a share of it in each of
-some intervals in a row. The time is that at the end of the first of these intervals.
+The change is at the beginning of the window (`from = "start of late"`). The window's whole goodput
+is divided equally among the flows that are on at its end, always have data to send and are sampled.
+Each part is a fair share. The selected flows have reached it when each of them has at least `share`
+of it, in `hold` intervals in a row. The time ends with the first of these intervals.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ class FairShare(Settings):
     table: ClassVar[str] = "fair_share"
 
     share: float = Field(0.8, gt=0, le=1)
-    """Of the fair share, which each flow must have."""
+    """Share of the fair share that each flow must have."""
 
     interval: Duration = Field(1_000_000_000, gt=0, validate_default=False, examples=["1s"])
     """Time over which goodput is averaged; rounded up to a multiple of the record's interval."""
 
     hold: int = Field(3, ge=1)
-    """Intervals in a row in which they must have it."""
+    """Number of intervals in a row in which all flows must have that share."""
 
 
 @of_flows("time to fair share", "s", best=Best.LOWEST, settings=FairShare)
 def fair_share_reached_s(view: FlowsView) -> float | None:
-    """Time from the window's beginning until the flows had a share of their fair share, at once."""
+    """Time until all flows had `share` of their fair share at the same time."""
     flags_and_interval = view.once(_enough)
     return (
         None
@@ -50,7 +50,7 @@ def fair_share_reached_s(view: FlowsView) -> float | None:
 
 @of_flows("time to fair share, bounded", "s", best=Best.LOWEST, settings=FairShare)
 def fair_share_bound_s(view: FlowsView) -> float | None:
-    """Time until the flows had a share of their fair share, at once; else the window's length."""
+    """As `fair_share_reached_s`; the window's length if the flows did not reach it."""
     if view.once(_enough) is None:
         return None
     reached = fair_share_reached_s(view)

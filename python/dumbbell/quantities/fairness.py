@@ -37,21 +37,21 @@ def _share(view: FlowsView, rates: Callable[[FlowsView], list[float]]) -> float 
 
 @of_flows("largest share", best=Best.LOWEST, percent=True, several=True)
 def share_max(view: FlowsView) -> float | None:
-    """Largest share of a flow of the throughput of the flows."""
+    """Largest share that one flow has in the throughput of all these flows."""
     rates = throughputs(view)
     return ratio(max(rates, default=None), sum(rates))
 
 
 @of_flows("throughput ratio of two flows", best=Best.HIGHEST, several=True, index=True)
 def ratio_min_max(view: FlowsView) -> float | None:
-    """Smaller / larger throughput of the two flows that are on in the window."""
+    """Smaller throughput divided by the larger, of the two flows that are on in the window."""
     rates = throughputs(view.on)
     return ratio(min(rates), max(rates)) if len(rates) == 2 else None
 
 
 @of_flows("leader kept", several=True, yes_or_no=True)
 def leader_kept(view: FlowsView) -> float | None:
-    """1 if one flow sent most in both halves of the window, else 0."""
+    """1 if the same flow sent most in both halves of the window, else 0."""
     middle_ns = (view.span.start_ns + view.span.end_ns) // 2
     leaders = []
     for half in (Span(view.span.start_ns, middle_ns), Span(middle_ns, view.span.end_ns)):

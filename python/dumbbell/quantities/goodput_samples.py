@@ -1,9 +1,9 @@
 """Quantities of single samples of the goodput, as Lukaseder et al. 2016 look at them.
 
-Their samples are what iperf3 prints: the payload that arrived in each second. Quantiles of them
-measure efficiency. A discrete moving average over those of a flow that starts late measures
-convergence; so does the spread, the distance of that average from the flow's own average afterwards
-(Section III-B).
+Their samples are what iperf3 prints: the payload that arrived in each second. Quantiles of the
+samples measure efficiency. Convergence is measured for a flow that starts late. A discrete moving
+average smooths its samples. From convergence on, the spread is the distance of this moving average
+from the flow's mean goodput (Section III-B).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Samples(Settings):
     """Use of the single samples of a run, as with iperf3.
 
     The short-term throughput of Lukaseder et al. 2016 is a discrete moving average over them:
-    `u <- (1 - weight) u + weight x`, from 0 on. A flow has converged when it reaches `share` of the
-    flow's average from its start to the end.
+    `u <- (1 - weight) u + weight x`, from 0 on. A flow has converged when this average reaches
+    `share` of the flow's mean goodput from its start to the end of the window.
     """
 
     table: ClassVar[str] = "samples"
@@ -40,7 +40,7 @@ class Samples(Settings):
     """Weight of a new sample in the moving average (lambda)."""
 
     share: float = Field(0.8, gt=0, lt=1)
-    """Share of the flow's own average to reach (epsilon)."""
+    """Share of the flow's own mean goodput to reach (epsilon)."""
 
 
 @dataclass(frozen=True)
@@ -109,21 +109,21 @@ def goodput_sample_iqr_mbit_per_s(view: FlowsView) -> float | None:
 
 @of_flows("convergence (samples)", "s", best=Best.LOWEST, several=True, settings=Samples)
 def convergence_samples_s(view: FlowsView) -> float | None:
-    """Time until the moving average over a late flow's samples reached a share of its average."""
+    """Time until the moving average of a late flow's samples reached a share of its mean."""
     course_of_flow = view.once(course)
     return None if course_of_flow is None else course_of_flow.converged_s
 
 
 @of_flows("spread", "Mbit/s", best=Best.LOWEST, several=True, settings=Samples)
 def spread_mbit_per_s(view: FlowsView) -> float | None:
-    """Distances of the moving average from the flow's average from then on, over all samples."""
+    """As `spread_after_mbit_per_s`, but the sum is divided by the number of all samples."""
     course_of_flow = view.once(course)
     return None if course_of_flow is None else course_of_flow.spread_mbit_per_s
 
 
 @of_flows("spread after convergence", "Mbit/s", best=Best.LOWEST, several=True, settings=Samples)
 def spread_after_mbit_per_s(view: FlowsView) -> float | None:
-    """Mean distance of the moving average from the late flow's average, from convergence on."""
+    """Mean distance of the moving average from the late flow's mean, after convergence."""
     course_of_flow = view.once(course)
     return None if course_of_flow is None else course_of_flow.spread_after_mbit_per_s
 

@@ -1,8 +1,10 @@
 """Durations of requests and transfers.
 
-The latency of a request is from its issue to the acknowledgement of its last byte, which is its
-reply. Only requests that began and ended in the window count. A percentile is by nearest rank, and
-given only where at least ten values lie beyond it, so the 99.9 % one needs ten thousand.
+The latency of a request is the time from its issue to the acknowledgement of its last byte. That
+acknowledgement is its reply. Only requests that began and ended in the window count. The slow-down
+of a request is its latency divided by that over an empty path. Percentiles are by nearest rank.
+They have a value only if at least ten requests lie beyond them, so the 99.9 % percentile needs
+10,000 requests.
 """
 
 from __future__ import annotations
@@ -89,7 +91,7 @@ def requests_mbit_per_s(view: FlowsView) -> float | None:
 
 @of_flows("mean latency", "ms", best=Best.LOWEST)
 def latency_mean_ms(view: FlowsView) -> float | None:
-    """Mean latency of requests or transfers, from issue to the last byte's reply."""
+    """Mean latency of requests or transfers, from issue to the reply to the last byte."""
     values = latencies_ms(view)
     return float(values.mean()) if values.size else None
 
@@ -102,25 +104,25 @@ def latency_p50_ms(view: FlowsView) -> float | None:
 
 @of_flows("90 % latency", "ms", best=Best.LOWEST)
 def latency_p90_ms(view: FlowsView) -> float | None:
-    """90 % of the requests or transfers took no longer; of 100 at least."""
+    """90 % of the requests or transfers took no longer; needs 100 of them."""
     return percentile(latencies_ms(view), 900)
 
 
 @of_flows("99 % latency", "ms", best=Best.LOWEST)
 def latency_p99_ms(view: FlowsView) -> float | None:
-    """99 % of the requests or transfers took no longer; of 1000 at least."""
+    """99 % of the requests or transfers took no longer; needs 1000 of them."""
     return percentile(latencies_ms(view), 990)
 
 
 @of_flows("99.9 % latency", "ms", best=Best.LOWEST)
 def latency_p999_ms(view: FlowsView) -> float | None:
-    """99.9 % of the requests or transfers took no longer; of 10,000 at least."""
+    """99.9 % of the requests or transfers took no longer; needs 10,000 of them."""
     return percentile(latencies_ms(view), 999)
 
 
 @of_flows("largest latency", "ms", best=Best.LOWEST)
 def latency_max_ms(view: FlowsView) -> float | None:
-    """Longest that a request or transfer took."""
+    """Longest time that a request or transfer took."""
     values = latencies_ms(view)
     return float(values.max()) if values.size else None
 
@@ -172,18 +174,18 @@ def _empty_path(scenario: Scenario, flow: contract.Flow) -> dict[str, float]:
 
 @of_flows("mean slow-down", best=Best.LOWEST)
 def slowdown_mean(view: FlowsView) -> float | None:
-    """Mean of latency / latency over an empty path, of requests or transfers."""
+    """Mean slow-down of requests or transfers, compared with an empty path."""
     values = view.once(_slowdowns)
     return float(values.mean()) if values.size else None
 
 
 @of_flows("median slow-down", best=Best.LOWEST)
 def slowdown_p50(view: FlowsView) -> float | None:
-    """Median of latency / latency over an empty path, of requests or transfers."""
+    """Median slow-down of requests or transfers, compared with an empty path."""
     return percentile(view.once(_slowdowns), 500)
 
 
 @of_flows("99 % slow-down", best=Best.LOWEST)
 def slowdown_p99(view: FlowsView) -> float | None:
-    """99 % of the requests or transfers had no larger latency / latency over an empty path."""
+    """99 % of the requests or transfers had no larger slow-down."""
     return percentile(view.once(_slowdowns), 990)

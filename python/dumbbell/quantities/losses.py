@@ -23,20 +23,20 @@ def _counted(view: FlowsView, name: str) -> int:
 
 @of_flows("retransmitted", best=Best.LOWEST, percent=True)
 def retransmitted_share(view: FlowsView) -> float | None:
-    """Retransmitted / sent segments."""
+    """Retransmitted segments as a share of all sent segments."""
     return ratio(sum(view.grown("retransmitted_segs")), sum(view.grown("sent_segs")))
 
 
 @of_flows("retransmitted segments", "segs", best=Best.LOWEST)
 def retransmitted_segs(view: FlowsView) -> float | None:
-    """Segments that were sent again."""
+    """Retransmitted segments."""
     grown = view.grown("retransmitted_segs")
     return sum(grown) if grown else None
 
 
 @of_flows("timeouts", best=Best.LOWEST)
 def timeouts(view: FlowsView) -> float | None:
-    """Retransmission timeouts; in a part of a run only if events of `timeout` are recorded."""
+    """Retransmission timeouts; a part of a run needs recorded events of kind `timeout`."""
     if view.whole:
         return float(_counted(view, "timeouts"))
     events = view.events("timeout")
@@ -55,25 +55,25 @@ def _packets(view: FlowsView, name: str) -> float | None:
 
 @of_flows("dropped", best=Best.LOWEST, percent=True)
 def dropped_share(view: FlowsView) -> float | None:
-    """Share of the flows' packets that full queues refused; of the whole run (`@run`) only."""
+    """Share of the flows' packets that full queues refused; only for the whole run (`@run`)."""
     return _packets(view, "dropped_packets")
 
 
 @of_flows("lost at random", percent=True)
 def lost_share(view: FlowsView) -> float | None:
-    """Share of the flows' packets that were lost at random; of the whole run (`@run`) only."""
+    """Share of the flows' packets that were lost at random; only for the whole run (`@run`)."""
     return _packets(view, "lost_packets")
 
 
 @of_flows("marked", percent=True)
 def marked_share(view: FlowsView) -> float | None:
-    """Share of the flows' packets that arrived with a mark; of the whole run (`@run`) only."""
+    """Share of the flows' packets that arrived with a mark; only for the whole run (`@run`)."""
     return _packets(view, "marked_packets")
 
 
 @of_flows("marks counted", percent=True)
 def counted_marks(view: FlowsView) -> float | None:
-    """Ratio of counted to arrived marks (Accurate ECN); of the whole run (`@run`) only."""
+    """Ratio of counted to arrived marks (Accurate ECN); only for the whole run (`@run`)."""
     flows = [flow for flow in view.summaries if flow.counted_marks is not None]
     counted = sum(flow.counted_marks or 0 for flow in flows)
     return ratio(counted, sum(flow.marked_packets for flow in flows)) if view.whole else None
@@ -93,14 +93,14 @@ def marked_packets(view: QueueView) -> float | None:
 
 @of_flows("congestion events", "1/s", several=True)
 def congestion_per_s(view: FlowsView) -> float | None:
-    """Congestion events of the bottleneck per second: window reductions within a round trip."""
+    """Congestion events per second; reductions less than a round trip apart are one event."""
     reductions = view.once(_congestion)
     return None if reductions is None else len(np.unique(reductions[0])) / view.span.seconds
 
 
 @of_flows("synchronisation", index=True)
 def sync(view: FlowsView) -> float | None:
-    """Share of the congestion events of all flows at which one of these flows backed off."""
+    """Share of all flows' congestion events in which at least one of these flows backed off."""
     reductions = view.everyone.once(_congestion)
     if reductions is None:
         return None
@@ -127,7 +127,7 @@ def _congestion(view: FlowsView) -> tuple[np.ndarray, np.ndarray] | None:
 
 @of_flows("cut per retransmission")
 def cut_per_resent(view: FlowsView) -> float | None:
-    """Segments of window given up per segment sent again, in recoveries without timeouts."""
+    """Reduction of the window per retransmitted segment, in recoveries without timeouts."""
     events = view.events(*_RECOVERY_EVENTS)
     if events is None:
         return None

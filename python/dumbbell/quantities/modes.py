@@ -1,8 +1,9 @@
 """The modes of algorithms, if they are recorded (`record.modes`).
 
-A connection is in a mode from one row of the table `modes` to the next, from its start until it
-stopped or its transfer was complete. On the testbed samples show the mode, so that times are as
-exact as samples are close. A mode that ends between two of them is not seen.
+A row of the table `modes` shows that a connection has entered a mode. The connection stays in it
+until the next row, or until it stops or its transfer is complete. On the testbed, samples show the
+mode, so times are only as exact as the interval of samples. A mode that begins and ends between two
+samples is missed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def named(own_algorithms: OwnAlgorithms = NO_OWN_ALGORITHMS) -> tuple[str, ...]:
 
 @of_flows("share of the time in a mode", percent=True, takes="mode", arguments=named, needs=MODES)
 def mode_share(view: FlowsView, mode: str) -> float | None:
-    """Share of their time that the flows' algorithm is in a mode (`mode_share:drain`); their mean.
+    """Share of a flow's time in which its algorithm is in a mode (`mode_share:drain`); their mean.
 
     Connections whose algorithm has no such mode do not count.
     """

@@ -1,7 +1,6 @@
 """Oscillation of the goodput: its size, its period, and its decay after a change.
 
-All three are computed from the goodput of the flows together in each interval of
-`settings.samples`.
+All three are computed from the total goodput of the flows in each interval of `settings.samples`.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _AS_CLEAR: Final = 0.8
 
 @of_flows("variation of goodput", best=Best.LOWEST, settings=Samples)
 def goodput_variation(view: FlowsView) -> float | None:
-    """Coefficient of variation of the goodput samples: standard deviation / mean."""
+    """Coefficient of variation of the goodput samples: standard deviation divided by mean."""
     values = view.once(samples_mbit_per_s)
     if values.size < 2:
         return None
@@ -39,7 +38,7 @@ def goodput_variation(view: FlowsView) -> float | None:
 
 @of_flows("period of goodput", "s", settings=Samples)
 def oscillation_period_s(view: FlowsView) -> float | None:
-    """Period of the goodput: the lag at which it is clearly like itself; none if nowhere."""
+    """Period of the goodput: the lag at which it clearly repeats itself; none if there is none."""
     lag = period(view.once(samples_mbit_per_s))
     interval_s = int(view.run.settings(Samples).interval) / NS_PER_S
     return None if lag is None else lag * interval_s
@@ -47,12 +46,12 @@ def oscillation_period_s(view: FlowsView) -> float | None:
 
 @of_flows("damping of goodput", best=Best.LOWEST, settings=Samples)
 def oscillation_damping(view: FlowsView) -> float | None:
-    """Deviation of the second / of the first half of the window: below 1 it dies out."""
+    """Deviation in the window's second half divided by that in its first; below 1 it dies out."""
     return damping(view.once(samples_mbit_per_s))
 
 
 def damping(values: Values) -> float | None:
-    """Return the deviation of the second half of samples / that of the first; of few None."""
+    """Return the deviation of the second half of samples divided by the first's; None if few."""
     if values.size < _LEAST:
         return None
     first, second = values[: values.size // 2], values[values.size // 2 :]

@@ -1,11 +1,11 @@
 """Queueing delays of single packets, if they are recorded (`record.delays`).
 
-Wait of each sent packet for the link, from its arrival there to the begin of its transmission. The
-delays are counted in buckets less than 1 % wide, so percentiles and means of them are within 0.5 %.
-Of a window those periods count that lie in it as a whole.
+The queueing delay of a packet is the time from its arrival at the link to the beginning of its
+transmission. Delays are counted in buckets less than 1 % wide, so percentiles and means are
+accurate to 0.5 %. A window counts only the periods that lie completely inside it.
 
-Of a flow it is the queue of the slowest recorded link on the path of its data, and only its data
-count there. Only sampled flows are distinguished.
+For a flow, the queue is that of the slowest recorded link on the path of its data. Only packets
+with the flow's data count there. Flows without samples have no value.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def packet_queueing_delay_p999_ms(view: QueueView) -> float | None:
 
 @of_queue("largest queueing delay of a packet", "ms", best=Best.LOWEST, needs=DELAYS)
 def packet_queueing_delay_max_ms(view: QueueView) -> float | None:
-    """Longest that a packet waited, within 0.5 %."""
+    """Longest wait of a packet, within 0.5 %."""
     histogram = _of_queue(view)
     return None if histogram is None else histogram.max_ms()
 
@@ -94,7 +94,7 @@ def _percentile_of_flows(view: FlowsView, per_mille: int) -> float | None:
 
 @of_flows("queueing delay of the data", "ms", best=Best.LOWEST, needs=DELAYS)
 def flow_queueing_delay_mean_ms(view: FlowsView) -> float | None:
-    """Mean queueing delay of the packets with the flows' data, over packets."""
+    """Mean queueing delay of the packets with the flows' data."""
     histogram = view.once(_of_flows)
     return None if histogram is None else histogram.mean_ms()
 

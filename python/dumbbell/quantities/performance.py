@@ -1,13 +1,13 @@
 """Efficiency and performance as Mani and Mbarek 2012 define them.
 
-Section 2.3 has a flow's average rate q_i, the mean Q of all n flows, and the efficiency E =
-Q/Q_opt. Q_opt is the share of each in an ideal network. Section 2.4: the fairness F is Jain's index
-of x_i/x_opt, which is that of the x_i, as all x_opt are equal. Section 2.5: the performance is
-alpha E + (1 - alpha) F; Fig. 6 has alphas of 0.8, 0.5 and 0.2.
+Section 2.3 defines a flow's average rate q_i, the mean Q of all n flows, and the efficiency E =
+Q/Q_opt. Q_opt is the share that each flow has in an ideal network. Section 2.4: the fairness F is
+Jain's index of x_i/x_opt. All x_opt are equal, so F is also Jain's index of the x_i. Section 2.5:
+the performance is alpha E + (1 - alpha) F; Fig. 6 has alphas of 0.8, 0.5 and 0.2.
 
-Interpretation: q_i is goodput. Throughput counts what the queue dropped and what was sent again,
-so that with it a wasteful algorithm would come out as more efficient than an ideal network. Q_opt
-then is the payload that the bottleneck carries when it never idles.
+Interpretation: q_i is goodput. Throughput also counts dropped packets and retransmissions, so a
+wasteful algorithm could seem more efficient than an ideal network. Q_opt is therefore each flow's
+part of the payload that the bottleneck carries when it is never idle.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dumbbell.theory import formulas
 
 @of_flows("efficiency", best=Best.HIGHEST, percent=True)
 def efficiency(view: FlowsView) -> float | None:
-    """Mean goodput of the flows over the bottleneck / what an ideal one gives each."""
+    """Flows' mean goodput, divided by the share of each in an ideal bottleneck's payload."""
     scenario = view.run.scenario
     rate_bps = facts.bottleneck_rate_bps(scenario, view.span.start_ns, view.span.end_ns)
     number = facts.bottleneck(scenario)

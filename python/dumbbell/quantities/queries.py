@@ -1,8 +1,9 @@
 """Durations of the queries that several flows answer at the same time (incast).
 
-A query takes as long as the longest of its answers. Each of these is from its issue to the
-acknowledgement of its last byte. Only queries count of which all answers began and ended in the
-window, and only if the flows are all that answer them. Percentiles are those of `latency`.
+A query takes as long as the longest of its answers. An answer lasts from the issue of the query to
+the acknowledgement of the answer's last byte. A query counts only if all its answers began and
+ended in the window. The selected flows must include all flows that answer it. Percentiles follow
+the rules of `latency`.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def times_ms(view: FlowsView) -> Values:
 
 @of_flows("queries", "1/s", best=Best.HIGHEST)
 def queries_per_s(view: FlowsView) -> float | None:
-    """Count per second of the queries all of whose answers began and ended in the window."""
+    """Count per second of the queries whose answers all began and ended in the window."""
     if not any(query_of(flow.first) is not None for flow in view.flows):
         return None
     return view.once(times_ms).size / view.span.seconds
@@ -56,31 +57,31 @@ def queries_per_s(view: FlowsView) -> float | None:
 
 @of_flows("mean query time", "ms", best=Best.LOWEST)
 def query_mean_ms(view: FlowsView) -> float | None:
-    """Mean time of a query, which several flows answer, until its last answer is in."""
+    """Mean time of a query, which several flows answer, until its last answer has arrived."""
     values = view.once(times_ms)
     return float(values.mean()) if values.size else None
 
 
 @of_flows("median query time", "ms", best=Best.LOWEST)
 def query_p50_ms(view: FlowsView) -> float | None:
-    """Median time of a query until its last answer is in, by nearest rank."""
+    """Median time of a query until its last answer has arrived (nearest rank)."""
     return percentile(view.once(times_ms), 500)
 
 
 @of_flows("90 % query time", "ms", best=Best.LOWEST)
 def query_p90_ms(view: FlowsView) -> float | None:
-    """90 % of the queries took no longer until their last answer was in; of 100 at least."""
+    """90 % of the queries took no longer until their last answer had arrived; needs 100."""
     return percentile(view.once(times_ms), 900)
 
 
 @of_flows("99 % query time", "ms", best=Best.LOWEST)
 def query_p99_ms(view: FlowsView) -> float | None:
-    """99 % of the queries took no longer until their last answer was in; of 1000 at least."""
+    """99 % of the queries took no longer until their last answer had arrived; needs 1000."""
     return percentile(view.once(times_ms), 990)
 
 
 @of_flows("largest query time", "ms", best=Best.LOWEST)
 def query_max_ms(view: FlowsView) -> float | None:
-    """Longest that a query took until its last answer was in."""
+    """Longest time of a query until its last answer had arrived."""
     values = view.once(times_ms)
     return float(values.max()) if values.size else None

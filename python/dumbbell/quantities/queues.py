@@ -1,6 +1,6 @@
 """Backlogs of queues.
 
-Of the whole run they are exact; of a part of it they are computed from samples.
+For the whole run they are exact. For a part of it they are computed from samples.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dumbbell.quantities.view import QueueView
 
 @of_queue("mean queue", "packets", best=Best.LOWEST)
 def queue_mean_packets(view: QueueView) -> float | None:
-    """Mean backlog in packets of full size; of a part of a run with the packet being sent."""
+    """Mean backlog in packets of full size; a part of a run includes the packet being sent."""
     packet_bytes = max(flow.packet_bytes for flow in view.run.scenario.flows)
     # Backlogs are of bytes on the wire.
     full_bytes = packet_bytes + view.link.overhead_bytes
@@ -23,7 +23,7 @@ def queue_mean_packets(view: QueueView) -> float | None:
 
 @of_queue("largest queue", "packets", best=Best.LOWEST)
 def queue_max_packets(view: QueueView) -> float | None:
-    """Largest backlog, with the packet being sent."""
+    """Largest backlog, including the packet being sent."""
     if view.whole:
         return float(view.summary.backlog_packets_max)
     values = view.samples("backlog_packets")

@@ -60,19 +60,19 @@ def goodput_mean_mbit_per_s(view: FlowsView) -> float | None:
 
 @of_flows("goodput of the fastest flow", "Mbit/s", several=True)
 def goodput_fastest_mbit_per_s(view: FlowsView) -> float | None:
-    """Goodput of the flow that has the most, of those that are on in the window."""
+    """Largest goodput of a flow that is on in the window."""
     return max(goodputs(view.on), default=None)
 
 
 @of_flows("goodput of the slowest flow", "Mbit/s", best=Best.HIGHEST, several=True)
 def goodput_slowest_mbit_per_s(view: FlowsView) -> float | None:
-    """Goodput of the flow that has the least, of those that are on in the window."""
+    """Smallest goodput of a flow that is on in the window."""
     return min(goodputs(view.on), default=None)
 
 
 @of_flows("goodput, fastest less slowest flow", "Mbit/s", best=Best.LOWEST, several=True)
 def goodput_apart_mbit_per_s(view: FlowsView) -> float | None:
-    """Goodput of the fastest less that of the slowest flow that is on; of several only."""
+    """Goodput of the fastest flow minus that of the slowest; only if several flows are on."""
     rates = goodputs(view.on)
     return max(rates) - min(rates) if len(rates) > 1 else None
 
@@ -109,7 +109,7 @@ def goodput_life_slowest_mbit_per_s(view: FlowsView) -> float | None:
 
 @of_queue("utilisation", best=Best.HIGHEST, percent=True)
 def utilisation(view: QueueView) -> float | None:
-    """Share of the link's rate that left it; at most all of it.
+    """Rate at which packets left the link, as a share of the link's rate; at most 100 %.
 
     A packet counts when its last bit leaves: one that is being sent as the window begins counts
     whole. A token bucket sends its burst beyond its rate. Neither uses a link more than fully.

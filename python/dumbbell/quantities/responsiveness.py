@@ -1,18 +1,18 @@
 """Responsiveness under load, in round trips per minute (RPM).
 
-draft-ietf-ippm-responsiveness-09, section 5.3.1.1, has probes on new connections (foreign), and on
-those that make the load. TM is the mean without the longest 5 %, in ms:
+draft-ietf-ippm-responsiveness-09, section 5.3.1.1, has probes on new connections (foreign) and on
+the connections that make the load. TM is the trimmed mean, in ms: it leaves out the longest 5 %.
 
     Foreign_Responsiveness = 60000 / ((TM(tcp_f) + TM(tls_f) + TM(http_f)) / 3)
     Loaded_Responsiveness  = 60000 / TM(http_l)
     Responsiveness         = (Foreign_Responsiveness + Loaded_Responsiveness) / 2
 
-Interpretation: the load is what the scenario has, and the window takes the place of the draft's
-last four seconds. The handshakes of TCP and TLS and a small request all take one round trip. So the
-requests of one packet stand for all three, of flows that send nothing else. A round trip of a
-connection that makes the load is the latest one at each sample. It has no time in the buffer of the
-sending host, which the draft's probe waits in. Where a run has only one of both kinds, its
-responsiveness is that of this kind.
+Interpretation: the flows of the scenario are the load, and the window replaces the draft's last
+four seconds. The handshakes of TCP and TLS and a small request take one round trip each. So
+requests of one packet represent all three, in flows that send nothing else. For connections that
+make the load, the latest round-trip time at each sample counts. It does not include time in the
+buffer of the sending host, in which the draft's probe waits. If a run has only one of the two
+kinds, its responsiveness is that of this kind.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def loaded_rtt_ms(view: FlowsView) -> float | None:
 
 @of_flows("responsiveness", "rpm", best=Best.HIGHEST)
 def responsiveness_rpm(view: FlowsView) -> float | None:
-    """Round trips per minute under load: the mean of those of probes and those of the load."""
+    """Round trips per minute under load: the mean of that of probes and that of the load."""
     round_trips_ms = known([foreign_rtt_ms(view), loaded_rtt_ms(view)])
     # The draft averages round trips per minute, not times: the mean of the inverses.
     return (

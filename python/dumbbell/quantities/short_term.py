@@ -1,8 +1,7 @@
 """Fairness of flows to each other on a short scale: Jain's index in interval after interval.
 
-Only flows count that always have data to send, that are on in all of the interval, and of which
-there are samples. An interval with fewer than two of them, or in which nothing arrived, has no
-value.
+A flow counts in an interval if it is sampled, always has data to send, and is on in the whole
+interval. An interval has no value if fewer than two flows count, or if nothing arrived.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ class ShortTerm(Settings):
     table: ClassVar[str] = "short_term"
 
     interval: Duration = Field(1_000_000_000, gt=0, validate_default=False, examples=["5s"])
-    """Time over which fairness is judged; rounded up to a multiple of the record's interval."""
+    """Time over which fairness is computed; rounded up to a multiple of the record's interval."""
 
 
 @of_flows(
     "short-term fairness (Jain)", best=Best.HIGHEST, several=True, settings=ShortTerm, index=True
 )
 def jain_short(view: FlowsView) -> float | None:
-    """Jain's index of the goodputs in short intervals; their mean."""
+    """Jain's index of the goodputs in short intervals; the mean of all intervals."""
     indices = view.once(_indices)
     return float(indices.mean()) if indices.size else None
 
@@ -47,7 +46,7 @@ def jain_short(view: FlowsView) -> float | None:
     index=True,
 )
 def jain_short_min(view: FlowsView) -> float | None:
-    """Jain's index of the goodputs in short intervals; that of the least fair one."""
+    """Jain's index of the goodputs in short intervals; that of the least fair interval."""
     indices = view.once(_indices)
     return float(indices.min()) if indices.size else None
 

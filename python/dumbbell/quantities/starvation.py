@@ -1,8 +1,8 @@
 """Starvation of flows: time in which one has next to nothing of its fair share.
 
-The fair share in an interval is an equal division of all goodput among the flows that are on. A
-flow starves in an interval in which its goodput is below a set part of its fair share. Only flows
-count that always have data to send and of which there are samples; a flow alone does not starve.
+In each interval, the fair share is the goodput of all flows that are on, divided by their number. A
+flow starves in an interval if its goodput is below a set part of the fair share. Only sampled flows
+that always have data to send count. A flow alone does not starve.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Starvation(Settings):
     table: ClassVar[str] = "starvation"
 
     share: float = Field(0.01, gt=0, lt=1)
-    """Of its fair share; with less than this it starves."""
+    """A flow with less than this share of its fair share starves."""
 
     interval: Duration = Field(1_000_000_000, gt=0, validate_default=False, examples=["1s"])
-    """Time over which that is judged; rounded up to a multiple of the record's interval."""
+    """Time over which goodput is averaged; rounded up to a multiple of the record's interval."""
 
     collapse: Duration = Field(5_000_000_000, gt=0, validate_default=False, examples=["5s"])
     """Time of starvation without a break after which a flow has collapsed."""
@@ -40,7 +40,7 @@ class Starvation(Settings):
 
 @of_flows("starved", "s", best=Best.LOWEST, settings=Starvation)
 def starved_s(view: FlowsView) -> float | None:
-    """Time in which a flow had next to nothing of its fair share; the flows' sum."""
+    """Time in which a flow had almost nothing of its fair share; the flows' sum."""
     flags_and_interval = view.once(_starving)
     return (
         None
@@ -51,21 +51,21 @@ def starved_s(view: FlowsView) -> float | None:
 
 @of_flows("longest starvation", "s", best=Best.LOWEST, settings=Starvation)
 def starved_longest_s(view: FlowsView) -> float | None:
-    """Longest time without a break in which a flow had next to nothing of its fair share."""
+    """Longest unbroken time in which a flow had almost nothing of its fair share."""
     longest_s = view.once(_longest_s)
     return None if longest_s is None else max(longest_s)
 
 
 @of_flows("collapsed", best=Best.LOWEST, settings=Starvation, yes_or_no=True)
 def collapsed(view: FlowsView) -> float | None:
-    """1 if a flow starved for long without a break, else 0."""
+    """1 if a flow starved for the time `collapse` without a break, else 0."""
     count = collapsed_flows(view)
     return None if count is None else float(count > 0)
 
 
 @of_flows("flows that collapsed", best=Best.LOWEST, several=True, settings=Starvation)
 def collapsed_flows(view: FlowsView) -> float | None:
-    """Flows that starved for long without a break."""
+    """Flows that starved for the time `collapse` without a break."""
     longest_s = view.once(_longest_s)
     least_s = int(view.run.settings(Starvation).collapse) / NS_PER_S
     return None if longest_s is None else float(sum(seconds >= least_s for seconds in longest_s))
