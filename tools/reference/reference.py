@@ -212,10 +212,10 @@ def _units() -> str:
     return f"""## Quantities
 
 A quantity is a text of a number and a unit, as in `tc`: `"250mbit"`, `"1.5ms"`, `"0.2bdp"`. It is
-read exactly; without its unit, or finer than the base unit, it is an error. Multiples are decimal,
-except `kib`, `mib` and `gib`, which `tc` means by `k`, `m` and `g` of a size. Capitals are read
-where they can mean one thing only: `"10Gbit"`, `"64KB"`, and of a rate also `"10G"`; `"64K"` of a
-size, and `"10M"` of a time, are errors.
+read exactly. A quantity without a unit, or finer than the base unit, is an error. Multiples are
+decimal, except `kib`, `mib` and `gib`. In a size, `tc` means these three by `k`, `m` and `g`.
+Capitals are accepted only if their meaning is clear: `"10Gbit"`, `"64KB"`, and for a rate also
+`"10G"`. `"64K"` for a size and `"10M"` for a time are errors.
 
 {markdown.table(("form", "units", "base unit"), rows)}"""
 
@@ -223,10 +223,10 @@ size, and `"10M"` of a time, are errors.
 def _named_files() -> str:
     return """## Files that a scenario names
 
-Traces, distributions and lists of flows or rates follow one rule. `#` begins a comment, which ends
-with its line. Blank lines and lines of a comment alone say nothing, and take no time. Where each
-line holds for an `interval`, a blank line before the last value is an error, because a value may be
-missing there. Lines may end as on Windows, and a byte order mark is ignored.
+Traces, distributions and lists of flows or rates follow the same rules. `#` begins a comment, which
+ends with its line. Blank lines and lines with only a comment are ignored, and take no time. In a
+file with an `interval` for each line, a blank line before the last value is an error, because a
+value may be missing there. Lines may end as on Windows, and a byte order mark is ignored.
 """
 
 
@@ -236,10 +236,10 @@ def _size() -> str:
     return f"""## Size of a run
 
 Commands first estimate packets, memory and time from the scenario. A run may have {run} packets and
-{memory} in memory, and all runs of a command may take {hours:.0f} hours. Above that the command
-asks on a terminal, and elsewhere ends with an error. `--large` (`large=True` in Python) runs it
-anyway. Packets are those that flows have to send and links can carry. Memory is that of the packets
-in flight and in full queues.
+{memory} in memory, and all runs of a command may take {hours:.0f} hours. Above these limits, the
+command asks for confirmation on a terminal. Elsewhere it ends with an error. With `--large`
+(`large=True` in Python) it runs anyway. The packets are those that flows have to send and links can
+carry. The memory is that of the packets in flight and in full queues.
 """
 
 
@@ -336,7 +336,7 @@ algorithms. Such a folder contains
 - one Parquet file for each of the tables below that has rows;
 - `files.json`: the sizes and SHA-256 of the files, which reveal damage.
 
-The results folder also has these parts. Results can be used without any of them.
+The results folder also has these parts. You can use results without any of them.
 
 - `studies`: the plans of studies;
 - `experiments`: the runs of `simulate` and `compare`, as studies. Each keeps in `copies` your C and
@@ -344,7 +344,7 @@ The results folder also has these parts. Results can be used without any of them
   shows all runs;
 - `failures/ab12....json`: the reason of a run's last failure, until the run succeeds;
 - `campaigns`: the cost of each command;
-- `quantities`: the values that were measured of runs;
+- `quantities`: the values that were computed from runs;
 - `answers`: the tables that `compare` printed. A table counts only if the code, the study and every
   byte of its runs are unchanged;
 - `packs`: results that `dumbbell store pack` moved from `runs`. They are SQLite files with a table
@@ -370,16 +370,16 @@ uses the run, and the next command repeats it.
 
 ## Flagged runs
 
-A run of either engine may be doubtful. It is valid and counts, but it may show something other than
-its algorithms. `simulate`, `run`, `claims` and reports show these five kinds, and
-`simulate --json` has them as `doubts`. The first three are in `summary.doubts`. The others follow
-from the scenario, so they are not in the summary.
+A run of either engine may be doubtful. Such a run is valid and counts, but something other than its
+algorithms may explain its result. `simulate`, `run`, `claims` and reports show these five kinds of
+doubts, and `simulate --json` has them as `doubts`. The first three are in `summary.doubts`. The
+others follow from the scenario, so they are not in the summary.
 
 - `host`: A host's own interface was the bottleneck, and the network neither dropped nor marked its
   packets.
 - `locked-out`: A flow had less than a twentieth of an equal share. Its packets were dropped at
   least 50 times as often as those of the flow with most goodput.
-- `phase`: A queue of several flows dropped packets of one of them on at least eight occasions. On
+- `phase`: A queue of several flows dropped packets of one of them on at least eight occasions. At
   nine of ten of these, or more, another packet's transmission was at the same point.
 - `no-marks`: An algorithm needs congestion marks, and no queue on its path marks packets.
 - `too-short`: The run is shorter than a flow's round trip.
@@ -417,11 +417,11 @@ DOCUMENTS: Final = (
         "study",
         Study,
         "A study file describes grids of scenarios, figures of their results, and claims that the "
-        "results may bear out. `dumbbell run FILE` runs it and `dumbbell report FILE` reports on "
+        "results may support. `dumbbell run FILE` runs it and `dumbbell report FILE` reports on "
         "it. A study may also be a folder of such files, which are read as one. `li2007:fig4,E10` "
-        "is a part of one: a figure with the claims about it, and a claim. Scenarios are written "
-        "as in [the scenario file](scenario.md). [Quantities](quantities.md) lists the names for "
-        "claims and figures.",
+        "selects a part of one: a figure with the claims about it, and one more claim. Scenarios "
+        "are written as in [the scenario file](scenario.md). [Quantities](quantities.md) lists the "
+        "names for claims and figures.",
         "studies/recovery.toml",
         (_formulas, _curves),
     ),

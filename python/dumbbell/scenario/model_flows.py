@@ -100,8 +100,8 @@ class Traffic(Table):
     """Two-way propagation time of the whole path; by default the network's. Not in a graph."""
 
     packet: Bytes = Field(1500, examples=[1500, 9000])
-    """Size of its full IP packets, of which 52 bytes are IP and TCP headers (40 without
-    timestamps), or 28 IP and UDP."""
+    """Size of its full IP packets. It includes 52 bytes of IP and TCP headers (40 without
+    timestamps), or 28 bytes of IP and UDP headers."""
 
     parameters: Annotated[Mapping[str, Integer], BeforeValidator(_check_written_parameters)] = (
         Field({}, examples=[{"delta_l": 500}])
@@ -124,7 +124,7 @@ class Traffic(Table):
     group: str | None = Field(
         None, pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=NAME_MAX, examples=["stream"]
     )
-    """Name of a group of flows, over which quantities are taken together."""
+    """Name of a group of flows, whose quantities are computed together."""
 
     class_: Name | None = Field(None, alias="class", examples=["nv"])
     """Class of its packets, data and acknowledgements, in queues that serve classes (discipline
@@ -135,8 +135,8 @@ class Traffic(Table):
     has a separate host."""
 
     direction: Literal["forward", "reverse"] = Field("forward", examples=["reverse"])
-    """Where its data flows: `reverse` is over the reverse bottleneck, its acknowledgements over
-    the forward one. Not in a graph."""
+    """Direction of its data. With `reverse`, data crosses the reverse bottleneck, and
+    acknowledgements cross the forward one. Not in a graph."""
 
     hops: Annotated[tuple[Count, ...], AfterValidator(_pair)] | None = Field(
         None, examples=[[1, 3]]
@@ -150,8 +150,8 @@ class Traffic(Table):
     """The node in a graph where it leaves the network."""
 
     via: tuple[str, ...] = Field((), examples=[["c", "d"]])
-    """Nodes in a graph that it passes, in this order; in between it takes the path of least delay.
-    Acknowledgements come back the same way."""
+    """Nodes in a graph that it passes, in this order; between them it takes the path of least
+    delay. Acknowledgements come back the same way."""
 
     @field_validator("packet")
     @classmethod
@@ -241,8 +241,8 @@ def _check_parameters(algorithm: catalogue.Algorithm, parameters: Mapping[str, i
 
 class _FlowKind(Table):
     algorithm: str | None = Field(None, examples=["htcp", "htcp@li2007", "./my_cc.c"])
-    """Congestion control, optionally with `@` and the name of a preset; required for TCP. An own C
-    file is named by its path, relative to this file."""
+    """Congestion control, optionally with `@` and the name of a preset; required for TCP. A
+    user-defined C file is named by its path, relative to this file."""
 
     transport: Literal["tcp", "udp"] = Field("tcp", examples=["udp"])
     """Its protocol; `udp` sends at its `rate`."""
@@ -251,8 +251,8 @@ class _FlowKind(Table):
         None,
         examples=["200mbit", [{"at": "0s", "rate": "2mbit"}, {"at": "5s", "rate": "500kbit"}]],
     )
-    """At which `udp` sends, IP headers counted; or how it changes over the time of the run, with
-    `0bit` for silence; or a file of such changes."""
+    """Rate at which `udp` sends, including IP headers: a constant, a list of changes over the run
+    with `0bit` for silence, or a file of such changes."""
 
     count: Integer = Field(1, examples=[2])
     """Number of such flows."""
@@ -284,13 +284,13 @@ class _FlowKind(Table):
     """Its application; by default `bulk`."""
 
     read_rate: Rate | None = Field(None, examples=["500mbit"])
-    """Most payload that its receiving application reads per second. It reads once, and then works
-    for as long as `read_bytes` take at this rate, however much it got. What it has not read takes
-    room in the receive buffer, whose window then limits the sender, as in Linux. By default the
-    application reads at once whatever arrives, and that window limits no sender."""
+    """Most payload that the receiving application reads per second. After each read it works for as
+    long as `read_bytes` take at this rate, even if it read less. Unread data fills the receive
+    buffer, so the receive window limits the sender, as in Linux. By default the application reads
+    all data as soon as it arrives, and the receive window limits no sender."""
 
     read_bytes: Volume | None = Field(None, examples=["128kib"])
-    """Most payload of one read; by default 128 KiB, as iperf3. It needs a `read_rate`."""
+    """Most payload of one read; by default 128 KiB, as in iperf3. It needs a `read_rate`."""
 
     sampled: bool = True
     """True if the flow has rows in the table `flows`."""
@@ -487,17 +487,17 @@ class _ArrivalsKind(Table):
     counted from `start`, and its size, such as `12.5ms 10kb`. Lines are in order of time."""
 
     start: Time = Field("0s", validate_default=True, examples=["10s"])
-    """From when on they arrive."""
+    """Time from which they arrive."""
 
     stop: Time | None = Field(None, examples=["600s"])
-    """Until when they arrive; by default to the end of the run. Not with a `file`."""
+    """Time until which they arrive; by default the end of the run. Not with a `file`."""
 
 
 class Arrivals(Traffic, _ArrivalsKind):
     """Short flows that arrive at random (a Poisson process) or by a file, without samples.
 
-    Random times and sizes are drawn from SHA-256 of the scenario's seed and the numbers of the
-    process and of the flow, and so are the same everywhere.
+    Random times and sizes come from the SHA-256 of the scenario's seed, the number of the process
+    and the number of the flow. So they are the same on every machine.
     """
 
     _listed: tuple[tuple[int, int], ...] | None = PrivateAttr(None)

@@ -62,11 +62,11 @@ class GraphLink(Impairments, _GraphLinkEnds):
     """A link between two nodes, in both directions."""
 
     loss: tuple[LinkLoss, ...] = Field((), examples=[[{"probability": 1e-5}]])
-    """Loss before its queue on the way there."""
+    """Loss before its queue, from `from` to `to`."""
 
     reverse: GraphReverse = Field(GraphReverse(), examples=[{"rate": "10mbit", "queue": "100p"}])
-    """Differences of the reverse path. Rate, delay and queue are the same by default; loss and
-    whatever else may happen to packets is not."""
+    """Differences of the way back. By default it has the same rate, delay and queue. Loss, jitter
+    and other impairments apply to it only if they are set here."""
 
     @model_validator(mode="after")
     def _two_ends(self) -> Self:
@@ -94,7 +94,7 @@ class _GraphPath(Table):
     """Round-trip time for queues in `bdp`. A flow's round-trip time is that of its links."""
 
     switch: tuple[NodeSwitch, ...] = Field((), examples=[[{"node": "b", "memory": "12mb"}]])
-    """Nodes that share a memory among the links which leave them, as an array of tables."""
+    """Nodes whose outgoing links share a memory, as an array of tables."""
 
 
 class Graph(Hosts, _GraphPath):

@@ -41,17 +41,17 @@ class Hosts(Table):
     edge_queue: QueueSpec | None = Field(
         None, examples=["1000p", "unlimited", {"discipline": "fq"}]
     )
-    """Queue of each sender's access link, in its network card. By default that of Linux in the time
-    of the sender's stack. It is 1000 packets first in, first out (`pfifo_fast`), and from
-    `linux-4.14` on `fq-codel`, which systemd sets. With the switch `pacing` at `fq` it is `fq`.
-    Linux counts a chunk as one packet, so the limits are 44 times larger where the switch `tso` is
-    on."""
+    """Queue of each sender's access link, in its network card. The default is the queue of Linux at
+    the time of the sender's stack. This is 1000 packets first in, first out (`pfifo_fast`). From
+    `linux-4.14` on it is `fq-codel`, which systemd sets. If the switch `pacing` is `fq`, the
+    default is `fq`. Linux counts a chunk as one packet, so the limits are 44 times larger if the
+    switch `tso` is on."""
 
     edge_jitter: Delay | None = Field(None, examples=["10us", "0s"])
-    """Longest delay of a packet in its sender, drawn uniformly and in order. It breaks phase
-    effects between flows. By default, with several flows, it is the time of a packet of 1500 bytes
-    on the slowest link of the path, at most 1 ms. A lone flow and flows that arrive at random have
-    none."""
+    """Longest random delay of a packet in its sender. Delays are uniformly distributed, and packets
+    keep their order. They break phase effects between flows. If there are several flows, the
+    default is the transmission time of 1500 bytes on the slowest link of the path, at most 1 ms. A
+    lone flow and flows that arrive at random have no delay by default."""
 
     clock_ppm: Number | None = Field(None, examples=[50, 0])
     """Largest error of a host's clock, in millionths. The rate of its access link is drawn from
@@ -60,16 +60,17 @@ class Hosts(Table):
 
     host_delay: Delay = Field("0s", validate_default=True, examples=["20us"])
     """Time of a packet in the stack of each host, both when it leaves and when it arrives. A round
-    trip takes four of them and the `rtt`."""
+    trip takes the `rtt` and four times this delay."""
 
     receive_rate: Count | None = Field(None, examples=[800_000])
     """Packets of data per second that the processor of each receiving host takes off its card,
-    whatever their sizes. By default it is never behind. Flows of one `host` to one place share a
-    receiving host."""
+    whatever their sizes. By default the processor is never too slow. Flows of one `host` to one
+    place share a receiving host."""
 
     receive_ring: Packets | None = Field(None, examples=["256p"])
-    """Packets that the ring of that card holds, the one in the processor not counted. One that
-    finds it full is lost. By default as many as arrive. It needs a `receive_rate`."""
+    """Packets that the ring of the receiving card holds, without the packet in the processor. A
+    packet that finds the ring full is lost. By default the ring is never full. It needs a
+    `receive_rate`."""
 
     overhead: Overhead = Field("ip", examples=["ethernet"])
     """Bytes that a packet occupies on every link besides its IP bytes. `ethernet` adds 38

@@ -88,7 +88,7 @@ class Bursts(Table):
 
 
 class Drop(Table):
-    """One segment that is lost by intention."""
+    """One chosen segment that is lost."""
 
     flow: str = Field(examples=["reno 1"])
     """Label of the flow."""
@@ -108,17 +108,17 @@ class Drop(Table):
 
 
 class LinkLoss(Table):
-    """Loss by one of five models: by chance, in bursts, by wrong bits, or of chosen segments."""
+    """Loss by one of five models: at random, in bursts, by wrong bits, or of chosen segments."""
 
     probability: ProbabilitySpec | None = Field(
         None, examples=[1e-5, "1%", {"trace": "loss.txt", "interval": "10ms"}]
     )
-    """Share of the packets that are lost, each independently of the others: constant, as it
+    """Share of the packets that are lost, each independently of the others: a constant, a list of
     changes, or a trace."""
 
     correlation: Share | None = Field(None, examples=[0.25])
-    """Correlation of a loss with that of the packet before it, next to a constant `probability`.
-    After a lost packet, `p + (1 - p) * correlation` of the packets are lost."""
+    """Correlation of a packet's loss with that of the packet before it. It needs a constant
+    `probability`. After a lost packet, `p + (1 - p) * correlation` of the packets are lost."""
 
     gilbert_elliott: GilbertElliott | None = Field(
         None, examples=[{"to_bad": 1e-4, "to_good": 0.1}]
@@ -185,7 +185,7 @@ class Reorder(Table):
     """Share of packets that are late."""
 
     delay: WholeDelay = Field(examples=["1ms"])
-    """By how much."""
+    """Delay of these packets."""
 
 
 class Impairments(Table):
@@ -205,16 +205,17 @@ class Impairments(Table):
         validate_default=True,
         examples=["100us", {"mean": "20ms", "deviation": "5ms", "distribution": "normal"}],
     )
-    """Longest delay of a packet, drawn uniformly and in order; or a distribution. Packets have it
-    before the queue, or behind a queue that schedules, such as `fq-codel`."""
+    """Longest random delay of a packet, or a distribution of delays. With a longest delay, delays
+    are uniformly distributed, and packets keep their order. The delay comes before the queue, or
+    after a queue that schedules, such as `fq-codel`."""
 
     holds: Packets | None = Field(None, examples=["1000p"])
-    """Packets that the link holds at most, in its queue and under its delays together. One more is
-    dropped, as by netem's `limit`."""
+    """Most packets that the link holds, in its queue and in its delays together. Any further packet
+    is dropped, as by netem's `limit`."""
 
     batch: Delay = Field("0s", validate_default=True, examples=["1ms"])
-    """Packets reach the far end only at multiples of this, several at once, as where a radio link
-    aggregates acknowledgements; `0s`: at any time."""
+    """Packets reach the far end only at multiples of this time, possibly several at once. A radio
+    link that aggregates acknowledgements does the same. With `0s` packets arrive at any time."""
 
     @property
     def is_idle(self) -> bool:

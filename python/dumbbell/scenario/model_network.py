@@ -30,7 +30,7 @@ LossPlace = Literal["sender", "bottleneck", "receiver", "reverse"]
 
 
 class PlacedLoss(LinkLoss):
-    """Loss at a place: of each packet with the same probability, in bursts, or of chosen ones."""
+    """Loss at one place: at random, in bursts, or of chosen segments."""
 
     place: LossPlace = Field(examples=["receiver"])
     """Where packets are lost: as data leaves its `sender`, before the queue of the `bottleneck`,
@@ -64,7 +64,7 @@ class _ReversePath(Table):
 
 
 class Reverse(Impairments, _ReversePath):
-    """The way back: what acknowledgements share, and the data of flows in that direction."""
+    """The way back, which acknowledgements share with the data of flows in that direction."""
 
 
 class _DumbbellPath(Table):
@@ -78,7 +78,7 @@ class _DumbbellPath(Table):
             {"rate": "100mbit", "burst": "64kb"},
         ]
     )
-    """Rate of the bottleneck: constant, as it changes, a trace, or a token bucket."""
+    """Rate of the bottleneck: a constant, a list of changes, a trace, or a token bucket."""
 
     rtt: WholeDelay | None = Field(None, examples=["42ms"])
     """Two-way propagation time of flows that set none. A queue in `bdp` refers to it."""
@@ -92,16 +92,18 @@ class _DumbbellPath(Table):
             {"trace": "delay.txt", "interval": "10ms"},
         ],
     )
-    """One-way propagation time of the shared bottleneck, part of every flow's `rtt`: constant, as
-    it changes, or a trace. If it changes, `rtt` is that of the beginning."""
+    """One-way propagation time of the shared bottleneck: a constant, a list of changes, or a trace.
+    It is part of every flow's `rtt`. If it changes, `rtt` is the round-trip time at the beginning
+    of the run."""
 
     queue: QueueSpec = Field(
         examples=["175p", "256kb", "10ms", "0.2bdp", {"limit": "1000p", "discipline": "codel"}]
     )
-    """The bottleneck's queue. A text is the limit of a drop-tail queue, the packet being sent not
-    counted: in packets, bytes, time at the bottleneck's rate, or multiples of the bandwidth-delay
-    product. Time and BDP become whole packets of the largest packet size, rounded down; a BDP share
-    holds at least one packet. If the rate changes, its highest counts, of a trace its mean."""
+    """The bottleneck's queue. A text is the limit of a drop-tail queue: in packets, bytes, time at
+    the bottleneck's rate, or multiples of the bandwidth-delay product. The packet being sent does
+    not count. Time and BDP become whole packets of the largest packet size, rounded down; a BDP
+    share holds at least one packet. If the rate changes, the highest rate counts; of a trace, the
+    mean rate."""
 
 
 class Dumbbell(Impairments, Hosts, _DumbbellPath):
@@ -116,8 +118,9 @@ class Dumbbell(Impairments, Hosts, _DumbbellPath):
     """The way back."""
 
     switch: Switch | None = Field(None, examples=[{"memory": "12mb", "alpha": 1}])
-    """The switch whose ports are the bottleneck and that of the way back. By default each queue has
-    room of its own. With `queue = "unlimited"` the memory alone limits a queue."""
+    """A switch whose ports are the bottlenecks of both directions, so that their queues share its
+    memory. By default each queue has separate room. With `queue = "unlimited"` only the shared
+    memory limits a queue."""
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -190,7 +193,7 @@ class _ParkingLotPath(Table):
 
 
 class ParkingLot(Impairments, Hosts, _ParkingLotPath):
-    """Bottlenecks in a row. Other settings of a link apply to each of them, forward."""
+    """Bottlenecks in a row. Other settings of a link apply to each one in forward direction."""
 
     loss: tuple[HopLoss, ...] = Field(
         (), examples=[[{"place": "bottleneck", "hop": 2, "probability": 1e-5}]]

@@ -68,11 +68,11 @@ class LossStep(Table):
     """When; the first entry at `0s`, later ones in order."""
 
     probability: Share = Field(examples=[1e-5, "1%", 1])
-    """The probability from then on; at 1 everything is lost for a while."""
+    """The probability from then on; with 1, everything is lost until the next entry."""
 
 
 class TokenBucket(Table):
-    """A token bucket (tbf): bursts pass at the peak rate, in the long run the rate holds."""
+    """A token bucket (tbf): bursts pass at the peak rate, and the long-term rate is limited."""
 
     rate: Rate = Field(examples=["100mbit"])
     """Rate at which the bucket fills."""
@@ -81,7 +81,7 @@ class TokenBucket(Table):
     """Size of the bucket; at least one packet."""
 
     peak: Rate | None = Field(None, examples=["1gbit"])
-    """Rate at which a burst passes; by default at once."""
+    """Rate at which a burst passes; by default it passes at once."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -14,14 +14,14 @@ class Record(Table):
     """The output of a run in addition to its summary."""
 
     interval: Interval = Field("100ms", validate_default=True, examples=["100ms", "none"])
-    """Time between samples of flows and queues; `none` takes no samples. If a
-    scenario without it is run by `simulate`, `validate`, `compare --on` or Python's `simulate`,
-    its samples are at most 2.5 round trips apart, but 1 ms at least. A flow has at most 20,000
-    then, and a run a million. Studies have the default."""
+    """Time between samples of flows and queues; `none` takes no samples. If it is not set,
+    `simulate`, `validate`, `compare --on` and Python's `simulate` choose a time. It is at most 2.5
+    round trips and at least 1 ms, but a flow has at most 20,000 samples, and a run a million.
+    Studies use the default."""
 
     delays: Interval = Field("none", validate_default=True, examples=["1s", "none"])
-    """Length of the periods for each of which the queueing delays of all packets are counted, per
-    queue and flow (table `delays`); `none` counts none, which is faster."""
+    """Length of the periods of the table `delays`. For each period it counts the queueing delays of
+    all packets, by queue and flow. `none` counts none, which is faster."""
 
     events: tuple[str, ...] = Field(
         ("congestion", "timeout", "drop", "loss", "retransmit"),
@@ -36,8 +36,8 @@ class Record(Table):
     modes: bool = Field(False, examples=[True])
     """True to keep each change of an algorithm's mode, such as that of BBR from `startup` to
     `drain`. The table `modes` has all its variables at that moment. Flows without samples are left
-    out, and so are algorithms without modes. On the testbed it is samples that show a change. A run
-    with more than 8 million changes ends with an error."""
+    out, and so are algorithms without modes. On the testbed, samples show a change. A run with more
+    than 8 million changes ends with an error."""
 
     @field_validator("events")
     @classmethod

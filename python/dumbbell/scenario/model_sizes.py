@@ -27,7 +27,7 @@ from dumbbell.scenario.traces import Distribution, read_distribution
 
 
 class Fixed(Abbreviable):
-    """All the same. The size alone will do."""
+    """All sizes are equal. The size alone is enough."""
 
     abbreviation = {  # noqa: RUF012 - it is a ClassVar
         # A name of a distribution begins with a letter.
@@ -99,7 +99,8 @@ class Empirical(Table):
 
     file: str = Field(examples=["web-search.cdf"])
     """The file, relative to the one that names it. Each line has a size and the share of transfers
-    up to that size, such as `10kb 0.5`. The last share is 1. Linear in between."""
+    up to that size, such as `10kb 0.5`. The last share is 1. Between lines, sizes are interpolated
+    linearly."""
 
     _points: Distribution = PrivateAttr()
 
@@ -130,7 +131,7 @@ def published(name: str) -> Distribution:
 
 
 class Published(Abbreviable):
-    """Distributed as published of a data centre. The name alone will do.
+    """A published distribution of a data centre. The name alone is enough.
 
     `web-search` is from the paper of DCTCP (SIGCOMM 2010), `data-mining` from that of VL2 (SIGCOMM
     2009). `cache` and `hadoop` are of clusters at Facebook (Roy et al., SIGCOMM 2015). Their mean

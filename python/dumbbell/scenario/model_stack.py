@@ -20,7 +20,7 @@ Switches = Mapping[str, bool | int | str]
 
 
 class Stack(Abbreviable):
-    """The TCP stack of hosts: a profile, with single switches set otherwise."""
+    """The TCP stack of hosts: a profile, in which individual switches may differ."""
 
     profile: str = Field("linux-6", examples=["linux-6", "linux-2.6.6"])
     """Name of the profile."""

@@ -14,9 +14,9 @@ from dumbbell.scenario.tables import Name, Table
 class Switch(Table):
     """A switch whose queues share its memory by dynamic thresholds (Choudhury and Hahne 1998).
 
-    Each queue of its ports, of a port with `classes` each class, may hold `alpha` times the memory
-    that is free at the moment. So `n` full queues hold `alpha / (1 + n alpha)` of it each. The
-    limits of the queues apply as well. Packets being sent do not count.
+    Each queue may hold `alpha` times the memory that is free at the moment. A port has one queue,
+    or with `classes` one for each class. So each of `n` full queues holds `alpha / (1 + n alpha)`
+    of the memory. The limits of the queues apply as well. Packets being sent do not count.
     """
 
     memory: Volume = Field(examples=["12mb", "150kb"])
@@ -34,7 +34,7 @@ class Switch(Table):
 
 
 class NodeSwitch(Switch):
-    """A node of a graph that shares its memory among the links which leave it."""
+    """A node of a graph whose outgoing links share its memory."""
 
     node: Name = Field(examples=["b"])
     """Name of the node."""

@@ -21,7 +21,7 @@ _BASE_RTT_MOST_NS: Final = (2**31 - 1) * _NS_PER_US
 
 
 class TcpBpf(Table):
-    """TCP-BPF (Brakmo 2017): what a program sets of a connection while it is set up.
+    """TCP-BPF (Brakmo 2017): settings that a program makes while a connection is set up.
 
     It works with every congestion control. On the testbed a BPF program does it; in the simulator
     it has the same effect. At least one key is needed.
@@ -35,9 +35,10 @@ class TcpBpf(Table):
     """The congestion window to begin with; by default the stack's."""
 
     send_buffer: Bytes | None = Field(None, examples=["150kb"])
-    """Size of the sender's buffer, as `SO_SNDBUF` is set. The kernel doubles it for the memory of
-    packets besides their payload. A sender needs little of that, so twice this size of payload may
-    be outstanding. On the testbed it is up to 64 KB more, because the last chunk is filled."""
+    """Size of the sender's buffer, as set by `SO_SNDBUF`. The kernel doubles it, because packets
+    need memory besides their payload. A sender needs little such memory, so twice this size of
+    payload may be outstanding. On the testbed it is up to 64 KB more, because the last chunk is
+    filled."""
 
     receive_buffer: Bytes | None = Field(None, examples=["150kb"])
     """Size of the receiver's buffer, as set by `SO_RCVBUF`. The kernel doubles it, and half of that
@@ -45,8 +46,7 @@ class TcpBpf(Table):
     kernel has measured the memory of packets; 15 % more was measured."""
 
     base_rtt: Duration | None = Field(None, examples=["80us"])
-    """Round-trip time of the empty path, which some algorithms look at; by default they measure
-    it."""
+    """Round-trip time of the empty path, which some algorithms use; by default they measure it."""
 
     @field_validator("send_buffer", "receive_buffer")
     @classmethod

@@ -43,7 +43,7 @@ class Trace(File):
     """The file, relative to the one that names it. In the format of mahimahi it has one line for
     each packet of 1504 bytes that may depart, with its time in whole milliseconds. The last line is
     the period after which the trace begins again. Its mean rate is 12.032 Tbit/s at most, and it
-    has 2 million lines at most. Of a CSV file of TheaterQ the column `RATE` counts."""
+    has 2 million lines at most. In a CSV file of TheaterQ, the column `RATE` counts."""
 
     _opportunities: Opportunities | None = PrivateAttr(None)
     _epochs: tuple[Epoch, ...] = PrivateAttr(())
@@ -97,7 +97,7 @@ class _Series(File):
     """Values recorded at a regular interval, a line each, or a column of a trace of a path."""
 
     interval: WholeDelay | None = Field(None, examples=["10ms"])
-    """Time that each line holds; a CSV file of TheaterQ has times of its own. After the last line
+    """Time for which each line is valid; a CSV file of TheaterQ contains times. After the last line
     the trace begins again."""
 
     _values: tuple[Any, ...] = PrivateAttr(())
@@ -146,8 +146,8 @@ class DelayTrace(_Series):
     """A one-way delay recorded as a trace."""
 
     trace: str = Field(examples=["delay.txt", "leo.csv"])
-    """The file, relative to the one that names it: a delay in milliseconds on each line. Of a CSV
-    file of TheaterQ the columns `LATENCY` and `ROUTE_ID` count."""
+    """The file, relative to the one that names it: a delay in milliseconds on each line. In a CSV
+    file of TheaterQ, the columns `LATENCY` and `ROUTE_ID` count."""
 
     @model_validator(mode="after")
     def _read(self, info: ValidationInfo) -> Self:
@@ -169,7 +169,7 @@ class LossTrace(_Series):
 
     trace: str = Field(examples=["loss.txt", "leo.csv"])
     """The file, relative to the one that names it: a share from 0 to 1, or in per cent, on each
-    line. Of a CSV file of TheaterQ the column `LOSS` counts."""
+    line. In a CSV file of TheaterQ, the column `LOSS` counts."""
 
     @model_validator(mode="after")
     def _read(self, info: ValidationInfo) -> Self:

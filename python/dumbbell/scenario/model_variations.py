@@ -53,15 +53,15 @@ class Varying(Table):
     """Delay of a packet whose number is 0. No delay is less than 0."""
 
     deviation: WholeDelay = Field(examples=["5ms"])
-    """Delay by which a number of 1 is later."""
+    """Additional delay of a packet whose number is 1."""
 
     distribution: Distribution = Field("normal", examples=["normal", {"table": "lte.dist"}])
     """Distribution of the numbers: `uniform` from -1 to 1, `normal`, `pareto`, `pareto-normal`, or
-    a table. The named ones are those of iproute2, at most 4."""
+    a table. The named distributions are those of iproute2, whose numbers are at most 4."""
 
     overtaken: bool = Field(False, examples=[True])
-    """Late packets are overtaken, as in a netem without a rate. By default packets keep their
-    order, as in one with a rate, and wait before the queue."""
+    """True if later packets overtake late ones, as in a netem without a rate. By default packets
+    keep their order, as in a netem with a rate, and wait before the queue."""
 
     @model_validator(mode="after")
     def _varies(self) -> Self:

@@ -69,11 +69,11 @@ class _Requests(Table):
     """Time between the end of a request and the next one, in which the application thinks."""
 
     random: bool = False
-    """True if these times are random, exponential with this mean."""
+    """True if pauses are random: exponential, with `pause` as their mean."""
 
     period: Duration | None = Field(None, examples=["100ms"])
-    """Instead of a pause: requests begin at multiples of this time, counted from the start of the
-    flow. One that is under way lets the multiples pass."""
+    """Time between the beginnings of requests, instead of a pause. Requests begin at multiples of
+    it, counted from the start of the flow. Multiples that pass during a request are skipped."""
 
     @model_validator(mode="after")
     def _one_rhythm(self) -> Self:
@@ -88,13 +88,13 @@ class _Requests(Table):
 
 
 class Rpc(_Requests):
-    """Requests, each after the last was acknowledged; for several at once there is `count`."""
+    """Requests, each sent after the last one was acknowledged; for several at once, set `count`."""
 
     kind: Literal["rpc"]
 
 
 class Incast(_Requests):
-    """Queries that all flows of the table answer at the same time, each with so many bytes.
+    """Queries that all flows of the table answer at the same time, each with `bytes`.
 
     The next query begins when all answers to the last were acknowledged.
     """
@@ -105,7 +105,7 @@ class Incast(_Requests):
 class OnOff(Table):
     """Phases of sending and of silence.
 
-    Datagrams keep their rate over all phases of sending together, however short these are.
+    Datagrams keep their rate on average over all phases of sending, even if each phase is short.
     """
 
     kind: Literal["on-off"]
@@ -121,9 +121,10 @@ class OnOff(Table):
 
 
 class AppLimited(Table):
-    """Data that comes about at a rate: the application, not the network, is the limit.
+    """Data that the application produces at a rate, so that it is the limit, not the network.
 
-    It hands over full segments, the first at the start; what the network does not take waits.
+    The application hands over full segments, the first one at the start. Segments that the network
+    cannot carry yet wait.
     """
 
     kind: Literal["app-limited"]
@@ -131,8 +132,8 @@ class AppLimited(Table):
     rate: AppRateSpec = Field(
         examples=["5mbit", [{"at": "0s", "rate": "2mbit"}, {"at": "30s", "rate": "8mbit"}]]
     )
-    """Payload per second; or how it changes over the time of the run, with `0bit` for silence; or
-    a file of such changes."""
+    """Payload per second: a constant, a list of changes over the run with `0bit` for silence, or a
+    file of such changes."""
 
     @property
     def steps(self) -> tuple[tuple[int, int], ...]:

@@ -31,8 +31,9 @@ _HEADERS_MAX: Final = 256
 class Cake(Discipline):
     """CAKE (Høiland-Jørgensen, Täht and Morton 2018): fair shares of hosts and their flows.
 
-    Each of 1024 queues, of which a flow may have any of eight, has CoDel and BLUE. `rate` shapes.
-    Names and defaults are those of tc-cake(8). All packets are of one class (`besteffort`).
+    There are 1024 queues, each with CoDel and BLUE. A flow may have any of eight of them. `rate`
+    shapes the traffic. Names and defaults are those of tc-cake(8). All packets are of one class
+    (`besteffort`).
     """
 
     discipline: Literal["cake"]
@@ -57,29 +58,29 @@ class Cake(Discipline):
         "dual-dsthost",
         "triple-isolate",
     ] = Field("triple-isolate", examples=list(ISOLATIONS))
-    """Who gets equal shares: nobody, hosts, pairs of hosts, flows, or hosts and within each its
-    flows. The sending hosts are those that flows name (`host`). Each flow has its own receiving
+    """Who gets equal shares: nobody, hosts, pairs of hosts, flows, or hosts and, within each host,
+    its flows. The sending hosts are those that flows name (`host`). Each flow has its own receiving
     host."""
 
     ack_filter: Literal["off", "conservative", "aggressive"] = Field(
         "off", examples=["conservative", "aggressive", "off"]
     )
-    """Acknowledgements that later ones in the queue cover are left out, but for the last two
-    (`ack-filter`) or the last one (`ack-filter-aggressive`). Those with an echo or SACK blocks
-    stay. In the simulator only."""
+    """Filter that drops acknowledgements which later ones in the queue cover. The last two stay
+    (`ack-filter`), or only the last one (`ack-filter-aggressive`). Acknowledgements with an ECN
+    echo or SACK blocks also stay. In the simulator only."""
 
     overhead: Integer | None = Field(None, examples=[32, 0])
     """Bytes beyond IP that count for `rate`; by default those of this link."""
 
     mpu: Integer = Field(0, examples=[0, 84])
-    """Smaller packets count for `rate` as so many bytes."""
+    """Least bytes that a packet counts for `rate`, even if it is smaller."""
 
     framing: Literal["none", "atm", "ptm"] = Field("none", examples=["atm", "ptm", "none"])
     """Framing that counts for `rate`: cells of 53 bytes for 48 (`atm`), or a byte for each 64
     (`ptm`)."""
 
     quantum: Volume = Field(1514, examples=[1514, 300])
-    """Bytes that a queue may send in its turn if its hosts have no other."""
+    """Bytes that a queue may send in its turn if its hosts have no other queue."""
 
     @field_validator("rtt")
     @classmethod

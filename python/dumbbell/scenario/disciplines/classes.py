@@ -34,7 +34,7 @@ ECN_CLASSES: Final = ("ecn", OTHER)
 
 
 class Classes(Discipline):
-    """Classes of packets that take turns, or of which the first that waits goes first."""
+    """Classes of packets, served in turn or by priority."""
 
     discipline: Literal["classes"]
 
@@ -46,8 +46,8 @@ class Classes(Discipline):
     `class` of its flow."""
 
     serve: Literal["round-robin", "priority"] = Field("round-robin", examples=["priority"])
-    """Order of service: the classes take turns by their weights, or a class precedes those that are
-    named after it."""
+    """Order of service: the classes take turns by their weights, or each class has priority over
+    those named after it."""
 
     class_: tuple[Class, ...] = Field(
         (), alias="class", examples=[[{"name": "nv", "weight": 2}, {"name": "other"}]]

@@ -29,7 +29,7 @@ class _Delay(Discipline):
 
 
 class CoDel(_Delay):
-    """Controlled delay (RFC 8289): drops when packets wait too long for too long."""
+    """Controlled delay (RFC 8289): drops if waits stay above a target for an interval."""
 
     title = "CoDel"
 

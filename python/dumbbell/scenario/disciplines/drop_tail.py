@@ -12,7 +12,7 @@ from dumbbell.scenario.tables import Abbreviable
 
 
 class Fifo(Abbreviable, Discipline):
-    """First in, first out; what arrives at a full queue is dropped. Its limit alone will do."""
+    """First in, first out; a full queue drops arriving packets. The limit alone is enough."""
 
     title = "FIFO"
 
@@ -38,7 +38,7 @@ UNLIMITED: Final = Fifo(discipline="fifo", limit=None)
 
 
 class Step(Discipline):
-    """Drop-tail that marks ECN-capable packets when much is waiting (DCTCP, RFC 8257)."""
+    """Drop-tail that marks ECN-capable packets if the backlog is large (DCTCP, RFC 8257)."""
 
     discipline: Literal["step"]
 

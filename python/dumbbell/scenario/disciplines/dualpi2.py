@@ -13,9 +13,9 @@ from dumbbell.scenario.disciplines.pie import ProportionalIntegral
 class DualPi2(ProportionalIntegral):
     """Two queues for L4S (RFC 9332; defaults of Linux 6.18): packets with ECT(1) or CE go first.
 
-    They are marked early, and all others meet PI2. The switch `ecn = "l4s"` of a flow's stack lets
-    it send ECT(1). Linux's `split_gso`, `any_ect`, `memory_limit` and a step in packets do not
-    exist here.
+    These packets are marked early, and PI2 controls all others. The switch `ecn = "l4s"` of a
+    flow's stack lets it send ECT(1). Linux's `split_gso`, `any_ect`, `memory_limit` and a step in
+    packets do not exist here.
     """
 
     title = "DualPI2"
@@ -26,7 +26,7 @@ class DualPi2(ProportionalIntegral):
     """Limit of both queues together."""
 
     target: Duration = Field("15ms", validate_default=True, examples=["15ms"])
-    """Waiting time that is aimed at in the classic queue."""
+    """Target of the waiting time in the classic queue."""
 
     update: Duration = Field("16ms", validate_default=True, examples=["16ms"])
     """Time between updates of the base probability, at least 10 us (`tupdate`)."""
@@ -41,18 +41,18 @@ class DualPi2(ProportionalIntegral):
     """Wait in the L4S queue from which all its packets are marked (`step_thresh`)."""
 
     step_min: Integer = Field(0, examples=[0, 3])
-    """Packets that must be left in the L4S queue for that (`min_qlen_step`)."""
+    """Packets that must remain in the L4S queue so that `step` marks (`min_qlen_step`)."""
 
     coupling: Count = Field(2, examples=[2, 1])
-    """The L4S queue marks with so many times the base probability, the classic queue drops or marks
-    with its square (`coupling_factor`)."""
+    """Factor of the L4S queue, which marks with so many times the base probability. The classic
+    queue drops or marks with the square of the base probability (`coupling_factor`)."""
 
     classic_protection: Share = Field(0.1, examples=[0.1, "50%", 0])
     """Share of the link that the classic queue keeps under any load of L4S."""
 
     drop_overload: bool = True
-    """True if the L4S queue also drops packets when it already marks all. If not, the base
-    probability ends there."""
+    """True if the L4S queue also drops packets when it already marks all of them. If false, the
+    base probability rises no further."""
 
     drop_early: bool = False
     """True if packets are dropped as they come, not as they leave."""

@@ -12,7 +12,7 @@ from dumbbell.scenario.sizing import Sizing, whole_packets
 
 
 class Fq(Discipline):
-    """A queue for each flow, served in turn (Linux's fq; pacing is the senders' business)."""
+    """A queue for each flow, served in turn (Linux's fq, but senders pace their flows)."""
 
     discipline: Literal["fq"]
 

@@ -25,16 +25,16 @@ class FqPie(ProportionalIntegral):
     """Limit of all queues together."""
 
     target: Duration = Field("15ms", validate_default=True, examples=["15ms"])
-    """Waiting time that is aimed at in each queue."""
+    """Target of the waiting time in each queue."""
 
     update: Duration = Field("15ms", validate_default=True, examples=["15ms"])
     """Time between updates of the drop probabilities (T_UPDATE), at least 10 us."""
 
     alpha: Number = Field(0.125, examples=[0.125, 10])
-    """Weight of the delay's distance from the target, per second; Linux's number by 16."""
+    """Weight of the delay's distance from the target, per second; Linux's number divided by 16."""
 
     beta: Number = Field(1.25, examples=[1.25, 100])
-    """Weight of the delay's trend, per second; Linux's number by 16."""
+    """Weight of the delay's trend, per second; Linux's number divided by 16."""
 
     queues: Count = Field(1024, examples=[1024, 4, 1])
     """Number of queues that flows are hashed to (`flows` in Linux)."""

@@ -34,7 +34,7 @@ class ProportionalIntegral(Discipline):
 
 
 class Pie(ProportionalIntegral):
-    """Proportional integral controller enhanced (RFC 8033): holds the delay by a drop rate."""
+    """Proportional integral controller enhanced (RFC 8033): controls the delay by random drops."""
 
     title = "PIE"
 
@@ -44,7 +44,7 @@ class Pie(ProportionalIntegral):
     """Limit of the queue."""
 
     target: Duration = Field("15ms", validate_default=True, examples=["15ms"])
-    """Waiting time that is aimed at."""
+    """Target of the waiting time."""
 
     update: Duration = Field("15ms", validate_default=True, examples=["15ms"])
     """Time between updates of the drop probability (T_UPDATE), at least 10 us."""
@@ -56,7 +56,7 @@ class Pie(ProportionalIntegral):
     """Weight of the delay's trend, per second."""
 
     burst: Time = Field("150ms", validate_default=True, examples=["150ms", "0s"])
-    """Bursts up to this long are let through after idleness (MAX_BURST)."""
+    """Longest burst that passes without drops after an idle time (MAX_BURST)."""
 
     ecn: bool = False
     """True if ECN-capable packets are marked instead of dropped while the probability is low."""
