@@ -57,7 +57,7 @@ class GroupedFigure(StatedFigure):
     """Meaning of a run without a value of the quantity."""
 
     reference: float | None = None
-    """A level worth a thin line."""
+    """A level that is drawn as a thin line."""
 
     @property
     def _stated_fields(self) -> list[str]:

@@ -48,7 +48,7 @@ class Coordinate(Spec):
     """Where the axis ends, unless a value is higher."""
 
     ticks: tuple[float, ...] | None = None
-    """Values that are labelled; by default round numbers, on a log scale the decades."""
+    """Values that are labelled; by default round numbers, or decades on a log scale."""
 
     zero: float | None = Field(None, gt=0, examples=[1e-8])
     """Position of 0 on a log scale; by default 0 is not shown there."""

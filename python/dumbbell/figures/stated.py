@@ -34,19 +34,19 @@ class Stated(Spec):
     """A number reported by the authors, drawn hollow next to the measurement."""
 
     where: Selection = Field({}, examples=[{"algorithm": "bic", "rtt": "6.2ms"}])
-    """The grid points of the figure that it is of: each of them gets it."""
+    """The grid points of the figure to which the number belongs."""
 
     field: str | None = Field(None, examples=["goodput_mbit_per_s[1]"])
-    """Its quantity, if the figure shows several; by default the first."""
+    """The quantity of the number, if the figure shows several; by default the first one."""
 
     value: float | None = None
     """The number."""
 
     low: float | None = None
-    """Lower end of a range, instead of a number; alone it means "at least"."""
+    """Lower end of a range, instead of a number. Without an upper end it means "at least"."""
 
     high: float | None = None
-    """Upper end of a range; alone it means "at most"."""
+    """Upper end of a range. Without a lower end it means "at most"."""
 
     source: str = Field(examples=["Section V"])
     """Its place in the publication."""

@@ -21,23 +21,24 @@ _WEIGHTIEST_FIRST: Final[tuple[Statement, ...]] = ("number", "order", "arithmeti
 class Claim(Table):
     """A statement of the study's authors, and what decides whether it holds.
 
-    95 % intervals decide a check. It *holds* if they are within its bounds, and is
+    95 % intervals decide a check. A check *holds* if they are within its bounds, and is
     *contradicted* if they are outside. It is *undecided* if they cross a bound or runs are missing.
-    Then it reports how many runs of which grid points are expected to decide. A single run has no
-    interval. Identical runs have an interval of length zero.
+    An undecided check reports how many further runs, at which grid points, are likely to decide it.
+    A single run has no interval. Identical runs have an interval of length zero.
 
     Among many comparisons some are wrong by chance, so Holm's correction applies. If `all` must
-    agree, one that disagrees counts only if chance does not explain it. If `any` may agree, the
-    same holds for one that agrees. `most` requires more than half.
+    agree, one that disagrees counts only if chance does not explain it. If `any` is enough, one
+    that agrees counts only if chance does not explain it. `most` requires more than half.
 
     A check with a `resolution` is a *tie* if all compared values lie within what the authors could
-    have seen. Quick runs never contradict what needs longer runs or other grid points: a check is
-    then undecided.
+    have seen. Quick runs never contradict a check that needs longer runs or other grid points. Such
+    a check is undecided.
 
-    A claim is contradicted if any check of the authors' statements is. Otherwise it is
-    undecided if any is, else a tie if any is one. An expectation of ours
-    (`statement = "expectation"`) is shown and counted separately, as met or failed. So is a claim
-    that is no evidence: one that set a reading (`calibrates`), or one that is `reported` only.
+    A claim is contradicted if any check of the authors' statements is contradicted. Otherwise it is
+    undecided if any of these checks is undecided, and a tie if any of them is a tie. An expectation
+    of ours (`statement = "expectation"`) is shown and counted separately, as met or failed. Claims
+    that are no evidence are also counted separately: those that set a reading (`calibrates`), and
+    those that are only `reported`.
     """
 
     id: str = Field(pattern=r"^[A-Z]+[0-9]{2,}$", examples=["E01"])
@@ -56,15 +57,15 @@ class Claim(Table):
     """The claim as a faithful reproduction can meet it, in words."""
 
     calibrates: str = Field("", examples=["the buffer of the rack's switch"])
-    """The reading that this claim set. A claim does not confirm a reading that was fitted to it, so
-    it leaves the count."""
+    """The reading that this claim set. A claim cannot confirm a reading that was fitted to it, so
+    it is not counted."""
 
     reported: str = Field("", examples=["the author withdraws it as an artefact"])
-    """The reason to report it only, without counting it: the authors withdraw it, or no run can
+    """The reason why it is reported but not counted: the authors withdraw it, or no run can
     contradict it."""
 
     holds_if: Literal["all", "any"] = "all"
-    """Number of its checks that must agree: all, or any where they are readings of one ambiguous
+    """Number of its checks that must agree: all, or any if they are readings of one ambiguous
     sentence."""
 
     checks: tuple[AnyCheck, ...] = Field(alias="check", min_length=1)

@@ -28,14 +28,15 @@ class Tried(Table):
     """The claim."""
 
     check: AnyCheck
-    """The check. It is judged at each value of the decision's axis."""
+    """The check. It is evaluated at each value of the decision's axis."""
 
 
 class Decision(Table):
     """A detail that the authors leave open, and the study's choice.
 
-    With an `axis`, runs show which claims hang on it: those that hold, and do not at another value.
-    Without one, all `claims` that hold count as holding under the declared reading.
+    With an `axis`, runs show which claims depend on the choice: those that hold with it, but not at
+    another value. Without an axis, all `claims` that hold count as holding under the declared
+    reading.
     """
 
     parameter: str = Field(examples=["buffer of the switch"])
@@ -51,10 +52,10 @@ class Decision(Table):
     """The reason, in a sentence."""
 
     decided: str = Field("", examples=["2026-11-27"])
-    """The day. It comes before the runs that judge by it."""
+    """The day of the decision. It is before the runs that depend on it."""
 
     set_by: tuple[str, ...] = ()
-    """The claims that set the value. They leave the count (`calibrates`, `reported`)."""
+    """The claims that set the value. They are not counted (`calibrates`, `reported`)."""
 
     axis: str = Field("", examples=["reading"])
     """The axis that has other values."""
@@ -66,7 +67,7 @@ class Decision(Table):
     """The other values of the axis that belong to this decision; all if empty."""
 
     claims: tuple[str, ...] = ()
-    """The claims on which it bears; all that name the axis if empty."""
+    """The claims that it affects; if empty, all that name the axis."""
 
     tried: tuple[Tried, ...] = ()
     """Checks that represent claims, where a separate test has the axis."""

@@ -113,11 +113,11 @@ class Measured(Check):
     """Name of the test whose runs decide."""
 
     where: Chosen = Field({})
-    """Grid points that are meant; all if empty. `{ algorithm = "htcp" }` includes presets of it;
+    """Grid points that count; all if empty. `{ algorithm = "htcp" }` includes presets of it;
     `{ algorithm = "htcp@" }` does not."""
 
     quantity: QuantityName = Field(examples=["ratio_min_max", "goodput_mbit_per_s[1]@during"])
-    """The quantity: its name, in brackets whose it is, and behind `@` in which window."""
+    """The quantity: its name, its subject in brackets, and its window after `@`."""
 
     def subject(self, source: Source) -> str:
         """Name the quantity, and the grid points that are meant."""

@@ -40,10 +40,10 @@ class Vary(Table):
     """A change to the scenario at some grid points."""
 
     where: Selection = Field(examples=['{ algorithm = "reno" }'])
-    """The grid points: for each axis the value or the values that are meant."""
+    """The grid points: the value or the values of each axis that the change applies to."""
 
     set: dict[str, Any] = Field(examples=['{ duration = "3600s" }'])
-    """Part that is merged into their scenario."""
+    """Keys and values that are merged into their scenario."""
 
 
 class Quick(Table):
@@ -56,7 +56,7 @@ class Quick(Table):
     """Grid points that are kept."""
 
     set: dict[str, Any] = Field({}, examples=['{ duration = "100s" }'])
-    """Part that is merged into the scenario."""
+    """Keys and values that are merged into the scenario."""
 
 
 class Test(Table):
@@ -77,17 +77,18 @@ class Test(Table):
     """Repetitions of each grid point."""
 
     seeds: Literal["drawn", "shared"] = "drawn"
-    """Origin of the seeds of repetitions. `drawn`: from the scenario and `--seed`, so that grid
-    points differ. `shared`: equal for all grid points. The first is `--seed`, and the others are
-    drawn from it."""
+    """Origin of the seeds of repetitions. `drawn`: seeds come from the scenario and `--seed`, so
+    that they differ between grid points. `shared`: seeds are equal at all grid points. The first is
+    `--seed`, and the others are drawn from it."""
 
     folder: str = Field("", examples=["/home/me/scenarios"])
-    """The folder to which files are relative that the test names; by default the study's."""
+    """The folder to which the paths of the test's files are relative; by default that of the
+    study."""
 
     axes: dict[str, tuple[str, ...]] = Field(min_length=1)
-    """The grid, complete and in this order; ``{axis}`` in the scenario is the axis's value. An
-    axis of several values must change a scenario. A C file such as `./my_cc.c` is also a value. Its
-    grid points are called `my_cc`."""
+    """The grid: all axes in order, each with all its values. ``{axis}`` in the scenario is replaced
+    by the axis's value. An axis with several values must change a scenario. A C file such as
+    `./my_cc.c` is also a value. Its grid points are called `my_cc`."""
 
     without: tuple[Selection, ...] = Field((), examples=[[{"algorithm": "reno", "second": "reno"}]])
     """Grid points that are left out, such as those that another one repeats."""
@@ -96,7 +97,7 @@ class Test(Table):
     """The scenario, on top of the study's."""
 
     measure: Window = Window()
-    """The main window: what quantities are taken over unless they name another one."""
+    """The main window, which applies to all quantities that name no other one."""
 
     windows: tuple[NamedWindow, ...] = Field((), alias="window")
     """Further windows, which quantities name: `goodput_mbit_per_s@during`."""

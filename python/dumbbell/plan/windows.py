@@ -123,19 +123,19 @@ class Window(BaseModel):
     begin: _Instant | None = Field(
         None, alias="from", examples=["50s", "start of udp", "80%", "step 1"]
     )
-    """Begin of the window: a time of the run, a share of the main window, an event or a step.
+    """Beginning of the window: a time of the run, a share of the main window, an event or a step.
     Events are `start of` or `stop of` a flow (its number, from 1, or its label), a group or a load.
-    A `step` of a rate or delay has a number. Each may have `+ 5s` or `- 5s`. By default when the
-    last TCP flow that is sampled has started."""
+    A `step` of a rate or delay has a number. Each may have `+ 5s` or `- 5s`. By default, the window
+    begins when the last sampled TCP flow has started."""
 
     end: _Instant | None = Field(None, alias="to", examples=["100s", "stop of udp"])
-    """End of the window, in the same form; by default that of the run."""
+    """End of the window, in the same form; by default the end of the run."""
 
     length: Duration | None = Field(None, gt=0, examples=["600s"])
-    """Its length at most, settling included."""
+    """Its largest length, including the part that `settle` omits."""
 
     settle: _Settling = Field(0, examples=["5s", "20%"])
-    """Omitted part at its begin: a time, or a share of the window."""
+    """Part that is omitted at its beginning: a time, or a share of the window."""
 
     @model_validator(mode="after")
     def _begins_before_it_ends(self) -> Self:

@@ -44,31 +44,31 @@ class Derived(Table):
     """A quantity that is derived from two others, in one of several ways."""
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60, examples=["recovery"])
-    """Its name, by which claims and figures refer to it; of no other quantity."""
+    """Its name, by which claims and figures refer to it. No other quantity may have this name."""
 
     title: str = Field(examples=["recovery ratio"])
     """Title."""
 
     unit: str = ""
-    """Its unit; by default none, and of differences that of the operands."""
+    """Its unit; by default none. A difference has the unit of its operands by default."""
 
     best: Best | None = None
-    """The better end, highest or lowest; by default neither."""
+    """The better end of its values, highest or lowest; by default neither."""
 
     ratio: Operands | None = Field(None, examples=[["a", "b"]])
-    """The first / the second."""
+    """The first divided by the second."""
 
     difference: Operands | None = None
-    """The first less the second."""
+    """The first minus the second."""
 
     share: Operands | None = None
-    """The first / the sum of both."""
+    """The first divided by the sum of both."""
 
     maximum: Operands | None = None
     """The larger of both."""
 
     gain: Operands | None = None
-    """The first / the second, less 1."""
+    """The first divided by the second, minus 1."""
 
     harm: Operands | None = Field(
         None,

@@ -67,14 +67,14 @@ class Header(Table):
     """Summary, in a few sentences."""
 
     reference: tuple[str, ...] = Field(("reno",), examples=[["reno", "cubic"]])
-    """The algorithms with which it compares others. `dumbbell claims --control` exchanges the names
-    of the others only."""
+    """The reference algorithms, with which it compares the others. `dumbbell claims --control`
+    exchanges only the names of the others."""
 
     command: str = Field("", examples=["dumbbell simulate two-flows.toml"])
     """The command that wrote it, if it is an experiment rather than a publication."""
 
     fork_of: str = Field("", examples=["li2007:fig8"])
-    """The study of which it is a fork, or the part of one."""
+    """The study, or the part of a study, from which it was forked."""
 
     changes: tuple[str, ...] = Field((), examples=[["rtt=42ms"]])
     """Its changes, if it is a fork."""

@@ -38,17 +38,18 @@ class Question(Table):
     """The question."""
 
     claims: tuple[str, ...] = Field(min_length=1)
-    """The claims, in the order of the page. Those that no question has come last."""
+    """The claims, in the order of the page. Claims without a question come last."""
 
 
 class FoundOut(Table):
-    """A result in a sentence. The page begins with the first three that are true."""
+    """A result in a sentence. The page begins with the first three true ones."""
 
     text: str = Field(examples=["BBR loses 90 times as many packets as CUBIC."])
     """The sentence, of 30 words at most."""
 
     when: dict[str, Literal["holds", "tie", "contradicted", "open"]] = Field(min_length=1)
-    """The claims on which it rests, with their results. It shows only while all have them."""
+    """The claims that it depends on, with their results. The sentence is shown only while all of
+    them have these results."""
 
     @model_validator(mode="after")
     def _is_short(self) -> Self:
@@ -64,7 +65,7 @@ class FoundOut(Table):
 
 
 class Cause(Table):
-    """A cause of contradictions. It shows while any of its claims is contradicted."""
+    """A cause of contradictions. It is shown while any of its claims is contradicted."""
 
     title: Title = Field(examples=["YeAH never leaves its fast mode"])
     """The cause, in a line."""
@@ -73,7 +74,7 @@ class Cause(Table):
     """The explanation, of 80 words at most. It may name tests in backticks."""
 
     claims: tuple[str, ...] = Field(min_length=1)
-    """The claims that it explains. The page names those of them that are contradicted."""
+    """The claims that it explains. The page names the contradicted ones."""
 
     tests: tuple[str, ...] = ()
     """The tests that show it. Without one it is an assumption, which the page notes."""
@@ -88,7 +89,7 @@ class Cause(Table):
 
 
 class Ask(Table):
-    """A fact that the authors know. It shows while any of its claims does not plainly hold."""
+    """A fact that the authors know. It is shown while any of its claims does not plainly hold."""
 
     text: str = Field(examples=["Which switch was in the rack, and how large is its buffer?"])
     """The question to them, of 30 words at most."""

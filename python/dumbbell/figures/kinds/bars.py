@@ -42,7 +42,7 @@ class BarsFigure(GroupedFigure):
     kind: Literal["bars"]
 
     parts: tuple[Part, ...] = Field((), alias="part", max_length=_PARTS_MAX)
-    """Quantities that have a part of a bar each, in place of the one of `y`; from the bottom."""
+    """Quantities that replace the one of `y`, each as a part of the bar, from the bottom."""
 
     beside: bool = False
     """True if parts are next to each other rather than stacked."""

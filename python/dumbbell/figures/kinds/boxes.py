@@ -42,8 +42,8 @@ _At: TypeAlias = "Callable[[str], alt.Y]"
 class BoxesFigure(StatedFigure):
     """Distributions of the samples of runs, with all repetitions together.
 
-    A box spans the middle half of the samples, with a line at their median; the whiskers reach
-    from the smallest to the largest. Samples are taken as the study's settings `samples` say.
+    A box spans the middle half of the samples, with a line at their median. The whiskers reach from
+    the smallest to the largest sample. The study's settings `samples` determine the samples.
     """
 
     kind: Literal["boxes"]
@@ -52,7 +52,8 @@ class BoxesFigure(StatedFigure):
     """Axis of the test whose values get a box each."""
 
     y: Coordinate
-    """The vertical axis; its field is `goodput_mbit_per_s`, of all sampled flows or of some."""
+    """The vertical axis. Its field is `goodput_mbit_per_s` of all sampled flows, or of some
+    flows."""
 
     @property
     def _stated_fields(self) -> list[str]:

@@ -49,11 +49,11 @@ _Delays = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 class CdfFigure(TestFigure):
     """Distribution functions of delays and of completion times, one plot each.
 
-    Round-trip times are the latest ones whenever flows are sampled while they are on. Queueing
-    delays at the bottleneck are those of all packets where the scenario records `delays`, else what
-    waits whenever the queue is sampled, at its mean rate. One-way delays of datagrams are of the
-    whole run unless `delays` are recorded. Completion times are of requests and transfers.
-    Repetitions are put together.
+    Round-trip times are the latest ones at each sample of a flow that is on. If the scenario
+    records `delays`, queueing delays at the bottleneck are those of all packets. Otherwise they are
+    the backlog at each sample of the queue, divided by the queue's mean rate. One-way delays of
+    datagrams cover the whole run unless `delays` are recorded. Completion times are those of
+    requests and transfers. All repetitions count together.
     """
 
     kind: Literal["cdf"]

@@ -39,12 +39,13 @@ class HeatmapFigure(TestFigure):
     """Axis of the test from bottom to top."""
 
     quantity: ColumnName = Field(examples=["utilisation"])
-    """The [quantity](quantities.md) that cells are coloured by. If one end of it is the better one,
-    the best plot's cell is outlined at each point where its interval overlaps with no other's."""
+    """The [quantity](quantities.md) that determines the colours of cells. If the quantity has a
+    better end, the best plot's cell is outlined at each point where its interval overlaps with that
+    of no other plot."""
 
     ends: tuple[float, float] | None = Field(None, examples=[[0, 1]])
-    """Ends of the colours' scale, in the unit that is shown; by default the smallest and the
-    largest mean, or further apart where these are nearly equal."""
+    """Ends of the scale of colours, in the unit that is shown. The default is the smallest and the
+    largest mean; if these are nearly equal, the ends are further apart."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

@@ -58,16 +58,16 @@ class Panel(Spec):
     """The grid point: a value of each axis that has more than one."""
 
     repetition: int | None = Field(None, ge=1)
-    """Number of the run, counted from 1; by default the first."""
+    """Number of the run, counted from 1; by default the first run."""
 
     most: OptionalQuantity = Field(None, examples=["starved_longest_s@run"])
-    """A quantity that picks the run: the one that has most of it."""
+    """A quantity that selects the run: the run with its largest value."""
 
     start_s: float | None = Field(None, ge=0)
-    """Begin of the time axis; by default that of the run."""
+    """Beginning of the time axis, in seconds; by default that of the run."""
 
     end_s: float | None = Field(None, ge=0)
-    """End of the time axis; by default that of the run."""
+    """End of the time axis, in seconds; by default that of the run."""
 
     @model_validator(mode="after")
     def _picked_in_one_way(self) -> Self:
@@ -128,8 +128,8 @@ class HistoriesFigure(BaseFigure):
     """The runs, from top to bottom."""
 
     authors: tuple[Stated, ...] = ()
-    """Numbers that the authors state in their text, drawn as levels: of the panels that `where`
-    chooses, and of the first quantity unless `field` names another."""
+    """Numbers that the authors state in their text, drawn as levels. `where` selects the panels,
+    and `field` the quantity; by default it is the first one."""
 
     @model_validator(mode="after")
     def _panel_titles_differ(self) -> Self:

@@ -41,7 +41,7 @@ class MeasuredLine(Spec):
     """A flow as it was measured."""
 
     label: str = Field(examples=["stream 1"])
-    """Label of the scenario's flow that it is drawn next to."""
+    """Label of the scenario's flow next to which it is drawn."""
 
     time_s: tuple[float, ...]
     """When each sample was taken, from the start of the run."""
@@ -53,8 +53,8 @@ class MeasuredLine(Spec):
     """Round-trip time at these times; `nan` where it is not known."""
 
     whole: Mapping[str, float] = Field({}, examples=[{"goodput_mbit_per_s": 93.1}])
-    """Over the whole time: `goodput_mbit_per_s`, `rtt_min_ms`, `rtt_mean_ms`,
-    `retransmitted_share`, as far as they are known."""
+    """Known values over the whole time, of `goodput_mbit_per_s`, `rtt_min_ms`, `rtt_mean_ms` and
+    `retransmitted_share`."""
 
     @model_validator(mode="after")
     def _fits(self) -> MeasuredLine:

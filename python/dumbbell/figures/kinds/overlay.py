@@ -46,8 +46,8 @@ _CARRIED: Final = "carried_mbit_per_s"
 class OverlayFigure(TestFigure):
     """Quantities over time, one plot each: all runs of a test over each other.
 
-    The lines of first runs are strong, and below is when something was lost, marked or timed out in
-    these.
+    The lines of first runs are strong. Marks below show when these runs had losses, congestion
+    marks or timeouts.
     """
 
     kind: Literal["overlay"]

@@ -81,7 +81,7 @@ class PointsFigure(StatedFigure):
     """Meaning of a run without a value of the quantity."""
 
     reference: float | None = None
-    """A level worth a thin line, such as 1 for a fair ratio."""
+    """A level that is drawn as a thin line, such as 1 for a fair ratio."""
 
     @property
     def _stated_fields(self) -> list[str]:

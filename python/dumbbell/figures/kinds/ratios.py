@@ -42,8 +42,9 @@ _SCHEMA: Final = {
 class RatiosFigure(TestFigure):
     """The ratio of two series over two axes: a cell for each grid point.
 
-    A cell has the colour of the series that is better there, or larger if neither end is the better
-    one. It is grey where the 95 % interval of the ratio includes 1: it is not decided.
+    A cell has the colour of the series that is better there. If the quantity has no better end, it
+    has the colour of the larger one. A cell is grey if the 95 % interval of the ratio includes 1,
+    because the runs do not decide it.
     """
 
     kind: Literal["ratios"]
@@ -58,13 +59,13 @@ class RatiosFigure(TestFigure):
     """The [quantity](quantities.md) whose ratio is shown."""
 
     series: AxisName = "algorithm"
-    """Axis of the test that both series are values of."""
+    """Axis of the test whose values are the two series."""
 
     first: str = Field(examples=["cubic"])
-    """Value of `series` whose quantity is divided."""
+    """Value of `series` whose quantity is the dividend."""
 
     second: str = Field(examples=["reno"])
-    """Value of `series` by whose quantity it is divided."""
+    """Value of `series` whose quantity is the divisor."""
 
     @model_validator(mode="after")
     def _differ(self) -> Self:

@@ -40,9 +40,9 @@ _SCHEMA: Final = {
 class SizesFigure(TestFigure):
     """Completion times of requests and transfers over their size, and their slow-downs.
 
-    The slow-down is the completion time / that over an empty path. Dots are single ones. Lines are
-    the median and the 99 % percentile of all whose sizes lie in half a decade, where there are
-    enough. Repetitions are put together.
+    The slow-down is the completion time divided by that over an empty path. Each dot is a request
+    or a transfer. Lines show the median and the 99 % percentile for each half decade of sizes that
+    has enough of them. All repetitions count together.
     """
 
     kind: Literal["sizes"]

@@ -33,8 +33,8 @@ _ENDS: Final = ("mean", "low", "high")
 class TradeoffFigure(TestFigure):
     """One quantity against another: a mark for the mean of each value of an axis.
 
-    With it come its runs as dots, and of four runs or more its 95 % intervals as a cross and an
-    ellipse of one standard deviation.
+    Dots show the runs. From four runs on, a cross shows the 95 % intervals, and an ellipse shows
+    one standard deviation.
     """
 
     kind: Literal["tradeoff"]

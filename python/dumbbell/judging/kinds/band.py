@@ -30,13 +30,14 @@ class Band(Numbered):
     """Largest value that agrees."""
 
     statistic: Statistic = Field("mean", examples=["median", "q25", "worst"])
-    """Judged value of a grid point's runs: their `mean`, `median`, a quantile (`q25`), or the
-    `worst` or `best` finished run. A failure of the best run, or success of the worst, counts only
-    when all planned runs are finished."""
+    """Value of a grid point's runs that is compared: their `mean`, `median`, a quantile (`q25`), or
+    the `worst` or `best` finished run. A failure of the best run, or success of the worst, counts
+    only when all planned runs are finished."""
 
     seen_in: float = Field(1.0, gt=0, le=1, examples=[0.1])
-    """Share of runs in which the authors saw it, for `statistic = "best"`. That no run shows it
-    counts only after so many that it would be seen but for a chance of 2.5 %: 36 if it is 0.1."""
+    """Share of runs in which the authors saw it, for `statistic = "best"`. If no run shows it, this
+    counts only after enough runs: with that share, the chance of not seeing it must be at most 2.5
+    %. A share of 0.1 needs 36 runs."""
 
     quantifier: Quantifier = "all"
     """Number of grid points that must be in the band."""

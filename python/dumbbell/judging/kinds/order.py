@@ -19,10 +19,10 @@ from dumbbell.quantities.names import Chosen
 class Order(Numbered):
     """A quantity is larger in one group of grid points than in another.
 
-    Points of the groups that agree in all other axes are compared pair by pair, by their means.
+    Points of the two groups that agree in all other axes form a pair. Their means are compared.
     Runs with equal seeds are compared run by run, others by Welch's interval. A pair is in order if
-    the whole interval of the difference lies above 0; with a `factor`, if that of the ratio (on a
-    logarithmic scale) lies above it.
+    the whole interval of the difference lies above 0. With a `factor`, the whole interval of the
+    ratio (on a logarithmic scale) must lie above the factor.
     """
 
     noun: ClassVar[str] = "pairs"
@@ -39,11 +39,11 @@ class Order(Numbered):
     """The group with the smaller quantity."""
 
     factor: float = Field(1.0, gt=0)
-    """By how much it is larger."""
+    """Factor that the ratio of the two must exceed."""
 
     resolution: Resolution = 0.0
     """Relative difference that the authors could not have seen, such as a few per cent on a full
-    path. Pairs within it are tied and leave the decision to the others. If all are, or for `most`
+    path. Pairs within it are tied, and the other pairs decide. If all pairs are tied, or for `most`
     more than half, the check is a tie."""
 
     quantifier: Literal["all", "most", "any"] = "all"

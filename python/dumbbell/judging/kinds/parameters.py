@@ -27,7 +27,8 @@ class Parameters(Check):
     """Author of the statement: the study's authors or us."""
 
     presets: dict[str, dict[str, int]] = Field(min_length=1)
-    """Algorithm with preset -> parameter -> value, in the algorithm's own units."""
+    """A table for each algorithm with its preset: the parameters and their values, in the
+    algorithm's own units."""
 
     def uses(self) -> Iterator[Use]:
         """Yield the presets with their parameters."""

@@ -24,8 +24,9 @@ from dumbbell.quantities.names import AxisName, Use, What
 class Ranking(Measured):
     """Two values of one axis produce the same ranking of another axis.
 
-    The rank correlation (Spearman's) is taken over the means of the ranked axis, averaged over
-    the other axes; its interval is that of resampled runs.
+    Means are averaged over the other axes, and then ranked along the ranked axis. The check
+    compares the two rankings by Spearman's rank correlation. Its interval comes from resampled
+    runs.
     """
 
     type: Literal["ranking"]

@@ -21,7 +21,7 @@ class Ratio(Numbered):
     """The ratio of a quantity's means in two groups of grid points lies between two bounds.
 
     Points of the groups that agree in all other axes are compared pair by pair. The interval is
-    that of the ratio's logarithm, so that it does not matter which group is above.
+    that of the ratio's logarithm, so it does not matter which group is the numerator.
     """
 
     noun: ClassVar[str] = "pairs"

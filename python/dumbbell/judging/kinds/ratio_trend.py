@@ -20,8 +20,9 @@ from dumbbell.quantities.names import AxisName, Chosen
 class RatioTrend(Measured):
     """A quantity's ratio between two groups of grid points rises or falls along an axis.
 
-    Pairs are points that agree in all other axes. The ratios at the ends of the axis differ in the
-    direction, with the whole interval of the ratio of both ratios.
+    Pairs are points that agree in all other axes. The ratio at the end of the axis is divided by
+    that at its beginning. The whole interval of this quotient lies above 1 if the trend is rising,
+    and below 1 if it is falling.
     """
 
     noun: ClassVar[str] = "pairs"
@@ -38,14 +39,14 @@ class RatioTrend(Measured):
     """The denominator's group."""
 
     axis: AxisName
-    """The axis; its values in the order of the test."""
+    """The axis. Its values count in the order of the test."""
 
     direction: Literal["rising", "falling"]
     """Direction of the ratio."""
 
     quantifier: Literal["all", "most", "any"] = "all"
-    """Number of pairs that must follow. For `most`, the pairs at one place (that agree in the other
-    axes) count together."""
+    """Number of pairs that must show the trend. For `most`, the pairs at one place (that agree in
+    the other axes) count together."""
 
     @model_validator(mode="after")
     def _groups_leave_the_axis(self) -> Self:

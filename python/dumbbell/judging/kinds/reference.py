@@ -39,9 +39,9 @@ class Limit:
 class Reference(Measured):
     """A quantity is within a bound, or not much worse than that of reference points.
 
-    Points of the groups that agree in all other axes are compared. A value agrees if it is within
-    the widest limit: that of the bound, or that of any reference. Runs with equal seeds are
-    compared run by run.
+    Points of the two groups that agree in all other axes are compared. A value agrees if it is
+    within the widest limit, which may come from the bound or from any reference. Runs with equal
+    seeds are compared run by run.
     """
 
     noun: ClassVar[str] = "grid points"
@@ -52,22 +52,22 @@ class Reference(Measured):
     """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
     of: Chosen
-    """The group that is judged."""
+    """The group that is compared with the references."""
 
     to: Chosen
     """The group of references."""
 
     low: float | None = None
-    """Smallest value that agrees whatever the references have."""
+    """Bound: values from this one up agree, whatever the values of the references."""
 
     high: float | None = None
-    """Largest value that agrees whatever the references have."""
+    """Bound: values up to this one agree, whatever the values of the references."""
 
     factor: float = Field(1.0, gt=0)
-    """A value agrees up to so many times that of a reference, ..."""
+    """Factor of the limit: a value agrees up to so many times that of a reference, ..."""
 
     plus: float = 0.0
-    """... and so much more. A negative number is for quantities that must not be low."""
+    """... plus this amount. It is negative for quantities that must not be low."""
 
     quantifier: Quantifier = "all"
     """Number of points that must agree."""

@@ -27,15 +27,15 @@ class Theory(Measured):
     """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
     theory: CurveName = Field(examples=["sawtooth_utilisation"])
-    """Name of a curve; all of them are listed below."""
+    """Name of a curve from the list below."""
 
     tolerance: float = Field(gt=0)
-    """Largest relative difference from it."""
+    """Largest relative difference from the curve."""
 
     statistic: Statistic = Field("mean", examples=["median", "q25", "worst"])
-    """Judged value of a grid point's runs: their `mean`, `median`, a quantile (`q25`), or the
-    `worst` or `best` finished run. A failure of the best run, or success of the worst, counts only
-    when all planned runs are finished."""
+    """Value of a grid point's runs that is compared: their `mean`, `median`, a quantile (`q25`), or
+    the `worst` or `best` finished run. A failure of the best run, or success of the worst, counts
+    only when all planned runs are finished."""
 
     quantifier: Quantifier = "all"
     """Number of grid points that must agree."""

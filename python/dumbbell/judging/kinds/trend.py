@@ -19,9 +19,9 @@ from dumbbell.quantities.names import AxisName
 class Trend(Measured):
     """A quantity rises or falls along an axis.
 
-    A series is the points that agree in all other axes. Its ends differ in the direction, with the
-    whole interval of their difference (with a `factor`: of their ratio). No step goes the other
-    way, after a correction for the number of steps.
+    A series is the points that agree in all other axes. The whole interval of the difference
+    between its two ends lies in the direction. With a `factor`, this is the interval of their
+    ratio. No step is in the other direction, after a correction for the number of steps.
     """
 
     noun: ClassVar[str] = "series"
@@ -32,21 +32,21 @@ class Trend(Measured):
     """Source of the statement: the authors' number, their order or shape, or our expectation."""
 
     axis: AxisName
-    """The axis; its values in the order of the test."""
+    """The axis. Its values count in the order of the test."""
 
     direction: Literal["rising", "falling"]
     """Direction of the quantity."""
 
     factor: float = Field(1.0, ge=1)
-    """By how much the ends differ at least."""
+    """Smallest ratio between the ends."""
 
     resolution: Resolution = 0.0
-    """Relative difference that the authors could not have seen. A series that is nowhere further
-    from its first value is tied and leaves the decision to the others; if all are, it is a
-    tie."""
+    """Relative difference that the authors could not have seen. A series whose values all lie this
+    close to its first one is tied, and the other series decide. If all series are tied, the check
+    is a tie."""
 
     quantifier: Literal["all", "most", "any"] = "all"
-    """Number of series that must follow."""
+    """Number of series that must show the trend."""
 
     def expected(self, source: Source) -> str:  # noqa: ARG002 - no bounds with a unit
         """Say where it goes."""
