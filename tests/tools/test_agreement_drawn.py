@@ -106,7 +106,7 @@ def test_equal_engines_miss_no_goal(tmp_path: Path) -> None:
     text = page.page(Validation(whole, None, (), whole, 1))
     drawn = line(text, "by the seed 1")
     assert drawn == snapshot(
-        "4 scenarios drawn by the seed 1, another one each time: rates of 2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their product (of 8 packets at least). Queues are FIFO, RED, CoDel, FQ-CoDel, PIE, FQ-PIE or DualPI2, and losses up to 0.5 %. One to three flows have any algorithms. Some send requests, and some have receiving applications that read at a rate. In half of the scenarios of several flows the handshakes of later flows wait in the queue. Bands are narrower here. The goal is the share of scenarios in which the engines agree, by the intervals."
+        "4 scenarios drawn by the seed 1, another one each time: rates of 2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their product (of 8 packets at least). Queues are FIFO, RED, CoDel, FQ-CoDel, PIE, FQ-PIE or DualPI2, and losses up to 0.5 %. There are one to three flows, each with any algorithm. Some send requests, and some have receiving applications that read at a rate. In half of the scenarios with several flows, the handshakes of later flows wait in the queue. The bands are narrower than in the chosen scenarios. The goal is the share of scenarios in which the engines agree, by the intervals."
     )
     none = deciding.measure([], kernel, simulator, store)
     alone = page.page(Validation(none, None, (), whole, 1))

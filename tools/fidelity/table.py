@@ -18,11 +18,12 @@ HEADING = """\
 Dumbbell's engine on small networks, compared with theory. `make validate` runs the checks and
 writes this page.
 
-**The table.** *Oracle* is the formula or rule that expects a value, with its source; it never comes
-from the engine. *Expected* is its value, *measured* that of the simulation. *Tolerance* is the
-largest difference of the two, and *why* is the reason why it is not smaller. A check that is
-**outside** shows a fault of the engine or of the oracle's assumptions, and stays until it is
-understood. One that is *not offered* needs a feature that this engine does not have yet.
+**The table.** *Oracle* is the formula or rule that predicts a value, with its source. It never
+comes from the engine. *Expected* is its value, and *measured* is the value of the simulation.
+*Tolerance* is the largest accepted difference between the two, and *why* is the reason why it is
+not smaller. A check that is **outside** shows a fault of the engine or of the oracle's assumptions.
+It stays in the table until the fault is understood. A check that is *not offered* needs a feature
+that this engine does not have yet.
 """
 
 

@@ -42,6 +42,6 @@ DISTANCE: Final = Measure(
     "",
     0.0,
     0.10,
-    "a tenth of the mean window beyond what two runs of one engine are apart",
+    "a tenth of the mean window, beyond the distance between two runs of one engine",
 )
 """Not a number of one run: see `distance`."""

@@ -223,20 +223,21 @@ _HEADING = """\
 The same scenarios in Dumbbell's simulator and on the real Linux kernel, with the same algorithm
 source in both; `make agreement` runs them and writes this page.
 
-**The tables.** Each cell shows the measured value on the {reference}. In brackets follows the
-difference of the {other} from it, with its 90 % interval. Runs are compared seed by seed where
-chance loses packets, or {by_chance} drop them, as equal seeds lose equal packets in both engines.
-Two engines *agree* if the whole interval lies within the band. They *differ* (✗) if all of it lies
-outside. Else the runs cannot decide it (?). The verdict of a scenario is that of goodput and mean
-RTT. *Window distance* is the area between the distributions of the sampled windows as a share of
-their mean. The cell shows the distance between two runs of one engine. In brackets follows the
-excess of that between runs of different engines.
+**The tables.** Each cell shows the measured value on the {reference}. The number in brackets is the
+difference of the {other} from it, with the 90 % interval of this difference. With equal seeds, both
+engines lose the same packets at random. So runs are compared seed by seed if packets are lost at
+random, or if {by_chance} drop them. Two engines *agree* if the whole interval lies within the band.
+They *differ* (✗) if all of it lies outside. Otherwise the runs cannot decide it (?). The verdict of
+a scenario depends on goodput and mean RTT. *Window distance* is the area between the distributions
+of the sampled windows as a share of their mean. The cell shows the distance between two runs of one
+engine. The number in brackets shows by how much the distance between runs of different engines is
+larger.
 
-**A difference on purpose.** Packets wait in the kernel's hosts for the processor; the simulator's
+**A difference on purpose.** In the kernel's hosts, packets wait for the processor. The simulator's
 hosts take no time. So in the simulated scenarios the sender holds each packet for up to
-{hold_ms:g} ms more, at random and in order. One setting serves all scenarios. It is twice the mean
-that hosts add to a round trip without a queue, on the machine where it was measured. The emulator
-has no such hold. All else is the same in both.
+{hold_ms:g} ms more, at random and in order. All scenarios have the same setting. It is twice the
+mean time that hosts add to a round trip without a queue, on the machine where it was measured. The
+emulator has no such hold. Everything else is the same in both.
 """
 
 
@@ -278,12 +279,13 @@ def _drawn(drawn: Agreement, seed: int) -> Iterator[str]:
     yield "## Scenarios drawn at random"
     yield (
         f"{len(drawn.judged)} scenarios drawn by the seed {seed}, another one each time: rates of "
-        "2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their product "
-        f"(of 8 packets at least). Queues are {queues}, and losses up to 0.5 %. One to three flows "
-        "have any algorithms. Some send requests, and some have receiving applications that read "
-        "at a rate. In half of the scenarios of several flows the handshakes of later flows wait "
-        "in the queue. Bands are narrower here. The goal is the share of scenarios in which the "
-        "engines agree, by the intervals."
+        "2 to 250 Mbit/s, round-trip times of 2 to 200 ms, queues of 0.15 to 3 times their "
+        f"product (of 8 packets at least). Queues are {queues}, and losses up to 0.5 %. There are "
+        "one to three flows, each with any algorithm. Some send requests, and some have receiving "
+        "applications that read at a rate. In half of the scenarios with several flows, the "
+        "handshakes of later flows wait in the queue. The bands are narrower than in the chosen "
+        "scenarios. The goal is the share of scenarios in which the engines agree, by the "
+        "intervals."
     )
     yield markdown.table(SCORE_COLUMNS, [score_cells(score) for score in drawn.scores])
     yield _still_open(drawn)
@@ -312,8 +314,9 @@ def _still_open(drawn: Agreement) -> str:
 def _modules(modules: Agreement) -> Iterator[str]:
     yield "## Our builds and the kernel's own modules"
     yield (
-        "The kernel's own module, compared with our file compiled for the kernel. Each cell shows "
-        f"the {modules.names[0]} and, in brackets, the difference of {modules.names[1]} from it."
+        "This table compares the kernel's own module with our file, compiled for the kernel. Each "
+        f"cell shows the {modules.names[0]} and, in brackets, the difference of {modules.names[1]} "
+        "from it."
     )
     yield from _results(modules)
 
@@ -321,7 +324,7 @@ def _modules(modules: Agreement) -> Iterator[str]:
 def _parity(parity: Sequence[Parity]) -> Iterator[str]:
     yield "## Parity"
     yield (
-        "Every callback of a run with losses, recorded in the kernel and replayed natively from "
+        "Every callback of a run with losses is recorded in the kernel and replayed natively from "
         "the same file. Results and state must be equal byte for byte, in at least "
         f"{CALLBACKS_WANTED:,} callbacks of each algorithm."
     )
@@ -359,8 +362,8 @@ def _hosts(agreement: Agreement) -> str:
         f"Where the queue is nearly always empty, the {agreement.names[0]}'s mean round trip is "
         f"then {abs(hosts.left_us) / 1000:.3f} ms {longer} (the median of {hosts.scenarios} "
         f"scenarios). No setting covers the {100 * hosts.held:.1f} % of the time in which the "
-        "machine delayed the emulator, and the network stopped with it. By that share "
-        "round trips are longer and goodputs smaller than simulated."
+        "machine delayed the emulator, and the network stopped with it. By this share, round "
+        "trips are longer and goodputs are smaller than in the simulator."
     )
 
 

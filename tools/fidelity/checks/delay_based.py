@@ -20,7 +20,9 @@ def checks() -> Iterator[Check]:
 
 
 def _vegas() -> Iterator[Check]:
-    oracle = "alpha to beta own segments (Brakmo and Peterson 1995), and the one being sent"
+    oracle = (
+        "alpha to beta of the flow's segments (Brakmo and Peterson 1995), and the one being sent"
+    )
     for rate, rtt in (("10mbit", "40ms"), ("100mbit", "10ms"), ("1gbit", "4ms")):
         network = {"rate": rate, "rtt": rtt, "queue": "100p"}
         yield Check(
@@ -30,8 +32,8 @@ def _vegas() -> Iterator[Check]:
             expected=4.5,
             measure=measures.mean(measures.taken("queue_mean_packets")),
             band=about(1.5),
-            why="the law's own: it rests anywhere from alpha, 2, until whole segments exceed "
-            "beta, 4, so below 5",
+            why="the law itself: the flow rests anywhere from alpha, 2, until whole segments "
+            "exceed beta, 4, so below 5",
             unit="packets",
         )
     network = {"rate": "1gbit", "rtt": "4ms", "queue": "100p"}
@@ -43,7 +45,8 @@ def _vegas() -> Iterator[Check]:
         expected=21.5,
         measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(1.7),
-        why="the law's own; and as the smallest RTT divides, 19 next to the path's 333 count as 20",
+        why="the law itself; and because it divides by the smallest RTT, 19 next to the path's 333 "
+        "count as 20",
         unit="packets",
     )
 
@@ -57,14 +60,15 @@ def _yeah() -> Iterator[Check]:
         network = {"rate": rate, "rtt": rtt, "queue": f"{path}p"}
         yield Check(
             name=f"largest queue of one YeAH flow, {rate}, {rtt}",
-            oracle="80 packets, then given up (Baiocchi et al. 2007); until then it grows by 1/100 "
-            "per round trip: one until it is heard, one in which all RTTs tell it, and up to one "
-            "that had begun before",
+            oracle="80 packets, which the flow then gives up (Baiocchi et al. 2007); the window "
+            "grows by 1/100 per round trip for one until the sender learns of them, one in which "
+            "all RTTs show them, and up to one that had begun before",
             scenarios=(scenario("60s", network, flow("yeah")),),
             expected=YEAH_QUEUE + 1 + 2.5 * growth,
             measure=measures.mean(measures.taken("queue_max_packets", measures.since(30))),
             band=about(growth + 1, growth / 2 + 1),
-            why="the last of these is none to whole; below, samples may miss the peak",
+            why="the last of these three lasts from no to a whole round trip; the value is lower "
+            "if samples miss the peak",
             unit="packets",
         )
 
@@ -84,14 +88,15 @@ def _periodic(seconds: int, segs: int, algorithm: str) -> tuple[Table, ...]:
 def _illinois() -> Iterator[Check]:
     yield Check(
         name="window if each 10,000th packet is lost, illinois",
-        oracle="√(α(1+β)/(2(1-β)p)) with α = 10 and 7/8 kept, as nothing waits (Liu et al. "
-        "2006); the ACK that repairs a hole earns for all that it covers, so for the round trip "
-        "of recovery, too (Linux counts what an ACK covers, not what it newly delivers)",
+        oracle="√(α(1+β)/(2(1-β)p)) with α = 10 and 7/8 of the window kept, as nothing waits (Liu "
+        "et al. 2006); the ACK that repairs a hole counts with all that it covers, so the window "
+        "also grows for the round trip of recovery (Linux counts what an ACK covers, not what it "
+        "newly delivers)",
         scenarios=_periodic(40, 10_000, "illinois"),
         expected=responses.aimd(1e-4, 10, 0.875),
         measure=measures.mean(measures.window_segs),
         band=within(0.05),
-        why="an epoch is 11 round trips, and what an ACK earns beyond whole segments is dropped",
+        why="an epoch is 11 round trips, and growth by an ACK is rounded down to whole segments",
         unit="segments",
     )
 
@@ -107,13 +112,13 @@ def _compound() -> Iterator[Check]:
         window = _compound_window(p)
         yield Check(
             name=f"window if each {segs:,}th packet is lost, compound",
-            oracle="0.255/p^0.8: growth by w^0.75/8 per round trip, half kept (Tan et al. 2006; "
-            "fact sheet 7.3), and a round trip of recovery",
+            oracle="0.255/p^0.8: growth by w^0.75/8 per round trip, and half of the window kept "
+            "(Tan et al. 2006; fact sheet 7.3), with a round trip of recovery",
             scenarios=_periodic(seconds, segs, "compound"),
             expected=oracles.with_recovery(window, p),
             measure=measures.mean(measures.window_segs),
             band=within(1.5 * p * window + 0.01, 0.02),
-            why="growth comes at the end of round trips, the first of which after a loss tells "
-            "nothing yet: 1.5 of the epoch's",
+            why="growth comes at the end of round trips, and the first one after a loss has no "
+            "result yet: 1.5 of the epoch's round trips",
             unit="segments",
         )

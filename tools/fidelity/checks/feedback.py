@@ -34,7 +34,7 @@ def _counted() -> Iterator[Check]:
     every = stack("linux-6", **EVERY_SEGMENT)
     yield _all_counted(
         f"marks counted of those made, {LOST:.0%} of the ACKs lost",
-        "all: a counter says again what a lost ACK said (RFC 9768, section 6)",
+        "all: the counter in a later ACK includes the marks of a lost ACK (RFC 9768, section 6)",
         scenario("60s", low, flow("prague", switches=l4s), interval="1s", stack=every),
     )
     queue = {"discipline": "step", "limit": "1000p", "threshold": "20p"}
@@ -42,7 +42,8 @@ def _counted() -> Iterator[Check]:
     merged = {"gro_segs": STRETCH, "gro_flush_ns": 5_000_000, "accecn": True}
     yield _all_counted(
         f"marks counted of those made, ACKs of up to {STRETCH} segments",
-        "all: marked bytes tell how often three bits went round (RFC 9768, appendix A.2.2)",
+        "all: the count of marked bytes shows how often the counter of three bits wrapped (RFC "
+        "9768, appendix A.2.2)",
         scenario("30s", path, flow("dctcp"), interval="1s", stack=stack("linux-6", **merged)),
     )
 
@@ -73,7 +74,7 @@ def _alpha() -> Check:
         expected=oracles.dctcp_sawtooth(RACK, THRESHOLD, 1).alpha,
         measure=measures.mean(measures.marked(measures.taken("state:alpha_x1024", per=1024))),
         band=within(0.25),
-        why="its run is that of the echo of DCTCP; the model marks one whole round trip "
-        "of each sawtooth and takes alpha for constant",
+        why="as with the echo of DCTCP; the model marks one whole round trip of each sawtooth, "
+        "and assumes a constant alpha",
         needs=("accecn",),
     )

@@ -61,8 +61,8 @@ def _probing() -> Iterator[Check]:
                 expected=waiting,
                 measure=measures.mean(measures.taken("queue_mean_packets")),
                 band=about(0.05 * waiting, 0.05 * waiting + lift),
-                why="capacity and the largest RTT are estimates, each to a percent or two; while "
-                "nothing is sent CCPD's D is Kd / (1 + Kp) times the rate of ACKs",
+                why="capacity and the largest RTT are estimates, each accurate to a percent or "
+                "two; while nothing is sent, CCPD's D is Kd / (1 + Kp) times the rate of ACKs",
                 unit="packets",
             )
         else:
@@ -73,7 +73,7 @@ def _probing() -> Iterator[Check]:
                 expected=used,
                 measure=measures.mean(measures.taken("utilisation")),
                 band=about(0.03),
-                why="capacity and the largest RTT are estimates, each to a percent or two",
+                why="capacity and the largest RTT are estimates, each accurate to a percent or two",
             )
 
 
@@ -97,8 +97,8 @@ def _dctcp() -> Iterator[Check]:
             expected=sawtooth.alpha,
             measure=measures.mean(measures.marked(measures.taken("state:alpha_x1024", per=1024))),
             band=within(0.25),
-            why="the model marks one whole round trip of each sawtooth and takes alpha for "
-            "constant, which swings by half; Linux rounds it down",
+            why="the model marks one whole round trip of each sawtooth, and assumes a constant "
+            "alpha, but alpha varies by half; Linux rounds it down",
             needs=("ecn",),
         )
         yield Check(
@@ -110,7 +110,7 @@ def _dctcp() -> Iterator[Check]:
                 measures.marked(measures.taken("queue_max_packets", measures.since(1.0)))
             ),
             band=about(2, 3),
-            why="whole packets; the one being sent counts, and growth may be spread over two "
+            why="whole packets; the packet being sent counts, and growth may be spread over two "
             "round trips",
             unit="packets",
             needs=("ecn",),
@@ -124,8 +124,9 @@ def _dctcp() -> Iterator[Check]:
                 measures.marked(measures.queue_swing_packets(measures.since(1.0)))
             ),
             band=within(0.25, 0.8),
-            why="a cut takes a round trip (RFC 9937), in which segments are still marked and a "
-            "second cut follows; and these are the extremes of some 300 sawteeth",
+            why="a reduction takes a round trip (RFC 9937), in which segments are still marked, "
+            "so a second reduction follows; and the swing is between the extremes of some 300 "
+            "sawteeth",
             unit="packets",
             needs=("ecn",),
         )
@@ -153,7 +154,7 @@ def _prague() -> Iterator[Check]:
         expected=1.0,
         measure=measures.mean(measures.marked(measures.smaller_over_larger)),
         band=about(0.3, 0),
-        why="the flows do not see the same marks: what is left of a ratio of 4 in RTTs",
+        why="the flows do not get the same marks, so a part of the ratio of 4 in RTTs remains",
         needs=("ecn",),
     )
 
@@ -163,14 +164,14 @@ def _nv() -> Iterator[Check]:
     informed = flow("nv", parameters={"base_rtt": 1012})
     yield Check(
         name="queue of one TCP-NV flow that knows the path's RTT",
-        oracle="the pad of 10 segments beyond what the path holds (Linux nv_pad), and the packet "
+        oracle="a pad of 10 segments more than the path holds (Linux nv_pad), and the packet "
         "being sent",
         scenarios=(scenario("10s", path, informed, interval="1ms"),),
         expected=11,
         measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(3),
-        why="it grows to a segment beyond the pad and falls by 2; the rate is the largest of a "
-        "round trip, over an RTT that lags",
+        why="the window grows to a segment more than the pad allows and falls by 2; the rate is "
+        "the largest of a round trip, and its RTT lags behind",
         unit="packets",
     )
 
@@ -185,7 +186,7 @@ def _ledbat() -> Iterator[Check]:
             expected=60,
             measure=measures.mean(measures.taken("queueing_delay_mean_ms")),
             band=within(0.15, 0.05),
-            why="slowdowns take a tenth of the time, in which the queue is shorter",
+            why="slowdowns take a tenth of the time, and the queue is shorter during them",
             unit="ms",
         )
     yield Check(
@@ -196,5 +197,5 @@ def _ledbat() -> Iterator[Check]:
         expected=0.0,
         measure=measures.mean(measures.taken("goodput_share[1]")),
         band=about(0, 0.1),
-        why="what it takes after CUBIC's reductions, while the delay is below the target",
+        why="LEDBAT++ gains a share after CUBIC's reductions, while the delay is below the target",
     )

@@ -27,7 +27,7 @@ def _serialisation() -> Iterator[Check]:
     network = {"rate": "100mbit", "rtt": "10ms", "queue": "100p"}
     yield Check(
         name="departures of an overloaded link",
-        oracle="D/D/1: exactly its rate",
+        oracle="D/D/1: exactly the link's rate",
         scenarios=(scenario("20s", network, udp("1gbit"), events=[]),),
         expected=100.0,
         measure=measures.mean(measures.departed_mbit(1, 19)),
@@ -37,7 +37,7 @@ def _serialisation() -> Iterator[Check]:
     )
     yield Check(
         name="largest queue of a link at 99 % load by one stream",
-        oracle="D/D/1: each packet is gone when the next one comes",
+        oracle="D/D/1: each packet has left when the next one arrives",
         scenarios=(scenario("20s", network, udp("99mbit"), interval="1ms", events=[]),),
         expected=1,
         measure=measures.mean(measures.taken("queue_max_packets@run")),
@@ -53,7 +53,7 @@ def _serialisation() -> Iterator[Check]:
         expected=100 * 1448 / 1538,
         measure=measures.mean(measures.taken("goodput_mbit_per_s")),
         band=within(0.002),
-        why="what a loss costs: one segment in thousands",
+        why="the cost of a loss: one segment in thousands",
         unit="Mbit/s",
     )
 
@@ -78,7 +78,7 @@ def _shaping() -> Iterator[Check]:
         )
         yield Check(
             name=f"burst of a {name} of 64 kB",
-            oracle=f"never ahead of its rate by more than its size; {PACKETS}",
+            oracle=f"it is never ahead of its rate by more than its size; {PACKETS}",
             scenarios=(run,),
             expected=64_000,
             measure=measures.mean(measures.burst_bytes(50e6)),
@@ -88,7 +88,7 @@ def _shaping() -> Iterator[Check]:
         )
     yield Check(
         name="rate of a link driven by a trace",
-        oracle="12 chances of 1504 bytes in 10 ms, partly used ones kept (mahimahi)",
+        oracle="12 opportunities of 1504 bytes in 10 ms; the unused part of one is kept (mahimahi)",
         scenarios=(
             scenario("20s", {**base, "rate": {"trace": "uneven.trace"}}, udp("50mbit"), events=[]),
         ),
@@ -115,12 +115,12 @@ def _shaping() -> Iterator[Check]:
         )
         yield Check(
             name=f"CUBIC's use of the link after the rate step to {mbit} Mbit/s",
-            oracle=f"the new rate, once found after {at}",
+            oracle=f"the new rate, which CUBIC finds after {at}",
             scenarios=(filled,),
             expected=float(mbit),
             measure=measures.mean(measures.departed_mbit(10 * number + 5, 10 * number + 9)),
             band=within(0.02, 0.0002),
-            why="five seconds to find it, with 0.7 of the window kept",
+            why="CUBIC needs five seconds to find it, with 0.7 of the window kept",
             unit="Mbit/s",
         )
 
@@ -261,12 +261,13 @@ def _lines() -> Iterator[Check]:
     )
     yield Check(
         name="rate of a delay of 40 ms that holds 100 packets",
-        oracle="Little 1961: packets over the time that each is held",
+        oracle="Little 1961: number of packets divided by the time that each is held",
         scenarios=(stream("100mbit", delay="40ms", rtt="80ms", holds="100p"),),
         expected=oracles.held_mbit(100, 12_000, 0.040012),
         measure=measures.mean(measures.departed_mbit(10, 90)),
         band=within(0.005),
-        why="packets come each 120 us, and one in its place each 400 us: up to one gap later",
+        why="packets arrive every 120 us, and one leaves every 400 us: the next one may arrive up "
+        "to one gap later",
         unit="Mbit/s",
     )
 
@@ -281,7 +282,8 @@ def _handovers() -> Iterator[Check]:
         path = {"rate": "1gbit", "rtt": "122ms", "queue": "1000p", "delay": fall}
         yield Check(
             name=f"mean delay over a handover {name}",
-            oracle="each packet takes its route's delay; on one route those under way come first",
+            oracle="each packet has the delay of its route; on the same route, packets under way "
+            "arrive first",
             scenarios=(scenario("1s", path, udp("12mbit"), events=[]),),
             expected=HOSTS_MS - 1 + oracles.handover_ms(61, 21, 500, 1000, overtaken=bool(route)),
             measure=measures.mean(measures.taken(DELAY_MS)),

@@ -40,8 +40,12 @@ def _lossy(duration: str, rtt: str, losses: int, algorithm: str, **parameters: i
 
 def _relentless() -> Iterator[Check]:
     for grows, share, law in (
-        (0, 0.5, "one of 1/(p w) round trips without growth, another to regain it: w = 1/(2p)"),
-        (1, 1.0, "a segment gained and p w lost in each: w = 1/p"),
+        (
+            0,
+            0.5,
+            "one of 1/(p w) round trips has no growth, and another regains the loss: w = 1/(2p)",
+        ),
+        (1, 1.0, "each gains a segment and loses p w: w = 1/p"),
     ):
         yield Check(
             name="window if each 1,000th packet is lost, Relentless"
@@ -51,7 +55,7 @@ def _relentless() -> Iterator[Check]:
             expected=share / PERIODIC,
             measure=measures.mean(measures.window_segs),
             band=within(0.05),
-            why="retransmissions are sent too; recoveries that meet last a little longer or "
+            why="retransmissions are sent too; successive recoveries last a little longer or "
             "shorter than a round trip",
             unit="segments",
         )
@@ -80,8 +84,8 @@ def _westwood() -> Iterator[Check]:
     )
     yield Check(
         name="utilisation, Westwood+, paced, q/D = 0.2",
-        oracle="sawtooth that keeps D of D + q, so that only recovery leaves the link idle; half "
-        "kept were 0.87",
+        oracle="sawtooth that keeps D of D + q, so only recovery leaves the link idle; with half "
+        "of the window kept, it would be 0.87",
         scenarios=(
             scenario(
                 "300s",
@@ -95,7 +99,8 @@ def _westwood() -> Iterator[Check]:
         expected=westwood_utilisation(BDP, 67),
         measure=measures.mean(measures.taken("utilisation")),
         band=about(0.005),
-        why="whole packets, and 41 ms for 40: half of what two round trips at half the window cost",
+        why="whole packets, and an RTT of 41 ms instead of 40: half of the cost of two round trips "
+        "at half the window",
     )
 
 
@@ -124,8 +129,8 @@ def _hybla() -> Iterator[Check]:
     }
     yield Check(
         name="window at 100 ms over that at 25 ms, each 1,000th packet lost, Hybla",
-        oracle="rho^2 segments per round trip and half kept: w = rho √(1.5/p) (Caini and "
-        "Firrincieli 2004), and a round trip of recovery",
+        oracle="growth of rho^2 segments per round trip, and half of the window kept: w = rho "
+        "√(1.5/p) (Caini and Firrincieli 2004), with a round trip of recovery",
         scenarios=(
             _lossy("400s", "100ms", 1000, "hybla", **fine),
             _lossy("100s", "25ms", 1000, "hybla", **fine),
@@ -142,7 +147,8 @@ def _hybla() -> Iterator[Check]:
         expected=windows[4],
         measure=measures.mean(measures.window_segs),
         band=within(0.05),
-        why="while losses are suspected growth is that of standard TCP: a quarter of a round trip",
+        why="while losses are suspected, the window grows as in standard TCP: a quarter of a round "
+        "trip",
         unit="segments",
     )
 
@@ -161,20 +167,20 @@ def _cdg() -> Iterator[Check]:
     )
     yield Check(
         name="queue of one CDG flow",
-        oracle="hazard of the sum of 8 gradients, each the time of a packet, then 0.7 kept "
-        "(Hayes and Armitage 2011)",
+        oracle="probability of backoff by the sum of 8 gradients, each the time of a packet; then "
+        "0.7 of the window is kept (Hayes and Armitage 2011)",
         scenarios=seeds(3, table),
         expected=cdg_queue(BDP, 120e-6),
         measure=measures.mean(measures.taken("queue_mean_packets")),
         band=within(0.35),
-        why="some 400 backoffs in all whose peaks vary by as much as their mean, two standard "
-        "errors of the mean of their squares being 20 %; and the packet being sent",
+        why="the peaks of some 400 backoffs vary by as much as their mean, so two standard errors "
+        "of the mean of their squares are 20 %; and the packet being sent",
         unit="packets",
     )
     yield Check(
         name="largest queue of one CDG flow, over its limit of 2 BDP",
-        oracle="none of 400 backoffs comes so late: the hazard is 4 % per round trip, and a packet "
-        "is added in each",
+        oracle="none of 400 backoffs comes so late: their probability is 4 % in each round trip, "
+        "and each round trip adds a packet",
         scenarios=seeds(3, table),
         expected=0.25,
         measure=_queue_over_limit,
@@ -186,8 +192,8 @@ def _cdg() -> Iterator[Check]:
 def _lp() -> Iterator[Check]:
     yield Check(
         name="share of a TCP-LP flow next to a Reno flow",
-        oracle="what standard TCP leaves: at a queue of 1 BDP nothing (Kuzmanovic and Knightly "
-        "2003)",
+        oracle="the rate that standard TCP leaves unused: with a queue of 1 BDP nothing "
+        "(Kuzmanovic and Knightly 2003)",
         scenarios=seeds(
             3,
             scenario(
@@ -200,8 +206,8 @@ def _lp() -> Iterator[Check]:
         expected=0,
         measure=measures.mean(measures.taken("goodput_share[1]")),
         band=about(0, 0.1),
-        why="a range of one-way times begins again with each indication, and until the queue has "
-        "grown beyond it the flow grows along; half were no priority at all",
+        why="the range of one-way times begins again with each indication, and the flow grows "
+        "until the queue is longer than this range; a share of half would be no priority at all",
     )
 
 

@@ -45,7 +45,8 @@ def _handshakes() -> Iterator[Check]:
     late = flow("reno", start="2s", bytes=1)
     yield Check(
         name="handshake over a queue of 200 ms",
-        oracle="a stream of 110 % fills 2 s times a tenth of the link, which the SYN waits for",
+        oracle="a stream of 110 % fills the queue for 2 s with a tenth of the link's rate, and the "
+        "SYN waits for this queue",
         scenarios=(scenario("5s", full, udp("13.2mbit"), late, events=["start"], stack=opening),),
         expected=0.1 + 2 * 0.1,
         measure=measures.mean(measures.handshake_s),
@@ -60,8 +61,8 @@ def _handshakes() -> Iterator[Check]:
         table = scenario("260s", lossy, events=["start"], arrivals=[short], stack=opening)
         yield Check(
             name=f"handshake if SYNs are lost at {p}, {profile}",
-            oracle="a round trip, and p^k times the k-th timeout: 1 s, then doubling (RFC 6298), "
-            "in Linux 6 after four more of 1 s",
+            oracle="a round trip, plus p^k times the k-th timeout: 1 s, then doubling (RFC 6298); "
+            "in Linux 6 four more of 1 s come before the doubling",
             scenarios=(table,),
             expected=0.1 + oracles.mean_syn_wait_s(p, linear),
             measure=measures.mean(measures.handshake_s),
@@ -88,8 +89,9 @@ def _rounds() -> Iterator[Check]:
         )
     yield Check(
         name="first request of 100 kB whose 23rd segment is pushed",
-        oracle="more than half of the first window (64 kB): the receiver acknowledges it alone, so "
-        "segment 30 waits for a partner, and the last two segments for its ACK, 40 ms",
+        oracle="this is more than half of the first window (64 kB), so the receiver acknowledges "
+        "the segment alone; then segment 30 waits for a second one, and the last two segments "
+        "wait 40 ms for its ACK",
         scenarios=(scenario("5s", FAST_PATH, flow("reno", bytes=100_000), **LINUX),),
         expected=oracles.transfer_s(_segs(100_000), 0.1, 1.2e-6) + 0.04,
         measure=measures.mean(measures.taken("latency_mean_ms@run", per=1000)),
@@ -143,12 +145,12 @@ def _tails() -> Iterator[Check]:
     for rtt_ms in (1, 50):
         yield Check(
             name=f"repair of a lost last segment without probes, {rtt_ms} ms",
-            oracle="RTO after the last ACK: SRTT and at least 200 ms (RFC 6298 as Linux does it)",
+            oracle="RTO after the last ACK: SRTT plus at least 200 ms (RFC 6298 as in Linux)",
             scenarios=(_tail(f"{rtt_ms}ms", 9, "linux-2.6.6", initial_window_segs=10),),
             expected=rtt_ms / 1e3 + oracles.rto_s(rtt_ms / 1e3),
             measure=measures.mean(measures.repair_s),
             band=about(0.002),
-            why="clock of a millisecond",
+            why="a clock with ticks of a millisecond",
             unit="s",
         )
     yield Check(
@@ -191,12 +193,12 @@ def _recovery() -> Iterator[Check]:
     )
     yield Check(
         name="segments sent in recovery relative to the window before, Reno",
-        oracle="PRR: ssthresh/RecoverFS of what is delivered, so half (RFC 9937, 6)",
+        oracle="PRR: ssthresh/RecoverFS of the delivered data, so half (RFC 9937, 6)",
         scenarios=(one,),
         expected=0.5,
         measure=measures.mean(measures.sent_share_in_recovery),
         band=about(0.03),
-        why="the three segments that proved the loss came before; rounding up",
+        why="the three segments that proved the loss were delivered before; rounding up",
     )
 
 
@@ -204,13 +206,14 @@ def _slow_start() -> Iterator[Check]:
     path = {"rate": "100mbit", "rtt": "100ms", "queue": "2bdp"}
     yield Check(
         name="window at which HyStart ends slow start",
-        oracle="ACK trains (Ha and Rhee 2008): the first ACK that comes half of the RTT and a "
-        "millisecond of slack after the first of its burst, 10, 20, ... 640 segments",
+        oracle="ACK trains (Ha and Rhee 2008): the first ACK that arrives half of the RTT and a "
+        "millisecond of slack after the first ACK of its burst; bursts are 10, 20, ... 640 "
+        "segments",
         scenarios=(scenario("3s", path, flow("cubic"), interval="1ms"),),
         expected=oracles.hystart_exit_segs(0.1, 1.2e-4),
         measure=measures.mean(measures.first_ssthresh),
         band=about(2),
-        why="whole segments; the slack of the threshold",
+        why="whole segments; the slack in the threshold",
         unit="segments",
     )
 

@@ -40,24 +40,25 @@ SEARCH_S: Final = 0.2 + RTT_S
 def _alone() -> Iterator[Check]:
     yield Check(
         name="utilisation of one BBR flow",
-        oracle="all of it, as the room for chunks keeps a few packets in the queue, but for a "
-        "round trip and 200 ms with next to nothing in 10 s (fact sheet 3.14)",
+        oracle="all of the link, as the room for chunks keeps a few packets in the queue, except "
+        "a round trip and 200 ms in 10 s with almost no data (fact sheet 3.14)",
         scenarios=seeds(3, _path(flow("bbr"))),
         expected=1 - SEARCH_S / (10 + SEARCH_S),
         measure=measures.mean(measures.taken("utilisation")),
         band=about(0.006),
-        why="a round trip more in 10 s is 0.004, nine or ten searches in 96 s 0.001, what is "
-        "queued and sent meanwhile 0.001",
+        why="a round trip more in 10 s is 0.004, nine or ten searches in 96 s are 0.001, and the "
+        "data queued and sent during a search is 0.001",
     )
     yield Check(
         name="mean queue of one BBR flow",
-        oracle="cycle of phases: up to a quarter of a BDP and the room for chunks, down by 0.2575 "
-        "BDP in a round trip, by 0.01 in each of the six others",
+        oracle="cycle of phases: the queue grows to a quarter of a BDP and the room for chunks, "
+        "falls by 0.2575 BDP in a round trip, and by 0.01 BDP in each of the six others",
         scenarios=seeds(3, _path(flow("bbr"))),
         expected=_queue_of_cycle(),
         measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(5),
-        why="a chunk, which is five segments: packets leave and are seen to arrive by chunks",
+        why="a chunk, which is five segments: packets leave by chunks, and ACKs report them by "
+        "chunks",
         unit="packets",
     )
 
@@ -80,13 +81,14 @@ def _probe_rtt() -> Iterator[Check]:
         without = _path(flow(algorithm, parameters={"probe_rtt_time": 0}))
         yield Check(
             name=f"throughput left by the search for the RTT, {name}",
-            oracle=f"200 ms and a round trip in {interval_s} s with {lacks:g} of a "
-            "window less (fact sheet 7.10)",
+            oracle=f"200 ms and a round trip in {interval_s} s with {lacks:g} of a window missing "
+            "(fact sheet 7.10)",
             scenarios=(with_it, without),
             expected=1 - lacks * SEARCH_S / (interval_s + SEARCH_S),
             measure=_ratio,
             band=about(0.006),
-            why="a round trip more in the interval is 0.004, one search more or less in 96 s 0.002",
+            why="a round trip more in the interval is 0.004, and one search more or less in 96 s "
+            "is 0.002",
         )
 
 
@@ -103,8 +105,9 @@ def _together() -> Iterator[Check]:
         expected=BDP,
         measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(0.6 * BDP, 0.5 * BDP),
-        why="each takes its best of ten round trips for its share, and these add up to more than "
-        "the link; a smallest RTT seen with a queue does the same",
+        why="each flow estimates its share by the best of ten round trips, and these shares add "
+        "up to more than the link; a smallest RTT that was measured with a queue has the same "
+        "effect",
         unit="packets",
     )
 
@@ -115,19 +118,19 @@ def _losses() -> Iterator[Check]:
             "BBR",
             "bbr",
             0.99,
-            "it costs what is lost (fact sheet 3.14)",
+            "the loss costs only the lost share (fact sheet 3.14)",
             about(0.02, 0.012),
-            "bw is the best of ten round trips, so 0.99 of the link to all of it, and the flow "
-            "cruises at 0.99 of that",
+            "bw is the best of ten round trips, so between 0.99 of the link and all of it, and the "
+            "flow cruises at 0.99 of bw",
         ),
         (
             "BBRv3",
             "bbr3",
             _ratchet(0.01),
-            "a flight delivers 1 - p of a window: so much of it is left by a round trip with a "
-            "loss, until the next probe 2 to 3 s later (draft-ietf-ccwg-bbr)",
+            "a flight delivers 1 - p of a window, so a round trip with a loss leaves this share of "
+            "the window until the next probe 2 to 3 s later (draft-ietf-ccwg-bbr)",
             about(0.08),
-            "the flight of a round trip that lost least, or most, is what counts",
+            "the flight of the round trip with the fewest or the most losses counts",
         ),
     ):
         calm = _path(flow(algorithm), queue="1bdp")
@@ -144,7 +147,8 @@ def _losses() -> Iterator[Check]:
     shallow = [_path(flow(name, count=2), queue="0.1bdp") for name in ("bbr3", "bbr")]
     yield Check(
         name="losses of BBRv3 in a shallow queue, of those of BBR",
-        oracle="BBR fills any queue below a BDP; BBRv3 gives up what loses 2 % (fact sheet 3.15)",
+        oracle="BBR fills any queue below a BDP; BBRv3 reduces its data in flight if 2 % are lost "
+        "(fact sheet 3.15)",
         scenarios=tuple(shallow),
         expected=0,
         measure=_loss_ratio,

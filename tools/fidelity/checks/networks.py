@@ -41,8 +41,8 @@ def checks() -> Iterator[Check]:
             expected=oracles.long_share_proportional(hops),
             measure=measures.mean(measures.share_of_hop),
             band=about(0.1),
-            why="standard TCP is between minimum potential delay, 1/(1+√n), and less, as drop-tail "
-            "hits the long flow's bursts at every hop",
+            why="standard TCP gets at most the share of minimum potential delay, 1/(1+√n), and "
+            "less if drop-tail drops the long flow's bursts at every hop",
         )
 
 

@@ -27,8 +27,8 @@ def checks() -> Iterator[Check]:
             expected=partial(_rate, p),
             measure=measures.mean(measures.packets_per_s),
             band=within(0.06),
-            why="that of Reno alone: 1000 losses in the run and 1500 in the model, times 2 "
-            "standard errors, as epochs vary by half and more",
+            why="that of Reno alone: 1000 losses in the run and 1500 in the model: two standard "
+            "errors, as epochs vary by half or more",
             unit="packets/s",
         )
     yield Check(

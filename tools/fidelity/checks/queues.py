@@ -38,22 +38,22 @@ def _delays() -> Iterator[Check]:
             5.0,
             {"discipline": "codel"},
             "RFC 8289",
-            "it holds the smallest wait of 100 ms at the target; the sawtooth is on top of it",
+            "it keeps the smallest wait in 100 ms at the target; the sawtooth adds to it",
         ),
         (
             "FQ-CoDel",
             5.0,
             {"discipline": "fq-codel", "ecn": False},
             "RFC 8290",
-            "each flow's queue is held separately, and is empty after its backoff: 2.8 ms in a "
-            "run where flows kept step, 4 ms elsewhere",
+            "each flow has a separate queue, which is empty after its backoff: 2.8 ms in a run in "
+            "which flows backed off together, 4 ms in the others",
         ),
         (
             "CAKE in one queue",
             5.0,
             {"discipline": "cake", "isolate": "flowblind"},
             "a twentieth of its rtt, tc-cake(8)",
-            "as CoDel, whose law it has",
+            "as CoDel, because it has the same law",
         ),
         (
             "PIE",
@@ -67,7 +67,7 @@ def _delays() -> Iterator[Check]:
             15.0,
             {"discipline": "fq-pie", "queues": 1},
             "RFC 8033",
-            "as PIE; in queues of their own, where 15 ms are 8 packets, they wait for 18.5 ms",
+            "as PIE; in separate queues, in which 15 ms are 8 packets, the delay is 18.5 ms",
         ),
         (
             "DualPI2",
@@ -98,7 +98,8 @@ def _averages() -> Iterator[Check]:
         expected=80,
         measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(40),
-        why="where between them depends on the load; fewer flows empty the queue now and then",
+        why="the load decides where between them it is; with fewer flows the queue is sometimes "
+        "empty",
         unit="packets",
     )
     yield Check(
@@ -109,7 +110,7 @@ def _averages() -> Iterator[Check]:
         expected=80,
         measure=measures.mean(measures.taken("queue_mean_packets")),
         band=about(8),
-        why="in the middle fifth of the range the probability is left as it is",
+        why="in the middle fifth of the range the probability does not change",
         unit="packets",
     )
 
@@ -121,7 +122,7 @@ def _marks() -> Iterator[Check]:
         one = scenario("60s", path, flow(algorithm), interval="1ms", **ECN)
         yield Check(
             name=f"largest queue, step marking at {THRESHOLD}, {algorithm} with ECN",
-            oracle="K and what the window grows in the round trip until the sender reduces",
+            oracle="K and the growth of the window in the round trip until the sender reduces it",
             scenarios=(one,),
             expected=oracles.ecn_peak(THRESHOLD),
             measure=measures.mean(
@@ -197,8 +198,8 @@ def _coupled() -> Iterator[Check]:
     )
     yield Check(
         name="window of 4 Prague flows over that of a scalable law, DualPI2",
-        oracle="1, by our own law: growth of 1 - p segments in a round trip, a cut by p / 2 at the "
-        "first mark after one (Prague draft: 2 / p where marks are many)",
+        oracle="1, by our law: growth of 1 - p segments in a round trip, and a reduction by p / 2 "
+        "at the first mark after it (Prague draft: 2 / p if there are many marks)",
         scenarios=seeds(3, table),
         expected=1.0,
         measure=measures.mean(measures.scalable_law),
@@ -234,7 +235,7 @@ def _hosts() -> Iterator[Check]:
         expected=0.5,
         measure=measures.mean(measures.taken("goodput_share[1]")),
         band=about(0.02),
-        why="the lone flow's queue is empty for moments after its backoffs",
+        why="the lone flow's queue is empty for short times after its backoffs",
     )
 
 

@@ -30,7 +30,7 @@ def _applications() -> Iterator[Check]:
     slow = _lagging("40mbit", "28960b")
     yield Check(
         name="goodput of a flow whose application reads 40 Mbit/s",
-        oracle="what is read makes room for as much: the rate of reading",
+        oracle="the rate of reading, because each read makes room for as much new data",
         scenarios=(slow,),
         expected=40.0,
         measure=measures.mean(measures.taken("goodput_mbit_per_s")),
@@ -40,7 +40,7 @@ def _applications() -> Iterator[Check]:
     )
     yield Check(
         name="segments per ACK, application that reads 20 segments at once too slowly",
-        oracle="Linux acknowledges what a read makes room for: a block",
+        oracle="a block: Linux sends an ACK when a read makes room for it",
         scenarios=(slow,),
         expected=20.0,
         measure=measures.mean(measures.segments_per_ack),
@@ -58,7 +58,7 @@ def _applications() -> Iterator[Check]:
             expected=segs,
             measure=measures.mean(measures.segments_per_ack),
             band=within(0.02),
-            why="an ACK more or less for each loss, after which the buffer is filled anew",
+            why="an ACK more or less for each loss, after which the buffer fills again",
             unit="segments",
         )
 
@@ -71,16 +71,16 @@ def _rings() -> Iterator[Check]:
     for ring in ("2p", "256p"):
         yield Check(
             name=f"share lost at a ring of {ring[:-1]} packets by twice what is served",
-            oracle="what is more than the rate of service (fluid limit): half, whatever the size",
+            oracle="the load beyond the rate of service (fluid limit): half, whatever the size",
             scenarios=(served("38400kbit", ring),),
             expected=0.5,
             measure=measures.mean(measures.dropped_share),
             band=within(0.01),
-            why="at first the ring fills: 256 of 160,000 packets",
+            why="the ring first fills: 256 of 160,000 packets",
         )
     yield Check(
         name="share lost at a ring of one packet at 99 % load by one stream",
-        oracle="D/D/1: each packet is gone when the next one comes",
+        oracle="D/D/1: each packet has left when the next one arrives",
         scenarios=(served("19008kbit", "1p"),),
         expected=0.0,
         measure=measures.mean(measures.dropped_share),
@@ -106,8 +106,9 @@ def _pushes() -> Iterator[Check]:
         half = segs // 2 + 1
         yield Check(
             name=f"segments per ACK, receiver with a window of {segs} segments",
-            oracle="Linux pushes what exceeds half of the largest window: at once the receiver "
-            f"acknowledges segment {half} after the last such, and the others in pairs",
+            oracle="Linux pushes a segment that exceeds half of the largest window: the receiver "
+            f"acknowledges at once segment {half} after the last such segment, and the others in "
+            "pairs",
             scenarios=({**scenario("30s", path, flow("reno"), events=[]), "stack": window},),
             expected=half / -(-half // 2),
             measure=measures.mean(measures.segments_per_ack),

@@ -37,7 +37,7 @@ def _convergence() -> Iterator[Check]:
             expected=partial(_synchronised, algorithm),
             measure=measures.mean(measures.smaller_over_larger),
             band=about(0.05, 0.02),
-            why="where backoff is not joint either flow may be ahead, and both count as less "
+            why="if backoff is not joint, either flow may be ahead, and both cases count as less "
             "than 1",
         )
     yield Check(
@@ -47,7 +47,8 @@ def _convergence() -> Iterator[Check]:
         expected=0.6,
         measure=measures.mean(measures.smaller_over_larger),
         band=about(0.3),
-        why="multiplicative windows converge by chance only; what counts is to be below Reno",
+        why="multiplicative windows converge only by chance; the check only has to show a value "
+        "below Reno's",
     )
 
 
@@ -66,7 +67,7 @@ def _unequal() -> Iterator[Check]:
         expected=0.5,
         measure=measures.mean(measures.taken("goodput_share[1]")),
         band=about(0.03),
-        why="40 epochs a run: each ends with one flow or the other ahead",
+        why="40 epochs in a run: each ends with one flow or the other ahead",
     )
     yield Check(
         name="exponent of the ratio of RTTs, Reno, 40 and 120 ms",
@@ -78,8 +79,8 @@ def _unequal() -> Iterator[Check]:
         expected=2,
         measure=measures.shorten_leith_exponent,
         band=about(1, 0.1),
-        why="2 for windows in proportion to 1/(λ T), less as the queue changes T; above, two "
-        "standard errors of 5 runs",
+        why="2 for windows in proportion to 1/(λ T), and less because the queue changes T; above "
+        "2, two standard errors of 5 runs",
     )
     long = {"rate": "250mbit", "rtt": "162ms", "queue": "0.2bdp", "edge_jitter": "48us"}
     yield Check(
@@ -91,7 +92,7 @@ def _unequal() -> Iterator[Check]:
         expected=partial(oracles.unequal_share, 3375, 0.162, 0.042, 0.2),
         measure=measures.mean(measures.taken("goodput_share[1]")),
         band=about(0.03, 0.06),
-        why="where backoff is not always joint the slower flow gains, to 0.133 in the fact sheet",
+        why="if backoff is not always joint, the slower flow gains, up to 0.133 in the fact sheet",
     )
 
 
@@ -102,8 +103,8 @@ def _fast() -> Iterator[Check]:
     for flows in (1, 2, 4):
         yield Check(
             name=f"queue of {flows} FAST flows, alpha = 50",
-            oracle="alpha of each flow (Jin et al. 2004), and what the others' first windows add "
-            "to the RTT it takes for the path's (Low et al. 2002)",
+            oracle="alpha of each flow (Jin et al. 2004), and the error of its estimate of the "
+            "path's RTT, which includes the other flows' first windows (Low et al. 2002)",
             scenarios=(scenario("60s", path, flow("fast", count=flows, parameters=alpha)),),
             expected=oracles.fast_queue(flows, 50),
             measure=measures.mean(measures.taken("queue_mean_packets")),
@@ -142,5 +143,5 @@ def _schedulers() -> Iterator[Check]:
         expected=0.9,
         measure=measures.mean(measures.taken("jain")),
         band=about(0.65, 0),
-        why="a bound; 0.25 were one flow alone",
+        why="a bound; 0.25 would be one flow alone",
     )

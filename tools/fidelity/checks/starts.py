@@ -33,15 +33,15 @@ def _exits() -> Iterator[Check]:
             "hystart",
             "2bdp",
             oracles.hystart_exit_segs(RTT_S, SERVICE_S),
-            "as in CUBIC: the ACK train of half an RTT (Ha and Rhee 2008)",
+            "as in CUBIC: an ACK train of half an RTT (Ha and Rhee 2008)",
             about(2),
-            "whole segments; the slack of the threshold",
+            "whole segments; the slack in the threshold",
         ),
         (
             "hystart++",
             "16bdp",
             oracles.hystart_pp_exit_segs(RTT_S, SERVICE_S),
-            "RFC 9406: a round whose eighth RTT is 12.5 ms longer, then five rounds of a quarter "
+            "RFC 9406: a round whose eighth RTT is 12.5 ms longer, then five rounds with a quarter "
             "of the growth",
             within(0.03),
             "whole segments",
@@ -53,7 +53,7 @@ def _exits() -> Iterator[Check]:
             "draft-chung-ccwg-search-09 in fluid slow start: 26 % of what was sent in 3.5 RTTs are "
             "not delivered one RTT later",
             within(0.12),
-            "slow start comes in bursts, and is judged once in 0.35 RTT",
+            "slow start sends in bursts, and SEARCH decides once in 0.35 RTT",
         ),
     ):
         one = scenario(

@@ -11,7 +11,9 @@ from fidelity import measures, oracles
 from fidelity.check import Check, about, within
 from fidelity.checks.tables import BY_ACKS, EVERY_SEGMENT, flow, lossy, scenario, stack
 
-SAWTOOTH: Final = "deterministic sawtooth of windows between kept and all of D + q"
+SAWTOOTH: Final = (
+    "deterministic sawtooth of the window between the kept part of D + q and all of it"
+)
 
 
 def checks() -> Iterator[Check]:
@@ -74,8 +76,8 @@ def _sawtooth() -> Iterator[Check]:
             expected=formulas.exponential_utilisation(packets / 833.3),
             measure=measures.mean(measures.taken("utilisation")),
             band=about(0.02),
-            why="an epoch is 13 round trips, of which detection and recovery are 2: their share "
-            "of the difference to 1",
+            why="detection and recovery take 2 of an epoch's 13 round trips: this share of the "
+            "difference from 1",
         )
 
 
@@ -115,7 +117,7 @@ def _epochs() -> Iterator[Check]:
     )
     yield Check(
         name="time between losses, CUBIC",
-        oracle="K = cbrt(0.3 W / C), and then until C t³ is a segment (RFC 9438, 4.2)",
+        oracle="K = cbrt(0.3 W / C), plus the time until C t³ is a segment (RFC 9438, 4.2)",
         scenarios=(
             scenario(
                 "400s",
@@ -155,7 +157,7 @@ def _periodic_loss() -> Iterator[Check]:
         drops = [{"flow": "only", "number": 10_000 * n} for n in range(1, 401)]
         yield Check(
             name=f"window if each 10,000th packet is lost, {formulas.family(algorithm)}",
-            oracle=f"√(α(1+β)/(2(1-β)p)) and the like (fact sheet 7.8), and a round trip of "
+            oracle="√(α(1+β)/(2(1-β)p)) and similar laws (fact sheet 7.8), with a round trip of "
             f"recovery: {law}",
             scenarios=(
                 scenario(
@@ -212,8 +214,8 @@ def _random_loss() -> Iterator[Check]:
                 expected=partial(oracles.window_under_loss, name, p, 0.1),
                 measure=measures.mean(measures.window_segs),
                 band=within(tolerance),
-                why=f"about {losses} losses in the run and 1500 in the model, times 2 standard "
-                "errors, as epochs vary by half and more",
+                why=f"about {losses} losses in the run and 1500 in the model: two standard errors, "
+                "as epochs vary by half or more",
                 unit="segments",
             )
 
@@ -223,7 +225,8 @@ def _timeouts() -> Iterator[Check]:
         for p, seconds in ((1e-4, 3000), (1e-3, 3000), (1e-2, 5000), (3e-2, 5000)):
             yield Check(
                 name=f"rate at random loss {p:g}, Reno, b = {b}",
-                oracle="Padhye et al. 1998, full model, T0 = 300 ms (RFC 6298, 200 ms at least)",
+                oracle="Padhye et al. 1998, full model, T0 = 300 ms (RFC 6298 with a minimum of "
+                "200 ms)",
                 scenarios=(
                     scenario(
                         f"{seconds}s",
@@ -242,7 +245,7 @@ def _timeouts() -> Iterator[Check]:
                 expected=responses.pftk(p, 0.1, oracles.rto_s(0.1), b=b),
                 measure=measures.mean(measures.packets_per_s),
                 band=within(0.1, 0.2),
-                why="the model times out where Reno has too few duplicate ACKs; SACK repairs such "
-                "losses without, and gains up to 20 %",
+                why="the model has a timeout where Reno gets too few duplicate ACKs; SACK repairs "
+                "such losses without a timeout, and gains up to 20 %",
                 unit="packets/s",
             )

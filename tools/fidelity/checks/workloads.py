@@ -73,7 +73,7 @@ def _queries() -> Iterator[Check]:
     answers = flow("reno", count=workers, workload=workload)
     yield Check(
         name=f"time of a query that {workers} flows answer with {size // 1000} kB each",
-        oracle="all answers pass the link one after the other, and a round trip: N size / rate + "
+        oracle="all answers pass the link one after the other, plus a round trip: N size / rate + "
         "RTT",
         scenarios=(scenario("2s", path, answers, stack=window),),
         expected=wire_bits / rate_mbit / 1e3 + rtt_ms,
@@ -119,7 +119,7 @@ def _thinking() -> Iterator[Check]:
         expected=20,
         measure=measures.mean(measures.taken("requests_per_s@run")),
         band=within(0.001),
-        why="none is under way at the end",
+        why="no request is under way at the end",
         unit="1/s",
     )
 
@@ -136,11 +136,11 @@ def _media() -> Iterator[Check]:
     ):
         yield Check(
             name=f"rate of media over {name} whose rate changes",
-            oracle="the mean of the rates, each as long as it holds: 23 Mbit in 10 s",
+            oracle="the mean of the rates, weighted by their durations: 23 Mbit in 10 s",
             scenarios=(scenario("10s", path, sender),),
             expected=2.3,
             measure=measures.mean(measure),
             band=within(0.005),
-            why="the last packet, and the first, which comes before its time: 2 of 1,900",
+            why="the last packet, and the first one, which is early: 2 of 1,900",
             unit="Mbit/s",
         )

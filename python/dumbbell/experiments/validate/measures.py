@@ -89,7 +89,7 @@ GOODPUT: Final = "goodput_mbit_per_s@run"
 RTT: Final = "rtt_mean_ms@run"
 QUEUE: Final = "queueing_delay_mean_ms@run"
 
-_SPLIT: Final = "the shares of a pair vary between runs of some seconds"
+_SPLIT: Final = "the shares of a pair vary between short runs of some seconds"
 
 MEASURES: Final = (
     Measure("goodput", "goodput", GOODPUT, 0.05, 0.0, "the goal", goal=True),
