@@ -28,10 +28,11 @@ the paths of the files. In Python, `dumbbell.simulate("random-loss")` runs one.
 
 ## Right outcomes
 
-Where a source states what should come out of a scenario, the scenario has that as a claim. A table
-lists the algorithms of which the source speaks. Bounds are the source's numbers, or a reading of
-its words that was fixed before any run. `dumbbell simulate NAME` and `dumbbell compare ... --on
-NAME` judge them, in a line each and on the page of the runs:
+If a source states the right outcome of a scenario, the scenario has it as a claim. A table lists
+the algorithms to which the source refers. Bounds are the source's numbers, or an interpretation of
+its words that was fixed before any run. `dumbbell simulate NAME` and
+`dumbbell compare ... --on NAME` evaluate these claims. They print a line for each, and show them on
+the page of the runs:
 
 ```console
 dumbbell compare cubic bbr3 --on low-and-up --runs 3
@@ -39,12 +40,12 @@ dumbbell compare cubic bbr3 --on low-and-up --runs 3
 
 An outcome *holds* if its whole 95 % interval lies within the bounds. It *does not hold* if all of
 the interval lies outside, and is *undecided* if the interval crosses a bound. A single run has no
-interval, so it decides nothing: `--runs 3`. A statement about two algorithms needs both in one
+interval and decides nothing, so use `--runs 3`. A statement about two algorithms needs both in one
 `compare`.
 
 You can change the algorithm, the `stack`, the seed and `record`. With another path or another
-duration the source says nothing, so Dumbbell judges nothing. Some outcomes do not hold. That is a
-result, not an error.
+duration the source states nothing, so Dumbbell evaluates nothing. Some outcomes do not hold. That
+is a result, not an error.
 """
 
 
@@ -71,7 +72,7 @@ _HEAD: Final = (
 )
 
 
-_NONE: Final = "We found no source that states what should come out of it.\n"
+_NONE: Final = "We found no source that states its right outcome.\n"
 
 
 def _row(outcome: Outcome) -> str:

@@ -26,12 +26,10 @@ def page(checklists: Sequence[Checklist], command: str) -> str:
             f"This page lists the clauses of {first.suite.title} that each algorithm fails. "
             f"`{command}` runs the tests ({runs:,} runs{quick}) and writes this page. "
             "[The guide](guides/checklist.md) explains it.\n",
-            f"- Engine: `{first.engine.identity}`\n"
-            f"- Written by {tree.identity()}\n"
-            f"- References: {against}\n"
-            f"- {' '.join((words.OUR_BOUNDS, *words.left_out(first)))}\n"
-            "- Section 6 demands that the criteria of section 5 are met on the Internet. Special "
-            "cases (section 7) may fail.\n",
+            f"- Engine: `{first.engine.identity}`\n- Written by {tree.identity()}\n- References: "
+            f"{against}\n- {' '.join((words.OUR_BOUNDS, *words.left_out(first)))}\n- Section 6 "
+            "demands that the criteria of section 5 are met on the Internet. An algorithm may "
+            "fail in special cases (section 7).\n",
             "## Algorithms\n",
             markdown.table(words.OVERVIEW, map(words.overview, checklists)),
             "## Clauses\n",

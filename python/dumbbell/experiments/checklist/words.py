@@ -29,8 +29,8 @@ _SMALL: Final = 0.1
 """Values below it have two significant digits."""
 
 _BOUNDS: Final = (
-    "RFC 9743 states no bounds. These are Dumbbell's. A value that is not much worse than that of "
-    "a reference also passes"
+    "RFC 9743 states no bounds, so these are Dumbbell's. A value that is not much worse than "
+    "that of a reference also passes"
 )
 OUR_BOUNDS: Final = f"{_BOUNDS}."
 BOUNDS: Final = f"{_BOUNDS} (*: the bound is by a reference)."
