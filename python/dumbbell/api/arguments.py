@@ -30,9 +30,9 @@ AnyStudy = Study | str | Path
 
 
 def scenario(value: object) -> ResolvedScenario:
-    """Return what an engine runs of a scenario, of the content of its file, or of its file.
+    """Return the resolved scenario of a `Scenario`, of the content of its file, or of its file.
 
-    All but what is resolved already have the time between samples that suits them.
+    The time between samples is chosen to suit it, unless the scenario is resolved already.
     """
     match value:
         case ResolvedScenario():

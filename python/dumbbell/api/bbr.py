@@ -28,7 +28,7 @@ class BbrCases(Table, outcome.Cases):
     results
         The runs, as those of a study.
     cases
-        The cases, each with its verdict (`outcome`), and its checks (`answers`).
+        The cases, each with its verdict (`outcome`) and its checks (`answers`).
     passes
         True if no case fails.
     """
@@ -72,8 +72,8 @@ def bbr_cases(
 ) -> BbrCases:
     """Judge an algorithm that has BBR's states by the cases of draft-ietf-ccwg-bbr.
 
-    Some cases change the path when the algorithm enters a state. A first run finds the moment, and
-    a second one is the same run with the change.
+    Some cases change the path when the algorithm enters a state. For these cases, a first run finds
+    the moment, and a second run repeats the first one with the change.
 
     Parameters
     ----------

@@ -75,21 +75,21 @@ def checklist(
     large: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Checklist:
-    """Judge an algorithm by the clauses of RFC 9743, which new congestion control must answer.
+    """Judge an algorithm by the clauses of RFC 9743, which new congestion control must satisfy.
 
     Parameters
     ----------
     algorithm
         Its C file, or its name.
     against
-        References: what is not much worse than one of them passes.
+        References. A value that is not much worse than that of one of them passes.
     clauses
         Names or sections of the clauses that are judged, such as ``"harm"``; by default all.
     quick
         True to run a part of each test, in a few minutes.
     at_most
-        Repetitions of a grid point at most; by default 20, of quick runs 8. More than planned run
-        only where they decide a clause.
+        Most repetitions of a grid point; by default 20, and 8 with `quick`. More repetitions than
+        planned run only where they decide a clause.
     seed
         Source of the seeds of all runs.
     engine, results, jobs, retries, large, on_progress

@@ -56,8 +56,8 @@ def compare(
     loss
         Probability of random loss.
     flows
-        Flows of each algorithm; or a mix such as ``"cubic:1,bic:2"``, which runs, too. Then each
-        algorithm alone has as many flows as the mix.
+        Flows of each algorithm; or a mix such as ``"cubic:1,bic:2"``, which then runs as well. With
+        a mix, each algorithm alone has as many flows as the mix.
     duration
         Length of a run.
     runs

@@ -28,7 +28,7 @@ class Comparison(Table, comparison.Comparison):
     means
         A row for each line and ``quantity``: ``mean``, ``se``, ``low``, ``high`` and ``n``.
     windows
-        The part of a run over which each quantity is taken, in seconds: of all runs together.
+        The part of a run that each quantity covers, in seconds; it spans the windows of all runs.
     """
 
     results: Results

@@ -34,7 +34,7 @@ class Contest(Table, contest.Contest):
     outcomes
         Each side in each order of start, on each path.
     window
-        The part of a run over which quantities are taken, in seconds; None if no run is valid.
+        The part of a run that quantities cover, in seconds; None if no run is valid.
     """
 
     results: Results
@@ -55,7 +55,7 @@ class Contest(Table, contest.Contest):
         return self.frame()
 
     def chart(self, name: str) -> Figure:
-        """Draw a figure of the contest; InputError lists the figures if there is no such one."""
+        """Draw a figure of the contest; raise InputError with all names if it is unknown."""
         return self.results.figure(name)
 
     def report(self, output: str | Path = "report") -> Path:
@@ -86,7 +86,7 @@ def compete(
     large: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Contest:
-    """Let two algorithms share a path, and judge whether one harms the other.
+    """Let two algorithms share a path, and decide whether one harms the other.
 
     Parameters
     ----------

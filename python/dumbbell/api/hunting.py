@@ -37,7 +37,7 @@ class Hunt(Table):
 
     @property
     def regret(self) -> float:
-        """The regret of the minimal scenario, or else the largest one: 0 to 1."""
+        """The regret of the minimal scenario, from 0 to 1; without one, the largest regret."""
         worst = self.details.minimal or self.details.course.worst
         return worst.regret
 
@@ -51,9 +51,9 @@ class Hunt(Table):
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each scenario of the search, the worst first.
 
-        ``regret`` is that of one seed. The other columns are the scenario: numbers in Mbit/s
+        ``regret`` is that of one seed. The other columns describe the scenario: numbers in Mbit/s
         (``rate``), ms (``rtt``, ``jitter``, ``pulse``, ``outage``), bandwidth-delay products
-        (``queue``) or shares. A disturbance that is not there is 0. Choices are texts.
+        (``queue``) or shares. A disturbance that is absent is 0. Choices are texts.
         """
         space = self.details.space
         rows: list[dict[str, Any]] = []
@@ -98,8 +98,8 @@ def hunt(
 ) -> Hunt:
     """Search the scenario in which an algorithm does worst, compared with the best of others.
 
-    The worst is made as simple as possible and judged with other seeds. Ctrl-C ends the search; the
-    same call resumes it.
+    The worst scenario is made as simple as possible, and then confirmed with other seeds. Ctrl-C
+    ends the search; the same call resumes it.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def hunt(
         Goal of the search: goodput, recovery, delay, resent, fairness, share, harm, attack, or a
         quantity of a lone flow; empty: goodput.
     distinguish
-        True to find the scenario that tells the algorithm and the single reference apart, whichever
-        is ahead.
+        True to find the scenario in which the algorithm and the single reference differ most,
+        whichever is ahead.
     over
         The dimensions to search, such as ``["rate", "jitter"]``; none: all.
     where
@@ -128,7 +128,7 @@ def hunt(
     seed
         Source of the scenarios.
     confirm
-        "testbed": replay the finding on the kernel, too. None: not.
+        "testbed" to replay the finding on the kernel, too. None: no replay.
     results, jobs, large
         As for `run_study`.
 

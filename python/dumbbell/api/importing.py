@@ -51,8 +51,8 @@ class Measurement(Table):
         """Return a row for each flow.
 
         ``label``, ``algorithm`` (null: datagrams), ``limited_by``, then ``goodput_mbit_per_s``,
-        ``rtt_min_ms``, ``rtt_mean_ms`` and ``retransmitted_share``; null where the file does not
-        say it.
+        ``rtt_min_ms``, ``rtt_mean_ms`` and ``retransmitted_share``; null if the file does not
+        contain it.
         """
         rows = []
         flows = zip(
@@ -80,7 +80,7 @@ class Measurement(Table):
         jobs: int | Pool | None = None,
         large: bool = False,
     ) -> pl.DataFrame:
-        """Simulate the flows on the fitted path, and compare them with what was measured.
+        """Simulate the flows on the fitted path, and compare them with the measurement.
 
         Returns a row for each flow and quantity: ``label``, ``quantity``, ``measured`` and
         ``simulated`` (the mean of `runs` runs with different seeds); null where there is no value.
@@ -119,7 +119,7 @@ def read_measurement(
     queue: str | None = None,
     loss: str | None = None,
 ) -> Measurement:
-    """Read what another tool measured, and fit a path to it; nothing is run.
+    """Read the measurement of another tool, and fit a path to it; nothing is run.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def read_measurement(
     Raises
     ------
     InputError
-        If the file cannot be read, or does not say enough to fit a path.
+        If the file cannot be read, or does not contain enough to fit a path.
 
     Examples
     --------

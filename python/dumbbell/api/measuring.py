@@ -44,9 +44,9 @@ def take(run: result.Run, *quantities: Names, windows: WindowTables | None = Non
     Returns
     -------
     Taken
-        A dictionary: reference -> value in the unit of its name, or None if there is none.
-        `Taken.windows` holds the part of the run of each, `Taken.reasons` why a value is None,
-        and `Taken.to_frame` a table of all that.
+        A dictionary: reference -> value in the unit of its name, or None if there is no value.
+        `Taken.windows` has the part of the run that each value covers. `Taken.reasons` has the
+        reason why a value is None. `Taken.to_frame` returns a table of all these.
 
     Raises
     ------
@@ -95,8 +95,8 @@ def series(run: result.Run, name: str, spans: int = _SPANS) -> pl.DataFrame:
         ``goodput_mbit_per_s``, ``cwnd_segs``, ``rtt_ms``, ``queue_packets`` ..., or short:
         ``goodput``, ``cwnd``, ``rtt``, ``queue``; ``state:NAME`` is a variable of an algorithm.
     spans
-        Number of parts of the run. Rates are means over each; of anything else the first, lowest
-        and highest sample of each is kept. By default every sample is kept.
+        Number of parts of the run. A rate has its mean over each part; other quantities keep the
+        first, lowest and highest sample of each part. By default every sample is kept.
 
     Returns
     -------

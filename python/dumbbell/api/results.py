@@ -53,7 +53,7 @@ class Results(results.Results):
         return None if run is None else Run.holding(run)
 
     def run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
-        """Return `get_run`; this name goes with the next version."""
+        """Return `get_run`; the next version removes this name."""
         warnings.warn("use Results.get_run", DeprecationWarning, stacklevel=2)
         return self.get_run(test, where, repetition)
 

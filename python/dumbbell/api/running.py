@@ -31,13 +31,14 @@ def simulate(
     engine
         "simulator"; or "testbed": in real time, between hosts of this machine's kernel.
     results
-        A results folder that keeps the run; a run that it holds is not run again. None: nothing is
-        kept, which `dumbbell simulate` always does in ``results``. `open_run` reads the run again.
+        A results folder that keeps the run. If it already holds the run, nothing is run again.
+        None: the run is not kept. (`dumbbell simulate` always keeps it in ``results``.) `open_run`
+        reads a kept run.
     retries
         How often an invalid run of the testbed is repeated. If it stays invalid,
         ``run.summary.testbed.invalid`` holds the reasons.
     large
-        Allow a run that is larger than anyone is likely to mean.
+        True to allow a run that is larger than users usually intend.
 
     Returns
     -------
@@ -116,8 +117,8 @@ def perturb(
 ) -> Spreads:
     """Run one scenario as it is and with other phases of packets; compare each flow's goodputs.
 
-    RTTs are a little longer and clocks of hosts a little off. A result that changes by much more
-    depends on the phase of packets.
+    In these runs RTTs are slightly longer, and the clocks of hosts are slightly wrong. If a result
+    changes by much more, it depends on the phase of packets.
 
     Parameters
     ----------
@@ -133,7 +134,7 @@ def perturb(
     Returns
     -------
     Spreads
-        A table, and a sequence of `Spread`: one for each flow.
+        A table, and a sequence with one `Spread` for each flow.
 
     Raises
     ------

@@ -40,7 +40,7 @@ class Score(Table):
 
     @property
     def gain(self) -> Estimate | None:
-        """By which factor it exceeds the candidate to beat, path by path; None: there was none."""
+        """Factor by which it exceeds the candidate to beat, path by path; None: there was none."""
         return self.details.gain
 
     @property
@@ -102,8 +102,8 @@ def score(
 ) -> Score:
     """Score an algorithm: one number for a search, with its parts and its problems.
 
-    A C file is compiled, checked and run in processes with limits of time, memory and number.
-    Its faults there are problems of its score, not errors.
+    A C file is compiled, checked and run in separate processes, whose time, memory and number are
+    limited. Its faults are problems of the score, not errors.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ def score(
     paths
         The set of paths: "train" for a search, "validation" and "test" to judge what it has found.
     beat
-        Score of another algorithm on the same paths, or its ``to_dict()``. The race drops what is
-        clearly worse, path by path.
+        Score of another algorithm on the same paths, or its ``to_dict()``. A race, path by path,
+        drops the algorithm if it is clearly worse.
     kernel
         True to check it in the kernel, too: BPF compiler, verifier and parity.
     jobs

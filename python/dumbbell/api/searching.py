@@ -51,8 +51,8 @@ class Advice(Table):
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each algorithm: those that are fit first, the best first.
 
-        ``fit`` is True if it may be advised, and ``why`` is the reason if not. The other columns
-        are means with the ends of their 95 % intervals, as ``goodput_mbit_per_s``,
+        ``fit`` is True if it may be advised; otherwise ``why`` is the reason. The other columns are
+        means with the ends of their 95 % intervals, as ``goodput_mbit_per_s``,
         ``goodput_mbit_per_s_low`` and ``goodput_mbit_per_s_high``, in Mbit/s, ms and per cent.
         """
         rows = []
@@ -102,17 +102,17 @@ def advise(
     jobs: int | Pool | None = None,
     large: bool = False,
 ) -> Advice:
-    """Say which algorithm to use on a path, and which are unfit for it.
+    """Advise which algorithm to use on a path, and which are unfit for it.
 
-    Each runs alone, with datagrams in the middle third, and next to a legacy flow that starts first
-    or last. The paths are the given one, a shorter and a longer one.
+    Each algorithm runs alone, with datagrams in the middle third of the run, and next to a legacy
+    flow that starts first or last. The paths are the given one, a shorter and a longer one.
 
     Parameters
     ----------
     rate, rtt, buffer, loss, duration, stack
         As for `compare`.
     beside
-        The legacy algorithm that others on the path use.
+        The legacy algorithm, which others on the path use.
     among
         The algorithms that can be chosen; none: all that need no congestion marks.
     runs
@@ -152,7 +152,7 @@ def advise(
 
 
 class Tuning(Table):
-    """The parameters that a search has found, judged on paths that it has not seen.
+    """The parameters that a search has found, and their results on paths that it has not seen.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class Tuning(Table):
         """Return a row for the winner, the default and each preset.
 
         ``parameters`` is its name. For each objective there are ``NAME_gain``, ``NAME_gain_low``
-        and ``NAME_gain_high``: how many times the default's. Quantities are means in their own
+        and ``NAME_gain_high``: its factor over the default. Quantities are means in their own
         units. ``testbed`` is True if the kernel ran it. No rows: the search was interrupted.
         """
         objectives = [objective.name for objective in self.details.search.runs.objectives]
@@ -232,7 +232,7 @@ def tune(
     jobs: int | Pool | None = None,
     large: bool = False,
 ) -> Tuning:
-    """Choose the parameters of an algorithm for paths, and judge them on others.
+    """Choose the parameters of an algorithm for some paths, and test them on other paths.
 
     Ctrl-C ends the search; the same call resumes it.
 
@@ -255,7 +255,7 @@ def tune(
     scenarios
         A folder of scenario files as the paths, instead of rates and RTTs.
     held_out
-        A folder of scenario files on which the winner is judged; None: paths like the others.
+        A folder of scenario files on which the winner is tested; None: paths like the others.
     objective
         The objective: goodput, power, fairness, completion, recovery, harm, or a quantity; with a
         weight as ``"goodput*2"``. Several without weights give a front.
@@ -268,7 +268,8 @@ def tune(
     seed
         Source of the candidates.
     confirm
-        "testbed": judge the winner and the default on the kernel, too. None: not.
+        "testbed" to test the winner and the default on the kernel, too. None: only in the
+        simulator.
     results, jobs, large
         As for `run_study`.
 

@@ -25,14 +25,14 @@ _SCHEMA: Final = {
 
 
 class Spreads(Rows[Spread]):
-    """The goodput of each flow as it is and with other phases: a sequence of `Spread`."""
+    """The goodput of each flow, as it is and with other phases: a sequence of `Spread`."""
 
     def to_frame(self) -> pl.DataFrame:
         """Return a row for each flow.
 
-        ``goodput_mbit_per_s`` is that of the scenario as it is; mean, least and most of the
-        perturbed runs are in Mbit/s, too. ``spread_share`` is the span of all runs over that mean;
-        null if the mean is 0.
+        ``goodput_mbit_per_s`` is that of the scenario as it is. The mean, the smallest and the
+        largest value of the perturbed runs are also in Mbit/s. ``spread_share`` is the span of all
+        runs divided by the mean; null if the mean is 0.
         """
         rows = [
             (
@@ -63,7 +63,7 @@ def perturbed(
     jobs: int | None,
     large: bool,
 ) -> Spreads:
-    """Run a scenario, of which `run` is the result, `times` times with other phases."""
+    """Run a scenario, whose result is `run`, `times` more times with other phases of packets."""
     arguments.number(times, "runs", 1)
     return Spreads(
         phases.perturb(scenario, run, times, engine=engine, retries=retries, jobs=jobs, large=large)

@@ -51,21 +51,21 @@ def run_study(
     study
         A `Study`, its name, or its folder or file.
     quick
-        Run the representative part only.
+        True to run only the representative part.
     where
-        Run these grid points only: axis -> value or values; ``test`` selects by the test's name.
+        Only these grid points run: axis -> value or values; ``test`` selects by the test's name.
     changes
-        Run a fork, which has other values: axis of the study, or dotted key of its scenarios, ->
+        Changes that make a fork of the study: an axis, or a dotted key of its scenarios -> its new
         value, such as ``{"rtt": "42ms"}`` or ``{"network.edge_queue": "100p"}``. An axis may have
-        several: ``{"rtt": ["42ms", "82ms"]}``.
+        several values: ``{"rtt": ["42ms", "82ms"]}``.
     name
-        Begin of the fork's name; None: that of the study, with what is changed.
+        Beginning of the fork's name; None: the study's name and the changes.
     runs
         Repetitions of each grid point; None: the study's own number.
     seed
         Source of the seeds of all runs.
     until_decided
-        Add repetitions where claims are undecided, as many as should decide them.
+        True to add repetitions where claims are undecided, as many as should decide them.
     at_most
         Most repetitions of a grid point.
     engine
@@ -83,7 +83,8 @@ def run_study(
     Returns
     -------
     Results
-        The study's runs in the results folder, with those of this call; of a fork its own.
+        The study's runs in the results folder, including those of this call; for a fork, the fork's
+        runs.
 
     Raises
     ------
@@ -136,12 +137,12 @@ def open_results(
     *,
     engine: Engine | str = EngineName.SIMULATOR,
 ) -> Results:
-    """Open what a results folder holds of a study; nothing is run.
+    """Open the runs of a study in a results folder; nothing is run.
 
     Parameters
     ----------
     study
-        A `Study`, its name, or its folder or file; of a comparison the name that it printed.
+        A `Study`, its name, or its folder or file; for a comparison, the name that it printed.
     results
         The results folder.
     engine

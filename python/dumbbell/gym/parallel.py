@@ -44,13 +44,13 @@ class SharedPathEnv(ParallelEnv[str, _Numbers, _Numbers]):  # type: ignore[misc]
     paths
         As of `PathEnv`.
     learners
-        Number of the first TCP flows that learners steer, or labels of flows. On a path of
-        a set there are so many flows of learners.
+        Number of the first TCP flows that learners steer, or labels of flows. A path of a set has
+        this number of flows of learners.
 
     Notes
     -----
-    The other parameters are those of `PathEnv`. A step in round trips lasts as long as those of the
-    first learner that has its connection.
+    The other parameters are those of `PathEnv`. If a step is given in round trips, the round trips
+    are those of the first learner whose connection exists.
     """
 
     metadata: ClassVar[dict[str, Any]] = {
@@ -88,11 +88,11 @@ class SharedPathEnv(ParallelEnv[str, _Numbers, _Numbers]):  # type: ignore[misc]
         self.observation_spaces = dict.fromkeys(self.possible_agents, settings.observation_space)
 
     def observation_space(self, agent: str) -> Space[_Numbers]:
-        """Return the observations of an agent; those of all are alike."""
+        """Return the space of observations, which is equal for all agents."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> Space[_Numbers]:
-        """Return the actions of an agent; those of all are alike."""
+        """Return the space of actions, which is equal for all agents."""
         return self.action_spaces[agent]
 
     def reset(

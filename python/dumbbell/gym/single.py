@@ -23,8 +23,8 @@ from dumbbell.gym.sources import Paths, Source, label_or_first
 class PathEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
     """A learner sets the window or the rate of one TCP flow; `dumbbell/Path-v0`.
 
-    An episode ends with the time of its scenario (truncated) or when the flow has sent all that it
-    had (terminated). The same seed gives the same episodes.
+    An episode ends at the end of its scenario (truncated), or when the flow has sent all its data
+    (terminated). The same seed gives the same episodes.
 
     Parameters
     ----------
@@ -40,9 +40,9 @@ class PathEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
     history
         Number of observed steps: observations have the shape (history, fields), the latest last.
     normalise
-        True: actions are between -1 and 1, on a logarithmic scale between their bounds. Observed
-        rates are in units of the best rate of delivery so far, times in units of the smallest RTT,
-        and amounts in products of both. False: all have the units of their names.
+        True: actions are from -1 to 1, on a logarithmic scale between their bounds. Observed rates
+        are in units of the best rate of delivery so far, times in units of the smallest RTT, and
+        amounts in products of both. False: all have the units of their names.
     reward
         Name of a reward, of `REWARDS`, or a function of the measurements (`Measured`).
     learner

@@ -27,8 +27,8 @@ _Numbers = NDArray[np.float32]
 class PathVectorEnv(VectorEnv[_Numbers, _Numbers, NDArray[Any]]):
     """Many environments of `dumbbell/Path-v0`, which step together.
 
-    Environment i does what a single one does with the seed `seed + i`. After its end it is reset by
-    the next step, whose action is not used (`AutoresetMode.NEXT_STEP`).
+    Environment i does the same as a single one with the seed `seed + i`. After the end of its
+    episode, the next step resets it and ignores the action (`AutoresetMode.NEXT_STEP`).
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class PathVectorEnv(VectorEnv[_Numbers, _Numbers, NDArray[Any]]):
     def step(
         self, actions: Any
     ) -> tuple[_Numbers, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Let every environment take a step; those that were over begin an episode instead."""
+        """Let every environment take a step; if its episode has ended, begin a new one instead."""
         if not self._random:
             raise InputError("there is no episode", key="step", valid="reset() first")
         episodes = self._episodes

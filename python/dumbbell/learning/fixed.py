@@ -48,7 +48,7 @@ class FixedPolicy:
 
     @classmethod
     def of(cls, policy: Policy) -> FixedPolicy:
-        """Round a policy; InputError for a number that is too large."""
+        """Round a policy; raise InputError for a number that is too large."""
         layers = []
         for number, layer in enumerate(policy.layers):
             for what, numbers in zip(("weights", "biases"), layer, strict=True):

@@ -48,7 +48,7 @@ _DIGITS: Final = 6
 
 @dataclass(frozen=True)
 class Policy:
-    """A network of linear layers, of which all but the last end in max(0, x).
+    """A network of linear layers; all layers except the last end in max(0, x).
 
     It acts on normalised observations of `dumbbell.gym.PathEnv`, cut off at `ceiling`. Its output
     is a normalised `window-factor`, cut to -1 to 1.
@@ -67,7 +67,7 @@ class Policy:
     round_trips
         Length of a step in smoothed round trips.
     ceiling
-        No larger number is an input.
+        Largest input; larger numbers are cut to it.
 
     Raises
     ------
@@ -117,7 +117,7 @@ class Policy:
         return np.clip(values @ weights + biases, -1, 1)
 
     def inputs(self, observations: ArrayLike) -> Numbers:
-        """Return observations as rows of inputs; InputError for another shape."""
+        """Return observations as rows of inputs; raise InputError for another shape."""
         given = np.asarray(observations, np.float64)
         shape = (self.history, len(self.observe))
         if given.shape[-2:] != shape:
@@ -149,7 +149,7 @@ class Policy:
 
     @classmethod
     def load(cls, file: str | Path) -> Policy:
-        """Read what `save` wrote; InputError for anything else."""
+        """Read a policy that `save` wrote; raise InputError for anything else."""
         with placed(source=str(file)):
             try:
                 table = json.loads(Path(file).read_text())

@@ -65,7 +65,7 @@ def train(
     factor
         Smallest and largest factor on the window in a step.
     on_round
-        Is told of each round: its point of the curve, and the policy after it.
+        Function that is called after each round, with its point of the curve and the policy.
     """
     learner = _Learner(paths, reward, number(seed, "seed", 0), terms, factor)
     for at in range(terms.rounds):

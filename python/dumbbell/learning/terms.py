@@ -27,7 +27,7 @@ class Terms:
         Weights of later rewards (gamma) and of later surprises (lambda; Schulman et al. 2015,
         arXiv:1506.02438).
     clip
-        By how much the probability of an action may change in a round, as a share.
+        Largest change of the probability of an action in a round, as a share.
     entropy
         Worth of a unit of entropy of the actions.
     hidden
@@ -71,7 +71,7 @@ class Point:
     processor_s
         Processor time so far, in seconds.
     reward
-        Mean reward of a step of the round, over the rate of the bottleneck.
+        Mean reward of a step of the round, divided by the rate of the bottleneck.
     deviation
         Standard deviation of the normalised actions that are tried.
     """

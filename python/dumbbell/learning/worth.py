@@ -45,13 +45,13 @@ class Worth:
     reward
         Mean reward over time.
     share
-        That reward over the mean rate of the bottleneck, in Mbit/s.
+        That reward divided by the mean rate of the bottleneck, in Mbit/s.
     goodput_mbit_per_s
         Payload acknowledged per second.
     rtt_stretch
-        Mean RTT over the smallest one.
+        Mean RTT divided by the smallest one.
     loss_share
-        Segments sent again, of all that were sent.
+        Retransmitted segments, as a share of all segments sent.
     others_mbit_per_s
         Payload acknowledged per second of all other TCP flows; None: there are none.
     """
@@ -70,9 +70,9 @@ def worths(
 ) -> list[Worth]:
     """Return what an algorithm gets on each path of a set, by the reward of a learner.
 
-    Each path is a run of the simulator with its own seed. A reward is taken of steps of 100 ms,
-    whatever the algorithm, so that all are compared alike. There `rtt_mean_ms` is the mean of ten
-    samples, a segment counts as lost when it is sent again, and marks are not measured.
+    Each path is a run of the simulator with its own seed. Rewards are computed over steps of 100 ms
+    for every algorithm, so that all are comparable. In these steps `rtt_mean_ms` is the mean of ten
+    samples, a segment counts as lost when it is retransmitted, and marks are not measured.
 
     Parameters
     ----------

@@ -37,8 +37,8 @@ def _weights(**weights: int) -> Mapping[str, int]:
 class Distribution:
     """A distribution of paths; `dataclasses.replace` makes another one, which needs a new name.
 
-    Ranges are those of values that are drawn evenly in logarithms. Weights say how often a kind
-    comes.
+    Values are drawn from ranges, uniformly in their logarithms. Weights determine how often a kind
+    is drawn.
 
     Attributes
     ----------
@@ -204,7 +204,7 @@ class _Draw:
 
 @dataclass(frozen=True)
 class PathSet:
-    """So many paths of a distribution, each known by its number."""
+    """A number of paths of a distribution, each identified by its number."""
 
     distribution: Distribution
     split: str
