@@ -98,8 +98,8 @@ def checklist(
         int | None,
         typer.Option(
             min=2,
-            help="Repetitions of a grid point at most; more than planned run only where they "
-            "decide a clause. By default 20, with --quick 8.",
+            help="Most repetitions of a grid point; more than planned run only where they decide "
+            "a clause. By default 20, with --quick 8.",
         ),
     ] = None,
     seed: Seed = 0,

@@ -65,8 +65,8 @@ def claims(
         str | None,
         typer.Option(
             metavar="AXIS",
-            help="Judge them at every value of an axis, such as the readings of what a paper "
-            "leaves open, and say how many hold at each.",
+            help="Judge them at every value of an axis, such as the readings of an open point in "
+            "a paper, and show how many hold at each.",
         ),
     ] = None,
     both_engines: Annotated[
@@ -81,7 +81,7 @@ def claims(
         bool,
         typer.Option(
             "--control",
-            help="Judge them again with the names of the algorithms exchanged at random, and say "
+            help="Judge them again with the names of the algorithms exchanged at random, and show "
             "how many hold then.",
         ),
     ] = False,
@@ -93,7 +93,10 @@ def claims(
         int | None, typer.Option(min=0, help="Source of the exchanges of --control; 0 by default.")
     ] = None,
     brief: Annotated[
-        bool, typer.Option("--brief", help="A line for each claim, also where all would fit.")
+        bool,
+        typer.Option(
+            "--brief", help="Only a line for each claim, even if there is room for all details."
+        ),
     ] = False,
     strict: Annotated[
         bool,

@@ -53,8 +53,8 @@ def compare(
         Path | None,
         typer.Option(
             metavar="SCENARIO",
-            help="Instead of --rate and --rtt a scenario file, or the name of one that ships, "
-            "whose flows without an algorithm take those that are compared.",
+            help="A scenario file, or the name of one that ships, instead of --rate and --rtt. "
+            "Its flows without an algorithm use the compared ones.",
         ),
     ] = None,
     rate: PathRate = None,
@@ -65,7 +65,7 @@ def compare(
         str,
         typer.Option(
             metavar="N | MIX",
-            help="Flows of each algorithm; or a mix such as cubic:1,bic:2 that runs too.",
+            help="Flows of each algorithm; or a mix such as cubic:1,bic:2, which runs as well.",
         ),
     ] = "2",
     duration: Annotated[

@@ -42,7 +42,7 @@ def hunt(
     distinguish: Annotated[
         tuple[str, str] | None,
         typer.Option(
-            metavar="A B", help="Instead: find the scenario that tells two algorithms apart."
+            metavar="A B", help="Instead: find the scenario in which two algorithms differ most."
         ),
     ] = None,
     goal: Annotated[
@@ -68,7 +68,7 @@ def hunt(
         int, typer.Option(min=2, help="Scenarios to try, each with one run of each algorithm.")
     ] = 200,
     within: Annotated[
-        str, typer.Option(metavar="TIME", help="Try no further one after this time: 5min.")
+        str, typer.Option(metavar="TIME", help="Try no further scenario after this time: 5min.")
     ] = "",
     duration: Duration = "30s",
     stack: StackName = "linux-6",

@@ -39,7 +39,7 @@ def import_measurement(
         str | None, typer.Option(help="Rate of the path, instead of the fitted one: 100mbit.")
     ] = None,
     rtt: Annotated[
-        str | None, typer.Option(help="RTT while nothing waits, instead of the shortest: 40ms.")
+        str | None, typer.Option(help="RTT without a queue, instead of the shortest one: 40ms.")
     ] = None,
     queue: Annotated[
         str | None, typer.Option(help="Buffer, instead of the fitted one: 100p, 256kb, 0.5bdp.")
@@ -54,7 +54,7 @@ def import_measurement(
         ),
     ] = None,
     fit_only: Annotated[
-        bool, typer.Option("--fit-only", help="Print what is measured and fitted; run nothing.")
+        bool, typer.Option("--fit-only", help="Print the measured and fitted values; run nothing.")
     ] = False,
     runs: Annotated[int, typer.Option(min=1, help="Simulated runs, with different seeds.")] = 3,
     report: ReportDir = None,

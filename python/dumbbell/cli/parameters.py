@@ -48,21 +48,22 @@ AsJson = Annotated[bool, typer.Option("--json", help="JSON on standard output.")
 AsCsv = Annotated[
     bool,
     typer.Option(
-        "--csv", help="The table on standard output, comma-separated, its numbers unrounded."
+        "--csv", help="The table on standard output, comma-separated, with unrounded numbers."
     ),
 ]
 Large = Annotated[
     bool,
     typer.Option(
         "--large",
-        help="Run it however large it is. Otherwise the command asks about, or refuses, more than "
-        "10 G packets or 4 GB of memory in a run, or more than 48 hours.",
+        help="Run it, however large it is. Without this option the command asks before it runs, "
+        "or refuses to run, more than 10 G packets or 4 GB of memory in a run, or more than 48 "
+        "hours.",
     ),
 ]
 ReportDir = Annotated[
     Path | None,
     typer.Option(
-        "--report", metavar="DIR", help="Write the pages of it into this folder and say where."
+        "--report", metavar="DIR", help="Write its pages into this folder and print where they are."
     ),
 ]
 ScenarioFile = Annotated[

@@ -61,7 +61,9 @@ def run(
     ] = None,
     name: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Begin of the fork's name; by default what is set."),
+        typer.Option(
+            metavar="NAME", help="Beginning of the fork's name; by default the values that are set."
+        ),
     ] = None,
     runs: Annotated[
         int | None, typer.Option(min=1, help="Repetitions, instead of the study's own number.")
@@ -76,7 +78,7 @@ def run(
     ] = False,
     at_most: Annotated[
         int | None,
-        typer.Option(min=2, help="Repetitions of a grid point at most; by default 40."),
+        typer.Option(min=2, help="Most repetitions of a grid point; by default 40."),
     ] = None,
     shard: Annotated[
         str | None,

@@ -30,7 +30,9 @@ def score(
     ] = "train",
     beat: Annotated[
         Path | None,
-        typer.Option(metavar="SCORE.json", help="Earlier output: drop what is clearly worse."),
+        typer.Option(
+            metavar="SCORE.json", help="Earlier output: drop an algorithm that is clearly worse."
+        ),
     ] = None,
     kernel: Annotated[
         bool, typer.Option("--kernel", help="Check it in the kernel, too: verifier and parity.")

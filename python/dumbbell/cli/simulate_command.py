@@ -66,27 +66,29 @@ def simulate(
     pcap_flow: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="LABEL", help="Of --pcap the packets of this flow only; may be repeated."
+            metavar="LABEL", help="With --pcap, only the packets of this flow; may be repeated."
         ),
     ] = None,
     pcap_from: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Of --pcap the packets from this time on, such as 2s, and opening handshakes.",
+            help="With --pcap, only opening handshakes and the packets from this time on, such as "
+            "2s.",
         ),
     ] = None,
     pcap_to: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Of --pcap the packets before this time.")
+        str | None,
+        typer.Option(metavar="TIME", help="With --pcap, only the packets before this time."),
     ] = None,
     perturb: Annotated[
         int | None,
         typer.Option(
             min=1,
             metavar="N",
-            help="Run it N more times with RTTs a little longer and the clocks of hosts a little"
-            " off. That changes the phase of packets and hardly anything else. Show the change of"
-            " each flow's goodput.",
+            help="Run it N more times with RTTs slightly longer and the clocks of hosts slightly "
+            "wrong, and show the change of each flow's goodput. This changes the phase of packets "
+            "and almost nothing else.",
         ),
     ] = None,
     engine: ChosenEngine = EngineName.SIMULATOR,

@@ -26,7 +26,7 @@ def check(
         bool, typer.Option("--contents", help="Read the values of tables, not only their bytes.")
     ] = False,
 ) -> None:
-    """Verify every result, and what was measured of it; the exit code is 1 if one is damaged."""
+    """Verify every result and the values computed from it; the exit code is 1 if one is damaged."""
     from dumbbell.cli import progress
     from dumbbell.cli.campaign import tell
     from dumbbell.quantities import kept
@@ -100,7 +100,7 @@ def archive(
 
 @store_app.command("size")
 def sizes(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
-    """Say what takes how much room."""
+    """Show how much room each part takes."""
     from dumbbell.base.labels import amount
     from dumbbell.cli.in_use import in_use
     from dumbbell.cli.tables import plain, table
@@ -138,11 +138,12 @@ def prune(
         bool,
         typer.Option(
             "--unasked",
-            help="Also results that no study uses, as those of `tune`, `advise` and `compare`.",
+            help="Also results that no study uses, such as those of `tune`, `advise` and "
+            "`compare`.",
         ),
     ] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Remove them; else they are only counted.")
+        bool, typer.Option("--yes", help="Remove them; without this option they are only counted.")
     ] = False,
 ) -> None:
     """Remove damaged results and those of earlier versions of the simulator."""

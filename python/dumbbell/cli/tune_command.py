@@ -48,7 +48,8 @@ def tune(
         typer.Option(metavar="DIR", help="Scenario files as the paths, instead of the above."),
     ] = None,
     held_out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Those on which the winner is judged.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Scenario files on which the winner is tested."),
     ] = None,
     objective: Annotated[
         list[str] | None,
@@ -67,10 +68,11 @@ def tune(
     candidates: Annotated[
         int | None, typer.Option(min=2, help="Number to try; by default 24 per parameter.")
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, help="Runs of a path at most.")] = 5,
+    runs: Annotated[int, typer.Option(min=1, help="Most runs of a path.")] = 5,
     seed: Annotated[int, typer.Option(min=0, help="Source of the proposals.")] = 0,
     confirm: Annotated[
-        EngineName | None, typer.Option(help="Judge winner and defaults on the testbed, too.")
+        EngineName | None,
+        typer.Option(help="Test the winner and the defaults on the testbed, too."),
     ] = None,
     output: Annotated[Path, typer.Option(help="Folder of the page and the preset file.")] = Path(
         "tuned"
