@@ -143,7 +143,7 @@ class TestRings:
     @pytest.mark.parametrize(
         ("changes", "key", "problem"),
         [
-            ({"receive_ring": "8p"}, "receive_ring", "whose processor is never behind"),
+            ({"receive_ring": "8p"}, "receive_ring", "without a receive_rate"),
             ({"receive_rate": 2 * 10**9}, "receive_rate", "less than a nanosecond"),
             ({"receive_rate": 0}, "receive_rate", "more than 0"),
             ({"receive_rate": 9, "receive_ring": "8kb"}, "receive_ring", "packets"),
@@ -291,7 +291,7 @@ class TestClasses:
             (
                 {"network.queue": {**CLASSES, "serve": "priority"}},
                 "network.queue.class.1.weight",
-                "by priority classes have no weights",
+                "classes that are served by priority have no weights",
             ),
             (
                 {"network.queue": {**CLASSES, "serve": "round-robbin"}},

@@ -217,7 +217,7 @@ class TestNoEvidence:
         with pytest.raises(ValidationError) as refused:
             self.judged(calibrates="the buffer", reported="it is withdrawn")
         assert problem_of(refused.value) == snapshot(
-            'reported = "it is withdrawn": a claim that set a reading leaves the count already; valid: calibrates or reported'
+            'reported = "it is withdrawn": a claim that set a reading is not counted anyway; valid: calibrates or reported'
         )
 
 

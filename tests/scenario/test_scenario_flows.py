@@ -285,7 +285,7 @@ def test_facts_of_algorithms() -> None:
         ),
         ({"algorithm": "reno", "stack": "linux6"}, "stack.profile", "unknown stack profile"),
         ({"algorithm": "reno", "host": ""}, "host", "empty"),
-        ({"algorithm": "reno", "read_bytes": "9kb"}, "read_bytes", "reads all that there is"),
+        ({"algorithm": "reno", "read_bytes": "9kb"}, "read_bytes", "reads all data at once"),
         (
             {"algorithm": "reno", "workload": RPC, **READS},
             "read_rate",
@@ -341,7 +341,7 @@ def test_facts_of_algorithms() -> None:
             "workload.period",
             "more than",
         ),
-        ({"algorithm": "reno", "workload": INCAST}, "count", "no others to answer with"),
+        ({"algorithm": "reno", "workload": INCAST}, "count", "an incast needs more than one flow"),
         (
             {
                 "algorithm": "reno",

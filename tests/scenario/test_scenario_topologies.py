@@ -78,7 +78,7 @@ def test_flows_of_a_host_share_its_access_link() -> None:
 def test_a_host_is_in_one_place() -> None:
     entries = [{"host": "x"}, {"host": "x", "direction": "reverse"}]
     flow = [{"algorithm": "reno", **entry} for entry in entries]
-    assert_refused(table({"flow": flow}), "flow.2.host", "elsewhere")
+    assert_refused(table({"flow": flow}), "flow.2.host", "at another place")
 
 
 def test_a_parking_lot_has_a_link_for_each_hop_and_direction() -> None:

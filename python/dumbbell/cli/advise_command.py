@@ -44,10 +44,10 @@ def advise(
     dask: Dask = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say which algorithm to use on a path, and which are unfit for it.
+    """Advise which algorithm to use on a path, and which are unfit for it.
 
-    Each runs alone, with datagrams in the middle third, and next to a legacy flow that starts first
-    or last. The paths are the given one, a shorter and a longer one.
+    Each algorithm runs alone, with datagrams in the middle third of the run, and next to a legacy
+    flow that starts first or last. The paths are the given one, a shorter and a longer one.
     """
     from dumbbell.cli import consent, progress, unfit
     from dumbbell.cli.workers import workers

@@ -22,7 +22,7 @@ _PROSE_WIDTH: Final = 90
 def show_algorithm(
     name: Annotated[str, typer.Argument(metavar="NAME[@PRESET] | FILE.c")], as_json: AsJson = False
 ) -> None:
-    """Say what an algorithm is, with its parameters."""
+    """Describe an algorithm and its parameters."""
     from dumbbell.algorithms import catalogue
 
     algorithm, preset = catalogue.split_preset(name)

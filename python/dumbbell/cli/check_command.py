@@ -37,7 +37,8 @@ def check(
 ) -> None:
     """Check an algorithm: interface, expected states, random calls, simulator and kernel.
 
-    Kernel and script are left out where there are none. The exit code is 1 if a check failed.
+    If this machine cannot check in the kernel, or there is no script, that part is left out. The
+    exit code is 1 if a check failed.
     """
     from dumbbell.base import kinds
     from dumbbell.cli import progress

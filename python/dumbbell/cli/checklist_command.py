@@ -131,11 +131,11 @@ def checklist(
         Path | None, typer.Option(metavar="FILE.json", help="Write the verdicts to this file.")
     ] = None,
 ) -> None:
-    """Judge algorithms by the clauses of RFC 9743, which new congestion control must answer.
+    """Judge algorithms by the clauses of RFC 9743, which new congestion control must satisfy.
 
     The RFC states no bounds, so they are Dumbbell's. The exit code is 1 if a clause with a MUST
-    fails. An undecided clause does not fail. Several algorithms make a table of what each fails.
-    Of the cases of a draft each must pass, or is not judged.
+    fails. An undecided clause does not fail. For several algorithms, a table shows what each one
+    fails. With the cases of a draft, the exit code is 1 if a case fails.
     """
     chosen = list(EngineName) if engine is Engines.BOTH else [EngineName(engine.value)]
     _check(algorithms, page, chosen, {"--baseline": baseline, "--save-baseline": save_baseline})

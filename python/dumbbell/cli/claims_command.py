@@ -116,7 +116,7 @@ def claims(
 ) -> None:
     """Judge the claims of a study by its runs.
 
-    Where the table is wider than the terminal, each claim has one line, and named claims are shown
+    If the table is wider than the terminal, each claim has one line. Claims that you name are shown
     whole.
     """
     chosen_form = form(as_json=as_json, as_csv=as_csv)

@@ -100,8 +100,8 @@ def compare(
 ) -> None:
     """Compare algorithms on one path, on a sweep of paths or in a scenario: each in turn.
 
-    Prints a table with 95 % intervals, or which is best where. The results folder keeps all runs,
-    and the same command does not run them again; `dumbbell open` shows them.
+    Prints a table with 95 % intervals, or for several paths the best algorithm of each. The results
+    folder keeps all runs, and the same command does not run them again; `dumbbell open` shows them.
     """
     chosen_form = form(as_json=as_json, as_csv=as_csv)
     if on is None and (rate is None or rtt is None):

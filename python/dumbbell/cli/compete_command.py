@@ -59,10 +59,10 @@ def compete(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Let two algorithms share a path, and say which harms the other.
+    """Let two algorithms share a path, and show which harms the other.
 
-    Each starts first once. The result of a side is compared with that of the same flows among their
-    own algorithm. Several rates, round-trip times, buffers or losses make a map.
+    Each starts first once. The result of a side is compared with that of the same flows next to
+    flows of their own algorithm. Several rates, round-trip times, buffers or losses make a map.
     """
     chosen = form(as_json=as_json, as_csv=as_csv)
     from dumbbell.cli import campaign, pages

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 def doctor(as_json: AsJson = False) -> None:
     """Report what this machine can do, and what the testbed needs that is missing.
 
-    For two seconds it measures how late the machine wakes who waits: leave it alone meanwhile.
+    For two seconds it measures how late the machine wakes waiting processes. Leave the machine idle
+    meanwhile.
 
     The exit code is 0 if the testbed is ready, else 1.
     """

@@ -88,8 +88,8 @@ def hunt(
 ) -> None:
     """Search the scenario in which an algorithm does worst compared with others.
 
-    It is made as simple as possible, written as a scenario file with its claim, and judged by seeds
-    that the search has not seen. Finished runs are kept: the same command resumes.
+    The scenario is made as simple as possible, written to a file with its claim, and confirmed with
+    seeds that the search has not used. Finished runs are kept: the same command resumes.
     """
     from dumbbell.cli import searching
     from dumbbell.experiments.hunt import words

@@ -63,13 +63,12 @@ def import_measurement(
     jobs: Jobs = None,
     large: Large = False,
 ) -> None:
-    """Bring a measurement in, to see how far its path is like the model of it.
+    """Import a measurement, to see how similar its path is to a model of it.
 
     Prints what the flows of the file achieved, fits a path (rate, base RTT, buffer, loss) and names
-    the evidence for each value. Then simulates the same flows on that path, and shows both next to
-    each other.
-
-    Of a network that tc or TheaterQ describes, prints the scenario and runs nothing.
+    the evidence for each value. Then it simulates the same flows on that path, and shows both next
+    to each other. For a network that tc or TheaterQ describes, it prints the scenario and runs
+    nothing.
     """
     from dumbbell.cli import campaign, importing, pages
     from dumbbell.experiments.imports.described.network import Described

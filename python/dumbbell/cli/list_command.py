@@ -48,7 +48,7 @@ def list_things(
 ) -> None:
     """List studies, scenarios, algorithms, figures, stacks, quantities, series, or stored runs.
 
-    Of runs the newest are shown, with --json and --csv all.
+    The list of runs shows only the newest; with --json and --csv it shows all.
     """
     chosen_form = form(as_json=as_json, as_csv=as_csv)
     if what is Listed.RUNS:

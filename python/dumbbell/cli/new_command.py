@@ -25,8 +25,8 @@ def new(
 ) -> None:
     """Write a commented file to start your algorithm from, and a script of what it must do.
 
-    It is a small algorithm that works, and `dumbbell check` plays the script. A file that exists is
-    never overwritten.
+    The file contains a small algorithm that works, and `dumbbell check` runs the script. Existing
+    files are never overwritten.
     """
     path = starting.write(name, template)
     print(path)

@@ -33,7 +33,7 @@ def open_page(
 ) -> None:
     """Open the page of a run, an experiment or a study in the browser.
 
-    Prints its address. Without a desktop that is all.
+    Prints its address. Without a desktop it does no more.
     """
     from dumbbell.algorithms import own_algorithms
     from dumbbell.cli import desktop, pages, stored

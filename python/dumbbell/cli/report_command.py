@@ -47,9 +47,9 @@ def report(
 ) -> None:
     """Write the report of a study, or of all studies.
 
-    It has all figures, claims and runs, works offline, and its place is printed. What has not
-    changed since the last time stays as it is. Of all studies, those without runs are only named,
-    with the commands that run them.
+    It has all figures, claims and runs, and works offline. The command prints where it is. Pages
+    that have not changed since the last time stay as they are. In a report of all studies, studies
+    without runs are only named, with the commands that run them.
     """
     if every == (study is not None):
         raise InputError(

@@ -18,7 +18,7 @@ def serve(
 ) -> None:
     """Show a results folder as pages in the browser, live, until Ctrl-C.
 
-    Prints their address. They show the progress of campaigns, find runs, lay up to four over each
+    Prints their address. They show the progress of campaigns, find runs, draw up to four over each
     other, and explain how two differ. They run nothing and change nothing.
     """
     from dumbbell.base import extras

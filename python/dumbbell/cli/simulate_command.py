@@ -99,8 +99,8 @@ def simulate(
     """Run a single scenario, or show it again.
 
     The results folder keeps all runs, and the same command does not run them again. `dumbbell open`
-    shows it: flows and repetitions over time, losses, and how delays are distributed. Of its tables
-    --csv prints that of the flows; --json prints all, and --tables what was recorded.
+    shows it: flows and repetitions over time, losses, and how delays are distributed. --csv prints
+    the table of its flows, --json prints all its tables, and --tables writes what was recorded.
     """
     chosen_form = form(as_json=as_json, as_csv=as_csv)
     if chosen_form is Form.CSV and perturb is not None:

@@ -53,7 +53,8 @@ def check(
 def pack(*, results: ResultsDir = DEFAULT_RESULTS) -> None:
     """Put all results into one file, which every command reads as it reads folders.
 
-    For file systems that hold few files well. Nothing else may run in the folder meanwhile.
+    This is for file systems that handle only few files well. Nothing else may run in the folder
+    meanwhile.
     """
     from dumbbell.base.labels import amount
     from dumbbell.cli import progress
@@ -82,7 +83,7 @@ def archive(
 ) -> None:
     """Write the runs that pages of studies are drawn from, a file for each study.
 
-    To publish them next to the pages: STUDY-runs.tar is a results folder with a README.
+    You can publish these files next to the pages: STUDY-runs.tar is a results folder with a README.
     """
     from dumbbell.algorithms import own_algorithms
     from dumbbell.base.labels import amount

@@ -83,7 +83,7 @@ def tune(
     dask: Dask = None,
     as_json: AsJson = False,
 ) -> None:
-    """Choose an algorithm's parameters for paths, and judge them on others.
+    """Choose an algorithm's parameters for some paths, and test them on other paths.
 
     Finished runs are kept: the same command resumes an interrupted search.
     """

@@ -47,12 +47,12 @@ def validate(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Say whether the simulator is right for a scenario, by runs of it on the kernel.
+    """Check whether the simulator is right for a scenario, by runs of it on the kernel.
 
     Goodput and mean RTT must agree within the bands of docs/agreement.md, and nothing else may
     differ. The exit code is 0 if the engines agree. It is 1 if they differ, if the runs do not
-    decide, or if none is valid. It is 2 for bad input or without a testbed. Runs on the kernel take
-    as long as they last.
+    decide, or if none is valid. It is 2 for bad input or without a testbed. Runs on the kernel are
+    in real time.
     """
     chosen = form(as_json=as_json, as_csv=as_csv)
     if page.suffix != ".html":

@@ -78,7 +78,7 @@ class Claim(Table):
     def _leaves_the_count_once(self) -> Self:
         if self.calibrates and self.reported:
             raise InputError(
-                "a claim that set a reading leaves the count already",
+                "a claim that set a reading is not counted anyway",
                 key="reported",
                 value=self.reported,
                 valid="calibrates or reported",

@@ -260,7 +260,7 @@ class Vocabulary:
                     self._reference(reference, test)
                     if derived.way == "harm" and quantity(reference.name).best is None:
                         raise InputError(
-                            "neither end of it is the better one: it cannot be harmed",
+                            "it has no better end, so it cannot be harmed",
                             value=operand.quantity,
                             valid="a quantity with a better end, such as goodput_mbit_per_s",
                         )

@@ -189,7 +189,7 @@ class Traffic(Table):
     def _not_a_connection(cls, label: str | None) -> str | None:
         if label is not None and facts.is_connection(label):
             raise InputError(
-                "so are named the connections of a flow with parallel",
+                "the connections of a flow with parallel have such names",
                 value=label,
                 valid=f'for example "{facts.whole(label) or "bulk"}"',
             )
@@ -363,7 +363,7 @@ class Flow(Traffic, _FlowKind):
     def _check_incast(self) -> None:
         if self.count == 1:
             raise InputError(
-                "one flow has no others to answer with",
+                "an incast needs more than one flow",
                 key="count",
                 value=1,
                 valid="2 or more; or the workload rpc",
@@ -377,7 +377,7 @@ class Flow(Traffic, _FlowKind):
         if self.read_rate is None:
             if self.read_bytes is not None:
                 raise InputError(
-                    "an application that reads at once reads all that there is",
+                    "without a read_rate the application reads all data at once",
                     key="read_bytes",
                     value=format_bytes(self.read_bytes),
                     valid="a read_rate, or no read_bytes",
@@ -392,7 +392,7 @@ class Flow(Traffic, _FlowKind):
             )
         if self.tcp_bpf is not None and self.tcp_bpf.receive_buffer is not None:
             raise InputError(
-                "for an application that lags the stack sizes the buffer",
+                "the stack sizes the buffer of an application with a read_rate",
                 key="tcp_bpf.receive_buffer",
                 value=format_bytes(self.tcp_bpf.receive_buffer),
                 valid="the switches receive_buffer_bytes and receive_buffer_max_bytes,"

@@ -82,14 +82,14 @@ class Hosts(Table):
             raise idle_queue("edge_queue")
         if self.edge_rate is None and self.clock_ppm:
             raise InputError(
-                "nothing shows a host's clock where the rate of its access link is unlimited",
+                "a host's clock has no effect if the rate of its access link is unlimited",
                 key="clock_ppm",
                 value=self.clock_ppm,
                 valid="an edge_rate, or no clock_ppm",
             )
         if self.receive_ring is not None and self.receive_rate is None:
             raise InputError(
-                "no packet waits in a ring whose processor is never behind",
+                "no packet waits in the ring without a receive_rate",
                 key="receive_ring",
                 value=f"{self.receive_ring}p",
                 valid="a receive_rate, or no receive_ring",

@@ -45,7 +45,7 @@ class Access:
             host.sends.append((source, path))
             if host.entry != path.entry:
                 raise InputError(
-                    "this host sends into the network elsewhere, too",
+                    "this host also sends into the network at another place",
                     key=f"{source.key}.host",
                     value=source.traffic.host,
                     valid="a separate host for each place",

@@ -52,7 +52,7 @@ class GraphTopology:
                     raise unknown("node", node, self._ways)
                 if all(self._edges[number].rate is None for number in self._ways[node].values()):
                     raise InputError(
-                        "nothing waits in a switch that no link with a rate leaves",
+                        "nothing waits in this switch, because no link with a rate leaves it",
                         value=node,
                         valid="a node that a link with a rate leaves",
                     )

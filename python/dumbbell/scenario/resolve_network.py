@@ -138,7 +138,7 @@ def _check_groups(scenario: Scenario) -> None:
     for key, traffic in tables:
         if traffic.group is not None and traffic.group in outside:
             raise InputError(
-                "a flow that is not in this group is called so",
+                "a flow outside this group has this label",
                 key=f"{key}.group",
                 value=traffic.group,
                 valid="a name that is no label of another flow",

@@ -90,7 +90,7 @@ class Classes(Discipline):
             for key, one_class in numbered("class", self.class_):
                 if one_class.weight != 1:
                     raise InputError(
-                        "by priority classes have no weights",
+                        "classes that are served by priority have no weights",
                         key=f"{key}.weight",
                         value=one_class.weight,
                         valid='no weight, or serve = "round-robin"',
