@@ -1,7 +1,7 @@
 """Descriptions of figures in words, for those who do not see them.
 
-Of each series of a plot it is the first and the last value, and where it is highest and lowest; of
-lines over time the range and the mean of each.
+A description of a series has its first and last value, and where it is highest and lowest. A
+description of a line over time has its range and its mean.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def extent(
     intervals: Iterable[pl.Series] = (),
     reference: float | None = None,
 ) -> Extent:
-    """Return an extent that holds all values, the line to compare with, ticks and what is asked.
+    """Return an extent that holds all values, the reference line, ticks and the requested ends.
 
     Without given ends a linear axis has only some room for the ends of intervals: those of two runs
     can be many times as long as all the rest. On a log scale the values have whole decades, which
@@ -90,8 +90,8 @@ def widened(
 ) -> tuple[float, float]:
     """Return the ends of an axis without 0, of which a small difference fills but a small part.
 
-    They lie around the same middle, but not below 0 if `low` does not, nor is a share above 1. Of
-    shares `scale` is the factor to the unit that is shown, such as 100 for per cent.
+    They lie around the same middle, but not below 0 if `low` does not, nor is a share above 1. For
+    shares, `scale` is the factor to the unit that is shown, such as 100 for per cent.
     """
     missing = _least(low, high, share, scale) - (high - low)
     if missing <= 0:
@@ -133,14 +133,14 @@ def _shown(columns: Iterable[pl.Series], log: bool) -> list[float]:
 def channel(
     kind: type[_Channel], column: str, axis: Coordinate, span: Extent, **others: Any
 ) -> _Channel:
-    """Return the encoding of a numeric column; `others` is what else the axis shall be."""
+    """Return the encoding of a numeric column; `others` are further properties of the axis."""
     return kind(f"{column}:Q", title=axis.title, scale=span.scale, axis=ticks(axis, span, **others))
 
 
 def ticks(axis: Coordinate, span: Extent, **others: Any) -> alt.Axis:
     """Return the figure's own ticks, else decades on a log scale, else round numbers or percents.
 
-    `others` is what else the axis shall be.
+    `others` are further properties of the axis.
     """
     if axis.ticks is not None:
         return alt.Axis(values=axis.ticks, labelExpr="format(datum.value, '~r')", **others)

@@ -19,7 +19,7 @@ from dumbbell.scenario import facts
 
 @dataclass(frozen=True)
 class Colouring:
-    """Lines with their labels and colours; what is none of them is called what it is."""
+    """Lines with their labels and colours; a mark that is no line is named after its kind."""
 
     known: Mapping[str, tuple[str, str]]
 

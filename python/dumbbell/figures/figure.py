@@ -24,7 +24,7 @@ Chart: TypeAlias = "alt.ConcatChart | alt.HConcatChart | alt.VConcatChart"
 
 @dataclass(frozen=True)
 class TextRow:
-    """A row of a table: what it is about, and its cells."""
+    """A row of a table: its subject and its cells."""
 
     x: str
     cells: tuple[str, ...]

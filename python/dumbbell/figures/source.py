@@ -47,7 +47,7 @@ class Source(Views, Protocol):
         """Return what a column of a test's table is called, with its unit."""
 
     def described(self, text: str) -> Quantity | Derived:
-        """Return what is known of the quantity that a reference names."""
+        """Return the description of the quantity that a reference names."""
 
     def get_run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
         """Return a run of one grid point; None if it is not finished, or invalid."""

@@ -1,7 +1,7 @@
 """A negative control of claims: how many hold if the names of the algorithms are exchanged.
 
-A check that passes whatever the algorithms are called says nothing of them. So the same runs are
-judged again with names exchanged at random, which needs no new runs. The names form a random
+A check that passes whatever the names of the algorithms shows nothing about them. So the same runs
+are judged again with names exchanged at random. This needs no new runs. The names form a random
 round, and each passes its runs on to the next in it; no name keeps its own. A test that has only
 some of them skips the others, so that it is still a round there. The reference, such as standard
 TCP, keeps its name.
@@ -115,8 +115,8 @@ def control(
 ) -> Control:
     """Judge claims with the right names and with `draws` exchanges of them.
 
-    There are fewer draws where there are not so many exchanges. Raises InputError if there is
-    nothing to exchange.
+    There are fewer draws if fewer exchanges exist. Raises InputError if there is nothing to
+    exchange.
     """
     axes = {test.name: dict(_axes(test, reference)) for test in tests}
     names = list(

@@ -1,7 +1,7 @@
 """From findings to the verdict of a check, by their 95 % intervals, and the runs that are missing.
 
-A finding agrees if its whole interval lies between the bounds, it disagrees if all of it lies
-beyond one of them, and else its runs cannot decide. The rules keep the chance of a wrong verdict,
+A finding agrees if its whole interval lies between the bounds, and disagrees if all of it lies
+beyond one of them. Otherwise its runs cannot decide. The rules keep the chance of a wrong verdict,
 in either direction, at 2.5 % on each side, for any number of findings:
 
 ``all``

@@ -231,7 +231,7 @@ class Finding:
         )
 
     def with_runs(self, runs: int) -> Finding:
-        """Return what is to be expected of so many runs, or of as many as there are."""
+        """Return the expectation after a number of runs, or after the present number of runs."""
         more = max(runs, self.estimate.runs)
         steps, ratios = (
             tuple(estimate.with_runs(more) for estimate in parts)
@@ -349,7 +349,7 @@ class CheckResult:
 
     @property
     def sentence(self) -> str:
-        """All of it in a sentence: what was looked at, how it came out, what would agree."""
+        """All of it in a sentence: the subject, the result, and the values that would agree."""
         return self._sentence_with(self.detail)
 
     @property

@@ -145,7 +145,7 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def best(verdicts: Iterable[Verdict]) -> Verdict:
-    """Return what several readings of a sentence come to, of which one is enough."""
+    """Return the verdict on several readings of a sentence, of which one is enough to agree."""
     # A reading that is undecided may still agree with more runs. A tie will not.
     return max(verdicts, key=lambda verdict: _goodness(verdict, tie=1, undecided=2))
 

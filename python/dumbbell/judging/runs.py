@@ -102,8 +102,8 @@ class Sample:
     ) -> Estimate:
         """Estimate a statistic of its runs; the run with the smallest `margin` is the worst.
 
-        That none of the runs shows what the authors saw in a share of theirs (`seen_in`) says
-        something only once so many runs would show it.
+        The authors saw it in a share of their runs (`seen_in`). If none of our runs shows it, this
+        counts only once there are enough runs to show it.
         """
         if statistic in ("worst", "best"):
             value = (min if statistic == "worst" else max)(self.values, key=margin)
@@ -143,7 +143,7 @@ class Sample:
 
 
 def runs_to_see(share: float) -> int:
-    """Return how many runs show what happens in a share of them but for a chance of 2.5 %."""
+    """Return the runs that show, with 97.5 % probability, what happens in a share of runs."""
     # All of n runs miss it with the chance (1 - share)^n; solved for n where that is 2.5 %.
     return 1 if share >= 1 else math.ceil(math.log(TAIL) / math.log1p(-share))
 

@@ -135,7 +135,7 @@ def round_trips_apart(run: Run) -> float:
 def capacity(run: Run, spans: int) -> Iterator[tuple[float, float]]:
     """Yield times in s and what the bottleneck can carry from then on, in Mbit/s.
 
-    Nothing where its rate is constant. Of a trace, or of many changes, it is the mean over
+    Yield nothing if its rate is constant. For a trace, or for many changes, yield the mean over
     each of `spans` equal parts of the run.
     """
     scenario = run.scenario

@@ -57,7 +57,7 @@ class Counters:
 
 
 def together(parts: Sequence[Counters]) -> Counters | None:
-    """Add up what the connections of a flow have sampled; None if there is nothing."""
+    """Add up the samples of a flow's connections; None if there are none."""
     if len(parts) < 2:
         return parts[0] if parts else None
     # Connections may end at different times, so each is read at the times of all.

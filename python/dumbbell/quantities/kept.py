@@ -61,7 +61,7 @@ class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A file: what is kept, as it is written, and the SHA-256 of that."""
+    """A file: the text that is kept, and the SHA-256 of it."""
 
     sha256: str
     kept: msgspec.Raw
@@ -112,7 +112,7 @@ def write(store: Store, key: str, values: Mapping[str, float | None]) -> None:
 
 
 def damaged(store: Store) -> Iterator[str]:
-    """Yield which files are not what was written, and why."""
+    """Yield the files whose content differs from what was written, each with the reason."""
     for folder in regular.entries(store.root / _FOLDER, below=store.root):
         place = store.root / _FOLDER / folder.name
         for path in regular.files(place, ".json", below=store.root):

@@ -130,9 +130,9 @@ def latency_max_ms(view: FlowsView) -> float | None:
 def completions(view: FlowsView) -> pl.DataFrame:
     """Return ``bytes``, ``latency_ms`` and ``slowdown`` of each request or transfer.
 
-    The slow-down is the latency / that over an empty path. This takes one round-trip time of
-    propagation and the serialisation of all packets, headers included, at its slowest link. A rate
-    that changes counts as its mean. Windows cost nothing there.
+    The slow-down is the latency divided by that over an empty path. An empty path takes one
+    round-trip time of propagation, and the serialisation of all packets, with headers, at its
+    slowest link. A rate that changes counts as its mean. Windows cost nothing there.
     """
     rows = view.once(finished).select("flow", "bytes", "latency_ns").cast(pl.Float64)
     paths = [

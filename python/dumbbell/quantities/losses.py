@@ -142,8 +142,8 @@ def cut_per_resent(view: FlowsView) -> float | None:
 def _recoveries(events: pl.DataFrame) -> Iterator[tuple[int, int]]:
     """Yield the cut of each whole recovery of one flow and how many segments it sent again.
 
-    The window before is that at the begin of the reduction. The window after is the threshold at
-    its end, since some stacks leave the window below that at first.
+    The window before is that at the beginning of the reduction. The window after is the threshold
+    at its end, since some stacks leave the window below that at first.
     """
     before_segs: int | None = None
     resent = 0

@@ -18,7 +18,7 @@ from dumbbell.quantities.registry import Best, of_flows
 from dumbbell.quantities.view import FlowsView
 
 _LEAST: Final = 8
-"""Samples without which an oscillation is not spoken of."""
+"""Fewest samples for which an oscillation is computed."""
 
 _BY_CHANCE: Final = 0.05
 """Probability that noise without a period passes for one with a period."""
@@ -61,8 +61,8 @@ def damping(values: Values) -> float | None:
 def period(values: Values) -> float | None:
     """Return the period in samples; None: there is none.
 
-    It is where the autocorrelation peaks, among the lags of which two fit in, interpolated between
-    them. Peaks that noise may have are none.
+    The period is the lag at which the autocorrelation has its peak, interpolated between lags. Two
+    periods must fit into the samples. Peaks that noise may cause do not count.
     """
     around = values - values.mean() if values.size else values
     power = float((around**2).sum())

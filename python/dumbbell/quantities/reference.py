@@ -1,7 +1,7 @@
 """Names of quantities: ``goodput_mbit_per_s[stream]@during``.
 
-A reference is the quantity's name, in brackets whose it is, and behind an ``@`` the window in which
-it is taken. A quantity of something that the user names has that behind a colon: ``state:alpha``.
+A reference is the quantity's name, its subject in brackets, and its window after an ``@``. A
+quantity of something that the user names has this name after a colon: ``state:alpha``.
 """
 
 from __future__ import annotations

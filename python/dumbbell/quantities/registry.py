@@ -191,7 +191,7 @@ class Quantity:
         return 100.0 if self.percent else 1.0
 
     def check_argument(self, reference: Reference, own_algorithms: OwnAlgorithms) -> None:
-        """Raise InputError unless a reference to it has behind its colon what it takes."""
+        """Raise InputError unless a reference to it has a valid argument after its colon."""
         if not self.takes and reference.argument is not None:
             problem = f"{self.name} takes nothing behind a colon"
             raise InputError(problem, value=str(reference), valid=f'"{self.name}"')
@@ -273,7 +273,7 @@ def of_queue(
 
 
 def _words(compute: Callable[..., float | None]) -> tuple[str, str]:
-    """Return the name of a quantity, and what it is."""
+    """Return the name of a quantity and its description."""
     first = (inspect.getdoc(compute) or "").partition("\n\n")[0]
     return compute.__name__, " ".join(first.split()).removesuffix(".")
 

@@ -203,8 +203,9 @@ def drawn(
 def resent(run: Run, start_s: float | None = None, end_s: float | None = None) -> pl.DataFrame:
     """Return when something was sent again: ``label``, ``time_s`` and the ``segs`` from then on.
 
-    Times are those of the recorded retransmissions, else of the samples by which counters had
-    grown. Of each part of the time shown that is narrower than a pixel there is one row per flow.
+    Times are those of the recorded retransmissions, or without a record those of the samples at
+    which counters had grown. Each part of the time shown that is narrower than a pixel has one row
+    per flow.
     """
     first_s, last_s = _bounds(run, start_s, end_s)
     span_s = (last_s - first_s) / _BUCKETS or 1.0

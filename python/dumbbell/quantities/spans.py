@@ -31,6 +31,6 @@ class Span:
         return Span(round(self.end_ns - share * (self.end_ns - self.start_ns)), self.end_ns)
 
     def inside(self, other: Span) -> Span | None:
-        """Return what of it lies in another one; None: nothing."""
+        """Return the part of it that lies in another one; None if there is no such part."""
         start_ns, end_ns = max(self.start_ns, other.start_ns), min(self.end_ns, other.end_ns)
         return Span(start_ns, end_ns) if start_ns < end_ns else None

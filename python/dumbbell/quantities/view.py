@@ -259,9 +259,9 @@ class FlowsView:
         return [(flow, counters) for flow, counters in flows_with_counters if counters is not None]
 
     def grown(self, name: str) -> list[float]:
-        """Return by how much a counter of each flow grew; nothing where not all are known.
+        """Return the growth of a counter of each flow; nothing if not all are known.
 
-        Of the whole run the summary has that of all flows.
+        For the whole run, the summary has the counters of all flows.
         """
         if self.whole:
             summaries = self.run.run.summary.flows
@@ -354,7 +354,7 @@ class QueueView:
         return counters.samples(name, self.span.start_ns, self.span.end_ns)
 
     def grown(self, name: str) -> float | None:
-        """Return by how much a counter grew; None without samples, but for the whole run."""
+        """Return the growth of a counter; None without samples, except for the whole run."""
         if self.whole:
             return float(getattr(self.summary, name))
         counters = self.run.queue_counters(self.number)

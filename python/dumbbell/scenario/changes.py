@@ -136,7 +136,7 @@ def parsed(texts: Sequence[str]) -> list[Change]:
 
 
 def check_once(changes: Sequence[Change]) -> None:
-    """Refuse two values for a key, of which one would be lost."""
+    """Refuse two values for one key, because one of them would be lost."""
     first: dict[str, Change] = {}
     for change in changes:
         other = first.setdefault(change.key, change)

@@ -1,8 +1,8 @@
 """Random numbers from hashes: the same for a seed on any machine and with any Python.
 
-A draw is a function of the seed and of what it is for, so that another flow more or less does not
-change it. Logarithms, roots and powers are those of `decimal`, which rounds them correctly; those
-of a mathematical library may differ in their last digit from one machine to the next.
+A draw is a function of the seed and of its purpose, so one flow more or less does not change it.
+Logarithms, roots and powers are those of `decimal`, which rounds them correctly; those of a
+mathematical library may differ in their last digit from one machine to the next.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def bundles(flows: Sequence[Flow]) -> list[list[int]]:
 def mean_rate_bps(link: LinkConfig, start_ns: int, end_ns: int) -> float | None:
     """Return the mean rate of a link over a part of a run; None: unlimited.
 
-    Of a token bucket it is the rate in the long run, without its burst.
+    For a token bucket, return the long-term rate, without the burst.
     """
     match link.rate:
         case RateConfig(constant=int(rate_bps)):

@@ -141,7 +141,7 @@ class Scenario(Table):
         return copied
 
     def resolve(self, *, seed: int | None = None, capture: bool = False) -> ResolvedScenario:
-        """Return the integers that an engine runs; what is random of the flows is drawn here.
+        """Return the integers that an engine runs; random values of flows are drawn here.
 
         Parameters
         ----------

@@ -105,7 +105,7 @@ def read_epochs(path: Path) -> tuple[Epoch, ...] | None:
 
 
 def read_table(path: Path) -> tuple[int, ...]:
-    """Read a table of netem (*.dist): numbers of which 8192 is one deviation."""
+    """Read a table of netem (*.dist): numbers in units of the deviation divided by 8192."""
     valid = f"whole numbers from {-_TABLE_MOST - 1} to {_TABLE_MOST}, apart by blanks"
     numbers: list[int] = []
     for number, line in _lines(path):
@@ -162,7 +162,7 @@ def _series(path: Path, parse: Callable[[str], _Value], valid: str) -> tuple[_Va
 
 @dataclass(frozen=True)
 class Distribution:
-    """Sizes in bytes with the share of what is not larger; linear in between."""
+    """Sizes in bytes, each with the share of sizes that are not larger; linear between them."""
 
     points: tuple[tuple[int, Fraction], ...]
 
@@ -188,7 +188,7 @@ class Distribution:
 
 
 def read_distribution(path: Path) -> Distribution:
-    """Read a distribution: a size and the share of what is not larger on each line."""
+    """Read a distribution: each line has a size, and the share of sizes that are not larger."""
     points: list[tuple[int, Fraction]] = []
     for number, line in _lines(path):
         try:

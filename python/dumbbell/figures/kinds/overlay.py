@@ -109,9 +109,10 @@ class _Drawn:
 
 
 def _chosen(source: Views, spec: OverlayFigure) -> tuple[int, list[_Drawn]]:
-    """Return how many runs there are, and the first of each grid point as far as lines have room.
+    """Return the number of runs, and those that are drawn: the first of each grid point.
 
-    Of many flows in a run, some are drawn that are spread evenly over the others.
+    There are as many as lines have room. If a run has many flows, some of them are drawn, at
+    regular intervals among all.
     """
     counted: dict[tuple[str, ...], int] = {}
     runs: list[_Drawn] = []
@@ -138,7 +139,7 @@ def _chosen(source: Views, spec: OverlayFigure) -> tuple[int, list[_Drawn]]:
 
 
 def _spread(flows: tuple[Any, ...], most: int) -> tuple[Any, ...]:
-    """Return some of many that are spread evenly over all, with the first and the last."""
+    """Return some of many, at regular intervals, with the first and the last."""
     if len(flows) <= most:
         return flows
     if most == 1:
