@@ -41,7 +41,7 @@ class Read:
     command
         The command that runs it again.
     prefix
-        Begin of its name as an experiment.
+        Beginning of its name as an experiment.
     interval_ns
         The time between samples, if it was chosen.
     """

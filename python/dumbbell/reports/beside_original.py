@@ -21,7 +21,7 @@ from dumbbell.reports.test_sections import Step
 from dumbbell.results.results import Results
 
 _PREFIX: Final = "original-"
-"""Begin of the names of the original's pictures."""
+"""Beginning of the names of the original's pictures."""
 
 
 @dataclass(frozen=True)

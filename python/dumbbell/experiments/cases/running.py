@@ -35,7 +35,7 @@ from dumbbell.results.plans import Plan
 from dumbbell.store.store import Store
 
 _STEM: Final = "cases"
-"""Begin of the names of the studies."""
+"""Beginning of the names of the studies."""
 
 _NOTHING: Final = "its run has no result"
 

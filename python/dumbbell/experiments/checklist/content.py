@@ -18,7 +18,7 @@ from dumbbell.results import experiments
 from dumbbell.study.model import Study
 
 STEM: Final = "checklist"
-"""Begin of the name of the study of a checklist."""
+"""Beginning of the name of the study of a checklist."""
 
 _ID: Final = len("S01")
 """Length of the id of a clause; of several algorithms their number follows."""

@@ -70,7 +70,7 @@ def fork(study: Study, made: Sequence[Change], name: str | None = None) -> Fork:
     made
         The changes.
     name
-        Begin of its name; None: that of the study, with the changes.
+        Beginning of its name; None: that of the study, with the changes.
 
     Raises
     ------

@@ -316,7 +316,7 @@ class Space:
 
     @property
     def thirds_ns(self) -> tuple[int, int]:
-        """Begin of the second and of the last third of a run."""
+        """Beginning of the second and of the last third of a run."""
         return self.duration_ns // 3, 2 * self.duration_ns // 3
 
     @property
