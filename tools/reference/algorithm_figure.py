@@ -1,6 +1,6 @@
 """The figure of an algorithm's window law: one flow alone, and two of which one is late.
 
-The simulator makes it. A figure carries a digest of all that it was made of but the engine. So
+The simulator makes it. A figure carries a digest of all that it was made of. So
 `write` draws only changed figures, and a test can check whether one is current without drawing it.
 """
 
@@ -90,13 +90,14 @@ def write(folder: Path) -> Iterator[str]:
 
 
 def digest(algorithm: Algorithm) -> str:
-    """Return the SHA-256 of the scenarios, of the algorithm's file and of how it is drawn.
+    """Return the SHA-256 of the engine's version, the scenarios, the algorithm and the drawing.
 
     Comments of the file do not count, except the one that defines how figures show it.
     """
     sha256 = hashlib.sha256(" ".join(_COMMENT.sub(" ", algorithm.code).split()).encode())
     for scenario in (alone(algorithm), two(algorithm)):
         sha256.update(scenario.json.encode())
+    sha256.update(SimulatorEngine().identity.encode())
     sha256.update(Path(__file__).read_bytes())
     return sha256.hexdigest()
 
