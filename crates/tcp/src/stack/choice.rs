@@ -22,8 +22,8 @@ pub const SWITCHES: [(&str, &str); 59] = [
     ),
     (
         "syn_retries_free",
-        "most losses of the SYN that leave the initial window whole; after more it is one segment \
-         (RFC 5681); none: any",
+        "lost SYNs after which the initial window is still whole; after more losses it is one segment \
+         (RFC 5681); none: any number",
     ),
     ("growth", "unit of the window's growth: acks, segments or bytes (RFC 3465)"),
     (
@@ -31,7 +31,7 @@ pub const SWITCHES: [(&str, &str); 59] = [
         "segments that an ACK adds in slow start at most, with growth by bytes: 2 (RFC 3465) or 1 \
          (tcp_abc = 1 of Linux 2.6)",
     ),
-    ("slow_start_inclusive", "slow start while cwnd <= ssthresh, rather than cwnd < ssthresh"),
+    ("slow_start_inclusive", "slow start while cwnd <= ssthresh, not only while cwnd < ssthresh"),
     (
         "reduction",
         "reduction of the window during recovery: rate-halving (Linux until 2.6.12), \
@@ -44,8 +44,8 @@ pub const SWITCHES: [(&str, &str); 59] = [
          rack (RFC 8985) or new-reno (no SACK, RFC 6582)",
     ),
     ("reordering_segs", "segments that may arrive out of order before a loss is inferred"),
-    ("reordering_max_segs", "most that this rises to once reordering was seen"),
-    ("early_retransmit", "fewer SACKs suffice where few segments are outstanding (RFC 5827)"),
+    ("reordering_max_segs", "limit of reordering_segs, which grows when reordering is seen"),
+    ("early_retransmit", "few outstanding segments need fewer SACKs for a loss (RFC 5827)"),
     (
         "tail_probe",
         "probes for a lost tail before a timeout: off, draft (Linux 3.10 to 4.12) \
@@ -57,13 +57,16 @@ pub const SWITCHES: [(&str, &str); 59] = [
     ("rtt_from_timestamps", "echoed timestamps give the RTT of retransmissions (RFC 7323)"),
     (
         "reports_all_acks",
-        "the algorithm hears of ACKs that only SACK, and RTTs of timestamps (Linux since 4.2)",
+        "the algorithm gets ACKs that only carry SACKs, and RTTs from timestamps (Linux since 4.2)",
     ),
     ("ack_event_first", "`in_ack_event` comes before `pkts_acked` (Linux until 6.15)"),
     ("min_rtt_window_ns", "time for which the smallest RTT is remembered, in ns; none: for ever"),
-    ("burst_after_recovery_segs", "window beyond the flight when recovery ends; none: ssthresh"),
-    ("pacing", "paced flows: off (those whose algorithm sets a rate) or fq (all)"),
-    ("pacing_free_segs", "segments of a new connection that pacing lets go at once"),
+    (
+        "burst_after_recovery_segs",
+        "window minus flight when recovery ends; none: window is ssthresh",
+    ),
+    ("pacing", "paced flows: off (only those whose algorithm sets a rate) or fq (all)"),
+    ("pacing_free_segs", "segments of a new connection that leave without pacing"),
     ("pacing_credit", "a late chunk shortens the wait for the next, by at most half its length"),
     ("pacing_late_ns", "lateness of the timer of a paced chunk, in ns"),
     ("tso", "segments leave in chunks of about a millisecond, as with segmentation offload"),
@@ -88,7 +91,7 @@ pub const SWITCHES: [(&str, &str); 59] = [
     ("limited_slow_start_segs", "window from which limited slow start is slower, in segments"),
     ("resume_window_segs", "window of an earlier connection for careful-resume, in segments"),
     ("resume_rtt_ns", "smallest RTT of that connection, in ns"),
-    ("slow_start_after_idle", "each timeout's length of idle time halves the window"),
+    ("slow_start_after_idle", "idle time halves the window once per length of a timeout"),
     (
         "window_validation",
         "a window that was not used for a timeout's length falls towards its use",
@@ -117,7 +120,7 @@ pub const SWITCHES: [(&str, &str); 59] = [
     ("delayed_ack_max_ns", "longest wait of an acknowledgement if it is adaptive, in ns"),
     ("timer_tick_ns", "tick of the kernel's timers, in ns (1 s / HZ); none: timers are exact"),
     ("sack", "ACKs report data out of order (RFC 2018); if false, use new-reno"),
-    ("dsack", "they also report data that arrived twice (RFC 2883)"),
+    ("dsack", "ACKs also report data that arrived twice (RFC 2883)"),
     ("timestamps", "segments carry timestamps (RFC 7323), which cost one SACK block of four"),
     (
         "ecn",
@@ -136,8 +139,8 @@ pub const SWITCHES: [(&str, &str); 59] = [
     ),
     (
         "ecn_peer",
-        "ECN of the receiver: same (as requested), classic (RFC 3168) or off; the connection has no \
-         more",
+        "ECN of the receiver: same (as requested), classic (RFC 3168) or off; the connection gets at \
+         most this",
     ),
     ("sack_compression_ns", "longest wait of the ACK of a segment out of order, in ns; 0: none"),
     ("sack_compression_segs", "most segments out of order that wait for one ACK"),
