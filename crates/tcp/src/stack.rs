@@ -64,7 +64,7 @@ pub struct Stack {
     /// True if echoed timestamps give the round-trip time of retransmissions (RFC 7323, section 4),
     /// where segments carry them.
     pub rtt_from_timestamps: bool,
-    /// True if the algorithm hears of ACKs that only SACK, and of the round-trip times of echoed
+    /// True if the algorithm gets ACKs that only carry SACKs, and the round-trip times of echoed
     /// timestamps, as in Linux since 4.2.
     pub reports_all_acks: bool,
     /// True if the algorithm's `in_ack_event` comes before its `pkts_acked`, as in Linux until
