@@ -63,6 +63,33 @@ def test_only_what_is_decided_is_the_best_of_a_map() -> None:
     assert not any(frame["is_best"].any() for frame in datasets(alone) if "is_best" in frame)
 
 
+SHARES = Tables(
+    TWO,
+    [
+        {"algorithm": name, "rtt": rtt, "second": "same", "utilisation": value}
+        for name, rtt, values in (
+            ("reno", "22ms", (0.90, 0.96)),
+            ("cubic", "22ms", (0.99, 0.992)),
+            ("reno", "42ms", (0.70, 0.701)),
+            ("cubic", "42ms", (0.99, 0.992)),
+        )
+        for value in values
+    ],
+)
+"""At 22 ms the interval of Reno's two runs reaches beyond CUBIC's; at 42 ms CUBIC is better."""
+
+
+def test_intervals_of_per_cents_are_cut_at_100_per_cent_on_a_map() -> None:
+    figure = drawn(SHARES, heatmap(quantity="utilisation"))
+    assert figure.frame is not None
+    row = figure.frame.filter(algorithm="Standard TCP", rtt="42ms").row(0, named=True)
+    assert (row["mean"], row["high"]) == (pytest.approx(0.7005), pytest.approx(0.7069, abs=1e-4))
+    assert figure.tables[0].rows[0].cells[1] == snapshot("70.05 ± 0.64 %")
+    cells = pl.concat(frame for frame in datasets(figure) if "is_best" in frame.columns)
+    assert cells["mean"].max() == pytest.approx(99.1)
+    assert cells.filter("is_best").select("x", "mean").rows() == [("42ms", pytest.approx(99.1))]
+
+
 def test_equal_numbers_do_not_span_all_colours_of_a_map() -> None:
     runs = [
         {"algorithm": "reno", "rtt": rtt, "second": "same", "jain": value}

@@ -60,14 +60,15 @@ class HeatmapFigure(TestFigure):
         test = source.test(self.test)
         runs = runs_of(source, self)
         quantity = source.described(self.quantity)
-        panes = [(facet, self._means(facet, quantity)) for facet in facets(test, self, runs)]
+        panes = [(facet, self._means(facet)) for facet in facets(test, self, runs)]
         panes = _with_best(quantity, panes)
         values = {axis: list(values_of(test, axis, self)) for axis in (self.x, self.y)}
-        title = source.title(self.test, self.quantity)
+        table_title = title = source.title(self.test, self.quantity)
         if quantity.shown_scale != 1:
             title += f" ({quantity.shown_unit})"
-        ends = self.ends or _ends([averages["mean"] for _, averages in panes], quantity)
-        plots = [_plot(facet.title, averages, values, self, ends) for facet, averages in panes]
+        shown = [(facet.title, _in_shown_unit(averages, quantity)) for facet, averages in panes]
+        ends = self.ends or _ends([averages["mean"] for _, averages in shown], quantity)
+        plots = [_plot(name, averages, values, self, ends) for name, averages in shown]
         chart = alt.concat(*plots, columns=cells.COLUMNS, spacing=26).resolve_scale(color="shared")
         counts = [count for _, averages in panes for count in averages["runs"]]
         notes = list(run_notes(source, self, runs, counts, f"Cells are means of {title}"))
@@ -75,7 +76,9 @@ class HeatmapFigure(TestFigure):
             notes.append("Outlined: the best at this point; its interval overlaps with no other's.")
         elif quantity.best is not None and len(panes) > 1 and not runs.is_empty():
             notes.append("None is the best anywhere: intervals overlap, or nothing competes.")
-        tables = [self._table(facet.title, averages, values, title) for facet, averages in panes]
+        tables = [
+            self._table(facet.title, averages, values, table_title) for facet, averages in panes
+        ]
         numbers = means.numbers(
             ((facet.title, averages) for facet, averages in panes),
             self.facet,
@@ -83,10 +86,9 @@ class HeatmapFigure(TestFigure):
         )
         return assembled(self, chart, notes, tables, numbers)
 
-    def _means(self, facet: Facet, quantity: Quantity | Derived) -> pl.DataFrame:
+    def _means(self, facet: Facet) -> pl.DataFrame:
         places = {"x": pl.col(self.x), "y": pl.col(self.y)}
-        scaled = facet.runs.with_columns(pl.col(self.quantity) * quantity.shown_scale)
-        return means.averaged(scaled, places, self.quantity)
+        return means.averaged(facet.runs, places, self.quantity)
 
     def _table(
         self, name: str, averages: pl.DataFrame, values: Mapping[str, Sequence[str]], title: str
@@ -115,6 +117,11 @@ def _with_best(
         parts.append((facet, marked.slice(start, averages.height)))
         start += averages.height
     return parts
+
+
+def _in_shown_unit(averages: pl.DataFrame, quantity: Quantity | Derived) -> pl.DataFrame:
+    """Return means in the unit that people see; intervals are cut in the quantity's unit."""
+    return averages.with_columns(pl.col("mean", "low", "high") * quantity.shown_scale)
 
 
 def _ends(means: Sequence[pl.Series], quantity: Quantity | Derived) -> tuple[float, float]:
