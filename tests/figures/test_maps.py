@@ -108,7 +108,7 @@ def test_a_map_of_ratios_is_grey_where_nothing_is_decided() -> None:
     assert figure.notes == snapshot(
         (
             "Ratios of means, Standard TCP / CUBIC, of 5 runs per point.",
-            "Grey: not decided (1 of 2), as the 95 % interval of the ratio includes 1.",
+            "Grey: not decided (1 of 2), as the 95 % intervals of the two means overlap.",
         )
     )
     one, other = ([mean + 0.01 * run for run in range(5)] for mean in (0.8, 0.4))
@@ -118,6 +118,26 @@ def test_a_map_of_ratios_is_grey_where_nothing_is_decided() -> None:
     assert (row["low"], row["high"]) == (ratio.low, ratio.high)
     # The better one has its colour.
     assert LOOKS["reno"].colour in svg(figure)
+
+
+def test_a_map_of_ratios_decides_as_a_heat_map_does() -> None:
+    samples = {
+        name: [least + 0.01 * run for run in range(4)]
+        for name, least in (("reno", 0.94), ("cubic", 0.97))
+    }
+    source = Tables(
+        TWO,
+        [
+            {"algorithm": name, "rtt": "22ms", "second": "same", "jain": value}
+            for name, values in samples.items()
+            for value in values
+        ],
+    )
+    # The interval of the ratio excludes 1, but those of the means overlap.
+    assert statistics.ratio(samples["reno"], samples["cubic"]).high < 1
+    assert data_with(drawn(source, ratios()), "decided")["decided"].to_list() == [False]
+    best = [frame["is_best"] for frame in datasets(drawn(source, heatmap())) if "is_best" in frame]
+    assert not any(column.any() for column in best)
 
 
 def test_a_ratio_needs_two_series_of_the_axis() -> None:
@@ -130,5 +150,5 @@ def test_a_ratio_needs_two_series_of_the_axis() -> None:
 
 def test_a_map_of_ratios_says_what_is_seen() -> None:
     assert drawn(COMPETING, ratios()).alternative_text == snapshot(
-        "Fig. 9. F. fairness (Jain): Standard TCP / CUBIC, with 95 % interval, by second. 22 ms: 1.952 at same; 42 ms: 0.9905 at same. Ratios of means, Standard TCP / CUBIC, of 5 runs per point. Grey: not decided (1 of 2), as the 95 % interval of the ratio includes 1."
+        "Fig. 9. F. fairness (Jain): Standard TCP / CUBIC, with 95 % interval, by second. 22 ms: 1.952 at same; 42 ms: 0.9905 at same. Ratios of means, Standard TCP / CUBIC, of 5 runs per point. Grey: not decided (1 of 2), as the 95 % intervals of the two means overlap."
     )

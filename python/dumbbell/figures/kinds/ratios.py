@@ -13,7 +13,7 @@ from dumbbell.algorithms.labels import labels_of
 from dumbbell.base.errors import InputError
 from dumbbell.base.labels import DIGITS, number
 from dumbbell.base.lazy import altair as alt
-from dumbbell.figures import axes, cells, marks, style
+from dumbbell.figures import axes, cells, marks, means, style
 from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
 from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
@@ -21,6 +21,7 @@ from dumbbell.figures.source import Source
 from dumbbell.figures.spec import TestFigure
 from dumbbell.inference import statistics
 from dumbbell.inference.estimates import Estimate
+from dumbbell.quantities import tables
 from dumbbell.quantities.names import AxisName, ColumnName, Use, What
 from dumbbell.quantities.registry import Best
 
@@ -43,8 +44,8 @@ class RatiosFigure(TestFigure):
     """The ratio of two series over two axes: a cell for each grid point.
 
     A cell has the colour of the series that is better there. If the quantity has no better end, it
-    has the colour of the larger one. A cell is grey if the 95 % interval of the ratio includes 1,
-    because the runs do not decide it.
+    has the colour of the larger one. A cell is grey if the 95 % intervals of the two means overlap,
+    because the runs do not decide it. A heat map outlines its winners by the same rule.
     """
 
     kind: Literal["ratios"]
@@ -93,7 +94,7 @@ class RatiosFigure(TestFigure):
         counts = [*ratios["runs"], *ratios["runs_of_second"]]
         notes = list(run_notes(source, self, runs, counts, f"Ratios of means, {self._name},"))
         notes += _grey(ratios)
-        tables = [self._table(facet.title, frame, values, title) for facet, frame in panes]
+        texts = [self._table(facet.title, frame, values, title) for facet, frame in panes]
         numbers = pl.concat(
             frame.select(
                 *([pl.lit(facet.title).alias(self.facet)] if self.facet else []),
@@ -104,7 +105,7 @@ class RatiosFigure(TestFigure):
             )
             for facet, frame in panes
         )
-        return assembled(self, chart, notes, tables, numbers)
+        return assembled(self, chart, notes, texts, numbers)
 
     @property
     def _name(self) -> str:
@@ -115,14 +116,25 @@ class RatiosFigure(TestFigure):
         runs = facet.runs.drop_nulls(self.quantity)
         by_point = runs.group_by(self.x, self.y, self.series).agg(pl.col(self.quantity))
         samples = {(x, y, who): sample for x, y, who, sample in by_point.iter_rows()}
+        decided = self._decided(facet)
         rows = []
         for y in values[self.y]:
             for x in values[self.x]:
                 one, other = (samples.get((x, y, who), []) for who in (self.first, self.second))
                 if one and other and min(*one, *other) >= 0:
                     ratio = statistics.ratio(one, other)
-                    rows.append((x, y, *_numbers(ratio), len(one), len(other), _decided(ratio)))
+                    rows.append((x, y, *_numbers(ratio), len(one), len(other), (x, y) in decided))
         return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
+
+    def _decided(self, facet: Facet) -> set[tuple[str, str]]:
+        """Return the points at which the intervals of the two means do not overlap."""
+        places = {name: pl.col(axis) for name, axis in (("x", self.x), ("y", self.y))}
+        averages = means.averaged(
+            facet.runs, {**places, "series": pl.col(self.series)}, self.quantity
+        )
+        # Of two means one is above the other exactly where the other is below it.
+        is_best = tables.decided_best(averages, ["x", "y"], highest=True)
+        return set(averages.filter(is_best).select("x", "y").iter_rows())
 
     def _plot(
         self,
@@ -193,10 +205,6 @@ def _numbers(ratio: Estimate) -> tuple[float, float | None, float | None]:
     return ratio.value, low, high
 
 
-def _decided(ratio: Estimate) -> bool:
-    return ratio.low > 1 or ratio.high < 1
-
-
 def _reach(ratios: pl.Series) -> float:
     """Return the largest ratio, or inverse of one, that colours distinguish."""
     known = ratios.filter(ratios.is_finite() & (ratios > 0))
@@ -215,4 +223,4 @@ def _grey(ratios: pl.DataFrame) -> Iterator[str]:
     count = ratios.height - int(ratios["decided"].sum())
     if count:
         many = f"{count} of {ratios.height}"
-        yield f"Grey: not decided ({many}), as the 95 % interval of the ratio includes 1."
+        yield f"Grey: not decided ({many}), as the 95 % intervals of the two means overlap."
