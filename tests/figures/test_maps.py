@@ -140,6 +140,80 @@ def test_a_map_of_ratios_decides_as_a_heat_map_does() -> None:
     assert not any(column.any() for column in best)
 
 
+THREE = {"algorithm": ["reno", "cubic"], "rtt": ["22ms"], "second": ["same"], "buffer": ["1", "2"]}
+POOLED = Tables(
+    THREE,
+    [
+        {"algorithm": name, "rtt": "22ms", "second": "same", "buffer": buffer, "jain": mean + shift}
+        for name, buffer, mean in (
+            ("reno", "1", 0.3),
+            ("reno", "2", 0.9),
+            ("cubic", "1", 0.2),
+            ("cubic", "2", 0.8),
+        )
+        for shift in (0, 0.01)
+    ],
+)
+"""Reno is the better one with either buffer, and buffers differ by more than the two do."""
+
+
+def test_other_values_of_an_axis_are_no_repetitions_on_a_map() -> None:
+    figure = drawn(POOLED, heatmap())
+    assert figure.notes == snapshot(
+        (
+            "Cells are means of fairness (Jain) of 2 runs per point.",
+            "Averages over buffer = 1, 2. Intervals show chance between runs, not the differences between these points.",
+            "Outlined: the best at this point; its interval overlaps with no other's.",
+        )
+    )
+    expected = statistics.average([[0.3, 0.31], [0.9, 0.91]])
+    assert figure.frame is not None
+    row = figure.frame.row(0, named=True)
+    assert (row["mean"], row["low"], row["high"], row["runs"]) == (
+        *map(pytest.approx, (expected.value, *expected.interval)),
+        4,
+    )
+    shown = drawn(POOLED, heatmap(where={"buffer": "1"}))
+    assert not any("verages" in note for note in shown.notes)
+
+
+def test_a_map_of_ratios_does_not_take_other_values_of_an_axis_for_repetitions() -> None:
+    figure = drawn(POOLED, ratios())
+    assert figure.notes == snapshot(
+        (
+            "Ratios of means, Standard TCP / CUBIC, of 2 runs per point.",
+            "Averages over buffer = 1, 2. Intervals show chance between runs, not the differences between these points.",
+        )
+    )
+    assert figure.frame is not None
+    row = figure.frame.row(0, named=True)
+    assert row["decided"]
+    assert row["ratio"] == pytest.approx(0.605 / 0.505)
+    assert 1 < row["low"] < row["high"]
+
+
+def test_averages_over_other_values_have_no_winner_while_values_are_missing() -> None:
+    part = POOLED.table("t", ["jain"]).filter(
+        (pl.col("algorithm") == "reno") | (pl.col("buffer") == "1")
+    )
+    source = Tables(THREE, part.select(*THREE, "jain").to_dicts())
+    best = [frame["is_best"] for frame in datasets(drawn(source, heatmap())) if "is_best" in frame]
+    assert not any(column.any() for column in best)
+    figure = drawn(source, ratios())
+    assert figure.frame is not None
+    # The ratio is that of the points that both have.
+    assert figure.frame["ratio"].to_list() == [pytest.approx(0.305 / 0.205)]
+    assert figure.frame["decided"].to_list() == [False]
+
+
+def test_an_axis_of_a_map_may_have_the_name_of_a_column() -> None:
+    rows = POOLED.table("t", ["jain"]).select(*THREE, "jain").rename({"buffer": "value"})
+    axes = {name.replace("buffer", "value"): values for name, values in THREE.items()}
+    figure = drawn(Tables(axes, rows.to_dicts()), ratios())
+    assert figure.frame is not None
+    assert figure.frame["decided"].to_list() == [True]
+
+
 def test_a_ratio_needs_two_series_of_the_axis() -> None:
     with pytest.raises(InputError) as refused:
         ratios(second="reno")

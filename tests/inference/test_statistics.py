@@ -355,6 +355,22 @@ def test_exact_values_need_no_more_runs() -> None:
     assert Exact(1.0, 1, 0.95).with_runs(5).interval == (1, 1)
 
 
+def test_a_ratio_of_averages_has_the_errors_within_the_samples_alone() -> None:
+    ones, others = [[3.0, 3.1, 3.2], [9.0, 9.1, 9.3]], [[2.0, 2.1, 2.2], [8.0, 8.0, 8.1]]
+    ratio = statistics.ratio_of_averages(ones, others)
+    inverse = statistics.ratio_of_averages(others, ones)
+    assert ratio.value == pytest.approx((3.1 + 27.4 / 3) / (2.1 + 24.1 / 3))
+    assert inverse.interval == pytest.approx((1 / ratio.high, 1 / ratio.low))
+    # As one sample, 2 and 8 would be chance and decide nothing.
+    assert statistics.ratio([*ones[0], *ones[1]], [*others[0], *others[1]]).low < 1 < ratio.low
+    alone = statistics.ratio_of_averages(ones[:1], others[:1])
+    assert alone == statistics.ratio(ones[0], others[0])
+    exact = statistics.ratio_of_averages([[4.0, 4.0], [2.0, 2.0]], [[1.0, 1.0], [2.0, 2.0]])
+    assert exact.interval == (2.0, 2.0)
+    none = statistics.ratio_of_averages(ones, [[0.0, 0.0], [0.0, 0.0]])
+    assert (none.value, none.has_interval) == (math.inf, False)
+
+
 def test_the_average_of_samples_has_the_errors_of_all() -> None:
     """By hand: means 2 and 6; standard errors 1 and 2 of two runs each, so one degree each."""
     estimate = statistics.average([[1.0, 3.0], [4.0, 8.0]])

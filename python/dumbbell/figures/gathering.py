@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -60,6 +60,27 @@ def labelled(test: Test, axis: str, spec: TestFigure) -> pl.Expr:
     """Return the values of an axis as readers see them."""
     names = names_of(test, axis, spec)
     return pl.col(axis).replace_strict(names, default=None, return_dtype=pl.String)
+
+
+def pooled_axes(test: Test, spec: TestFigure, shown: Iterable[str | None]) -> dict[str, list[str]]:
+    """Return the axes with several values over which a place averages: all that are not shown."""
+    axes = {axis: values_of(test, axis, spec) for axis in test.axes if axis not in set(shown)}
+    return {axis: values for axis, values in axes.items() if len(values) > 1}
+
+
+def pooled_notes(pooled: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield a note that names the values over which places average, if there are any."""
+    over = [f"{axis} = {', '.join(labels_of(values).values())}" for axis, values in pooled.items()]
+    if over:
+        yield (
+            f"Averages over {listing(over)}. Intervals show chance between runs, not the "
+            "differences between these points."
+        )
+
+
+def runs_per_point(test: Test, runs: pl.DataFrame) -> pl.Series:
+    """Return the number of runs of each grid point."""
+    return runs.group_by(list(test.axes)).len()["len"]
 
 
 def run_notes(

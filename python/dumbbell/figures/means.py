@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import polars as pl
@@ -23,15 +23,29 @@ so it hides what the runs show. Tables have the intervals of two and three, too.
 CUT: Final = "Intervals that reach the frame continue beyond it."
 
 
-def averaged(runs: pl.DataFrame, places: Mapping[str, pl.Expr], field: str) -> pl.DataFrame:
-    """Average a column over the runs of each place.
+def averaged(
+    runs: pl.DataFrame,
+    places: Mapping[str, pl.Expr],
+    field: str,
+    pooled: Mapping[str, Sequence[str]] | None = None,
+) -> pl.DataFrame:
+    """Average a column over the runs of each place, or over its grid points.
+
+    `pooled` are the other axes with several values, over which each place averages.
 
     Returns the columns ``places``, ``quantity`` (the column), ``mean`` (null if no run has a
     value), ``n`` (values) and ``runs``. ``low`` and ``high`` are the 95 % interval: null with fewer
     than two values, between 0 and 1 for a share.
     """
-    placed = runs.select(**places, value=pl.col(field))
-    averages = tables.aggregate(placed, list(places), "value", share=units.is_share(field))
+    # An axis may have the name of a place or "value".
+    over = {f"over {axis}": values for axis, values in (pooled or {}).items()}
+    points = {f"over {axis}": pl.col(axis) for axis in pooled or {}}
+    placed = runs.select(**points, **places, value=pl.col(field))
+    by, share = list(places), units.is_share(field)
+    if over:
+        averages = tables.average_points(placed, by, over, "value", share=share)
+    else:
+        averages = tables.aggregate(placed, by, "value", share=share)
     return averages.select(*places, pl.lit(field).alias("quantity"), *_STATISTICS)
 
 

@@ -43,6 +43,7 @@ __all__ = [
     "quantile",
     "quotient",
     "ratio",
+    "ratio_of_averages",
     "resampled",
     "runs_needed",
     "share",
@@ -137,6 +138,27 @@ def ratio(
         return Exact(value, runs, confidence)
     # An infinite error leaves the ratio open: no interval, and no p-value that decides.
     return Student(value, runs, confidence, math.inf, 1.0)
+
+
+def ratio_of_averages(
+    ones: Sequence[Sequence[float]],
+    others: Sequence[Sequence[float]],
+    confidence: float = CONFIDENCE,
+) -> Estimate:
+    """Estimate the `average` of some samples over that of others, as `ratio` does of two samples.
+
+    Of averages that are not both positive it has no interval.
+    """
+    if len(ones) == len(others) == 1:
+        return ratio(ones[0], others[0], confidence)
+    top, bottom = average(ones, confidence), average(others, confidence)
+    runs = min(top.runs, bottom.runs)
+    if top.value <= 0 or bottom.value <= 0:
+        value = 1.0 if top.value == bottom.value else (math.inf if top.value > 0 else 0.0)
+        return Student(value, runs, confidence, math.inf, 1.0)
+    value = top.value / bottom.value
+    parts = [_relative(top), _relative(bottom)]
+    return _ratio_of(combined(math.log(value), parts, runs, confidence), value)
 
 
 def harm(
@@ -335,6 +357,13 @@ def _logarithm(ratio: Estimate) -> tuple[float, float, float]:
         return ratio.logarithm.value, ratio.logarithm.error, ratio.logarithm.freedom
     value = math.log(ratio.value) if 0 < ratio.value < math.inf else math.inf
     return (value, 0.0, math.inf) if isinstance(ratio, Exact) else (value, math.inf, 1.0)
+
+
+def _relative(average: Estimate) -> tuple[float, float, float]:
+    """Return an average, its relative standard error and its degrees of freedom."""
+    if isinstance(average, Student):
+        return average.value, average.error / average.value, average.freedom
+    return average.value, 0.0, math.inf
 
 
 def _log_ratio(

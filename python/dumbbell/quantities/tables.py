@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
 from dumbbell.base import amounts
+from dumbbell.base.labels import UNBOUNDED
 from dumbbell.inference import statistics
 from dumbbell.plan import grid
 from dumbbell.plan.expanding import PlannedRun
@@ -106,3 +107,36 @@ def aggregate(
     return with_interval.with_columns(
         pl.col("low").clip(lower_bound=lowest), pl.col("high").clip(upper_bound=highest)
     )
+
+
+def average_points(
+    runs: pl.DataFrame,
+    by: Sequence[str],
+    axes: Mapping[str, Sequence[str]],
+    column: str,
+    *,
+    share: bool = False,
+) -> pl.DataFrame:
+    """Average a quantity over the values of some axes; each grid point weighs the same.
+
+    Returns the columns of `by` and ``mean``, ``low``, ``high``, ``n`` and ``runs`` as `aggregate`
+    does. The interval shows chance between the repetitions of a point, not the differences between
+    points. It is null if any combination of the values has fewer than two runs with a value.
+    """
+    points = math.prod(map(len, axes.values()))
+    rows = []
+    for place, part in runs.group_by(by, maintain_order=True):
+        values = part.drop_nulls(column).group_by(list(axes), maintain_order=True).agg(column)
+        samples = values[column].to_list()
+        ends: dict[str, float | None] = {}
+        if samples:
+            ends = statistics.average(samples).as_dict((0.0, 1.0) if share else UNBOUNDED)
+        if len(samples) < points:
+            ends |= {"low": None, "high": None}
+        count = sum(map(len, samples))
+        row = (ends.get("value"), ends.get("low"), ends.get("high"), count, part.height)
+        rows.append((*place, *row))
+    schema = {name: runs.schema[name] for name in by}
+    numbers = dict.fromkeys(("mean", "low", "high"), pl.Float64)
+    counts = dict.fromkeys(("n", "runs"), pl.Int64)
+    return pl.DataFrame(rows, schema={**schema, **numbers, **counts}, orient="row")

@@ -14,7 +14,16 @@ from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, cells, marks, means
 from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextTable, assembled
-from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
+from dumbbell.figures.gathering import (
+    Facet,
+    facets,
+    pooled_axes,
+    pooled_notes,
+    run_notes,
+    runs_of,
+    runs_per_point,
+    values_of,
+)
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import TestFigure
 from dumbbell.quantities import tables
@@ -28,7 +37,11 @@ _LIGHT_FROM: Final = 0.55
 
 
 class HeatmapFigure(TestFigure):
-    """A quantity over two axes: a cell for each grid point, a plot for each value of the facet."""
+    """A quantity over two axes: a cell for each grid point, a plot for each value of the facet.
+
+    If the test has further axes with several values, a cell is an average over these values. Its
+    interval then shows chance between repetitions, not the differences between the values.
+    """
 
     kind: Literal["heatmap"]
 
@@ -60,7 +73,8 @@ class HeatmapFigure(TestFigure):
         test = source.test(self.test)
         runs = runs_of(source, self)
         quantity = source.described(self.quantity)
-        panes = [(facet, self._means(facet)) for facet in facets(test, self, runs)]
+        pooled = pooled_axes(test, self, (self.x, self.y, self.facet))
+        panes = [(facet, self._means(facet, pooled)) for facet in facets(test, self, runs)]
         panes = _with_best(quantity, panes)
         values = {axis: list(values_of(test, axis, self)) for axis in (self.x, self.y)}
         table_title = title = source.title(self.test, self.quantity)
@@ -70,8 +84,9 @@ class HeatmapFigure(TestFigure):
         ends = self.ends or _ends([averages["mean"] for _, averages in shown], quantity)
         plots = [_plot(name, averages, values, self, ends) for name, averages in shown]
         chart = alt.concat(*plots, columns=cells.COLUMNS, spacing=26).resolve_scale(color="shared")
-        counts = [count for _, averages in panes for count in averages["runs"]]
+        counts = runs_per_point(test, runs)
         notes = list(run_notes(source, self, runs, counts, f"Cells are means of {title}"))
+        notes += pooled_notes(pooled)
         if any(averages["is_best"].any() for _, averages in panes):
             notes.append("Outlined: the best at this point; its interval overlaps with no other's.")
         elif quantity.best is not None and len(panes) > 1 and not runs.is_empty():
@@ -86,9 +101,9 @@ class HeatmapFigure(TestFigure):
         )
         return assembled(self, chart, notes, tables, numbers)
 
-    def _means(self, facet: Facet) -> pl.DataFrame:
+    def _means(self, facet: Facet, pooled: Mapping[str, Sequence[str]]) -> pl.DataFrame:
         places = {"x": pl.col(self.x), "y": pl.col(self.y)}
-        return means.averaged(facet.runs, places, self.quantity)
+        return means.averaged(facet.runs, places, self.quantity, pooled)
 
     def _table(
         self, name: str, averages: pl.DataFrame, values: Mapping[str, Sequence[str]], title: str

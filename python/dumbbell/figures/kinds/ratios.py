@@ -16,7 +16,16 @@ from dumbbell.base.lazy import altair as alt
 from dumbbell.figures import axes, cells, marks, means, style
 from dumbbell.figures.data import inline, plain
 from dumbbell.figures.figure import Figure, TextRow, TextTable, assembled
-from dumbbell.figures.gathering import Facet, facets, run_notes, runs_of, values_of
+from dumbbell.figures.gathering import (
+    Facet,
+    facets,
+    pooled_axes,
+    pooled_notes,
+    run_notes,
+    runs_of,
+    runs_per_point,
+    values_of,
+)
 from dumbbell.figures.source import Source
 from dumbbell.figures.spec import TestFigure
 from dumbbell.inference import statistics
@@ -45,7 +54,9 @@ class RatiosFigure(TestFigure):
 
     A cell has the colour of the series that is better there. If the quantity has no better end, it
     has the colour of the larger one. A cell is grey if the 95 % intervals of the two means overlap,
-    because the runs do not decide it. A heat map outlines its winners by the same rule.
+    because the runs do not decide it. A heat map outlines its winners by the same rule. If the test
+    has further axes with several values, the means are averages over these values, as in a heat
+    map.
     """
 
     kind: Literal["ratios"]
@@ -85,15 +96,16 @@ class RatiosFigure(TestFigure):
         test = source.test(self.test)
         runs = runs_of(source, self).filter(pl.col(self.series).is_in([self.first, self.second]))
         values = {axis: values_of(test, axis, self) for axis in (self.x, self.y)}
-        panes = [(facet, self._ratios(facet, values)) for facet in facets(test, self, runs)]
+        pooled = pooled_axes(test, self, (self.x, self.y, self.series, self.facet))
+        panes = [(facet, self._ratios(facet, values, pooled)) for facet in facets(test, self, runs)]
         ratios = pl.concat([pl.DataFrame(schema=_SCHEMA), *(frame for _, frame in panes)])
         reach = _reach(ratios["ratio"])
         plots = [self._plot(facet.title, frame, values, reach, source) for facet, frame in panes]
         chart = alt.concat(*plots, columns=cells.COLUMNS, spacing=26).resolve_scale(color="shared")
         title = f"{source.title(self.test, self.quantity)}: {self._name}"
-        counts = [*ratios["runs"], *ratios["runs_of_second"]]
+        counts = runs_per_point(test, runs.drop_nulls(self.quantity))
         notes = list(run_notes(source, self, runs, counts, f"Ratios of means, {self._name},"))
-        notes += _grey(ratios)
+        notes += [*pooled_notes(pooled), *_grey(ratios)]
         texts = [self._table(facet.title, frame, values, title) for facet, frame in panes]
         numbers = pl.concat(
             frame.select(
@@ -111,27 +123,35 @@ class RatiosFigure(TestFigure):
     def _name(self) -> str:
         return " / ".join(labels_of([self.first, self.second]).values())
 
-    def _ratios(self, facet: Facet, values: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    def _ratios(
+        self,
+        facet: Facet,
+        values: Mapping[str, Sequence[str]],
+        pooled: Mapping[str, Sequence[str]],
+    ) -> pl.DataFrame:
         """Return the ratio at each grid point with values of both, as `_SCHEMA` has it."""
         runs = facet.runs.drop_nulls(self.quantity)
-        by_point = runs.group_by(self.x, self.y, self.series).agg(pl.col(self.quantity))
-        samples = {(x, y, who): sample for x, y, who, sample in by_point.iter_rows()}
-        decided = self._decided(facet)
+        samples: dict[tuple[str, ...], dict[tuple[str, ...], list[float]]] = {}
+        places = [self.x, self.y, self.series, *pooled]
+        for (x, y, who, *point), part in runs.group_by(places, maintain_order=True):
+            samples.setdefault((x, y, who), {})[tuple(point)] = part[self.quantity].to_list()
+        decided = self._decided(facet, pooled)
         rows = []
         for y in values[self.y]:
             for x in values[self.x]:
-                one, other = (samples.get((x, y, who), []) for who in (self.first, self.second))
-                if one and other and min(*one, *other) >= 0:
-                    ratio = statistics.ratio(one, other)
-                    rows.append((x, y, *_numbers(ratio), len(one), len(other), (x, y) in decided))
+                one, other = (samples.get((x, y, who), {}) for who in (self.first, self.second))
+                ones, others = ([part[at] for at in one if at in other] for part in (one, other))
+                if ones and min(map(min, [*ones, *others])) >= 0:
+                    ratio = statistics.ratio_of_averages(ones, others)
+                    counts = (sum(map(len, part)) for part in (ones, others))
+                    rows.append((x, y, *_numbers(ratio), *counts, (x, y) in decided))
         return pl.DataFrame(rows, schema=_SCHEMA, orient="row")
 
-    def _decided(self, facet: Facet) -> set[tuple[str, str]]:
+    def _decided(self, facet: Facet, pooled: Mapping[str, Sequence[str]]) -> set[tuple[str, str]]:
         """Return the points at which the intervals of the two means do not overlap."""
-        places = {name: pl.col(axis) for name, axis in (("x", self.x), ("y", self.y))}
-        averages = means.averaged(
-            facet.runs, {**places, "series": pl.col(self.series)}, self.quantity
-        )
+        axes_of_places = {"x": self.x, "y": self.y, "series": self.series}
+        places = {name: pl.col(axis) for name, axis in axes_of_places.items()}
+        averages = means.averaged(facet.runs, places, self.quantity, pooled)
         # Of two means one is above the other exactly where the other is below it.
         is_best = tables.decided_best(averages, ["x", "y"], highest=True)
         return set(averages.filter(is_best).select("x", "y").iter_rows())
