@@ -11,6 +11,7 @@ from inline_snapshot import snapshot
 
 from dumbbell.base.errors import InputError
 from dumbbell.base.validation import validate
+from dumbbell.figures.figure import Figure
 from dumbbell.figures.kinds.heatmap import HeatmapFigure
 from dumbbell.figures.kinds.ratios import RatiosFigure
 from dumbbell.figures.looks import LOOKS
@@ -100,7 +101,7 @@ def test_equal_numbers_do_not_span_all_colours_of_a_map() -> None:
     assert high - low == pytest.approx(0.05, rel=1e-3)
 
 
-def test_a_map_of_ratios_is_grey_where_nothing_is_decided() -> None:
+def test_a_map_of_ratios_has_a_diagonal_where_nothing_is_decided() -> None:
     figure = drawn(COMPETING, ratios())
     cells = data_with(figure, "decided").sort("x")
     assert cells["decided"].to_list() == [True, False]
@@ -108,7 +109,8 @@ def test_a_map_of_ratios_is_grey_where_nothing_is_decided() -> None:
     assert figure.notes == snapshot(
         (
             "Ratios of means, Standard TCP / CUBIC, of 5 runs per point.",
-            "Grey: not decided (1 of 2), as the 95 % intervals of the two means overlap.",
+            "Colours: Standard TCP is better above 1, CUBIC below.",
+            "White with a diagonal: not decided (1 of 2), as the 95 % intervals of the two means overlap.",
         )
     )
     one, other = ([mean + 0.01 * run for run in range(5)] for mean in (0.8, 0.4))
@@ -116,8 +118,49 @@ def test_a_map_of_ratios_is_grey_where_nothing_is_decided() -> None:
     assert figure.frame is not None
     row = figure.frame.filter(pl.col("rtt") == "22ms").row(0, named=True)
     assert (row["low"], row["high"]) == (ratio.low, ratio.high)
-    # The better one has its colour.
+    # The better one has its colour. No cell that is not decided has a colour of the scale.
     assert LOOKS["reno"].colour in svg(figure)
+    layers = vega_lite(figure)["concat"][0]["layer"]
+    still_open = [
+        layer["mark"]
+        for layer in layers
+        if {"filter": "!datum.decided"} in layer.get("transform", [])
+    ]
+    assert [(mark["type"], mark.get("color")) for mark in still_open] == [
+        ("rect", "white"),
+        ("point", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("quantity", "words"),
+    [
+        ("jain", ("CUBIC better", "Standard TCP better")),
+        ("rtt_inflation", ("Standard TCP better", "CUBIC better")),
+        ("cwnd_mean_segs", ("CUBIC larger", "Standard TCP larger")),
+    ],
+)
+def test_a_map_of_ratios_names_whom_its_colours_mean(quantity: str, words: tuple[str, str]) -> None:
+    rows = COMPETING.table("t", ["jain"]).rename({"jain": quantity})
+    source = Tables(TWO, rows.select(*TWO, quantity).to_dicts())
+    figure = drawn(source, ratios(quantity=quantity))
+    below, above = words
+    assert re.findall(r'"([^"]*)"', labels_of_legend(figure)) == [f" {below}", f" {above}"]
+    winner, word = above.rsplit(" ", 1)
+    (note,) = (note for note in figure.notes if note.startswith("Colours"))
+    assert f"{winner} is {word} above 1" in note
+    assert all(text in svg(figure).replace("&nbsp;", " ") for text in words)
+
+
+def labels_of_legend(figure: Figure) -> str:
+    layers = vega_lite(figure)["concat"][0]["layer"]
+    (legend,) = (
+        layer["encoding"]["color"]["legend"]
+        for layer in layers
+        if "legend" in layer["encoding"].get("color", {})
+    )
+    label: str = legend["labelExpr"]
+    return label
 
 
 def test_a_map_of_ratios_decides_as_a_heat_map_does() -> None:
@@ -183,6 +226,7 @@ def test_a_map_of_ratios_does_not_take_other_values_of_an_axis_for_repetitions()
         (
             "Ratios of means, Standard TCP / CUBIC, of 2 runs per point.",
             "Averages over buffer = 1, 2. Intervals show chance between runs, not the differences between these points.",
+            "Colours: Standard TCP is better above 1, CUBIC below.",
         )
     )
     assert figure.frame is not None
@@ -224,5 +268,5 @@ def test_a_ratio_needs_two_series_of_the_axis() -> None:
 
 def test_a_map_of_ratios_says_what_is_seen() -> None:
     assert drawn(COMPETING, ratios()).alternative_text == snapshot(
-        "Fig. 9. F. fairness (Jain): Standard TCP / CUBIC, with 95 % interval, by second. 22 ms: 1.952 at same; 42 ms: 0.9905 at same. Ratios of means, Standard TCP / CUBIC, of 5 runs per point. Grey: not decided (1 of 2), as the 95 % intervals of the two means overlap."
+        "Fig. 9. F. fairness (Jain): Standard TCP / CUBIC, with 95 % interval, by second. 22 ms: 1.952 at same; 42 ms: 0.9905 at same. Ratios of means, Standard TCP / CUBIC, of 5 runs per point. Colours: Standard TCP is better above 1, CUBIC below. White with a diagonal: not decided (1 of 2), as the 95 % intervals of the two means overlap."
     )

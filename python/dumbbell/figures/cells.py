@@ -52,6 +52,14 @@ def size(xs: Sequence[str], ys: Sequence[str]) -> dict[str, float]:
     return {"width": _CELL * len(xs), "height": _ROW * _CELL * len(ys)}
 
 
+def diagonal() -> dict[str, Any]:
+    """Return the look of a point that crosses its cell, from lower left to upper right."""
+    inset = 0.94
+    path = f"M{-inset},{inset * _ROW}L{inset},{-inset * _ROW}"
+    # A shape reaches to 1, which is half the root of the size.
+    return {"shape": path, "size": _CELL**2, "filled": False, "clip": True, "aria": False}
+
+
 def tooltip(values: Mapping[str, Sequence[str]]) -> list[Any]:
     """Return the parts of a tooltip that name the place; `values` are those of both axes."""
     return [alt.Tooltip(f"{name}:O", title=axis) for name, axis in zip("xy", values, strict=True)]

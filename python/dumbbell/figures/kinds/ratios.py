@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, Literal, Self
@@ -34,9 +35,10 @@ from dumbbell.quantities import tables
 from dumbbell.quantities.names import AxisName, ColumnName, Use, What
 from dumbbell.quantities.registry import Best
 
-_OPEN: Final = "#d9d9d9"
+_EDGE: Final = "#b0b0b0"
 _DARK_FROM: Final = 0.6
 """Share of the scale, from its middle, from which text is white."""
+_WORDS: Final = {Best.HIGHEST: "better", Best.LOWEST: "better", None: "larger"}
 _SCHEMA: Final = {
     "x": pl.String,
     "y": pl.String,
@@ -53,10 +55,10 @@ class RatiosFigure(TestFigure):
     """The ratio of two series over two axes: a cell for each grid point.
 
     A cell has the colour of the series that is better there. If the quantity has no better end, it
-    has the colour of the larger one. A cell is grey if the 95 % intervals of the two means overlap,
-    because the runs do not decide it. A heat map outlines its winners by the same rule. If the test
-    has further axes with several values, the means are averages over these values, as in a heat
-    map.
+    has the colour of the larger one. A cell is white with a diagonal if the 95 % intervals of the
+    two means overlap, because the runs do not decide it. A heat map outlines its winners by the
+    same rule. If the test has further axes with several values, the means are averages over these
+    values, as in a heat map.
     """
 
     kind: Literal["ratios"]
@@ -100,12 +102,13 @@ class RatiosFigure(TestFigure):
         panes = [(facet, self._ratios(facet, values, pooled)) for facet in facets(test, self, runs)]
         ratios = pl.concat([pl.DataFrame(schema=_SCHEMA), *(frame for _, frame in panes)])
         reach = _reach(ratios["ratio"])
-        plots = [self._plot(facet.title, frame, values, reach, source) for facet, frame in panes]
+        best = source.described(self.quantity).best
+        plots = [self._plot(facet.title, frame, values, reach, best) for facet, frame in panes]
         chart = alt.concat(*plots, columns=cells.COLUMNS, spacing=26).resolve_scale(color="shared")
         title = f"{source.title(self.test, self.quantity)}: {self._name}"
         counts = runs_per_point(test, runs.drop_nulls(self.quantity))
         notes = list(run_notes(source, self, runs, counts, f"Ratios of means, {self._name},"))
-        notes += [*pooled_notes(pooled), *_grey(ratios)]
+        notes += [*pooled_notes(pooled), *self._winners(ratios, best), *_open(ratios)]
         texts = [self._table(facet.title, frame, values, title) for facet, frame in panes]
         numbers = pl.concat(
             frame.select(
@@ -162,7 +165,7 @@ class RatiosFigure(TestFigure):
         ratios: pl.DataFrame,
         values: Mapping[str, Sequence[str]],
         reach: float,
-        source: Source,
+        best: Best | None,
     ) -> alt.LayerChart | alt.FacetChart:
         xs, ys = values[self.x], values[self.y]
         depth = pl.col("ratio").log().abs() / math.log(reach)
@@ -184,25 +187,38 @@ class RatiosFigure(TestFigure):
             alt.Tooltip("interval:N", title="95 % interval"),
         ]
         looks = style.looks([self.first, self.second])
-        colours = [looks[self.second].colour, "#ffffff", looks[self.first].colour]
-        if source.described(self.quantity).best is Best.LOWEST:
-            colours.reverse()
+        below, above = (looks[name] for name in self._ends(best))
+        colours = [below.colour, "#ffffff", above.colour]
         domain = [1 / reach, 1, reach]
         # Between white and a colour only its lightness changes, not its hue.
         scale = alt.Scale(type="log", domain=domain, range=colours, interpolate="lab")
-        legend = alt.Legend(format=".3~g", values=domain)
+        names = json.dumps([f" {look.label} {_WORDS[best]}" for look in (below, above)])
+        label = f"datum.label + ({names}[datum.value < 1 ? 0 : datum.value > 1 ? 1 : 2] || '')"
+        legend = alt.Legend(format=".3~g", values=domain, labelExpr=label)
         ink = marks.ink("datum.is_dark", "white", "black")
         decided, still_open = (
             base.transform_filter(condition) for condition in ("datum.decided", "!datum.decided")
         )
         return alt.layer(
-            decided.mark_rect(stroke="#b0b0b0").encode(
+            decided.mark_rect(stroke=_EDGE).encode(
                 color=alt.Color("shown:Q", title=self._name, scale=scale, legend=legend),
                 tooltip=tooltip,
             ),
-            still_open.mark_rect(stroke="#b0b0b0", color=_OPEN).encode(tooltip=tooltip),
+            still_open.mark_rect(stroke=_EDGE, color="white").encode(tooltip=tooltip),
+            still_open.mark_point(**cells.diagonal(), stroke=_EDGE, strokeWidth=1),
             base.mark_text(fontSize=11).encode(text=alt.Text("text:N"), color=ink),
         ).properties(title=name, **cells.size(xs, ys))
+
+    def _ends(self, best: Best | None) -> tuple[str, str]:
+        """Return whose colour cells have below 1, and whose above: that of the better series."""
+        ends = (self.second, self.first)
+        return ends[::-1] if best is Best.LOWEST else ends
+
+    def _winners(self, ratios: pl.DataFrame, best: Best | None) -> Iterator[str]:
+        """State which series the colours mean, if any cell has one."""
+        if ratios["decided"].any():
+            below, above = labels_of(self._ends(best)).values()
+            yield f"Colours: {above} is {_WORDS[best]} above 1, {below} below."
 
     def _table(
         self, name: str, ratios: pl.DataFrame, values: Mapping[str, Sequence[str]], title: str
@@ -238,9 +254,12 @@ def _interval(row: Mapping[str, float | None]) -> str:
     return f"{number(row['low'])} to {number(row['high'])}"
 
 
-def _grey(ratios: pl.DataFrame) -> Iterator[str]:
+def _open(ratios: pl.DataFrame) -> Iterator[str]:
     """Say how many ratios are not decided, if any."""
     count = ratios.height - int(ratios["decided"].sum())
     if count:
         many = f"{count} of {ratios.height}"
-        yield f"Grey: not decided ({many}), as the 95 % intervals of the two means overlap."
+        yield (
+            f"White with a diagonal: not decided ({many}), "
+            "as the 95 % intervals of the two means overlap."
+        )
