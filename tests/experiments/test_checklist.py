@@ -149,6 +149,22 @@ def test_references_and_worst_runs_are_next_to_the_value(checklists: dict[str, C
     assert row["where"].startswith("Shallow queues: flows 10")
 
 
+def test_what_passes_by_the_bound_of_the_suite_is_wholly_within_it(
+    checklists: dict[str, Checklist],
+) -> None:
+    passed = [
+        (answer, (answer.of or {})[checklist.algorithm].mean.interval)
+        for checklist in checklists.values()
+        for judged in checklist.clauses
+        for answer in judged.answers
+        if answer.outcome == PASSES and not answer.limited_by
+    ]
+    assert passed
+    for answer, (low, high) in passed:
+        assert answer.limit is not None
+        assert high <= answer.limit if answer.check.is_most else low >= answer.limit
+
+
 def test_harm_is_no_other_measure_than_that_of_the_runs(checklists: dict[str, Checklist]) -> None:
     results = checklists["scalable"].results
     table = results.table("next-to-reno", ["goodput_mbit_per_s[victim]", "harm_to_reno"])

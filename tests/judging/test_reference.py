@@ -52,6 +52,17 @@ def test_an_algorithm_is_never_worse_than_itself() -> None:
     assert measured(noisy, **itself, high=0.9).verdict is YES
 
 
+def test_the_limit_of_a_finding_is_the_one_that_decides() -> None:
+    noisy = runs(values(0.5, 0.1, 0.1, spread=0.2), seeds=(1, 2, 3))
+    within_itself = {**OF, "to": {"algorithm": "fast"}, "plus": 0.05}
+    result = measured(noisy, **within_itself, high=0.6)
+    assert result.verdict is YES
+    assert result.decisive is not None
+    # The bound of 0.6 is wider, but runs from 0.3 to 0.7 do not decide whether they are within it.
+    assert result.decisive.limit == pytest.approx(0.55)
+    assert result.decisive.limiting == {"algorithm": "fast", "rtt": "42ms"}
+
+
 def test_runs_that_cross_the_limit_decide_nothing() -> None:
     result = measured(runs(values(0.6, 0.1, 0.1, spread=0.2)), **OF, high=0.62)
     assert result.verdict is OPEN

@@ -140,6 +140,9 @@ class Finding:
         Between which bounds it agrees.
     is_strict
         True if a value at a bound is outside.
+    limit, limiting
+        The value up to which, or from which on, the compared one agrees, and the reference point
+        that sets it; None where there is none.
     steps
         Further values that must not be below 0: the steps of a trend.
     ratios
@@ -166,6 +169,8 @@ class Finding:
     low: float = -math.inf
     high: float = math.inf
     is_strict: bool = False
+    limit: float | None = None
+    limiting: Place | None = None
     steps: tuple[Estimate, ...] = ()
     ratios: tuple[Estimate, ...] = ()
     resolution: float = 0.0

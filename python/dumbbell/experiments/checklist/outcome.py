@@ -12,7 +12,6 @@ import polars as pl
 from dumbbell.experiments.checklist import content
 from dumbbell.experiments.checklist.roles import Roles
 from dumbbell.experiments.checklist.suite import Clause, Level, Suite
-from dumbbell.experiments.suites.roles import Role
 from dumbbell.experiments.suites.verdicts import FAILS, PASSES, UNDECIDED, Judgement, Outcome
 from dumbbell.inference import statistics
 from dumbbell.inference.estimates import Estimate
@@ -58,7 +57,7 @@ class Answer:
     where
         The deciding grid point in words, with its test.
     limit
-        The bound there; None if nothing was measured.
+        The bound that decides there; None if nothing was measured.
     limited_by
         The reference by which it is; empty: it is the bound of the suite.
     of
@@ -284,9 +283,11 @@ def _answer(
         measured_of_role = _measured(frame, check, {**others, "algorithm": role.value})
         if measured_of_role is not None:
             measured[role.name] = measured_of_role
-    limit, limited_by = _limit(check, measured, roles.references)
+    limiting = (decisive.limiting or {}).get("algorithm")
+    names = {role.value: role.name for role in roles.references}
+    limited_by = "" if limiting is None else names[limiting]
     place = ": ".join(filter(None, (results.study.test(check.test).title, words.place(others))))
-    return Answer(check, result, named, place, limit, limited_by, measured)
+    return Answer(check, result, named, place, decisive.limit, limited_by, measured)
 
 
 def _measured(frame: pl.DataFrame, check: Reference, place: Place) -> Measured | None:
@@ -296,20 +297,3 @@ def _measured(frame: pl.DataFrame, check: Reference, place: Place) -> Measured |
         return None
     worst = (max if check.is_most else min)(values)
     return Measured(statistics.mean(values), worst)
-
-
-def _limit(
-    check: Reference, measured: Mapping[str, Measured], references: Sequence[Role]
-) -> tuple[float, str]:
-    """Return the widest limit, and the reference by which it is."""
-    allowed = {
-        role.name: check.factor * measured[role.name].mean.value + check.plus
-        for role in references
-        if role.name in measured
-    }
-    widest = max if check.is_most else min
-    name = widest(allowed, key=lambda name_of_role: allowed[name_of_role], default="")
-    # A reference sets the limit only where it is wider than the bound.
-    if name and widest(allowed[name], check.bound) == allowed[name] != check.bound:
-        return allowed[name], name
-    return check.bound, ""

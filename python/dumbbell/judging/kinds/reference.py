@@ -143,6 +143,8 @@ class Reference(Measured):
             *(pair.other for pair in pairs),
             where=pairs[0].where,
             place=pairs[0].where,
+            limit=limit.value,
+            limiting=None if limit.pair is None else limit.pair.other.axes,
             margin=-excess.value if self.is_most else excess.value,
             **({"high": 0.0} if self.is_most else {"low": 0.0}),
         )
