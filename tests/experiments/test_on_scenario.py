@@ -136,6 +136,10 @@ def test_a_scenario_that_ships_is_known_by_its_name(dumbbell: Command) -> None:
         (("cubic", "--on", "home.toml", "--duration", "5"), "duration"),
         (("cubik", "--on", "home.toml"), "cubik"),
         (("--on", "home.toml"), "nothing to compare"),
+        (
+            ("prague", "cubic", "--on", "l4s-coexistence"),
+            "l4s-coexistence.toml: stack.switches.ecn",
+        ),
         (("cubic", "--on", "named.toml"), "all its flows name their algorithms"),
         (("cubic", "--rate", "10mbit"), "--rtt: is missing"),
         (("cubic",), "--rate: is missing"),

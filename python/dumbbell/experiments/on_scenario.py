@@ -70,8 +70,8 @@ def campaign(
         with placed(key="duration"):
             parse_time(duration)
         table["duration"] = duration
-    checked = _checked(table, file, next(iter(names.values())))
-    table = sampling.filled(table, sampling.chosen_ns(checked))
+    checked = [_checked(table, file, choice) for choice in names.values()]
+    table = sampling.filled(table, sampling.chosen_ns(checked[0]))
     content = _content(names, file, table, _command(algorithms, scenario, duration))
     store.create()
     with placed(source=str(file)):
@@ -91,7 +91,7 @@ def _checked(table: Mapping[str, Any], file: Path, choice: str) -> Scenario:
             source=str(file),
             valid="a flow without the key algorithm, which takes those that are compared",
         )
-    return Scenario.parse({**table, _AXIS: table.get(_AXIS, choice)}, str(file))
+    return Scenario.parse({**table, _AXIS: choice}, str(file))
 
 
 def _command(algorithms: Sequence[str], scenario: Path, duration: str | None) -> list[str]:
