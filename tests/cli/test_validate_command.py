@@ -125,6 +125,7 @@ def test_without_a_testbed_one_line_says_so(
         (("my.toml", "--page", "page.pdf"), "--page: page.pdf"),
         (("my.toml", "--set", "network.rtt=soon"), "--set: network.rtt"),
         (("my.toml", "--set", "network.rtx=1ms"), "--set: network.rtx"),
+        (("my.toml", "--set", "seed=5", "--seed", "7"), "--set: seed: 7: is set twice"),
         (("my.toml", "--duration", "long"), "--duration"),
         (("your.toml",), "your.toml"),
         (("my.toml", "--json", "--csv"), "--csv"),

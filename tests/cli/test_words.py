@@ -140,6 +140,7 @@ def test_a_file_of_another_kind_is_told_by_the_command_that_takes_it(
         (["compete", "reno", "bic", "--on", "coexist"], "--on: is an option of dumbbell compare"),
         (["compare", "reno", *PATH, "--engine", "kernel"], "valid: simulator, testbed"),
         (["simulate", "s.toml", "--set", "network.rtt", "80ms"], '"network.rtt=80ms"'),
+        (["simulate", "s.toml", "--set", "seed=5", "--seed", "7"], "--set: seed = 7: is set twice"),
         (["simulate", "s.toml", "p.toml"], '"p.toml": one argument too many'),
         (["tune", "cubic", "--rate", "9mbit,9mbit", "--rtt", "9ms"], "the same value twice: 9mbit"),
         (["advise", "--rate", "9mbit", "--rtt", "0ms"], '--rtt: "0ms": must be more than 0'),

@@ -114,12 +114,15 @@ def validate(
         raise wrong("scenario", scenario, "not a file", "the path of a scenario file")
     with arguments.naming_changes():
         read = scenario_files.read(
-            Path(scenario), arguments.changes(changes), command="validate", prefix="validate-"
+            Path(scenario),
+            arguments.changes(changes),
+            seed=None if seed is None else number(seed, "seed", 0),
+            command="validate",
+            prefix="validate-",
         )
     validation = validating.validate(
         read,
         runs=number(runs, "runs", 2),
-        seed=None if seed is None else number(seed, "seed", 0),
         results=arguments.store(results),
         jobs=jobs,
         retries=number(retries, "retries", 0),

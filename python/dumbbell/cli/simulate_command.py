@@ -120,12 +120,11 @@ def simulate(
         written.check(tables)
     check_count(perturb or 0)
     made = parsed(changes or [])
-    read = scenario_files.read(scenario, made, duration, command="simulate")
-    first = read.seed if seed is None else seed
+    read = scenario_files.read(scenario, made, duration, seed, command="simulate")
     part = simulated.Wanted(pcap_flow or [], pcap_from, pcap_to)
-    capture = None if pcap is None else simulated.Capture.prepared(pcap, read, first, part)
+    capture = None if pcap is None else simulated.Capture.prepared(pcap, read, read.seed, part)
     campaign_of_runs = read.campaign(
-        Store(results), engines.named(engine), Plan.requested(seed=first, runs=runs)
+        Store(results), engines.named(engine), Plan.requested(seed=read.seed, runs=runs)
     )
     if capture is not None:
         capture.write(campaign_of_runs)

@@ -68,8 +68,10 @@ def validate(
     from dumbbell.store.store import Store
 
     made = parsed(changes or [])
-    read = scenario_files.read(scenario, made, duration, command="validate", prefix="validate-")
-    campaigns = validating.campaigns(read, runs=runs, seed=seed, store=Store(results))
+    read = scenario_files.read(
+        scenario, made, duration, seed, command="validate", prefix="validate-"
+    )
+    campaigns = validating.campaigns(read, runs=runs, store=Store(results))
     for campaign_of_engine in campaigns:
         at_once = None if campaign_of_engine.engine.real_time else jobs
         campaign.run(campaign_of_engine, jobs=at_once, retries=retries, large=large, brief=True)

@@ -35,7 +35,7 @@ class Read:
     table
         Its content with the changes, and with the time between samples.
     seed
-        Its seed.
+        Its seed, or that of the command.
     changes
         The changes in words.
     command
@@ -84,17 +84,21 @@ def read(
     file: Path,
     changes: Sequence[Change],
     duration: str | None = None,
+    seed: int | None = None,
     *,
     command: str,
     prefix: str = "",
 ) -> Read:
-    """Read and check a scenario file for a command; what is wrong names the file, or the change."""
+    """Read and check a scenario file for a command; what is wrong names the file, or the change.
+
+    The `seed` of the command replaces that of the file, so no change may set another.
+    """
     made = [*changes]
     if duration is not None:
         with placed(key="duration"):
             parse_time(duration)
         made.append(Change("duration", duration))
-    altering.check_once(made)
+    altering.check_once(made if seed is None else [*made, Change("seed", seed)])
     typed, file = file, library.file(file)
     content = altering.changed(Scenario.table(file), made)
     try:
@@ -105,6 +109,7 @@ def read(
     options += [] if duration is None else ["--duration", duration]
     words = (command, str(typed), *options)
     shown = tuple(f"{change.key} = {change.value}" for change in made)
+    first = scenario.seed if seed is None else seed
     interval_ns = sampling.chosen_ns(scenario)
     sampled = sampling.filled(content, interval_ns)
-    return Read(file, sampled, scenario.seed, shown, words, prefix, interval_ns)
+    return Read(file, sampled, first, shown, words, prefix, interval_ns)

@@ -224,7 +224,7 @@ def needed(comparison: Compared) -> int | None:
 
 
 def campaigns(
-    read: Read, *, runs: int, seed: int | None, store: Store, kernel: Engine | str = "testbed"
+    read: Read, *, runs: int, store: Store, kernel: Engine | str = "testbed"
 ) -> tuple[Campaign, Campaign]:
     """Keep a scenario in a results folder, and return what is to be run on each engine.
 
@@ -235,7 +235,7 @@ def campaigns(
         real = engines.runnable(kernel)
     except TestbedError as error:
         raise TestbedError(f"{error}; no run was judged") from None
-    plan = Plan.requested(seed=read.seed if seed is None else seed, runs=runs)
+    plan = Plan.requested(seed=read.seed, runs=runs)
     simulated = _on_equal_hosts(read).campaign(store, engines.named("simulator"), plan)
     return simulated, Campaign(simulated.study, store, real, plan)
 
@@ -262,7 +262,6 @@ def validate(
     read: Read,
     *,
     runs: int = RUNS,
-    seed: int | None = None,
     results: Store,
     jobs: int | Pool | None = None,
     retries: int = RETRIES,
@@ -277,12 +276,10 @@ def validate(
         The scenario.
     runs
         Repetitions on each engine, with the same seeds.
-    seed
-        The first seed; None: that of the scenario.
     results, jobs, retries, large, on_progress
         As for `compare`.
     """
-    both = campaigns(read, runs=runs, seed=seed, store=results)
+    both = campaigns(read, runs=runs, store=results)
     for campaign in both:
         campaign.run(
             large=large,
