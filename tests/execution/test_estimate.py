@@ -183,12 +183,12 @@ def lossy(probability: Any) -> list[dict[str, Any]]:
     ("changes", "low", "high"),
     [
         # 100 Mbit/s for 60 s are 500,000 packets of 12,000 bits.
-        ({}, 500_000, 700_000),
+        ({}, 490_000, 510_000),
         # 0.12 / 1e-4^0.835 is a window of 262 packets, for each 82 ms.
-        ({"network.loss": lossy(1e-4)}, 190_000, 400_000),
-        ({"network.loss": lossy(1e-4), "flow.1.count": 2}, 380_000, 600_000),
-        ({"network.loss": lossy(1e-9)}, 500_000, 700_000),
-        ({"network.loss": lossy([{"at": "0s", "probability": 0.01}])}, 0, 120_000),
+        ({"network.loss": lossy(1e-4)}, 190_000, 200_000),
+        ({"network.loss": lossy(1e-4), "flow.1.count": 2}, 380_000, 400_000),
+        ({"network.loss": lossy(1e-9)}, 490_000, 510_000),
+        ({"network.loss": lossy([{"at": "0s", "probability": 0.01}])}, 0, 20_000),
     ],
 )
 def test_losses_make_runs_smaller(changes: dict[str, Any], low: float, high: float) -> None:

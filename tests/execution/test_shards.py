@@ -17,7 +17,7 @@ from inline_snapshot import snapshot
 import hostile_folders
 from command_line import Command, line
 from dumbbell.base.errors import InputError
-from dumbbell.engines.sizes import expected_packets
+from dumbbell.engines.sizes import expected_work
 from dumbbell.execution.shards import Shard
 from dumbbell.plan.expanding import scenarios
 from dumbbell.store import staging
@@ -57,8 +57,8 @@ def test_shards_part_the_runs_into_about_equal_sizes() -> None:
     runs = scenarios(Study.load("mani2012").runs(quick=True))
     parts = [Shard(number, 7).of(runs) for number in range(1, 8)]
     assert sorted(run.key for part in parts for run in part) == sorted(run.key for run in runs)
-    loads = [sum(expected_packets(run.scenario) for run in part) for part in parts]
-    assert max(loads) - min(loads) <= max(expected_packets(run.scenario) for run in runs)
+    loads = [sum(expected_work(run.scenario) for run in part) for part in parts]
+    assert max(loads) - min(loads) <= max(expected_work(run.scenario) for run in runs)
 
 
 @pytest.mark.parametrize("text", ["0/4", "5/4", "4", "1/0", "a/b", "-1/4", "1/4/2"])

@@ -21,7 +21,7 @@ from dumbbell.contract.scenario import (
 )
 from dumbbell.scenario import facts
 
-_OVERHEAD_PACKETS: Final = 100_000
+OVERHEAD_PACKETS: Final = 100_000
 """Cost of a run besides its packets, counted in packets: 10 ms to begin, write and keep it."""
 
 # Measured at 1 Tbit/s: what is under way of a flow that has overshot its path, and the same with
@@ -58,13 +58,18 @@ def expected_packets(scenario: Scenario) -> float:
         else:
             tcp[link] += min(packets, _unhindered(scenario, flow))
             size_bytes[link] = min(size_bytes.get(link, flow.packet_bytes), flow.packet_bytes)
-    total = _OVERHEAD_PACKETS + sum(udp.values())
+    total = sum(udp.values())
     for link, packets in tcp.items():
         rate_bps = math.inf if link is None else link_rate_bps(scenario, link, 0, end_ns)
         # Datagrams do not yield, so TCP gets what they leave of the link.
         room_bits = max(0.0, rate_bps * end_ns / NS_PER_S - udp_bits[link])
         total += min(packets, room_bits / 8 / size_bytes[link])
     return total
+
+
+def expected_work(scenario: Scenario) -> float:
+    """Return about how much time a run takes, counted in packets."""
+    return expected_packets(scenario) + OVERHEAD_PACKETS
 
 
 def offered(scenario: Scenario, flow: Flow, start_ns: int, end_ns: int) -> float:

@@ -10,7 +10,7 @@ from dumbbell.base.labels import amount, duration
 from dumbbell.base.units import NS_PER_S, format_rate, format_time
 from dumbbell.contract.scenario import Scenario
 from dumbbell.engines.engine import Engine
-from dumbbell.engines.sizes import expected_bytes, expected_packets
+from dumbbell.engines.sizes import OVERHEAD_PACKETS, expected_bytes, expected_packets
 from dumbbell.scenario import facts
 from dumbbell.scenario.resolve import ResolvedScenario
 
@@ -54,7 +54,8 @@ def check(runs: Sequence[ResolvedScenario], engine: Engine, jobs: int, times: in
     for run, some in zip(runs, packets, strict=True):
         _check_run(run.scenario, some)
     total = sum(packets) * times
-    _check_time(total * PACKET_S / jobs, f"about {amount(total)} packets in {count:,} runs")
+    work = total + OVERHEAD_PACKETS * count
+    _check_time(work * PACKET_S / jobs, f"about {amount(total)} packets in {count:,} runs")
 
 
 def _check_run(scenario: Scenario, packets: float) -> None:

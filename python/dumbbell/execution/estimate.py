@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dumbbell.base.units import NS_PER_S
-from dumbbell.engines.sizes import expected_packets
+from dumbbell.engines.sizes import expected_work
 from dumbbell.plan.places import Place, Places
 from dumbbell.scenario.resolve import ResolvedScenario
 
@@ -46,7 +46,7 @@ class Estimate:
         *,
         real_time: bool = False,
     ) -> None:
-        size = _length_s if real_time else _packets
+        size = _length_s if real_time else _work
         self._size = {run.key: size(run) for run in runs}
         known_places = [places.get(run.key) for run in runs]
         names = [_axes(place) for place in known_places]
@@ -151,8 +151,8 @@ def _codes(points: Sequence[Iterable[tuple[str, str]]]) -> npt.NDArray[np.int32]
     return codes
 
 
-def _packets(run: ResolvedScenario) -> float:
-    return expected_packets(run.scenario)
+def _work(run: ResolvedScenario) -> float:
+    return expected_work(run.scenario)
 
 
 def _length_s(run: ResolvedScenario) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.base.errors import InputError
-from dumbbell.engines.sizes import expected_packets
+from dumbbell.engines.sizes import expected_work
 from dumbbell.scenario.resolve import ResolvedScenario
 
 _SHARD: Final = re.compile(r"(?P<number>\d{1,6})/(?P<count>\d{1,6})", re.ASCII)
@@ -40,7 +40,7 @@ class Shard:
         Largest first, each run goes to the shard that has least. The result depends only on the
         runs, so machines with different shards need not communicate.
         """
-        size = {run.key: expected_packets(run.scenario) for run in runs}
+        size = {run.key: expected_work(run.scenario) for run in runs}
         # Longest processing time first (Graham 1969). The key breaks ties, so that machines agree.
         largest_first = sorted(size, key=lambda key: (-size[key], key))
         loads = [(0.0, number) for number in range(1, self.count + 1)]
