@@ -172,6 +172,39 @@ def test_a_part_is_run_judged_and_shown(dumbbell: Command, tmp_path: Path) -> No
     assert [row["id"] for row in judged["claims"]] == ["A01"]
 
 
+@pytest.mark.parametrize("where", [["rtt=40ms"], ["rtt=40ms", "algorithm=reno,highspeed"]])
+def test_values_that_quick_runs_leave_out_are_refused_with_those_that_they_keep(
+    dumbbell: Command, tmp_path: Path, where: list[str]
+) -> None:
+    small_study.write(tmp_path / "studies" / "small")
+    conditions = [word for condition in where for word in ("--where", condition)]
+    output = dumbbell("run", "small", "--quick", *conditions, "--dry-run")
+    assert_refused(output)
+    assert f'--where: "{" ".join(where)}"' in output.err
+    assert output.err.partition('": ')[2] == snapshot(
+        "quick runs leave this out; valid: rtt=20ms, or runs that are not quick\n"
+    )
+
+
+def test_conditions_that_no_run_meets_together_are_refused(
+    dumbbell: Command, tmp_path: Path
+) -> None:
+    small_study.write(tmp_path / "studies" / "small")
+    where = ("--where", "test=fairness", "--where", "rate=10mbit", "--where", "rtt=20ms")
+    assert dumbbell("run", "small", *where, "--dry-run").code == 0
+    Path("studies/small/study.toml").write_text(
+        small_study.STUDY.replace(
+            'name = "fairness"\n',
+            'name = "fairness"\nwithout = [{ rate = "10mbit", rtt = "20ms" }]\n',
+        )
+    )
+    output = dumbbell("run", "small", *where, "--quick", "--dry-run")
+    assert_refused(output)
+    assert output.err == snapshot(
+        'error: --where: "test=fairness rate=10mbit rtt=20ms": selects no run; valid: fewer conditions\n'
+    )
+
+
 def test_a_wrong_part_is_refused(dumbbell: Command, tmp_path: Path) -> None:
     small_study.write(tmp_path / "studies" / "small")
     assert_refused(dumbbell("run", "small:fig4"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -86,13 +86,33 @@ class Campaign:
             self.plan.quick, self.where, self.plan.runs, self.plan.seed, more=self.plan.more
         )
         if not runs:
-            raise InputError(
-                "selects no run",
-                key="where",
-                value=" ".join(f"{axis}={value}" for axis, value in self.where.items()),
-                valid="fewer conditions",
-            )
+            raise self._without_runs()
         return [run.on(self.engine.identity) for run in runs]
+
+    def _without_runs(self) -> InputError:
+        """Return the error for conditions that no run meets, with values that would do."""
+        conditions = " ".join(
+            f"{axis}={','.join(grid.wanted_values(self.where, axis))}" for axis in self.where
+        )
+        problem, valid = "selects no run", "fewer conditions"
+        if self.plan.quick and any(self._points(self.where, quick=False)):
+            problem = "quick runs leave this out"
+            valid = ", or ".join([*self._instead(), "runs that are not quick"])
+        return InputError(problem, key="where", value=conditions, valid=valid)
+
+    def _instead(self) -> Iterator[str]:
+        """Yield the values of each condition that quick runs have with all others."""
+        for axis in self.where:
+            others = {name: wanted for name, wanted in self.where.items() if name != axis}
+            kept = {point.get(axis) for point in self._points(others, quick=True)}
+            if values := [value for value in self.study.plan.axes[axis] if value in kept]:
+                yield f"{axis}={','.join(values)}"
+
+    def _points(self, where: Selection, *, quick: bool) -> Iterator[Mapping[str, str]]:
+        """Yield the axes of grid points of the study, with the test."""
+        for test in self.study.tests:
+            for point in self.study.points(test.name, quick=quick, where=where):
+                yield {"test": test.name, **point.axes}
 
     @cached_property
     def places(self) -> Places:
