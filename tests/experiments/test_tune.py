@@ -205,7 +205,7 @@ def test_a_quantity_without_a_value_counts_as_the_worst() -> None:
         ("recovery", "needs `cross`"),
         ("harm", "needs `beside`"),
         ("completion", "needs `requests`"),
-        ("fairness", "needs several flows"),
+        ("fairness", "needs several flows; valid: `flows` 2"),
         ("goodputt", 'did you mean "goodput"?'),
         ("goodput*0", "not a weight above 0"),
         ("goodput*x", "not a weight above 0"),

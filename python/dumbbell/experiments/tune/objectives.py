@@ -74,6 +74,8 @@ class Kind:
     terms: tuple[Term, ...]
     what: str
     needs: str = ""
+    way: str = ""
+    """How to give a path that, if it is not the name of what it needs."""
 
 
 KINDS: Final[Mapping[str, Kind]] = {
@@ -82,7 +84,9 @@ KINDS: Final[Mapping[str, Kind]] = {
         (Term(f"goodput_mbit_per_s[{TUNED}]", 1), Term(f"rtt_mean_ms[{TUNED}]", -1)),
         "goodput over round-trip time (Kleinrock's power)",
     ),
-    "fairness": Kind((Term(f"jain[{TUNED}]", 1),), "Jain's index of the flows", "several flows"),
+    "fairness": Kind(
+        (Term(f"jain[{TUNED}]", 1),), "Jain's index of the flows", "several flows", "`flows` 2"
+    ),
     "completion": Kind(
         (Term(f"latency_mean_ms[{TUNED}]", -1),), "mean latency of requests", "`requests`"
     ),
@@ -111,7 +115,10 @@ def objective(text: str, offered: Sequence[str]) -> Objective:
     kind = KINDS[name]
     if kind.needs and kind.needs not in offered:
         raise InputError(
-            f"{kind.what} needs {kind.needs}", key="objective", value=text, valid=kind.needs
+            f"{kind.what} needs {kind.needs}",
+            key="objective",
+            value=text,
+            valid=kind.way or kind.needs,
         )
     return Objective(text, kind.terms, weight)
 
