@@ -147,6 +147,18 @@ def test_a_place_for_output_that_cannot_be(dumbbell: Command, name: str, place: 
     assert_told(output, place)
 
 
+@pytest.mark.parametrize("command", [COMPARE, ADVISE])
+@pytest.mark.parametrize("place", ["none/a.svg", "folder.svg"])
+def test_a_place_for_a_figure_that_cannot_be_is_refused_before_anything_runs(
+    dumbbell: Command, command: tuple[str, ...], place: str
+) -> None:
+    Path("folder.svg").mkdir()
+    output = dumbbell(*command, "--results", "new", "--figure", place)
+    assert_told(output, place.partition("/")[0])
+    assert output.err.startswith("error: --figure: ")
+    assert not Path("new").exists()
+
+
 WRITING: Final = [
     "simulate",
     "compare",

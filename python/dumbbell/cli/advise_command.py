@@ -57,7 +57,7 @@ def advise(
     from dumbbell.reports import advice_page
 
     with placed(source="--figure"):
-        drawing.check_suffix(figure)
+        drawing.check_place(figure)
     unfit.warn_of((*parts(among), beside))
     with workers(jobs, dask) as working:
 

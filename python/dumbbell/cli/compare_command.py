@@ -141,6 +141,11 @@ def compare(
     if swept and (figure is not None or as_json):
         option = "--json" if as_json else "--figure"
         raise InputError("is of one path, not of a sweep", source=option, valid="--report DIR")
+    if figure is not None:
+        from dumbbell.figures import drawing
+
+        with placed(source="--figure"):
+            drawing.check_place(figure)
     with workers(jobs, dask) as working:
         how = How(engine, results, working, retries, report, chosen_form, large, request)
         if swept:
@@ -293,9 +298,6 @@ def _compare(campaign_of_runs: Campaign, how: How, figure: Path | None) -> None:
     from dumbbell.figures import drawing
     from dumbbell.reports import compare_chart, own_tables
 
-    if figure is not None:
-        with placed(source="--figure"):
-            drawing.check_suffix(figure)
     outcome = _run(campaign_of_runs, how)
     compared = measured(campaign_of_runs)
     totals = own_tables.compared(compared)

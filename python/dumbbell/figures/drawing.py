@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 import vl_convert
 
-from dumbbell.base.errors import InputError
+from dumbbell.base.errors import InputError, refusing
 from dumbbell.figures.figure import Chart, Figure
 
 _VEGA_LITE: Final = "application/vnd.vegalite.v6+json"
@@ -30,6 +31,17 @@ def check_suffix(path: Path) -> None:
     """Raise InputError unless `save` can write such a file."""
     if path.suffix not in _SUFFIXES:
         raise InputError("unknown kind of picture", value=str(path), valid=", ".join(_SUFFIXES))
+
+
+def check_place(path: Path) -> None:
+    """Raise an error unless `save` can write the file there: the runs behind it may take hours."""
+    check_suffix(path)
+    folder = path.parent
+    with refusing("write it", path):
+        if not folder.is_dir():
+            raise InputError("no such folder", value=str(folder), valid="a folder that exists")
+        if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+            raise InputError("cannot be written", value=str(path))
 
 
 def offline(spec: Mapping[str, Any]) -> dict[str, Any]:
