@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -46,6 +49,19 @@ def test_tables_fit_and_nothing_is_cut_off(
     for head in ("retransmitted (%)", "congestion events", "timeouts", "max backlog (packets)"):
         assert words.issuperset(head.split())
     assert "…" not in output.out
+
+
+@pytest.mark.parametrize("columns", ["0", "00", "-1", "x", "", "9" * 5000])
+def test_a_width_that_is_none_is_unknown(tmp_path: Path, columns: str) -> None:
+    def printed(**environment: str) -> str:
+        without = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
+        command = [sys.executable, "-m", "dumbbell.cli", "list", "stacks"]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=without | environment, capture_output=True, check=True
+        )
+        return done.stdout.decode()
+
+    assert printed(COLUMNS=columns) == printed() != ""
 
 
 def test_a_check_has_a_line_for_each_row_in_a_terminal(

@@ -35,6 +35,9 @@ _DEAF_WALL_S: Final = 2.0
 """... and time for one that uses none; less would be unfair where the machine is busy."""
 _LOOK_S: Final = 0.02
 
+_COLUMNS_DIGITS: Final = 10
+"""A width of so many digits is no terminal's."""
+
 _heard: Final = threading.Event()
 """That Python has heard of Ctrl-C."""
 _hearing: Final = threading.RLock()
@@ -49,6 +52,7 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
         watch()
+    _check_columns()
     try:
         from dumbbell.base import lazy  # noqa: PLC0415 - Ctrl-C is answered from here on
         from dumbbell.cli import commands  # noqa: PLC0415
@@ -61,6 +65,14 @@ def main() -> None:
     finally:
         if signal.getsignal(signal.SIGINT) is _interrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _check_columns() -> None:
+    """Forget a width of the terminal that is none: in 0 columns tables would be empty lines."""
+    columns = os.environ.get("COLUMNS", "")
+    is_number = columns.isascii() and columns.isdigit()
+    if not (is_number and columns.strip("0") and len(columns) < _COLUMNS_DIGITS):
+        os.environ.pop("COLUMNS", None)
 
 
 def leave(code: int) -> NoReturn:
