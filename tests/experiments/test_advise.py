@@ -297,6 +297,18 @@ def test_where_nothing_is_fit_the_command_does_not_say_use(
     assert Path("a.svg").read_text().startswith("<svg")
 
 
+def test_every_harm_may_be_below_zero_on_the_page(advice: Advice) -> None:
+    harm = statistics.harm([10, 13, 10], [10, 10, 10])
+    meeting = replace(advice.candidates[0].meetings[0], harm=harm, delay_harm=harm, loss_harm=harm)
+    candidate = replace(advice.candidates[0], meetings=(meeting, meeting))
+    cells = [
+        column.cell(candidate)
+        for column in (*words.COLUMNS, *words.FURTHER)
+        if column.title.startswith("harm")
+    ]
+    assert cells == snapshot(["−10 (−63 to 26)", "−10 (−63 to 26)", "−10 (−63 to 26)"])
+
+
 @pytest.mark.usefixtures("undrawn")
 def test_json_has_every_measure_with_its_interval(dumbbell: Command, results: Path) -> None:
     output = dumbbell(*COMMAND, "--among", "cubic,bbr", "--results", results, "--json")

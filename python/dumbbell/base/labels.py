@@ -56,6 +56,10 @@ Bounds = tuple[float, float]
 """The least and the most that a quantity can be."""
 
 UNBOUNDED: Final[Bounds] = (-math.inf, math.inf)
+POSITIVE: Final[Bounds] = (0.0, math.inf)
+PART: Final[Bounds] = (0.0, 1.0)
+HARM: Final[Bounds] = (-math.inf, 1.0)
+"""Harm is the part that is gone. Below 0 it is a gain, which has no bound."""
 
 
 def cut(mean: float, low: float, high: float, bounds: Bounds) -> tuple[float, float]:

@@ -57,7 +57,7 @@ def _plot(advice: Advice, column: Column, *, first: bool) -> alt.LayerChart | al
         axis=_names(advice, first=first),
     )
     bound = _bound(advice, column)
-    low, high = _domain(data, bound, may_be_negative=column.may_be_negative)
+    low, high = _domain(data, bound, may_be_negative=column.limits[0] < 0)
     scale = alt.Scale(domain=[low, high], nice=False)
     x = alt.X("value:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4))
     base = plain(inline(data)).encode(y=y, color=alt.Color("colour:N", scale=None))

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from dumbbell.algorithms.labels import label_of
-from dumbbell.base.labels import Bounds, brief_interval, listing, window, with_interval
+from dumbbell.base.labels import (
+    HARM,
+    PART,
+    POSITIVE,
+    Bounds,
+    brief_interval,
+    listing,
+    window,
+    with_interval,
+)
 from dumbbell.base.units import parse_probability
 from dumbbell.experiments.advise import conditions
 from dumbbell.experiments.advise.candidates import Candidate
@@ -32,28 +40,25 @@ class Column:
         The same in a sentence; ``{legacy}`` is the legacy algorithm.
     taken
         Takes it of a candidate.
+    limits
+        The least and the most that it can be, in the unit of the estimate.
     scale
         Its factor to the unit that is shown.
     least, most
         Its bound, in the unit of the estimate.
     counts_losses
         True if `most` is a bound on losses beyond the random ones of the path.
-    may_be_negative
-        True if values below 0 have a meaning.
-    is_part
-        True if it is the share of a whole, so that it is at most 100 %.
     """
 
     title: str
     unit: str
     what: str
     taken: Callable[[Candidate], Estimate | None]
+    limits: Bounds
     scale: float = 1.0
     least: float | None = None
     most: float | None = None
     counts_losses: bool = False
-    may_be_negative: bool = False
-    is_part: bool = False
 
     @property
     def heading(self) -> str:
@@ -63,10 +68,8 @@ class Column:
     @property
     def bounds(self) -> Bounds:
         """The least and the most that it can be, in the unit that is shown."""
-        return (
-            -math.inf if self.may_be_negative else 0.0,
-            100.0 if self.is_part else math.inf,
-        )
+        lowest, highest = self.limits
+        return self.scale * lowest, self.scale * highest
 
     def cell(self, candidate: Candidate) -> str:
         """Return what the page shows of a candidate."""
@@ -90,28 +93,31 @@ COLUMNS: Final = (
         "Mbit/s",
         "alone on the path itself, before datagrams join",
         lambda candidate: candidate.goodput,
+        POSITIVE,
     ),
     Column(
         "RTT",
         "ms",
         "mean of the whole run alone, on the path itself",
         lambda candidate: candidate.rtt,
+        POSITIVE,
     ),
     Column(
         "resent",
         "%",
         "of all segments of the whole run alone",
         lambda candidate: candidate.retransmitted,
+        PART,
         100,
         most=conditions.RETRANSMITTED_MAX,
         counts_losses=True,
-        is_part=True,
     ),
     Column(
         "share",
         "%",
         "goodput next to {legacy}, of what another {legacy} flow has in its place",
         lambda candidate: candidate.share,
+        POSITIVE,
         100,
         least=conditions.SHARE_MIN,
     ),
@@ -120,10 +126,9 @@ COLUMNS: Final = (
         "%",
         "of its goodput that {legacy} loses, compared with another {legacy} flow in that place",
         lambda candidate: candidate.harm,
+        HARM,
         100,
         most=conditions.HARM_MAX,
-        may_be_negative=True,
-        is_part=True,
     ),
 )
 """Columns of the table on the terminal."""
@@ -134,6 +139,7 @@ FURTHER: Final = (
         "%",
         "of {legacy}'s RTT that is not there next to another {legacy} flow",
         lambda candidate: candidate.delay_harm,
+        HARM,
         100,
         most=conditions.HARM_MAX,
     ),
@@ -142,6 +148,7 @@ FURTHER: Final = (
         "%",
         "share of the retransmissions of {legacy}; with hardly any losses it means little",
         lambda candidate: candidate.loss_harm,
+        HARM,
         100,
     ),
     Column(
@@ -149,6 +156,7 @@ FURTHER: Final = (
         "%",
         "goodput after the datagrams, of that before them",
         lambda candidate: candidate.recovery,
+        POSITIVE,
         100,
     ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -10,7 +9,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from dumbbell.base.labels import Bounds
+from dumbbell.base.labels import HARM, PART, POSITIVE, Bounds
 from dumbbell.engines.engine import Engine
 from dumbbell.experiments.compete import content
 from dumbbell.experiments.compete.content import TEST, TOGETHER, start
@@ -94,19 +93,15 @@ class Outcome:
         return None if estimate is None else estimate.as_dict(ESTIMATES[name])
 
 
-_SHARE: Final[Bounds] = (0.0, 1.0)
-_HARM: Final[Bounds] = (-math.inf, 1.0)
-_POSITIVE: Final[Bounds] = (0.0, math.inf)
-
 ESTIMATES: Final[Mapping[str, Bounds]] = {
-    "share": _SHARE,
-    "goodput": _POSITIVE,
-    "rtt": _POSITIVE,
-    "retransmitted": _SHARE,
-    "starved": _POSITIVE,
-    "harm": _HARM,
-    "delay_harm": _HARM,
-    "loss_harm": _HARM,
+    "share": PART,
+    "goodput": POSITIVE,
+    "rtt": POSITIVE,
+    "retransmitted": PART,
+    "starved": POSITIVE,
+    "harm": HARM,
+    "delay_harm": HARM,
+    "loss_harm": HARM,
 }
 """Estimates of an outcome, and what they cannot exceed."""
 """The estimates of an outcome."""
