@@ -517,6 +517,24 @@ def test_the_examples_are_valid(path: Path, schema: jsonschema.Draft202012Valida
     assert Scenario.parse(example.model_dump()) == example
 
 
+def test_flows_and_arrivals_may_take_the_algorithm_of_the_scenario(
+    schema: jsonschema.Draft202012Validator,
+) -> None:
+    data = {
+        "duration": "2s",
+        "network": {"rate": "10mbit", "rtt": "20ms", "queue": "1bdp"},
+        "arrivals": [{"load": "30%", "size": "10kb"}],
+    }
+    named = {**data, "algorithm": "cubic", "flow": [{"count": 2}]}
+    schema.validate(named)
+    assert [one.algorithm for one in Scenario.parse(named).arrivals] == ["cubic"]
+    with pytest.raises(InputError) as refused:
+        Scenario.parse(data)
+    assert str(refused.value) == snapshot(
+        'arrivals.1.algorithm: is missing; valid: for example "cubic", "./my_cc.c"'
+    )
+
+
 def test_the_examples_of_keys_are_valid() -> None:
     schema = json.loads((DOCS / "scenario.schema.json").read_text())
     keys = [

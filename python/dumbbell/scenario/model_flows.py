@@ -241,8 +241,8 @@ def _check_parameters(algorithm: catalogue.Algorithm, parameters: Mapping[str, i
 
 class _FlowKind(Table):
     algorithm: str | None = Field(None, examples=["htcp", "htcp@li2007", "./my_cc.c"])
-    """Congestion control, optionally with `@` and the name of a preset; required for TCP. A
-    user-defined C file is named by its path, relative to this file."""
+    """Congestion control, optionally with `@` and the name of a preset; TCP needs one,
+    by default the scenario's. A user-defined C file is named by its path, relative to this file."""
 
     transport: Literal["tcp", "udp"] = Field("tcp", examples=["udp"])
     """Its protocol; `udp` sends at its `rate`."""
@@ -464,10 +464,9 @@ class Flow(Traffic, _FlowKind):
 
 
 class _ArrivalsKind(Table):
-    algorithm: str = Field(examples=["cubic", "./my_cc.c"])
-    """Congestion control, optionally with `@` and the name of a preset; or a user-defined C file,
-    by its path relative to this file.
-    """
+    algorithm: str | None = Field(None, examples=["cubic", "./my_cc.c"])
+    """Congestion control, optionally with `@` and the name of a preset; by default the scenario's.
+    A user-defined C file is named by its path, relative to this file."""
 
     rate: Number | None = Field(None, examples=[20])
     """Flows per second; or set `load` or `file`."""
@@ -509,6 +508,10 @@ class Arrivals(Traffic, _ArrivalsKind):
 
     @model_validator(mode="after")
     def _possible(self, info: ValidationInfo) -> Self:
+        if self.algorithm is None:
+            raise InputError(
+                "is missing", key="algorithm", valid='for example "cubic", "./my_cc.c"'
+            )
         self._keep_choice(self.algorithm, info)
         for key in ("rate", "load"):
             if getattr(self, key) == 0:
