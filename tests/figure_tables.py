@@ -68,7 +68,7 @@ class Tables:
     def views(self, test: str, where: Selection) -> Iterator[tuple[Mapping[str, str], RunView]]:
         yield from ()
 
-    def get_run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
+    def stored_run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
         return None
 
     def quick(self, test: str) -> bool:

@@ -157,6 +157,14 @@ WRONG: Final[dict[str, tuple[Callable[[Run], object], str]]] = {
         lambda _: dumbbell.open_results("power.toml").table("queues", _any(3)),
         "columns",
     ),
+    "get_run, an axis": (
+        lambda _: dumbbell.open_results("power.toml").get_run("queues", {"algo": "reno"}),
+        "where",
+    ),
+    "get_run, nothing run": (
+        lambda _: dumbbell.open_results("power.toml", "nowhere").get_run("queues", {}),
+        "where",
+    ),
     "report, nothing": (lambda _: dumbbell.report(), "studies"),
     "compare, a number": (
         lambda _: dumbbell.compare(_any(3), rate="10mbit", rtt="20ms"),
@@ -498,6 +506,22 @@ def test_old_names_still_work_with_a_warning(folder: Path) -> None:
     with pytest.warns(DeprecationWarning, match="use name=, not what="):
         _any(queues_run).chart(what="cwnd")
     assert queues_run.key == _any(results.get_run("queues", {"algorithm": "reno"})).key
+
+
+def test_a_run_that_is_not_there_is_refused_with_those_that_are(folder: Path) -> None:
+    results = dumbbell.run_study("power.toml", where={"algorithm": "reno"}, results=folder / "part")
+    assert results.get_run("queues", {"algorithm": "reno"}).series("goodput").height
+    refusals = []
+    for where, repetition in (({"algorithm": "reno"}, 9), ({"algorithm": "vegas"}, 1)):
+        with pytest.raises(InputError) as refused:
+            results.get_run("queues", where, repetition)
+        refusals.append(str(refused.value))
+    assert refusals == snapshot(
+        [
+            'where = { algorithm = "reno" }: repetition 9 is not planned; valid: reno (repetition 1)',
+            'where.algorithm = "vegas": no such value on this axis; valid: reno, cubic',
+        ]
+    )
 
 
 def test_help_shows_the_methods_of_results() -> None:

@@ -277,8 +277,8 @@ def test_a_history_does_not_show_an_invalid_run(both: tuple[Path, Results, Resul
         for run in measured.study.runs(quick=True)
         if run.on(measured.engine.identity).resolved.key == key
     )
-    assert simulated.get_run("fairness", {**planned.axes}) is not None
-    assert measured.get_run("fairness", {**planned.axes}) is None
+    assert simulated.stored_run("fairness", {**planned.axes}) is not None
+    assert measured.stored_run("fairness", {**planned.axes}) is None
 
 
 def test_a_report_tells_engine_and_invalid_runs(

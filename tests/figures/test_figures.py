@@ -163,7 +163,7 @@ def test_a_red_line_stands_wherever_something_was_sent_again(small: Results) -> 
     )
     assert not any("segs" in frame.columns for frame in datasets(plain))
     lines = data_with(marked, "segs")
-    run = small.get_run("fairness", where)
+    run = small.stored_run("fairness", where)
     assert run is not None
     resent = {flow.label: flow.retransmitted_segs for flow in run.summary.flows}
     assert dict(lines.group_by("label").agg(pl.col("segs").sum()).iter_rows()) == resent
@@ -196,7 +196,7 @@ def test_a_panel_shows_the_run_that_has_most_of_something(small: Results) -> Non
     )
     assert panels(most="collapsed[1]").notes[0].endswith(", 0.")
     with pytest.raises(InputError) as refused:
-        small.get_run("fairness", where, repetition=0)
+        small.stored_run("fairness", where, repetition=0)
     assert str(refused.value) == snapshot(
         "repetition = 0: repetitions count from 1; valid: 1 for the first"
     )

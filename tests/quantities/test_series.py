@@ -21,7 +21,7 @@ WHERE = {"rate": "10mbit", "rtt": "20ms"}
 
 
 def run_of(small: Results, algorithm: str) -> Run:
-    run = small.get_run("fairness", {"algorithm": algorithm, **WHERE})
+    run = small.stored_run("fairness", {"algorithm": algorithm, **WHERE})
     assert run is not None
     return run
 

@@ -71,7 +71,7 @@ def test_what_has_not_been_run_is_listed_too(small_report: Path) -> None:
 def test_a_figure_leads_to_its_runs(small: Results, small_report: Path) -> None:
     page = (small_report / "figures.html").read_text()
     assert 'href="runs/fairness.html#rate=10mbit"' in page
-    run = small.get_run("fairness", {"algorithm": "highspeed", "rate": "10mbit", "rtt": "40ms"})
+    run = small.stored_run("fairness", {"algorithm": "highspeed", "rate": "10mbit", "rtt": "40ms"})
     assert run is not None
     assert f'href="{run_pages.run_address("fairness", run.key)}"' in page
 

@@ -61,7 +61,7 @@ def test_plans_are_not_expanded_to_find_nothing(
         with pytest.raises(InputError, match="lossy"):
             results.quick("loss")
     small_study.run(study, tmp_path / "results", where={"rtt": "20ms"})
-    run = results.get_run("fairness", {"algorithm": "reno", "rate": "5mbit", "rtt": "20ms"})
+    run = results.stored_run("fairness", {"algorithm": "reno", "rate": "5mbit", "rtt": "20ms"})
     assert run is not None
 
 

@@ -49,7 +49,7 @@ class Source(Views, Protocol):
     def described(self, text: str) -> Quantity | Derived:
         """Return the description of the quantity that a reference names."""
 
-    def get_run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
+    def stored_run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
         """Return a run of one grid point; None if it is not finished, or invalid."""
 
     def quick(self, test: str) -> bool:

@@ -189,7 +189,7 @@ def links(results: Results, spec: BaseFigure) -> Iterator[tuple[str, str]]:
         if behind.repetition is None:
             place = address(results, behind.test, behind.where)
         else:
-            run = results.get_run(behind.test, behind.where, behind.repetition)
+            run = results.stored_run(behind.test, behind.where, behind.repetition)
             place = None if run is None else run_address(behind.test, run.key)
         if place is not None:
             yield behind.words, place

@@ -238,7 +238,7 @@ class Results(PlannedRuns):
             left_out=[point.axes for point in whole if tuple(point.axes.values()) not in kept],
         )
 
-    def get_run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
+    def stored_run(self, test: str, where: Selection, repetition: int = 1) -> Run | None:
         """Return a run of one grid point; None if it is not finished, or invalid.
 
         Repetitions count from 1; a smaller number is an InputError.

@@ -177,7 +177,7 @@ class HistoriesFigure(BaseFigure):
         return assembled(self, timelines.draw(rows), self._notes(source, rows), seen=_seen(rows))
 
     def _rows(self, source: Source, panel: Panel) -> Iterator[Row]:
-        run = source.get_run(panel.test, panel.where, panel.picked(source).repetition)
+        run = source.stored_run(panel.test, panel.where, panel.picked(source).repetition)
         end_s = None if run is None else run.summary.duration_ns / NS_PER_S
         resent = None
         if run is not None and self.marks is not None:
