@@ -24,6 +24,7 @@ import quick_hunts
 from dumbbell import Comparison, InputError, Run
 from dumbbell.base.errors import unknown
 from dumbbell.engines import result
+from dumbbell.quantities import short_names
 from dumbbell.quantities.registry import quantities
 from passing_kernel import Kernel
 
@@ -292,7 +293,8 @@ def test_the_obvious_name_comes_first(run: Run) -> None:
         run.measure("qwertz")
     for error in (caught.value, unlike.value):
         assert str(error.valid).count(", ") == 9
-        assert f"{len(quantities()) - 10} more: dumbbell list quantities" in str(error.valid)
+        known = len(quantities()) + len(short_names.OF_QUANTITIES)
+        assert f"{known - 10} more: dumbbell list quantities" in str(error.valid)
 
 
 def test_a_prefix_is_nearer_than_a_spelling() -> None:
@@ -506,6 +508,20 @@ def test_old_names_still_work_with_a_warning(folder: Path) -> None:
     with pytest.warns(DeprecationWarning, match="use name=, not what="):
         _any(queues_run).chart(what="cwnd")
     assert queues_run.key == _any(results.get_run("queues", {"algorithm": "reno"})).key
+
+
+def test_errors_of_quantities_offer_short_names_and_numbers_of_flows(run: Run) -> None:
+    refusals = []
+    for text in ("goodputt", "goodput[9]"):
+        with pytest.raises(InputError) as refused:
+            run.measure(text)
+        refusals.append(str(refused.value))
+    assert refusals == snapshot(
+        [
+            '"goodputt": unknown quantity (did you mean "goodput"?); valid: goodput, goodput_share, goodput_variation, throughput, rtt, cwnd, queue, goodput_mbit_per_s, throughput_mbit_per_s, goodput_mean_mbit_per_s and 112 more: dumbbell list quantities',
+            '"9": unknown flow or group; valid: 1 to 2, reno, cubic',
+        ]
+    )
 
 
 def test_a_run_that_is_not_there_is_refused_with_those_that_are(folder: Path) -> None:

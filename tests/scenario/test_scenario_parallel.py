@@ -134,7 +134,7 @@ def test_quantities_are_of_the_sum() -> None:
     rates = [taken(done, f"goodput_mbit_per_s[{n}]") for n in (1, 2)]
     with pytest.raises(InputError) as refused:
         taken(done, "goodput_mbit_per_s[3]")
-    assert str(refused.value) == snapshot('"3": unknown flow or group; valid: p-tcp, plain')
+    assert str(refused.value) == snapshot('"3": unknown flow or group; valid: 1 to 2, p-tcp, plain')
     assert taken(done, "goodput_mbit_per_s") == pytest.approx(sum(rates))
     assert taken(done, "goodput_mbit_per_s[p-tcp]") == rates[0]
     assert taken(done, "share[1]") == pytest.approx(0.8, abs=0.08)

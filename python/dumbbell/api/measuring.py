@@ -17,7 +17,9 @@ from dumbbell.plan.windows import NamedWindow, Window
 from dumbbell.quantities import latencies as of_requests
 from dumbbell.quantities import series as histories
 from dumbbell.quantities import short_names
+from dumbbell.quantities.reference import Reference
 from dumbbell.quantities.registry import quantities as registered
+from dumbbell.quantities.registry import quantity
 from dumbbell.quantities.taken import Taken
 from dumbbell.quantities.view import RunView
 
@@ -68,8 +70,15 @@ def take(run: result.Run, *quantities: Names, windows: WindowTables | None = Non
             named[name] = validate(kind, dict(keys) if is_main else {"name": name, **keys})
     example = "goodput_mbit_per_s"
     requested = [name for names in quantities for name in plain.names(names, "quantities", example)]
-    references = {text: short_names.quantity(text) for text in requested}
+    references = {text: _reference(text) for text in requested}
     return Taken(RunView(known, named, {}), references)
+
+
+def _reference(text: str) -> Reference:
+    """Read a reference whose name may be a short one."""
+    reference = short_names.quantity(text)
+    quantity(reference.name, short_names.OF_QUANTITIES)
+    return reference
 
 
 def _windows(windows: object) -> WindowTables:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dumbbell.plan.windows import At, Event, Instant, Part, Step, Window
 from dumbbell.quantities.spans import Span
-from dumbbell.quantities.subjects import Absent, Flow, absent, named, names
+from dumbbell.quantities.subjects import Absent, Flow, absent, named, no_flow
 
 if TYPE_CHECKING:
     from dumbbell.contract.scenario import LinkConfig, Scenario
@@ -61,7 +61,7 @@ class _Placing:
             case Event(what, name, later_ns):
                 lives = [flow.life for flow in named(self.flows, name)]
                 if not lives:
-                    raise absent("flow or group", name, names(self.flows))
+                    raise no_flow(name, self.flows)
                 ends = [life.start_ns if what == "start" else life.end_ns for life in lives]
                 # The latest begin and the earliest end: there all of the flows are on.
                 return of_several(ends) + later_ns

@@ -10,7 +10,7 @@ import importlib
 import inspect
 import math
 import pkgutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -313,12 +313,12 @@ def quantities() -> dict[str, Quantity]:
     return dict(sorted(_REGISTERED.items(), key=lambda entry: _chapter(entry[1])))
 
 
-def quantity(name: str) -> Quantity:
-    """Return a quantity; an unknown name is an InputError."""
+def quantity(name: str, others: Iterable[str] = ()) -> Quantity:
+    """Return a quantity; an unknown name is an InputError, which also offers `others`."""
     registered = quantities().get(name)
     # A near name would mislead here: the name is right, but it has no single number.
     if name in (*short_names.ONLY_SERIES, *short_names.ONLY_SERIES.values()):
         raise InputError("is a series, not a number", value=name, valid=f'series(run, "{name}")')
     if registered is None:
-        raise unknown("quantity", name, quantities(), LISTED)
+        raise unknown("quantity", name, [*others, *quantities()], LISTED)
     return registered

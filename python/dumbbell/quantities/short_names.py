@@ -23,6 +23,8 @@ _BOTH: Final[Mapping[str, tuple[str, str]]] = {
 }
 """Short name -> quantity, series."""
 
+OF_QUANTITIES: Final = tuple(_BOTH)
+
 ONLY_SERIES: Final[Mapping[str, str]] = {
     "ssthresh": "ssthresh_segs",
     "in_flight": "in_flight_segs",

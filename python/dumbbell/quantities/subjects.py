@@ -137,6 +137,15 @@ def named(flows: Sequence[AnyNamed], name: str) -> tuple[AnyNamed, ...]:
     return ()
 
 
+def no_flow(name: str, flows: Sequence[Named]) -> Absent:
+    """Return the error for a name or a number that no flow has."""
+    error = absent("flow or group", name, names(flows))
+    last = max((flow.number for flow in flows), default=0)
+    if last > 0:
+        error.valid = f"{'1' if last == 1 else f'1 to {last}'}, {error.valid}"
+    return error
+
+
 def names(flows: Iterable[Named]) -> list[str]:
     """Return what flows can be called besides their numbers, each once."""
     names_of_flows = (

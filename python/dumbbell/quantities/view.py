@@ -19,7 +19,7 @@ from dumbbell.plan.windows import BUILT_IN, Window
 from dumbbell.quantities import placing, spans
 from dumbbell.quantities.counters import Counters, Times, Values, together
 from dumbbell.quantities.spans import Span
-from dumbbell.quantities.subjects import Flow, absent, flows_of, named, names
+from dumbbell.quantities.subjects import Flow, absent, flows_of, named, no_flow
 from dumbbell.scenario import facts
 
 _OF_FLOWS: Final = ("sent_segs", "sent_bytes", "retransmitted_segs", "received_bytes", "cwnd_segs")
@@ -89,7 +89,7 @@ class RunView:
         if subject is not None:
             flows = named(self.flows, subject)
             if not flows:
-                raise absent("flow or group", subject, names(self.flows))
+                raise no_flow(subject, self.flows)
         span = self.span(window or "main")
         return None if span is None else FlowsView(self, flows, span, window == "run")
 
