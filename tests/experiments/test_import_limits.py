@@ -134,6 +134,41 @@ def test_losses_without_round_trips_have_no_known_cause() -> None:
     assert parse_rate(path.rate.value) < 90e6, "there is no evidence that it is more"
 
 
+def test_losses_are_not_those_of_a_queue_that_nothing_shows_to_be_full(tmp_path: Path) -> None:
+    """Packets wait at times, and segments are lost in other seconds than in the worst."""
+    rows = [
+        {
+            "time_s": at / 10,
+            "goodput_mbit_per_s": 50.0,
+            "rtt_ms": 10.0 + (12.0 if at % 8 == 7 else 5.0 if at % 2 else 0.0),
+            "retransmitted": 4.0 if at % 8 == 1 else 0.0,
+        }
+        for at in range(40)
+    ]
+    flow = MeasuredFlow(
+        "1",
+        "bbr",
+        0.0,
+        4.0,
+        pl.DataFrame(rows, schema=SAMPLES),
+        segments=17_000,
+        retransmitted=20,
+        rtt_min_ms=10.0,
+        target_mbit_per_s=50.0,
+        goodput_mbit_per_s=50.0,
+    )
+    path = fitting.path(Measurement(tmp_path / "data.json", "iperf3", 4.0, [flow]), {})
+    reasons = [fitted.why for fitted in (path.rate, path.queue, path.loss)]
+    assert reasons == snapshot(
+        [
+            "nothing filled the path, which has 51.8mbit or more; so much limits nothing",
+            "12 ms between the shortest RTT and the longest; no loss shows that it was full, so it may be more",
+            "0.0012 of the segments were sent again; nothing shows that a queue was full then, so it may be more",
+        ]
+    )
+    assert not path.loss.is_shown
+
+
 def test_an_application_that_pauses_does_so_in_the_scenario(tmp_path: Path) -> None:
     _, scenario = fitted(tmp_path, **flat(bytes=lambda second: BYTES * (second % 2)))
     rates = scenario["flow"][0]["workload"]["rate"]

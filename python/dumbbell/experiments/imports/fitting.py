@@ -261,7 +261,10 @@ class _Side:
             return Fitted(f"{share:.2g}", f"{again} while hardly anything waited")
         if is_short:
             return Fitted(f"{share:.2g}", f"{again}, mostly while the queue was short")
-        return Fitted("0", f"{again}; a full queue explains it")
+        why = "nothing shows that a queue was full then, so it may be more"
+        if self.shown.overflows:
+            why = "a full queue explains it"
+        return Fitted("0", f"{again}; {why}", is_shown=self.shown.overflows)
 
 
 def _rounded(rate_bps: float) -> str:
