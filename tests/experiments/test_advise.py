@@ -209,7 +209,7 @@ def test_of_what_is_fit_the_shortest_queue_with_as_much_goodput_wins(advice: Adv
     assert advice.advised.name == "reno"
     assert [candidate.name for candidate in advice.candidates] == ["cubic", "reno", "vegas", "bbr"]
     assert unmeasured(advice.reason) == snapshot(
-        "all 2 that are fit have N % of the best goodput; of these it has the shortest round-trip time"
+        "both that are fit have at least N % of the best goodput; of these it has the shortest round-trip time"
     )
     assert advice.matters == (_rtt("cubic", advice) > 1.1 * _rtt("reno", advice))
 
@@ -295,6 +295,13 @@ def test_where_nothing_is_fit_the_command_does_not_say_use(
         "None of the 2 is fit for this path. Least bad: vegas, which gets N % of a fair share if cubic starts last."
     )
     assert Path("a.svg").read_text().startswith("<svg")
+
+
+def test_the_legend_names_the_window_of_each_number(advice: Advice) -> None:
+    windows = {"goodput": (0.06, 9.96), "RTT and resent": (0.0, 10.0)}
+    assert words.legend(replace(advice, windows=windows)).endswith(
+        "Windows: goodput from 0.06 s to 9.96 s; RTT and resent from 0 s to 10 s."
+    )
 
 
 def test_every_harm_may_be_below_zero_on_the_page(advice: Advice) -> None:

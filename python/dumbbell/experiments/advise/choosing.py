@@ -115,9 +115,10 @@ class Advice:
         if as_good == 1:
             others = "the other" if fit == 2 else f"each of the {fit - 1} others"
             return f"{others} that is fit has less than {share} of its goodput"
-        some = f"all {fit}" if as_good == fit else f"{as_good} of the {fit}"
+        every = "both" if fit == 2 else f"all {fit}"
+        some = every if as_good == fit else f"{as_good} of the {fit}"
         return (
-            f"{some} that are fit have {share} of the best goodput; "
+            f"{some} that are fit have at least {share} of the best goodput; "
             "of these it has the shortest round-trip time"
         )
 

@@ -197,8 +197,8 @@ def legend(advice: Advice) -> str:
 
 def _windows(advice: Advice) -> str:
     """Say over which part of the runs the numbers are taken."""
-    windows_in_words = [f"{name}: {window(*where)}" for name, where in advice.windows.items()]
-    return f"Taken over {'; '.join(windows_in_words)}." if windows_in_words else ""
+    windows_in_words = [f"{name} from {window(*where)}" for name, where in advice.windows.items()]
+    return f"Windows: {'; '.join(windows_in_words)}." if windows_in_words else ""
 
 
 def rule(advice: Advice) -> str:
