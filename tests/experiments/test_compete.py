@@ -74,6 +74,29 @@ def test_who_is_starved_and_who_is_not_is_a_sentence(starved: Contest) -> None:
     assert [*own_tables.verdict(starved.results)] == [first, *rest]
 
 
+def test_a_gain_that_may_be_a_loss_leaves_harm_open(starved: Contest) -> None:
+    harm = statistics.harm([9, 18, 14], [10, 10, 10])
+    outcomes = [
+        replace(outcome, harm=harm) if outcome.side.label == "CUBIC" else outcome
+        for outcome in starved.outcomes
+    ]
+    assert words.conclusion(replace(starved, outcomes=tuple(outcomes)))[1] == snapshot(
+        "Whether Vegas harms CUBIC is open: CUBIC has 37 % more goodput than among its own if it starts last, but the interval also allows a loss of 40 %."
+    )
+
+
+def test_the_worst_order_of_start_is_one_that_is_open(starved: Contest) -> None:
+    """A safe small loss in one order does not hide a possible one in the other."""
+    spared = statistics.harm([9.0, 9.1, 9.2], [10, 10, 10])
+    harms = iter([spared, statistics.harm([5, 18, 14], [10, 10, 10])])
+    outcomes = [
+        replace(outcome, harm=next(harms)) if outcome.side.label == "CUBIC" else outcome
+        for outcome in starved.outcomes
+    ]
+    line = words.conclusion(replace(starved, outcomes=tuple(outcomes)))[1]
+    assert line.startswith("Whether Vegas harms CUBIC is open")
+
+
 def test_algorithms_that_differ_in_name_only_do_not_harm_each_other(tmp_path: Path) -> None:
     contest = held(tmp_path, "reno", "reno@brakmo2017", runs=2)
     for name in ("harm", "delay_harm", "loss_harm"):
@@ -90,7 +113,7 @@ def test_one_run_decides_nothing(tmp_path: Path) -> None:
     assert [unmeasured(line) for line in words.conclusion(contest)[:-1]] == snapshot(
         [
             "CUBIC may harm Vegas, which loses N % of the goodput that it has among its own if it starts first: one run decides nothing.",
-            "Vegas may harm CUBIC, which has N % more goodput than among its own if it starts first: one run decides nothing.",
+            "Whether Vegas harms CUBIC is open: CUBIC has N % more goodput than among its own if it starts first, but one run decides nothing.",
         ]
     )
 

@@ -132,11 +132,15 @@ def _of(contest: Contest, point: Point, side: Side) -> list[Outcome]:
 
 
 def _worst(outcomes: Sequence[Outcome]) -> Outcome | None:
-    """Return the outcome with the most harm, first of those that are decided."""
+    """Return the outcome with the most harm: of those that are decided, else of open ones."""
     known = [outcome for outcome in outcomes if outcome.harm is not None]
     return max(
         known,
-        key=lambda outcome_of_side: (_is_harmed(outcome_of_side), _value(outcome_of_side.harm)),
+        key=lambda outcome: (
+            _is_harmed(outcome),
+            not _is_spared([outcome]),
+            _value(outcome.harm),
+        ),
         default=None,
     )
 
@@ -200,7 +204,11 @@ def _harmed(other: Side, side: Side, worst: Outcome) -> str:
     why = "more runs would decide" if is_bounded else "one run decides nothing"
     if worst.harm.value < 0:
         gains = f"{percent(-worst.harm.value)} more goodput than among its own"
-        return f"{who} may harm {whom}, which has {gains} if it starts {_place(worst)}: {why}."
+        but = f"the interval also allows a loss of {high}" if is_bounded else why
+        return (
+            f"Whether {who} harms {whom} is open: {whom} has {gains} if it starts "
+            f"{_place(worst)}, but {but}."
+        )
     return f"{who} may harm {whom}, which loses {loss} if it starts {_place(worst)}: {why}."
 
 
