@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from inline_snapshot import snapshot
 
-from command_line import Command, line
+from command_line import Command, line, unmeasured
 from dumbbell.algorithms import catalogue
 from dumbbell.base.errors import InputError
-from dumbbell.experiments.tune import judging, objectives, paths, proposing, search, space
+from dumbbell.experiments.tune import judging, objectives, paths, proposing, search, space, words
 from dumbbell.experiments.tune.search import Course, Search, Tried
 from dumbbell.experiments.tune.trying import Trial
 from dumbbell.experiments.tune.tuning import Request, Tuned, preset_file, tune
+from dumbbell.inference import statistics
 from dumbbell.scenario.model import Scenario
 
 QUICK = Request(
@@ -319,6 +321,17 @@ def test_cubic_gains_by_cutting_less(cubic_tuning: tuple[Tuned, Path]) -> None:
     assert not held_out & {path.name for path in tuned.search.paths}
     assert {effect.parameter for effect in tuned.effects} == {"kept"}
     assert tuned.winner["kept"] > tuned.algorithm.parameter("kept").initial
+
+
+def test_a_search_that_gains_nothing_compares_with_the_default(
+    cubic_tuning: tuple[Tuned, Path],
+) -> None:
+    tuned, _ = cubic_tuning
+    same = statistics.geometric_mean([1.0, 1.0, 1.0])
+    lines = tuple(replace(line_of_name, gain=(same,)) for line_of_name in tuned.lines)
+    assert unmeasured(words.conclusion(replace(tuned, lines=lines))) == snapshot(
+        "The search found nothing clearly better: on paths that it has not seen, kept = 989 has 1 ± 0 times the default's goodput."
+    )
 
 
 class Known:

@@ -60,15 +60,18 @@ def conclusion(tuned: Tuned) -> str:
         )
     line = next(line_of_name for line_of_name in tuned.lines if line_of_name.name == "tuned")
     gain = line.gain[0]
-    where = "with random numbers that were not searched"
-    if tuned.held_out is not tuned.search.paths:
-        where = f"on paths and {where}"
+    others = "with random numbers" if tuned.held_out is tuned.search.paths else "on paths"
+    where = f"{others} that the search has not seen"
     if gain.low > 1:
         small = ", a gain that hardly matters" if gain.value < SETTLED else ""
         return f"{winner}: {factor(gain)} times the default {where}{small}."
     if gain.high < 1:
         return f"The default is better {where}: {winner} has {factor(gain)} times as much there."
-    return f"The default is as good {where}: {winner} has {factor(gain)} times as much there."
+    objective = tuned.search.runs.objectives[0].name
+    return (
+        f"The search found nothing clearly better: {others} that it has not seen, {winner} has "
+        f"{factor(gain)} times the default's {objective}."
+    )
 
 
 def left_out(tuned: Tuned) -> str:
