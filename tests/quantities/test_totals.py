@@ -36,6 +36,14 @@ def values(totals: Totals, row: int = 0) -> Mapping[str, float | None]:
     return {head: cell.values[0] for head, cell in cells if isinstance(cell, Shown)}
 
 
+def test_a_start_in_the_first_millisecond_is_a_plain_number() -> None:
+    totals = flow_totals.flows(ran([{"algorithm": "reno", "start": "826.7us"}], duration="1s"))
+    cell = totals.rows[0][totals.heads.index("start (s)")]
+    assert cell == "0.0008267"
+    assert isinstance(cell, Shown)
+    assert cell.values == (0.0008267,)
+
+
 def test_datagrams_on_an_empty_path_take_propagation_and_serialisation() -> None:
     row = values(flow_totals.datagrams(ran([CALL], duration="30s")))
     alone_ms = 40 / 2 + 8 * 250 / 10e6 * 1000

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Final
 
 from dumbbell.base.units import NS_PER_S
 from dumbbell.engines.result import Run
 from dumbbell.quantities import datagrams as of_datagrams
 from dumbbell.quantities import equal_flows, losses
-from dumbbell.quantities.cells import Totals
+from dumbbell.quantities.cells import Shown, Totals
 from dumbbell.quantities.delays import rtt_mean_ms
 from dumbbell.quantities.equal_flows import name_of
 from dumbbell.quantities.rates import (
@@ -107,8 +108,8 @@ def _flow(view: FlowsView, several: bool) -> Iterator[str]:
     yield name_of(view.flows)
     yield facts.choice(first)
     yield number(facts.base_rtt_ns(view.run.scenario, first) / 1e6)
-    yield number(view.span.start_ns / NS_PER_S, 4)
-    yield number(view.span.end_ns / NS_PER_S, 4)
+    yield _seconds(view.span.start_ns)
+    yield _seconds(view.span.end_ns)
     yield number(_goodput(view, goodput_mbit_per_s), 4)
     if several:
         of_one = (goodput_life_slowest_mbit_per_s, goodput_life_fastest_mbit_per_s)
@@ -119,6 +120,12 @@ def _flow(view: FlowsView, several: bool) -> Iterator[str]:
     yield number(percent(again) if is_tcp else None)
     for name in ("congestion_events", "timeouts"):
         yield count(sum(getattr(summary, name) for summary in view.summaries) if is_tcp else None)
+
+
+def _seconds(time_ns: int) -> Shown:
+    """Show a time in seconds, never with a power of ten."""
+    shown = number(time_ns / NS_PER_S, 4)
+    return Shown(f"{Decimal(shown):f}", *shown.values) if "e" in shown else shown
 
 
 def _goodput(view: FlowsView, take: Callable[[FlowsView], float | None]) -> float | None:
