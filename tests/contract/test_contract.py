@@ -97,6 +97,6 @@ def test_a_group_is_named_plainly(name: str) -> None:
 
 def test_the_label_of_another_flow_is_no_name_of_a_group() -> None:
     flows = [{"algorithm": "reno", "group": "b"}, {"algorithm": "reno", "label": "b"}]
-    assert_refused(table({"flow": flows}), "flow.1.group", "not in this group")
+    assert_refused(table({"flow": flows}), "flow.1.group", "outside this group")
     flows[1]["group"] = "b"
     model.Scenario.parse(table({"flow": flows}), "a.toml")

@@ -74,7 +74,7 @@ LOOP = [sys.executable, "-c", "while True: pass"]
 @pytest.mark.skipif(sys.platform != "linux", reason="needs the scheduling classes of Linux")
 @pytest.mark.parametrize(
     ("command", "is_counted"),
-    [(LOOP, True), (["chrt", "--idle", "0", *LOOP], False)],
+    [(["chrt", "--other", "0", *LOOP], True), (["chrt", "--idle", "0", *LOOP], False)],
     ids=["normal", "idle class"],
 )
 def test_normal_programs_of_other_sessions_use_the_machine(

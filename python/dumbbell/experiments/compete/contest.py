@@ -104,7 +104,6 @@ ESTIMATES: Final[Mapping[str, Bounds]] = {
     "loss_harm": HARM,
 }
 """Estimates of an outcome, and what they cannot exceed."""
-"""The estimates of an outcome."""
 
 
 @dataclass(frozen=True)
