@@ -181,7 +181,7 @@ coverage: test-python
 # Rust is built once more for it, with counters.
 coverage-figures:
 	@echo "Python: tests reach $$($(BIN)/coverage report --format=total --precision=1) % of lines"
-	@if test -x $(LLVM_PROFDATA); then \
+	@if test -x $(LLVM_PROFDATA) || rustup component add llvm-tools >/dev/null 2>&1; then \
 	  $(PYTHON) tests/rust_coverage.py --locked --profile ci --workspace --exclude dumbbell-testbed --exclude dumbbell-python; \
 	else echo 'Rust: no figure without llvm-tools (rustup component add llvm-tools)'; fi
 
