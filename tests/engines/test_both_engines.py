@@ -141,11 +141,14 @@ def test_receive_buffers_of_the_testbed_end_a_slow_start_of_nv_earlier() -> None
 
 
 CROWDED: Any = {
-    "duration": "3s",
+    "duration": "4s",
     "network": {"rate": "100mbit", "rtt": "20ms", "queue": "1000p"},
-    "flow": [{"algorithm": "reno", "count": 20, "host": "sender"}],
+    "flow": [{"algorithm": "reno", "count": 20, "host": "sender", "start": "1s"}],
 }
-"""Twenty flows of one host, to be sent over an interface of 20 Mbit/s with room for ten packets."""
+"""Twenty flows of one host, to be sent over an interface of 20 Mbit/s with room for ten packets.
+
+They start when even a busy machine has equipped the hosts of the kernel with it.
+"""
 
 
 def test_what_a_full_host_refuses_is_congestion_and_no_loss_in_both() -> None:
