@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from dumbbell import _core, api
+from dumbbell.conformance import kernel
 from dumbbell.engines import validity
 from dumbbell.engines.result import Run
 from dumbbell.scenario.model import Scenario
@@ -86,7 +87,7 @@ def test_a_run_on_the_kernel_is_another_result(runs: tuple[Run, Run]) -> None:
 
 def test_both_engines_do_the_same_in_every_callback() -> None:
     scenario = Scenario.parse({**SCENARIO, "duration": "1s"}, "both.toml")
-    reports = json.loads(_core.testbed_parity(scenario.resolve().json))
+    reports = kernel.on_testbed(scenario.resolve().json)
     assert [report["algorithm"] for report in reports] == ["cubic", "reno"]
     for report in reports:
         assert sum(report["callbacks"].values()) > 100
