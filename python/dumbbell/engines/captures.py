@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import defaultdict
 from pathlib import Path
 from typing import Final
 
-from dumbbell.base.errors import InputError
+from dumbbell.base import places
+from dumbbell.base.errors import InputError, placed
 from dumbbell.base.units import NS_PER_S, format_bytes
 from dumbbell.contract.scenario import Scenario
 from dumbbell.engines import sizes
@@ -35,14 +35,10 @@ def paths(name: Path) -> tuple[Path, Path]:
             value=str(name),
             valid=f"NAME for NAME-{SIDES[0]}{_SUFFIX} and NAME-{SIDES[1]}{_SUFFIX}",
         )
-    folder = name.parent
-    if not folder.is_dir():
-        raise InputError("no such folder", key="pcap", value=str(folder))
-    sender, receiver = (folder / f"{name.name}-{side}{_SUFFIX}" for side in SIDES)
-    for file in (sender, receiver):
-        # Checked before the run: it may take hours, and its packets would be lost at the end.
-        if file.is_dir() or not os.access(file if file.exists() else folder, os.W_OK):
-            raise InputError("cannot be written", key="pcap", value=str(file))
+    sender, receiver = (name.with_name(f"{name.name}-{side}{_SUFFIX}") for side in SIDES)
+    with placed(key="pcap"):
+        places.check(sender)
+        places.check(receiver)
     return sender, receiver
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -11,7 +10,8 @@ from typing import Final
 import polars as pl
 
 from dumbbell.algorithms import catalogue
-from dumbbell.base.errors import InputError
+from dumbbell.base import places
+from dumbbell.base.errors import InputError, placed
 from dumbbell.engines.modes import readable
 from dumbbell.engines.result import Run
 
@@ -23,12 +23,9 @@ def check(name: Path) -> None:
     valid = "NAME.csv or NAME.parquet, for NAME-flows.csv, NAME-queues.csv and so on"
     if name.suffix not in SUFFIXES:
         raise InputError("neither CSV nor Parquet", key="tables", value=str(name), valid=valid)
-    if not name.parent.is_dir():
-        raise InputError("no such folder", key="tables", value=str(name.parent))
-    for table in catalogue.schema().tables:
-        file = path(name, table)
-        if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-            raise InputError("cannot be written", key="tables", value=str(file))
+    with placed(key="tables"):
+        for table in catalogue.schema().tables:
+            places.check(path(name, table))
 
 
 def path(name: Path, table: str) -> Path:

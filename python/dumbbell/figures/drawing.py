@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 import vl_convert
 
+from dumbbell.base import places
 from dumbbell.base.errors import InputError, refusing
 from dumbbell.figures.figure import Chart, Figure
 
@@ -36,12 +36,8 @@ def check_suffix(path: Path) -> None:
 def check_place(path: Path) -> None:
     """Raise an error unless `save` can write the file there: the runs behind it may take hours."""
     check_suffix(path)
-    folder = path.parent
     with refusing("write it", path):
-        if not folder.is_dir():
-            raise InputError("no such folder", value=str(folder), valid="a folder that exists")
-        if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-            raise InputError("cannot be written", value=str(path))
+        places.check(path)
 
 
 def offline(spec: Mapping[str, Any]) -> dict[str, Any]:
