@@ -16,7 +16,7 @@ _END_S: Final = 30
 def is_running(pid: int) -> bool:
     """Return whether a process is there and has not ended, even if nobody has waited for it."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return process(pid).state != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
 
@@ -54,26 +54,41 @@ def stolen_ticks() -> int:
     return int(Path("/proc/stat").read_text().split(maxsplit=9)[8])
 
 
-class _Process(NamedTuple):
+class Process(NamedTuple):
     """A line of /proc/PID/stat (proc(5)), in part."""
 
     pid: int
+    state: str
     parent: int
     session: int
     ticks: int
+    """Processor time, in clock ticks."""
+    waited_ticks: int
+    """That of the children that it has waited for."""
     policy: int
 
 
-def _processes() -> Iterator[_Process]:
+def process(pid: int) -> Process:
+    """Return the present state of a process; OSError if it has ended."""
+    return read(Path(f"/proc/{pid}/stat"))
+
+
+def read(file: Path) -> Process:
+    """Return the state of the process or the thread whose ``stat`` this is."""
+    fields = file.read_text().rpartition(")")[2].split()
+    # The state, which follows the name, is field 3 of proc(5).
+    numbers = (int(fields[number - 3]) for number in (4, 6, 14, 15, 16, 17, 41))
+    parent, session, user, system, waited_user, waited_system, policy = numbers
+    ticks, waited_ticks = user + system, waited_user + waited_system
+    pid = int(file.parent.name)
+    return Process(pid, fields[0], parent, session, ticks, waited_ticks, policy)
+
+
+def _processes() -> Iterator[Process]:
     for file in Path("/proc").glob("[0-9]*/stat"):
         # A process may end meanwhile.
         with suppress(FileNotFoundError, ProcessLookupError):
-            fields = file.read_text().rpartition(")")[2].split()
-            # The state, which follows the name, is field 3 of proc(5).
-            parent, session, user, system, policy = (
-                int(fields[number - 3]) for number in (4, 6, 14, 15, 41)
-            )
-            yield _Process(int(file.parent.name), parent, session, user + system, policy)
+            yield read(file)
 
 
 def _with_temporary_folder(folder: Path) -> list[int]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 import dumbbell
+import process_table
 
 MEMORY_MAX_BYTES: Final = 4 << 30
 CPU_MAX_S: Final = 20.0
@@ -152,18 +153,18 @@ def _awaited(child: int) -> tuple[int, int, bool, bool]:
 def _cpu_s(child: int) -> float:
     """Return the processor time of a process and of those it has waited for."""
     try:
-        fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+        process = process_table.process(child)
     except OSError:
         return 0.0
-    return sum(map(int, fields[11:15])) / _TICKS_PER_S
+    return (process.ticks + process.waited_ticks) / _TICKS_PER_S
 
 
 def _is_waiting(child: int) -> bool:
     """Return whether a process, or one of its session, only waits for a busy processor or disk."""
     for file in Path("/proc").glob("[0-9]*/task/*/stat"):
         with suppress(OSError):
-            fields = file.read_text().rpartition(")")[2].split()
-            if int(fields[3]) == child and fields[0] in "RD":
+            thread = process_table.read(file)
+            if thread.session == child and thread.state in "RD":
                 return True
     return False
 
