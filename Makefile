@@ -103,8 +103,11 @@ LLVM_PROFDATA = $$(rustc --print sysroot)/lib/rustlib/$(HOST)/bin/llvm-profdata
 PROFILE := target/pgo/dumbbell.profdata
 BY_PROFILE = RUSTFLAGS=-Cprofile-use=$(CURDIR)/$(PROFILE) CARGO_TARGET_DIR=target/pgo
 
+# In recipes: succeeds if they are there, or can be had.
+HAS_LLVM_TOOLS = { test -x $(LLVM_PROFDATA) || rustup component add llvm-tools >/dev/null 2>&1; }
+
 llvm-tools:
-	@test -x $(LLVM_PROFDATA) || rustup component add llvm-tools >/dev/null 2>&1 || { \
+	@$(HAS_LLVM_TOOLS) || { \
 	  echo 'profile-guided optimisation needs llvm-tools of this Rust: rustup component add llvm-tools' >&2; exit 1; }
 
 $(PROFILE): $(VENV)/.tools $(ENGINE_SOURCES) benches/train.py | llvm-tools
@@ -181,7 +184,7 @@ coverage: test-python
 # Rust is built once more for it, with counters.
 coverage-figures:
 	@echo "Python: tests reach $$($(BIN)/coverage report --format=total --precision=1) % of lines"
-	@if test -x $(LLVM_PROFDATA) || rustup component add llvm-tools >/dev/null 2>&1; then \
+	@if $(HAS_LLVM_TOOLS); then \
 	  $(PYTHON) tests/rust_coverage.py --locked --profile ci --workspace --exclude dumbbell-testbed --exclude dumbbell-python; \
 	else echo 'Rust: no figure without llvm-tools (rustup component add llvm-tools)'; fi
 
